@@ -2,7 +2,8 @@
 
 OPTIONS is a JSON object: jobs (a module whose functions are the jobs), memory and output (bytes),
 network, parent (process id). A request is {job, arguments, cpu, seconds}; its reply is {"value":
-…}, {"refused": sentence}, {"exhausted": true} or {"broken": where}.
+…}, {"refused": sentence}, {"exhausted": true} or {"broken": where}. To null, which asks whether the
+process takes jobs, it is {}.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from typing import Any
 
 from bot.core import confinement
 from bot.isolated import Refused, wire
+
+_LONGEST = 2_000  # characters of why a job was refused; libraries quote the data
 
 
 def main(options: dict[str, Any]) -> None:
@@ -33,17 +36,21 @@ def main(options: dict[str, Any]) -> None:
             request = wire.receive(requests)
         except EOFError:
             return
-        confinement.allow(cpu=request["cpu"], seconds=request["seconds"])
-        replies.write(_done(jobs, request))
+        if request is None:
+            reply = wire.pack({})
+        else:
+            confinement.allow(cpu=request["cpu"], seconds=request["seconds"])
+            reply = _done(jobs, request)
+            confinement.allow(cpu=request["cpu"], seconds=0)
+        replies.write(reply)
         replies.flush()
-        confinement.allow(cpu=request["cpu"], seconds=0)
 
 
 def _done(jobs: ModuleType, request: dict[str, Any]) -> bytes:
     try:
         return wire.pack({"value": getattr(jobs, request["job"])(**request["arguments"])})
     except Refused as error:
-        return wire.pack({"refused": str(error)})
+        return wire.pack({"refused": str(error)[:_LONGEST]})
     except (MemoryError, RecursionError):
         return wire.pack({"exhausted": True})
     except Exception as error:  # noqa: BLE001 - a bug of ours, raised where it is awaited

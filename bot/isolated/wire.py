@@ -29,13 +29,17 @@ _READERS: dict[str, Callable[[str], object]] = {
 
 def pack(message: object) -> bytes:
     """Return `message` as one frame. Values JSON does not know keep their type or become text."""
-    body = json.dumps(message, default=_tagged).encode()
+    text = json.dumps(message, default=_tagged, ensure_ascii=False)
+    body = text.encode("utf-8", "surrogatepass")
     return HEADER.pack(len(body)) + body
 
 
 def unpack(body: bytes) -> Any:
     """Return the message in a frame's body. Raises ValueError for what `pack` never writes."""
-    return json.loads(body, object_hook=_restored)
+    try:
+        return json.loads(body, object_hook=_restored)
+    except (LookupError, TypeError, ArithmeticError, RecursionError) as error:
+        raise ValueError("it is no message") from error
 
 
 def receive(stream: BinaryIO) -> Any:

@@ -19,12 +19,10 @@ from bot.isolated import Refused
 from bot.parsing.text import clean
 from bot.toolkit.isolation import IsolatedLimits, ProcessLost, isolated
 from bot.toolkit.narrowing import has_words
-from bot.toolkit.places import Places
 
 _SCHEMA_SECONDS = 10.0
 _MAX_TABLES = 50
 _MAX_COLUMNS = 60
-_QUERIES = Places(every=8, own=2)
 _CONNECTING = 6.0
 """Seconds beyond the server's own limit, for connecting and for its answer."""
 
@@ -85,8 +83,7 @@ class Databases:
         arguments: dict[str, Any] = {"sql": clean(sql), "limit": rows}
         if not _is_file(config):
             arguments["functions"] = config.functions
-        async with _QUERIES.taken():
-            found = await self._done(database, "select", config.timeout, **arguments)
+        found = await self._done(database, "select", config.timeout, **arguments)
         return Selection.model_validate(found)
 
     async def more_than_reading(self, database: str) -> list[str]:

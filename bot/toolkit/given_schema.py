@@ -19,11 +19,10 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from typing_extensions import override
 
 from bot.core.answers import GIVEN
-from bot.core.errors import ToolDefinitionError
+from bot.core.errors import ToolDefinitionError, ToolError
 from bot.isolated import schemas
 from bot.isolated.schemas import DoesNotFit, Misfit, Schema
 from bot.toolkit.isolation import IsolatedLimits, ProcessLost, isolated
-from bot.toolkit.places import Places
 from bot.toolkit.schema import strict_schema
 
 M = TypeVar("M", bound=BaseModel)
@@ -33,7 +32,6 @@ _SHORT = 20_000  # characters of a schema that can be looked through without del
 _STEPS = 5_000  # of validation in this process: about 15 ms
 _CHARACTERS = 1_000_000  # that these steps may quote in messages, together
 LIMITS = IsolatedLimits(memory=2**29, output=2**20, cpu=3.0, seconds=10.0)
-_PLACES = Places(every=4, own=2)
 _TOO_MUCH = "checking it takes more time or memory than is allowed. Make the schema simpler."
 _IGNORED_BY_THE_SERVICE = frozenset(
     {
@@ -104,7 +102,7 @@ async def fitted(schema: Schema, value: Any) -> Any:
         given = await asyncio.to_thread(lambda: (json.dumps(schema), json.dumps(value)))
         found = await _isolated("fit", schema=given[0], value=given[1])
         result = await asyncio.to_thread(json.loads, found)
-    except (TimeoutError, ProcessLost, RecursionError, ValueError):
+    except (TimeoutError, ProcessLost, ToolError, RecursionError, ValueError):
         raise DoesNotFit(Misfit((), f"It was not accepted: {_TOO_MUCH}")) from None
     if "misfits" in result:
         raise DoesNotFit(*(Misfit(tuple(path), why) for path, why in result["misfits"]))
@@ -157,7 +155,7 @@ async def _problems(given: Sequence[tuple[str, Any]]) -> list[Problems]:
         text = await asyncio.to_thread(json.dumps, [given[index] for index in unknown])
         try:
             answers = await _isolated("inspect", schemas=text)
-        except (TimeoutError, ProcessLost):
+        except (TimeoutError, ProcessLost, ToolError):
             answers = [_both(f"{given[index][0]}: {_TOO_MUCH}") for index in unknown]
         else:
             _inspected.update(zip((keys[index] for index in unknown), answers, strict=True))
@@ -179,7 +177,7 @@ def _text(value: Any) -> str | None:
 
 async def _isolated(job: str, **arguments: Any) -> Any:
     """Return what a job of `bot.isolated.schemas` returns. Raises TimeoutError and ProcessLost."""
-    async with _PLACES.taken(), isolated("bot.isolated.schemas", LIMITS) as process:
+    async with isolated("bot.isolated.schemas", LIMITS) as process:
         return await process.call(job, **arguments)
 
 

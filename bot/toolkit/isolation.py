@@ -13,9 +13,8 @@ import os
 import signal
 import stat
 import sys
-import tempfile
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,15 +22,26 @@ from typing import Any, cast
 
 import bot
 from bot.core.context import current_request
+from bot.core.errors import ToolError
 from bot.isolated import Refused, wire
+from bot.toolkit.places import Places, at_once
 from bot.toolkit.processes import process_group
+from bot.toolkit.scratch import scratch_folder
+
+_PLACES = Places(every=at_once(each=2**30), own=3)
+"""Processes that work at the same time, of any kind."""
 
 _MOST_IDLE = 8
 """Idle processes kept in the whole bot; the one idle for longest makes room."""
 
-_MOST_REPLY = 256_000_000
+_MOST_REPLY = 128_000_000
+_MOST_READ = 64_000_000
 _GRACE = 1.0
 """Seconds by which the kernel's alarm follows the bot's own timeout, for when the bot is busy."""
+
+_STARTING = 60.0
+_ANSWERING = 2.0
+"""Seconds until a new process, and until an idle one, must answer."""
 
 
 class ProcessLost(Exception):
@@ -66,9 +76,10 @@ class IsolatedProcess:
     def pid(self) -> int:
         return self._process.pid
 
-    @property
-    def is_running(self) -> bool:
-        return self._process.returncode is None
+    async def answer(self, seconds: float) -> None:
+        """Wait until the process takes jobs. Raises TimeoutError and ProcessLost when it does not."""
+        async with asyncio.timeout(seconds):
+            await self._exchanged(wire.pack(None))
 
     async def call(self, job: str, **arguments: Any) -> Any:
         """Return what the job returns. Raises Refused with the job's sentence, TimeoutError when its
@@ -87,22 +98,36 @@ class IsolatedProcess:
             raise ProcessLost("the process is busy or has ended")
         async with asyncio.timeout(seconds):
             reply = await self._exchanged(message)
-        if "exhausted" in reply:
-            raise ProcessLost("out of memory")
-        self.is_sound = True
-        if "refused" in reply:
-            raise Refused(reply["refused"])
-        if "broken" in reply:
-            raise RuntimeError(f"the job {job} broke: {reply['broken']}")
-        return reply["value"]
+        self.is_sound = not reply.keys().isdisjoint(("value", "refused", "broken"))
+        match reply:
+            case {"value": value}:
+                return value
+            case {"refused": why}:
+                raise Refused(why)
+            case {"broken": where}:
+                raise RuntimeError(f"the job {job} broke: {where}")
+            case _:
+                raise ProcessLost("out of memory")
 
     def read(self, name: str) -> bytes:
-        """Return a file that a job wrote. Raises OSError for anything but a plain file: a process
-        that was taken over could have left a link to one of the host's."""
-        with os.fdopen(os.open(self.folder / name, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        """Return a file that a job wrote. Raises Refused for one that is too large, and OSError for
+        anything but a plain file: a process that was taken over could have left a link to one of the
+        host's, or a pipe that nobody writes to."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with os.fdopen(os.open(self.folder / name, flags), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
                 raise OSError(f"{name} is not a plain file")
-            return file.read()
+            if about.st_size > _MOST_READ:
+                raise Refused(f"What came of it has more than {_MOST_READ:,} bytes: ask for less.")
+            return file.read(about.st_size)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a file into the folder, in place of whatever has that name."""
+        path = self.folder / name
+        path.unlink(missing_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
 
     async def _exchanged(self, message: bytes) -> Mapping[str, Any]:
         try:
@@ -118,26 +143,33 @@ class IsolatedProcess:
             if -ended in {signal.SIGXCPU, signal.SIGALRM}:
                 raise TimeoutError from None
             raise ProcessLost(f"it ended with {ended}") from None
-        reply: Mapping[str, Any] = await asyncio.to_thread(wire.unpack, body)
+        try:
+            reply = await asyncio.to_thread(wire.unpack, body)
+        except ValueError:
+            raise ProcessLost("it did not reply in our words") from None
+        if not isinstance(reply, dict):
+            raise ProcessLost("it did not reply in our words")
         return reply
-
-
-@dataclass(frozen=True)
-class _Idle:
-    """A process that waits for the next job of the same run and person."""
-
-    run: _Run
-    key: tuple[object, ...]
-    process: IsolatedProcess
-    ending: AsyncExitStack
 
 
 class _Run:
     """What processes of one run have in common: they end with it."""
 
+    is_over = False
+
+
+@dataclass(frozen=True)
+class _Lent:
+    """A process, what it may be used again for, and what ends it."""
+
+    run: _Run | None
+    key: tuple[object, ...]
+    process: IsolatedProcess
+    ending: AsyncExitStack
+
 
 _run: ContextVar[_Run | None] = ContextVar("isolated_run", default=None)
-_idle: list[_Idle] = []
+_idle: list[_Lent] = []
 
 
 @asynccontextmanager
@@ -149,8 +181,11 @@ async def warm_processes() -> AsyncGenerator[None]:
         yield
     finally:
         _run.reset(token)
-        for each in [each for each in _idle if each.run is run]:
-            await _end(each)
+        run.is_over = True
+        async with AsyncExitStack() as endings:  # each is ended, even when this is cancelled
+            for each in [each for each in _idle if each.run is run]:
+                _idle.remove(each)
+                endings.push_async_callback(each.ending.aclose)
 
 
 @asynccontextmanager
@@ -158,32 +193,41 @@ async def isolated(
     jobs: str, limits: IsolatedLimits = IsolatedLimits(), *, network: bool = False
 ) -> AsyncGenerator[IsolatedProcess]:
     """Lend a process that does the functions of the module `jobs`: one that this run and person
-    left idle, or a new one. It is killed on the way out unless it may be used again."""
+    left idle, or a new one. It is killed on the way out unless it may be used again.
+
+    Raises ToolError when too many are at work, or the machine is too busy to start one.
+    """
     run = _run.get()
     person = (current_request().team, current_request().user) if run else None
     key = (jobs, limits, network, person)
-    for idle in _idle:
-        if idle.run is run and idle.key == key and idle.process.is_running:
-            _idle.remove(idle)
-            process, ending = idle.process, idle.ending
-            break
-    else:
-        ending = AsyncExitStack()
-        process = await ending.enter_async_context(_started(jobs, limits, network))
-    try:
-        yield process
-    finally:
-        if run is not None and process.is_sound:
-            _idle.append(_Idle(run, key, process, ending))
-            if len(_idle) > _MOST_IDLE:
-                await _end(_idle[0])
-        else:
-            await ending.aclose()
+    async with _PLACES.taken():
+        lent = run and await _warm(run, key)
+        if not lent:
+            ending = AsyncExitStack()
+            process = await ending.enter_async_context(_started(jobs, limits, network))
+            lent = _Lent(run, key, process, ending)
+        try:
+            yield lent.process
+        finally:
+            if run is not None and not run.is_over and lent.process.is_sound:
+                _idle.append(lent)
+                if len(_idle) > _MOST_IDLE:
+                    await _idle.pop(0).ending.aclose()
+            else:
+                await lent.ending.aclose()
 
 
-async def _end(idle: _Idle) -> None:
-    _idle.remove(idle)
-    await idle.ending.aclose()
+async def _warm(run: _Run, key: tuple[object, ...]) -> _Lent | None:
+    """Return an idle process that still lives: the kernel may have ended it for want of memory."""
+    while idle := next((each for each in _idle if (each.run, each.key) == (run, key)), None):
+        _idle.remove(idle)
+        async with AsyncExitStack() as unless_it_answers:
+            unless_it_answers.push_async_callback(idle.ending.aclose)
+            with suppress(TimeoutError, ProcessLost):
+                await idle.process.answer(_ANSWERING)
+                unless_it_answers.pop_all()
+                return idle
+    return None
 
 
 @asynccontextmanager
@@ -198,12 +242,18 @@ async def _started(
         "parent": os.getpid(),
     }
     command = (sys.executable, "-P", "-s", "-m", "bot.isolated", json.dumps(options))
-    with tempfile.TemporaryDirectory(prefix="bot-job-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder)
+    with scratch_folder("job-") as path:
         pipe = asyncio.subprocess.PIPE
         env = _environment(path, network=network)
-        async with process_group(command, cwd=path, env=env, stdin=pipe, stdout=pipe) as process:
-            yield IsolatedProcess(process, path, limits)
+        async with process_group(command, cwd=path, env=env, stdin=pipe, stdout=pipe) as started:
+            process = IsolatedProcess(started, path, limits)
+            try:
+                await process.answer(_STARTING)
+            except TimeoutError:
+                raise ToolError(
+                    "This machine is too busy to begin with it. Try again in a minute."
+                ) from None
+            yield process
 
 
 def _environment(folder: Path, *, network: bool) -> dict[str, str]:

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from bot.core.context import current_request
+from bot.core.errors import ToolError
+
+_PATIENCE = 20.0
+"""Seconds that one waits for a place."""
+
+_OF_A_CONTAINER = (
+    "/sys/fs/cgroup/memory.max",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+)
+
+
+def at_once(*, each: int) -> int:
+    """Return how many things that may take `each` bytes are done at once on this machine: 2 to 16."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in _OF_A_CONTAINER:
+        with suppress(OSError, ValueError):  # there is none, or it says "max"
+            memory = min(memory, int(Path(limit).read_text()))
+    return max(2, min(16, memory // each))
 
 
 class Places:
@@ -23,7 +43,8 @@ class Places:
 
     @asynccontextmanager
     async def taken(self) -> AsyncGenerator[None]:
-        """Have one in the body, for the person who asks, if one does."""
+        """Have one in the body, for the person who asks, if one does. Raises ToolError when there is
+        none for too long."""
         loop = asyncio.get_running_loop()
         try:
             request = current_request().request
@@ -32,5 +53,14 @@ class Places:
             person = id(loop), "", ""
         own = self._ones.setdefault(person, asyncio.Semaphore(self._own))
         every = self._all.setdefault(loop, asyncio.Semaphore(self._every))
-        async with own, every:
+        async with AsyncExitStack() as places:
+            try:
+                async with asyncio.timeout(_PATIENCE):
+                    await places.enter_async_context(own)
+                    await places.enter_async_context(every)
+            except TimeoutError:
+                raise ToolError(
+                    "Too much is being worked on here at once, and no place became free. Try again "
+                    "in a minute, with fewer calls at the same time."
+                ) from None
             yield

@@ -16,7 +16,6 @@ from bot.isolated import Refused
 from bot.parsing.text import clean
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
-from bot.toolkit.places import Places
 
 PARQUET = "application/vnd.apache.parquet"
 """Media type of an artifact that is a table."""
@@ -24,7 +23,6 @@ PARQUET = "application/vnd.apache.parquet"
 _READERS = {PARQUET: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
 _LIMITS = IsolatedLimits(seconds=20.0)
 _NAMED_COLUMNS = 100
-_SESSIONS = Places(every=8, own=2)
 _RESULT = "result.parquet"
 
 
@@ -59,7 +57,7 @@ class Session:
 
     async def measure(self, data: bytes) -> Measured:
         """Return Parquet `data` with its columns and rows counted."""
-        await asyncio.to_thread((self._process.folder / _RESULT).write_bytes, data)
+        await asyncio.to_thread(self._process.write, _RESULT, data)
         return await self._measured(_RESULT, await self._done("measure", file=_RESULT))
 
     async def write(self, columns: list[str], rows: Sequence[Sequence[object]]) -> Measured:
@@ -68,7 +66,10 @@ class Session:
         return await self._measured(_RESULT, found)
 
     async def _measured(self, file: str, found: dict[str, Any]) -> Measured:
-        data = await asyncio.to_thread(self._process.read, file)
+        try:
+            data = await asyncio.to_thread(self._process.read, file)
+        except Refused as error:
+            raise ToolError(str(error)) from None
         columns = tuple(Column(name=name, type=kind) for name, kind in found["columns"])
         return Measured(data, columns, found["rows"], tuple(found.get("notes", ())))
 
@@ -112,11 +113,13 @@ async def opened(artifacts: Artifacts, handles: Sequence[str] = ()) -> AsyncGene
                 f"{each.handle} ({each.name}) is no table. Tables have handles like tbl_…; "
                 "read_artifact and search_artifact read documents."
             )
-    async with _SESSIONS.taken(), isolated("bot.isolated.tables", _LIMITS) as process:
+    async with isolated("bot.isolated.tables", _LIMITS) as process:
         for each in found:
             file = process.folder / each.handle
             if not await asyncio.to_thread(file.exists):
-                await asyncio.to_thread(file.write_bytes, await artifacts.read(each.handle))
+                await asyncio.to_thread(
+                    process.write, each.handle, await artifacts.read(each.handle)
+                )
         yield Session(found, process, _views(found))
 
 
@@ -126,7 +129,7 @@ def _views(tables: Sequence[Artifact]) -> list[tuple[str, str, list[str]]]:
     for table in tables:
         names = []
         for name in map(clean, (table.handle, table.name)):
-            if name.lower() not in named:
+            if name and name.lower() not in named:
                 named.add(name.lower())
                 names.append(name)
         views.append((table.handle, _READERS[table.media_type.split(";")[0]], names))

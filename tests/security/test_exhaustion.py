@@ -114,3 +114,15 @@ async def test_one_person_does_not_take_all_places() -> None:
                 await asyncio.sleep(0)
         assert sorted(taken) == ["U0GREEDY01", "U0GREEDY01", "U0OTHER001"]
     assert len(taken) == 4
+
+
+async def test_who_waits_for_a_place_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty questions at once on a small machine: some are done, the others read what to do."""
+    monkeypatch.setattr("bot.toolkit.places._PATIENCE", 0.05)
+    places = Places(every=1, own=1)
+    async with places.taken():
+        with pytest.raises(ToolError, match="Try again in a minute"):
+            async with places.taken():
+                pass
+    async with places.taken():  # and nobody's place is lost
+        pass

@@ -49,6 +49,15 @@ def link(to: str, name: str) -> None:
     Path(name).symlink_to(to)
 
 
+def leave(name: str, size: int) -> None:
+    """Leave a file of `size` bytes, or with -1 a pipe that nobody writes to."""
+    if size < 0:
+        os.mkfifo(name)
+    else:
+        with Path(name).open("wb") as file:
+            file.truncate(size)
+
+
 def about() -> dict[str, object]:
     def tried(work: object) -> str:
         try:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from bot.core.context import RequestContext, bound_request
-from bot.isolated import Refused
+from bot.isolated import Refused, wire
 from bot.toolkit.isolation import (
     IsolatedLimits,
     IsolatedProcess,
@@ -22,6 +23,7 @@ from bot.toolkit.isolation import (
     isolated,
     warm_processes,
 )
+from bot.toolkit.scratch import remove_left_behind
 from tests.support.conversation import asked
 from tests.support.redis import asked as request_of
 
@@ -140,6 +142,42 @@ async def test_a_stopped_one_is_not_used_again() -> None:
                 assert again.pid != pid
 
 
+async def test_one_that_died_idle_is_not_lent_again() -> None:
+    """S2: when memory is short the kernel ends idle processes; who asks next does not notice."""
+    with asked():
+        async with warm_processes():
+            for how in (signal.SIGKILL, signal.SIGSTOP):
+                async with isolated(JOBS, LIMITS) as process:
+                    os.kill(process.pid, how)
+                async with isolated(JOBS, LIMITS) as again:
+                    assert await again.call("echo", value=1) == 1
+
+
+async def test_one_that_is_lent_as_its_run_ends_ends_too() -> None:
+    """H1: Stop ends a run while a call of it still works; nothing is left for nobody to use."""
+    is_lent, may_return = asyncio.Event(), asyncio.Event()
+
+    async def works() -> int:
+        async with isolated(JOBS, LIMITS) as process:
+            is_lent.set()
+            await may_return.wait()
+            return process.pid
+
+    with asked():
+        async with warm_processes():
+            working = asyncio.create_task(works())
+            await is_lent.wait()
+    may_return.set()
+    await gone(await working)
+
+
+async def test_time_to_start_is_nobodys_time() -> None:
+    """S2: on a slow machine a process takes seconds to be there; that is not the query's fault."""
+    limits = IsolatedLimits(memory=300_000_000, cpu=1.0, seconds=1.0)
+    async with isolated("tests.support.slow_jobs", limits) as process:
+        assert await process.call("echo", value=1) == 1
+
+
 async def test_few_are_kept_idle() -> None:
     """Memory of idle processes does not grow with the runs."""
     with asked():
@@ -161,11 +199,42 @@ async def test_a_link_it_left_is_not_followed(tmp_path: Path) -> None:
         await process.call("link", to=str(tmp_path / "secret"), name="result")
         with pytest.raises(OSError, match=r"link|loop"):
             process.read("result")
+        # Nor waited for, nor taken into the bot's memory whatever its size.
+        await process.call("leave", name="pipe", size=-1)
+        with pytest.raises(OSError, match="not a plain file"):
+            process.read("pipe")
+        await process.call("leave", name="large", size=400_000_000)
+        with pytest.raises(Refused, match="ask for less"):
+            process.read("large")
+        # What the bot puts there goes to no file of the host's.
+        process.write("result", b"new")
+    assert (tmp_path / "secret").read_text() == "secret"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 100_000,
+        b'{"$type": "os.system", "$value": "x"}',
+        b'{"$type": ["bytes"], "$value": "00"}',
+        b'{"$type": "Decimal", "$value": "x"}',
+        b'{"$type": "bytes", "$value": "x"}',
+        b"\xff\xff",
+        b"",
+    ],
+)
+def test_a_reply_that_was_forged_is_no_value(body: bytes) -> None:
+    """What was taken over may say anything: it is told apart, and makes nothing of ours run."""
+    with pytest.raises(ValueError):  # noqa: PT011 - any of them
+        wire.unpack(body)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_it_dies_with_the_bot(how: signal.Signals, tmp_path: Path) -> None:
-    """S2: also in the midst of a computation that hears nothing."""
+def test_it_dies_with_the_bot(
+    how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S2: also in the midst of a computation that hears nothing. The next bot removes its files, and
+    none of a bot that lives."""
     code = (
         "import asyncio\n"
         "from bot.toolkit.isolation import IsolatedLimits, isolated\n"
@@ -177,10 +246,17 @@ def test_it_dies_with_the_bot(how: signal.Signals, tmp_path: Path) -> None:
     )
     command = [sys.executable, "-c", code]
     environment: dict[str, Any] = {**os.environ, "PYTHONPATH": str(Path.cwd())}
+    environment["TMPDIR"] = str(tmp_path)
+    (tmp_path / "another's").mkdir()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as bot:
         assert bot.stdout is not None
         pid = int(bot.stdout.readline())
         time.sleep(0.5)  # into the computation; earlier is as good
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        remove_left_behind()
+        assert len([*tmp_path.iterdir()]) == 2
         bot.send_signal(how)
         bot.wait(20)
     asyncio.run(gone(pid))
+    remove_left_behind()
+    assert [each.name for each in tmp_path.iterdir()] == ["another's"]

@@ -1,0 +1,66 @@
+"""Folders for files that nobody needs any more when the work is done, or when the bot was killed."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+_NAME = "bot-work-"
+
+
+@contextmanager
+def scratch_folder(prefix: str) -> Generator[Path]:
+    """Make a folder for the body. One that is left because the bot was killed is removed by the next
+    bot of the same user on this machine."""
+    of_all = _folder_of_this_process()
+    with tempfile.TemporaryDirectory(
+        prefix=prefix, dir=of_all, ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)
+
+
+def remove_left_behind() -> None:
+    """Remove the folders of processes of this user that have ended: nobody holds their locks."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_NAME}*"):
+        with contextlib.suppress(OSError):
+            held = _held(folder)
+            try:
+                if os.fstat(held).st_uid == os.geteuid():
+                    shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(held)
+
+
+@cache
+def _folder_of_this_process() -> Path:
+    """Make the folder that all others are in, and hold its lock until this process ends."""
+    remove_left_behind()
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_NAME))
+        with contextlib.suppress(OSError):
+            held = _held(folder)
+            # Somebody else may have taken it for one that was left, before it was held.
+            if folder.exists():
+                atexit.register(shutil.rmtree, folder, ignore_errors=True)
+                return folder
+            os.close(held)
+
+
+def _held(folder: Path) -> int:
+    """Return an open file on which the lock of a folder is held. Raises OSError when another process
+    holds it, or it is no folder."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        raise
+    return opened
