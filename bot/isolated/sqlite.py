@@ -47,8 +47,9 @@ def select(path: str, sql: str, limit: int, seconds: float) -> dict[str, Any]:
             match action:
                 case sqlite3.SQLITE_SELECT | sqlite3.SQLITE_RECURSIVE:
                     return sqlite3.SQLITE_OK
-                # A part of the statement, as one of WITH, has no table of its own.
-                case sqlite3.SQLITE_READ if not name or name in known:
+                # A part of the statement, as one of WITH, has no table of its own, or no column is
+                # read of what has that name.
+                case sqlite3.SQLITE_READ if not name or not second or name in known:
                     return sqlite3.SQLITE_OK
                 case sqlite3.SQLITE_FUNCTION if (second or "").lower() in ALLOWED["sqlite"]:
                     return sqlite3.SQLITE_OK
@@ -80,6 +81,7 @@ def _opened(path: str, seconds: float) -> Generator[sqlite3.Connection]:
     except sqlite3.Error as error:
         raise _explained(error, "") from None
     try:
+        connection.text_factory = _text
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
@@ -105,12 +107,18 @@ def _load_virtual_tables(connection: sqlite3.Connection) -> None:
             connection.execute(f"SELECT 1 FROM {_quoted(name)} LIMIT 0")
 
 
+def _text(value: bytes) -> str:
+    """What a database holds as text need not be UTF-8."""
+    return value.decode("utf-8", "replace")
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
 def _explained(error: sqlite3.Error, sql: str) -> Exception:
-    if error.sqlite_errorcode == sqlite3.SQLITE_NOMEM:
+    # Errors of the Python module itself, such as that of a missing parameter, have no code.
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOMEM:
         return MemoryError()
     message = re.sub(r"\s+", " ", str(error))[:300]
     return Refused(without_paths(f"The database refused the query: {message}", sql))

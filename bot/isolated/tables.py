@@ -24,6 +24,9 @@ from bot.parsing.tabular import column_names, connect, write_parquet
 Tables = list[tuple[str, str, list[str]]]
 
 _MEMORY = "512MB"
+_LONGEST = 1_000  # characters of an error, which may quote a whole value
+_ENDING = (duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.InternalException)
+"""Errors after which DuckDB takes no more statements, or has no memory for them."""
 _ONE_SELECT = "One SELECT (or WITH … SELECT) statement is allowed, and nothing else."
 
 
@@ -44,9 +47,11 @@ class _Database:
                 self.connection.execute(f"DROP VIEW IF EXISTS {_quoted(name)}")
             self.tables = []
             for file, reader, names in tables:
+                source = f"{reader}('{Path.cwd() / file}')"
                 for name in names:
-                    source = f"{reader}('{Path.cwd() / file}')"
-                    self.connection.execute(f"CREATE VIEW {_quoted(name)} AS FROM {source}")
+                    # One of that name is left where a later one could not be made.
+                    view = f"CREATE OR REPLACE VIEW {_quoted(name)}"
+                    self.connection.execute(f"{view} AS FROM {source}")
             self.tables = tables
         return self.connection
 
@@ -118,12 +123,12 @@ def _judged(connection: Any, sql: str, tables: set[str]) -> str:
     tree = json.loads(text)
     if tree["error"]:
         raise Refused(f"{tree['error_message']} {_ONE_SELECT}")
-    for node, known in _nodes(tree["statements"], frozenset(map(str.casefold, tables))):
+    for node, known in _nodes(tree["statements"], frozenset(map(_folded, tables))):
         name = node.get("function_name")
         if name is not None and re.match(r"\w", name) and name.lower() not in ALLOWED["duckdb"]:
             raise Refused(f"The function {name} is not allowed here.")
         if node.get("type") == "BASE_TABLE" and (
-            node.get("schema_name") or node["table_name"].casefold() not in known
+            node.get("schema_name") or _folded(node["table_name"]) not in known
         ):
             raise Refused(
                 f"The table {node['table_name']} does not exist. Name it in handles; tables here: "
@@ -148,12 +153,12 @@ def _nodes(tree: Any, tables: frozenset[str]) -> Iterator[tuple[dict[str, Any], 
         elif isinstance(node, dict):
             for part in node.get("cte_map", {}).get("map", ()):
                 waiting.append((part["value"], known))
-                known |= {part["key"].casefold()}
+                known |= {_folded(part["key"])}
             yield node, known
             for key, value in node.items():
                 # Only the second half of a recursive part may name the part itself.
                 if key == "right" and node.get("type") == "RECURSIVE_CTE_NODE":
-                    waiting.append((value, known | {node["cte_name"].casefold()}))
+                    waiting.append((value, known | {_folded(node["cte_name"])}))
                 elif key != "cte_map":
                     waiting.append((value, known))
 
@@ -170,10 +175,17 @@ def _whole_numbers(columns: list[tuple[str, str]]) -> str:
 
 def _explained(error: Exception, sql: str) -> Exception:
     """DuckDB's own words, without paths and advice on its settings."""
-    if isinstance(error, duckdb.OutOfMemoryException):
+    if isinstance(error, _ENDING):
         return MemoryError()
-    lines = [line for line in str(error).splitlines() if line and "Did you mean" not in line]
-    return Refused(without_paths("\n".join(lines[:4]), sql))
+    lines = [line for line in str(error)[:_LONGEST].splitlines() if "Did you mean" not in line]
+    told = re.sub(r" Use \"SET .*", "", "\n".join(list(filter(None, lines))[:4]))
+    return Refused(without_paths(told, sql))
+
+
+def _folded(name: str) -> str:
+    """Return a name as DuckDB compares it: only ASCII letters are the same in any case. Were `ſ` an
+    `s` here, a part of WITH named `ſqlite_master` would stand for the catalogue."""
+    return name.encode().lower().decode()
 
 
 def _names(tables: Tables) -> list[str]:

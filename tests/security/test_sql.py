@@ -296,6 +296,8 @@ async def test_a_result_of_any_size_is_bounded(
     assert len(found.rows) < 40
     with pytest.raises(ToolError, match=r"memory|stopped|refused"):
         await databases.query("pg", "SELECT repeat('x', 900000000)")
+    with pytest.raises(ToolError, match="One row has more than"):
+        await databases.query("pg", "SELECT repeat('x', 40000000)")
     assert (await databases.query("pg", "SELECT 1")).rows == [(1,)]
 
 
@@ -351,6 +353,44 @@ async def test_duckdb_gives_and_does_nothing_else(tmp_path: Path) -> None:
         assert CANARY not in str(caught.value)
     for sql in statements("duckdb-honest.sql"):
         await tables.query(artifacts, sql.replace("tbl_1", table.handle), [table.handle])
+
+
+async def test_a_statement_that_breaks_duckdb_breaks_no_other() -> None:
+    """S2: some errors leave a database that takes no statement any more; the run goes on with a new
+    one, and long values are not quoted."""
+    artifacts = MemoryArtifacts()
+    table = await tables.save_rows(artifacts, ["n"], [[1], [2]], name="n.csv")
+    for breaking in (
+        "SELECT reservoir_quantile(n, 0.5, 1000000000) FROM {}",
+        "SELECT * FROM json_tree(repeat('[', 10000) || repeat(']', 10000)), {}",
+        "SELECT strptime(repeat('1', 1000000), '%d %d') FROM {}",
+        "SELECT " + "- " * 5000 + "n FROM {}",
+    ):
+        with pytest.raises(ToolError) as caught:
+            await tables.query(artifacts, breaking.format(table.handle), [table.handle])
+        assert len(str(caught.value)) < 2_000
+        assert "SET " not in str(caught.value)
+        found = await tables.query(artifacts, f"SELECT sum(n) FROM {table.handle}", [table.handle])
+        assert found.rows == 1
+
+
+async def test_tables_of_any_name_are_read() -> None:
+    """S14: names are other people's, too. One that no view can have is not used, and leaves nothing
+    behind that is in the way of others."""
+    artifacts = MemoryArtifacts()
+    for name in ("", "\x00", "sqlite_master", '"; --', "\u202e", "../a.csv"):
+        table = await tables.save_rows(artifacts, ["a"], [[1]], name=name)
+        found = await tables.query(artifacts, f"SELECT a FROM {table.handle}", [table.handle])
+        assert found.rows == 1
+
+
+async def test_text_in_a_database_need_not_be_unicode(tmp_path: Path) -> None:
+    """What a program of the nineties wrote is read, with the letters that can be told."""
+    with closing(sqlite3.connect(tmp_path / "x.sqlite")) as made, made:
+        made.execute("CREATE TABLE t (a TEXT)")
+        made.execute("INSERT INTO t VALUES (CAST(x'4bf66c6e' AS TEXT))")
+    databases = Databases({"x": DatabaseConfig(url=f"sqlite:///{tmp_path}/x.sqlite")})
+    assert (await databases.query("x", "SELECT a FROM t")).rows == [("K\ufffdln",)]
 
 
 @pytest.mark.parametrize(

@@ -65,3 +65,7 @@ WITH a AS (SELECT sql FROM duckdb_views), duckdb_views AS (SELECT 1) SELECT * FR
 WITH RECURSIVE duckdb_views AS (SELECT sql FROM duckdb_views UNION ALL SELECT sql FROM duckdb_views WHERE false) SELECT * FROM duckdb_views
 SELECT * FROM "{secret}", (WITH "{secret}" AS (SELECT 1) SELECT 1) x
 SELECT * FROM "result.parquet", (WITH "result.parquet" AS (SELECT 1) SELECT 1) x
+WITH "ſqlite_master" AS (SELECT 1) SELECT sql FROM sqlite_master
+WITH "duckdb_viewſ" AS (SELECT 1) SELECT sql FROM duckdb_views
+WITH a AS (WITH "pg_ſettings" AS (SELECT 1) SELECT * FROM pg_settings) SELECT * FROM a
+WITH RECURSIVE "ſqlite_master" AS (SELECT '' AS sql UNION ALL SELECT sql FROM sqlite_master) SELECT * FROM "ſqlite_master"

@@ -13,3 +13,5 @@ SELECT a FROM t UNION ALL SELECT 'b' EXCEPT SELECT 'c'
 SELECT name FROM sqlite_master WHERE type = 'table'
 SELECT a FROM main.t WHERE a GLOB 'v*' AND a BETWEEN 'a' AND 'z' AND a IS NOT NULL
 SELECT printf('%.2f', 1.5), hex(a), typeof(a), quote(a), unicode(a), random() FROM t
+WITH RECURSIVE days(d) AS (SELECT 1 UNION ALL SELECT d + 1 FROM days LIMIT 31) SELECT count(*), 'of a month' FROM days
+WITH old AS (SELECT * FROM t) SELECT 1 FROM old

@@ -29,3 +29,7 @@ PRAGMA writable_schema = ON
 SELECT * FROM t INDEXED BY nothing
 REINDEX
 BEGIN
+SELECT $a
+SELECT 1 WHERE 1 IN pragma_function_list
+SELECT count(*) FROM pragma_database_list
+SELECT printf('%.40000000c', 'x')
