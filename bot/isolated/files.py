@@ -1,50 +1,40 @@
-"""`python -m bot.parsing OPTIONS`: reads `input` in the working directory, writes `result.json`
-and one Parquet file per table, and gives itself limits before it does.
-
-OPTIONS is a JSON object: kind, name, sheet, pages, memory and output (bytes), cpu and seconds, parent
-(process id).
-`result.json` holds {"error": sentence}, or {"document": {…}}, or {"tables": [{name, notes, left_out}]}, the
-table at index 2 being in `2.parquet`.
-"""
+"""Jobs on files of others: `input` in this process's folder becomes text, or Parquet files."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
-from bot.core.confinement import allow, confine
+from bot.isolated import Refused
 from bot.parsing.results import Document, Sheet, Unreadable
 
+_MOST_TEXT, _MOST_LINES = 32_000_000, 2_000_000
+"""Characters and lines of a document's text, which is kept and searched as a whole."""
 
-def main(options: dict[str, Any]) -> None:
-    """Read, and write what came of it."""
-    confine(
-        memory=options["memory"], output=options["output"], network=False, parent=options["parent"]
-    )
-    allow(cpu=options["cpu"], seconds=options["seconds"])
+
+def read(kind: str, name: str, sheet: str | None, pages: str | None) -> dict[str, Any]:
+    """Return {"document": {…}}, or {"tables": [{name, notes}]}, the table at index 2 being in
+    `2.parquet`. Raises Refused with a sentence about the file."""
     try:
-        result = _written(read(options))
+        return _written(_found(kind, name, sheet, pages), name)
     except PermissionError:
         # A reader needs neither network nor other programs; a file that makes it try is hostile.
-        result = {"error": "The file made its reader do what no reader needs; it was not read."}
+        raise Refused(
+            "The file made its reader do what no reader needs; it was not read."
+        ) from None
     except Unreadable as error:
-        result = {"error": str(error)}
-    except (MemoryError, RecursionError):
-        result = {"error": f"{options['name']} needs more memory to be read than is allowed."}
-    Path("result.json").write_text(json.dumps(result), encoding="utf-8")
+        raise Refused(str(error)) from None
 
 
-def read(options: dict[str, Any]) -> list[Sheet] | Document:
+def _found(kind: str, name: str, sheet: str | None, pages: str | None) -> list[Sheet] | Document:
     """What `input` holds. Raises Unreadable.
 
     Each reader's libraries are imported for their own kind only: some take half a second.
     """
-    name, data = options["name"], Path("input").read_bytes()
+    data = Path("input").read_bytes()
     found: list[Sheet] | Document | Sheet
-    match options["kind"]:
+    match kind:
         case "csv":
             from bot.parsing.delimited import read_delimited
 
@@ -56,7 +46,7 @@ def read(options: dict[str, Any]) -> list[Sheet] | Document:
         case "xlsx":
             from bot.parsing.office import read_workbook
 
-            found = read_workbook(data, name, options["sheet"])
+            found = read_workbook(data, name, sheet)
         case "docx":
             from bot.parsing.office import read_word
 
@@ -64,7 +54,7 @@ def read(options: dict[str, Any]) -> list[Sheet] | Document:
         case "pdf":
             from bot.parsing.pages import read_pdf
 
-            found = read_pdf(data, name, options["pages"])
+            found = read_pdf(data, name, pages)
         case "mail":
             from bot.parsing.mail import read_mail
 
@@ -103,9 +93,15 @@ def _checked_parquet(name: str, to: Path) -> Sheet:
         raise Unreadable(f"{name} is damaged: it is not readable as Parquet.") from error
 
 
-def _written(found: list[Sheet] | Document) -> dict[str, Any]:
+def _written(found: list[Sheet] | Document, name: str) -> dict[str, Any]:
     """Write the sheets whose reader did not; return what the bot is to know of them."""
     if isinstance(found, Document):
+        lines = len(found.text.splitlines())
+        if len(found.text) > _MOST_TEXT or lines > _MOST_LINES:
+            raise Unreadable(
+                f"{name} holds {len(found.text):,} characters of text in {lines:,} lines, which is "
+                "more than can be read. Ask for a part of it."
+            )
         return {"document": dataclasses.asdict(found)}
     from bot.parsing.tabular import write_parquet
 
@@ -119,7 +115,3 @@ def _written(found: list[Sheet] | Document) -> dict[str, Any]:
             for sheet in found
         ]
     }
-
-
-if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,11 +14,19 @@ from bot.parsing.results import Cell, Document, EmptySheet, Sheet, Unreadable
 from bot.parsing.tabular import NumberedRow, cell_text, to_sheet
 from bot.parsing.text import clean
 
-_DAMAGE = (KeyError, ValueError, OSError, zipfile.BadZipFile, SyntaxError)  # all XML is syntax
+_DAMAGE = (
+    *(LookupError, ValueError, OSError, zipfile.BadZipFile, zlib.error),
+    SyntaxError,  # all XML is syntax
+)
 _MAX_UNPACKED = 400_000_000
 _MAX_RATIO = 200
 _MAX_SHEETS = 10
+_NAMED = 20  # sheets
 _MAX_CELLS = 5_000_000
+
+
+class _TooLarge(Unreadable):
+    """A sheet has more cells than can be read."""
 
 
 def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
@@ -90,7 +99,8 @@ def _chosen(names: list[str], sheet: str | None, file: str) -> list[str]:
         return names
     found = [each for each in names if each.casefold() == sheet.strip().casefold()]
     if not found:
-        raise Unreadable(f"{file} has no sheet {sheet!r}. Its sheets: {', '.join(names)}.")
+        shown = f"{', '.join(names[:_NAMED])}{', …' * (len(names) > _NAMED)}"
+        raise Unreadable(f"{file} has no sheet {sheet!r}. Its sheets: {shown}.")
     return found
 
 
@@ -107,7 +117,7 @@ def _rows(worksheet: Any, signs: Signs) -> Iterator[NumberedRow]:
     for number, row in enumerate(worksheet.iter_rows(), start=1):
         cells += len(row)
         if cells > _MAX_CELLS:
-            raise Unreadable(
+            raise _TooLarge(
                 f"Sheet {worksheet.title!r} has more than {_MAX_CELLS:,} cells. Ask for a CSV or "
                 "Parquet file of it, or for a part."
             )

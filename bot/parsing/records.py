@@ -30,6 +30,8 @@ def read_json(data: bytes, name: str) -> Sheet | Document:
         raise Unreadable(
             f"{name} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         ) from error
+    except ValueError:
+        raise Unreadable(f"{name} holds a number of too many digits to be read.") from None
     except RecursionError:
         raise Unreadable(f"{name} is nested too deeply to be read.") from None
     records, others = _records(value)

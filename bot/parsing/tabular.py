@@ -29,6 +29,7 @@ _TOTAL = re.compile(
 )
 _MAX_COLUMNS = 2_000
 _MAX_LINE = 16_000_000
+_LONGEST_NAME = 200  # characters of a column's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ def column_names(header: Sequence[Cell], width: int) -> list[str]:
     seen: set[str] = set()
     for index in range(width):
         given = " ".join(cell_text(header[index]).split()) if index < len(header) else ""
+        given = given[:_LONGEST_NAME]
         base = name = given or f"column_{index + 1}"
         copy = 1
         while name.lower() in seen:

@@ -4,45 +4,34 @@ and kept as artifacts."""
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import os
-import sys
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
+from typing import Any
 
 from pydantic import BaseModel
 
-import bot
 from bot.core.answers import Source
 from bot.core.errors import ToolError
+from bot.isolated import Refused
 from bot.isolated.messages import without_paths
 from bot.toolkit.artifacts import Artifact, Artifacts
 from bot.toolkit.file_kinds import Kind
 from bot.toolkit.file_kinds import kind_of as kind_of
+from bot.toolkit.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
 from bot.toolkit.narrowing import passages
-from bot.toolkit.places import Places
-from bot.toolkit.processes import process_group
 from bot.toolkit.size import current_room
 from bot.toolkit.tables import describe, save_table
 from bot.toolkit.tool import ToolResult
 
 log = logging.getLogger(__name__)
 
-_READERS = Places(every=6, own=2)
-"""Each is a process that may take gigabytes."""
-_TRACE = "trace"
+LIMITS = IsolatedLimits(memory=2_000_000_000, output=100_000_000, cpu=25.0, seconds=30.0)
+"""What reading one file may take."""
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What reading one file may take: address space and output in bytes, time in seconds."""
-
-    memory: int = 2_000_000_000
-    cpu: int = 25
-    seconds: float = 30.0
-    output: int = 100_000_000
+_MOST_BYTES = 100_000_000
+"""Of all tables of one file."""
+_LONGEST_NAME, _LONGEST_NOTE = 200, 1_000  # characters
+_MOST_NOTES = 30
 
 
 class Text(BaseModel):
@@ -73,65 +62,58 @@ async def read(
     name: str,
     sheet: str | None = None,
     pages: str | None = None,
-    limits: Limits = Limits(),
+    limits: IsolatedLimits = LIMITS,
 ) -> Text | list[ReadTable]:
-    """Read `data` in a process without network, killed with all it started when the time is up or
-    this call is cancelled. Raises ToolError with a sentence that says what is wrong with the file.
-    """
-    options = {
-        "kind": kind,
-        "name": name,
-        "sheet": sheet,
-        "pages": pages,
-        "memory": limits.memory,
-        "cpu": limits.cpu,
-        "output": limits.output,
-        "seconds": limits.seconds + 1,  # the bot's own timeout comes first
-        "parent": os.getpid(),
-    }
-    with tempfile.TemporaryDirectory(prefix="bot-read-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder)
-        await asyncio.to_thread((path / "input").write_bytes, data)
-        try:
-            async with _READERS.taken(), asyncio.timeout(limits.seconds):
-                await _run(json.dumps(options), path)
-        except TimeoutError:
-            raise ToolError(_too_much(name, f"more than {limits.seconds:g} s")) from None
-        return await asyncio.to_thread(_result, path, name)
-
-
-async def _run(options: str, folder: Path) -> None:
-    """Run the reader to its end."""
-    with (folder / _TRACE).open("wb") as trace:
-        reader = (sys.executable, "-P", "-s", "-m", "bot.parsing", options)
-        env = _environment(folder)
-        async with process_group(reader, cwd=folder, env=env, stderr=trace) as process:
-            await process.wait()
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    """What the reader may know of this process: where its code is, and none of its secrets."""
-    code = str(Path(bot.__file__).parents[1])
-    return {"PYTHONPATH": code, "LANG": "C.UTF-8", "HOME": str(folder)}
-
-
-def _result(folder: Path, name: str) -> Text | list[ReadTable]:
+    """Read `data` in a process of its own, killed when the time is up or this call is cancelled.
+    Raises ToolError with a sentence that says what is wrong with the file."""
     try:
-        result = json.loads((folder / "result.json").read_bytes())
-    except (FileNotFoundError, ValueError):
-        # Killed by a limit, or crashed. Where it crashed is ours to know; messages may quote the file.
-        trace = (folder / _TRACE).read_text(errors="replace").splitlines()
-        places = [line.strip() for line in trace if line.startswith("  File ")]
-        log.warning("reader gave no result", extra={"places": places[-3:]})
+        # Not one that has read another file: that may have been made to change how this one is read.
+        async with isolated("bot.isolated.files", limits, once=True) as process:
+            await asyncio.to_thread(process.write, "input", data)
+            found = await process.call("read", kind=kind, name=name, sheet=sheet, pages=pages)
+            if "document" in found:
+                return _told_in_lines(Text.model_validate(found["document"]))
+            return await _tables(process, found["tables"], name)
+    except TimeoutError:
+        raise ToolError(_too_much(name, f"more than {limits.seconds:g} s")) from None
+    except ProcessLost:
         raise ToolError(_too_much(name, "more memory, time or space")) from None
-    if "error" in result:
-        raise ToolError(without_paths(result["error"], name))
-    if "document" in result:
-        return Text.model_validate(result["document"])
-    return [
-        ReadTable(**table, data=(folder / f"{index}.parquet").read_bytes())
-        for index, table in enumerate(result["tables"])
-    ]
+    except Refused as error:
+        raise ToolError(without_paths(str(error), name)) from None
+    except RuntimeError as error:
+        log.warning("a reader broke: %s", error)
+        raise ToolError(f"{name} is damaged, or of a kind that is not known here.") from None
+
+
+async def _tables(
+    process: IsolatedProcess, described: list[dict[str, Any]], name: str
+) -> list[ReadTable]:
+    tables, left = list[ReadTable](), _MOST_BYTES
+    for index, each in enumerate(described):
+        data = await asyncio.to_thread(process.read, f"{index}.parquet")
+        left -= len(data)
+        if left < 0:
+            raise Refused(f"The sheets of {name} are too large together: name one as `sheet`.")
+        told = {"notes": _lines(each["notes"]), "left_out": _lines(each["left_out"])}
+        tables.append(ReadTable(name=_line(each["name"]), **told, data=data))
+    return tables
+
+
+def _told_in_lines(text: Text) -> Text:
+    said = {"title": _line(text.title), "date": _line(text.date)}
+    listed = {"notes": _lines(text.notes), "left_out": _lines(text.left_out)}
+    return text.model_copy(update={**said, **listed})
+
+
+def _lines(notes: list[str]) -> list[str]:
+    more = [f"and {len(notes) - _MOST_NOTES:,} more"] * (len(notes) > _MOST_NOTES)
+    return [_line(note, _LONGEST_NOTE) for note in notes[:_MOST_NOTES]] + more
+
+
+def _line(words: str, longest: int = _LONGEST_NAME) -> str:
+    """Return other people's words on one line: a second one could pass for one of ours."""
+    words = " ".join(words.split())
+    return words if len(words) <= longest else f"{words[:longest]}…"
 
 
 def _too_much(name: str, what: str) -> str:
@@ -156,6 +138,7 @@ async def keep(
     or document, its notes, and, unless `compact`, its profile or as much of its text as fits; with
     a `query`, the passages of the text that have most of its words. What is `own` (see `ToolResult`)
     has the handle of a written file."""
+    name, title = _line(name), _line(title)
     if isinstance(found, Text):
         prefix, title = "file" if own else "doc", title or name
         head, saved = await _keep_text(
@@ -185,20 +168,18 @@ async def _keep_text(
     found: Text, artifacts: Artifacts, *, prefix: str, name: str, title: str, url: str | None
 ) -> tuple[str, Artifact]:
     """Keep a text; what is to be said of it before the text itself."""
-    lines = found.text.splitlines()
+    count = len(found.text.splitlines())
     saved = await artifacts.save(
         found.text.encode("utf-8", "replace"),
         name=f"{name}.txt" if PurePosixPath(name).suffix not in {".txt", ".md"} else name,
         media_type="text/plain; charset=utf-8",
         prefix=prefix,
-        rows=len(lines),
+        rows=count,
         source_title=title,
         source_url=url,
         left_out=[f"{name}: {gap}" for gap in found.left_out],
     )
-    size = (
-        f"{found.pages:,} pages · {len(lines):,} lines" if found.pages else f"{len(lines):,} lines"
-    )
+    size = f"{found.pages:,} pages · {count:,} lines" if found.pages else f"{count:,} lines"
     head = [f"handle: {saved.handle} · {size} · source: {title}{f' <{url}>' if url else ''}"]
     head += [f"title: {found.title}"] * bool(found.title)
     head += [f"date: {found.date}"] * bool(found.date)

@@ -190,14 +190,19 @@ async def warm_processes() -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def isolated(
-    jobs: str, limits: IsolatedLimits = IsolatedLimits(), *, network: bool = False
+    jobs: str,
+    limits: IsolatedLimits = IsolatedLimits(),
+    *,
+    network: bool = False,
+    once: bool = False,
 ) -> AsyncGenerator[IsolatedProcess]:
     """Lend a process that does the functions of the module `jobs`: one that this run and person
-    left idle, or a new one. It is killed on the way out unless it may be used again.
+    left idle, or a new one. It is killed on the way out unless it may be used again, which one for
+    `once` may not.
 
     Raises ToolError when too many are at work, or the machine is too busy to start one.
     """
-    run = _run.get()
+    run = None if once else _run.get()
     person = (current_request().team, current_request().user) if run else None
     key = (jobs, limits, network, person)
     async with _PLACES.taken():

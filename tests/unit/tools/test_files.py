@@ -10,6 +10,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from pathlib import Path
@@ -22,11 +23,12 @@ from pypdf import PdfWriter
 
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
-from bot.parsing.__main__ import read as reader
+from bot.isolated import Refused
+from bot.isolated.files import read as reader
 from bot.parsing.delimited import read_delimited
-from bot.parsing.results import Unreadable
 from bot.parsing.tabular import connect, csv_text
 from bot.toolkit import ThreadMessage, ToolResult, documents
+from bot.toolkit.isolation import IsolatedLimits
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 from tools.files import read_file
@@ -409,10 +411,8 @@ def test_bad_files_say_what_is_wrong(
     """A clear sentence that names the file; nothing crashes."""
     monkeypatch.chdir(tmp_path)
     Path("input").write_bytes(data)
-    with pytest.raises((ToolError, Unreadable), match=why) as caught:
-        reader(
-            {"kind": documents.kind_of(name, "", data), "name": name, "sheet": None, "pages": None}
-        )
+    with pytest.raises((ToolError, Refused), match=why) as caught:
+        reader(documents.kind_of(name, "", data), name, None, None)
     assert name in str(caught.value)
 
 
@@ -451,10 +451,14 @@ async def test_a_file_of_500_mb_is_refused_before_it_is_fetched(
 
 @pytest.mark.parametrize(
     "limits",
-    [documents.Limits(memory=150_000_000), documents.Limits(cpu=1), documents.Limits(seconds=0.05)],
+    [
+        replace(documents.LIMITS, memory=150_000_000),
+        replace(documents.LIMITS, cpu=1),
+        replace(documents.LIMITS, seconds=0.05),
+    ],
     ids=["memory", "cpu", "time"],
 )
-async def test_reading_ends_at_its_limits(limits: documents.Limits) -> None:
+async def test_reading_ends_at_its_limits(limits: IsolatedLimits) -> None:
     """A hostile file costs its process, not the bot (reliability 13)."""
     data = json.dumps([{"a": n, "b": str(n)} for n in range(400_000)]).encode()
     with pytest.raises(ToolError, match="than is allowed"):
