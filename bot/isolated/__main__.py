@@ -1,7 +1,7 @@
 """`python -m bot.isolated OPTIONS`: does one job after another until its input ends.
 
 OPTIONS is a JSON object: jobs (a module whose functions are the jobs), memory and output (bytes),
-network, parent (process id). A request is {job, arguments, cpu, seconds}; its reply is {"value":
+network, parent (process id), data (a folder, or null). A request is {job, arguments, cpu, seconds}; its reply is {"value":
 …}, {"refused": sentence}, {"exhausted": true} or {"broken": where}. To null, which asks whether the
 process takes jobs, it is {}.
 """
@@ -13,12 +13,15 @@ import json
 import os
 import sys
 import traceback
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import bot
 from bot.core import confinement
 from bot.isolated import Refused, wire
 
+_CODE = Path(bot.__file__).parents[1]
 _LONGEST = 2_000  # characters of why a job was refused; libraries quote the data
 
 
@@ -29,7 +32,8 @@ def main(options: dict[str, Any]) -> None:
     # What a library prints must not get into the replies.
     os.dup2(2, 1)
     name = options.pop("jobs")
-    confinement.confine(**options)
+    packages = sorted(str(_CODE / each) for each in {"bot", name.partition(".")[0]})
+    confinement.confine(**options, packages=packages)
     jobs = importlib.import_module(name)
     while True:
         try:

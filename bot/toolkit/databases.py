@@ -122,8 +122,9 @@ class Databases:
         limits = IsolatedLimits(cpu=seconds, seconds=seconds)
         if not _is_file(config):
             limits = replace(limits, seconds=seconds + _CONNECTING)
+        data = Path(where["path"]).parent if _is_file(config) else None
         try:
-            async with isolated(jobs, limits, network=not _is_file(config)) as process:
+            async with isolated(jobs, limits, network=data is None, data=data) as process:
                 return await process.call(job, **where, seconds=seconds, **arguments)
         except TimeoutError:
             raise ToolError(

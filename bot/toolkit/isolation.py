@@ -194,22 +194,23 @@ async def isolated(
     limits: IsolatedLimits = IsolatedLimits(),
     *,
     network: bool = False,
+    data: Path | None = None,
     once: bool = False,
 ) -> AsyncGenerator[IsolatedProcess]:
     """Lend a process that does the functions of the module `jobs`: one that this run and person
     left idle, or a new one. It is killed on the way out unless it may be used again, which one for
-    `once` may not.
+    `once` may not. Besides its own folder it sees the folder `data`.
 
     Raises ToolError when too many are at work, or the machine is too busy to start one.
     """
     run = None if once else _run.get()
     person = (current_request().team, current_request().user) if run else None
-    key = (jobs, limits, network, person)
+    key = (jobs, limits, network, data, person)
     async with _PLACES.taken():
         lent = run and await _warm(run, key)
         if not lent:
             ending = AsyncExitStack()
-            process = await ending.enter_async_context(_started(jobs, limits, network))
+            process = await ending.enter_async_context(_started(jobs, limits, network, data))
             lent = _Lent(run, key, process, ending)
         try:
             yield lent.process
@@ -237,13 +238,14 @@ async def _warm(run: _Run, key: tuple[object, ...]) -> _Lent | None:
 
 @asynccontextmanager
 async def _started(
-    jobs: str, limits: IsolatedLimits, network: bool
+    jobs: str, limits: IsolatedLimits, network: bool, data: Path | None
 ) -> AsyncGenerator[IsolatedProcess]:
     options = {
         "jobs": jobs,
         "memory": limits.memory,
         "output": limits.output,
         "network": network,
+        "data": str(data) if data else None,
         "parent": os.getpid(),
     }
     command = (sys.executable, "-P", "-s", "-m", "bot.isolated", json.dumps(options))

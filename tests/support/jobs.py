@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import socket
@@ -58,6 +59,25 @@ def leave(name: str, size: int) -> None:
             file.truncate(size)
 
 
+def read(path: str) -> str:
+    return Path(path).read_text()
+
+
+def write(path: str) -> None:
+    Path(path).write_text("written")
+
+
+def execute(program: str) -> int:
+    """Run a program as code that was taken over would, past what Python forbids."""
+    ctypes.CDLL(None).execl(program.encode(), program.encode(), None)
+    return ctypes.get_errno()
+
+
+def signal(pid: int) -> int:
+    """Return what the kernel says to a signal for another process."""
+    return int(ctypes.CDLL(None).kill(pid, 0))
+
+
 def about() -> dict[str, object]:
     def tried(work: object) -> str:
         try:
@@ -66,9 +86,12 @@ def about() -> dict[str, object]:
             return f"{type(error).__name__}: {error}"
         return "done"
 
+    def is_open(file: int) -> bool:
+        return tried(lambda: os.fstat(file)) == "done"
+
     return {
         "environment": dict(os.environ),
-        "files": sorted(map(int, os.listdir("/proc/self/fd"))),  # noqa: PTH208
+        "files": [file for file in range(100) if is_open(file)],
         "connect": tried(lambda: socket.create_connection(("127.0.0.1", 9), 1)),
         "program": tried(lambda: subprocess.run(["true"], check=False)),
     }

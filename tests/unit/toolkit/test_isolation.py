@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.confinement import landlock_version
 from bot.core.context import RequestContext, bound_request
 from bot.isolated import Refused, wire
 from bot.toolkit.isolation import (
@@ -106,10 +107,41 @@ async def test_it_knows_no_secret_and_reaches_nobody(monkeypatch: pytest.MonkeyP
     finally:
         os.close(ours)
     assert "secret" not in str(about["environment"])
-    # Its standard streams, their copies, and the folder that is being listed.
-    assert len(about["files"]) <= 6
+    assert len(about["files"]) <= 5  # its standard streams and their copies
     assert about["connect"].startswith(("PermissionError", "OSError"))
     assert about["program"].startswith("PermissionError")
+
+
+@pytest.mark.skipif(landlock_version() <= 0, reason="needs Landlock")
+async def test_what_was_taken_over_sees_only_its_own_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S2: a flaw in a library must not give away the host: neither its files nor what the bot itself
+    holds, and no program is run and no process ended."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "table").write_text("table")
+    env = Path(__file__).parents[3] / "pyproject.toml"  # beside it an operator's .env would lie
+    out_of_sight = (tmp_path / "secret", env, f"/proc/{os.getpid()}/environ", "/etc/passwd")
+    async with isolated(JOBS, LIMITS, data=tmp_path / "data") as process:
+        assert await process.call("read", path=str(tmp_path / "data" / "table")) == "table"
+        for path in out_of_sight:
+            with pytest.raises(RuntimeError, match="PermissionError"):
+                await process.call("read", path=str(path))
+        for path in (tmp_path / "secret", tmp_path / "new", Path(os.__file__).with_name("new")):
+            with pytest.raises(RuntimeError, match="PermissionError"):
+                await process.call("write", path=str(path))
+        await process.call("write", path="new")
+        await process.call("execute", program=sys.executable)
+        assert await process.call("echo", value="still Python") == "still Python"
+        if landlock_version() >= 6:
+            assert await process.call("signal", pid=os.getpid()) == -1
+    async with isolated(JOBS, LIMITS, network=True) as process:
+        with pytest.raises(RuntimeError, match="PermissionError"):
+            await process.call("read", path=f"/proc/{os.getpid()}/environ")
+        await process.call("execute", program=sys.executable)
+        assert await process.call("echo", value="still Python") == "still Python"
 
 
 async def test_it_stays_warm_within_one_run_and_for_one_person() -> None:
