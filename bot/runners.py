@@ -54,6 +54,7 @@ from bot.toolkit import (
 )
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.mcp import open_mcp_servers
+from bot.toolkit.scratch import remove_left_behind
 from bot.toolkit.tool import Services
 from bot.toolkit.web_search import WebSearchConfig
 
@@ -124,6 +125,7 @@ async def runners(
     prices = PriceList(settings.model.window, settings.model.price)
     check_work(settings)
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
+    await asyncio.to_thread(remove_left_behind)
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
         sdk_client(_key(settings), settings.openai_base_url) as client,

@@ -28,6 +28,7 @@ from bot.toolkit.tables import quoted_name
     title="Compare two tables",
     narrowing=("compact", "limit"),
     foreign=True,
+    timeout=60.0,
 )
 async def compare_tables(
     before: Annotated[str, Field(description="Handle tbl_… of the older version.")],
@@ -60,6 +61,7 @@ async def compare_tables(
     title="Find duplicates in {handle}",
     narrowing=("compact", "limit"),
     foreign=True,
+    timeout=60.0,
 )
 async def find_duplicates(
     handle: deriving.Handle,

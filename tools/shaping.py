@@ -37,6 +37,7 @@ _How = Annotated[
     title="Pivot {handle} by {across}",
     narrowing=("compact", "limit"),
     foreign=True,
+    timeout=60.0,
 )
 async def pivot_table(
     handle: deriving.Handle,
@@ -79,6 +80,7 @@ async def pivot_table(
     title="Join two tables",
     narrowing=("compact", "limit"),
     foreign=True,
+    timeout=60.0,
 )
 async def join_tables(
     left: Annotated[str, Field(description="Handle tbl_… of the first table.")],
@@ -125,6 +127,7 @@ async def join_tables(
     title=lambda arguments: f"Combine {len(arguments.handles)} tables",
     narrowing=("compact", "limit"),
     foreign=True,
+    timeout=60.0,
 )
 async def combine_tables(
     handles: Annotated[
@@ -154,6 +157,7 @@ async def combine_tables(
     summary="Totals of a table by day, week, month, quarter or year, with the change",
     title="Totals of {value} by {every}",
     foreign=True,
+    timeout=60.0,
 )
 async def totals_over_time(
     handle: deriving.Handle,
@@ -228,6 +232,7 @@ async def _without_period(
     group="data",
     summary="Make a table of figures that stand in the conversation, to query or chart them",
     title="Make a table: {name}",
+    timeout=60.0,
 )
 async def make_table(
     name: Annotated[str, Field(min_length=1, max_length=100, description="What it holds.")],

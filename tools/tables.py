@@ -19,6 +19,7 @@ def _query_title(arguments: Any) -> str:
     title=_query_title,
     narrowing=("compact", "limit"),
     foreign=True,
+    timeout=60.0,
 )
 async def query_table(
     sql: Annotated[
@@ -58,6 +59,7 @@ async def query_table(
     title="Describe {handle}",
     narrowing=("compact", "fields"),
     foreign=True,
+    timeout=60.0,
 )
 async def describe_table(
     handle: Annotated[str, Field(description="Handle tbl_… of a table.")],

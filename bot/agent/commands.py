@@ -11,7 +11,6 @@ import json
 import logging
 import os
 import re
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import suppress
@@ -32,6 +31,7 @@ from bot.core.redaction import redacted
 from bot.core.run_log import NOTICE, holds_words, run_log
 from bot.toolkit.artifacts import Artifact, Artifacts
 from bot.toolkit.processes import process_group
+from bot.toolkit.scratch import scratch_folder
 from bot.toolkit.tables import PARQUET, clean
 from bot.toolkit.tool import Tool, ToolResult
 
@@ -194,8 +194,8 @@ def _name_of(command: Command) -> str:
 async def _run_on_file(command: Command, tool: Tool, name: str, data: bytes) -> _Ran:
     """Run a command on `data`, as a file of that name in a folder of its own; log what came out."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="bot-hook-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / name
+    with scratch_folder("hook-") as folder:
+        path = folder / name
         try:
             await asyncio.to_thread(path.write_bytes, data)
             async with asyncio.timeout(command.timeout):

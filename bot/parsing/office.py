@@ -25,10 +25,6 @@ _NAMED = 20  # sheets
 _MAX_CELLS = 5_000_000
 
 
-class _TooLarge(Unreadable):
-    """A sheet has more cells than can be read."""
-
-
 def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
     """The sheets of an Excel workbook that hold anything (values, not formulas), or `sheet`."""
     import openpyxl
@@ -50,12 +46,13 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
         except Unreadable as error:
             if sheet:
                 raise
-            unread[each] = str(error)
+            unread[each] = str(error).strip()
         except _DAMAGE as error:
             raise Unreadable(f"{name} is damaged: its sheet {each!r} cannot be read.") from error
     if not sheets:
         why = next(iter(unread.values()), "")
-        raise Unreadable(why or f"{name} is empty: none of its sheets has a row with a value.")
+        empty = f"{name} is empty: none of its sheets has a row with a value."
+        raise Unreadable(f"{name}: {why}" if why else empty)
     _tell_unkept(data, sheets)
     for found in sheets:
         found.left_out.extend(f"sheet {title} was not read: {why}" for title, why in unread.items())
@@ -117,7 +114,7 @@ def _rows(worksheet: Any, signs: Signs) -> Iterator[NumberedRow]:
     for number, row in enumerate(worksheet.iter_rows(), start=1):
         cells += len(row)
         if cells > _MAX_CELLS:
-            raise _TooLarge(
+            raise Unreadable(
                 f"Sheet {worksheet.title!r} has more than {_MAX_CELLS:,} cells. Ask for a CSV or "
                 "Parquet file of it, or for a part."
             )

@@ -21,6 +21,9 @@ def scratch_folder(prefix: str) -> Generator[Path]:
     """Make a folder for the body. One that is left because the bot was killed is removed by the next
     bot of the same user on this machine."""
     of_all = _folder_of_this_process()
+    if not of_all.exists():  # somebody cleared up
+        _folder_of_this_process.cache_clear()
+        of_all = _folder_of_this_process()
     with tempfile.TemporaryDirectory(
         prefix=prefix, dir=of_all, ignore_cleanup_errors=True
     ) as folder:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from bot.core.locales import locale_of
 from bot.core.redaction import each_text
 from bot.toolkit.glyphs import fonts, undrawable
 from bot.toolkit.reports.blocks import Report
+from bot.toolkit.scratch import scratch_folder
 
 _TEMPLATE = Path(__file__).with_name("report.typ")
 _ENDLESS = re.compile(r"\S{40}(?=\S)")
@@ -32,14 +32,14 @@ def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
             f"No font on this machine has {' '.join(letters[:10])}, so a PDF cannot show them. Share "
             "the report as .docx, which its reader's own fonts show."
         )
-    with tempfile.TemporaryDirectory(prefix="bot-report-") as folder:
-        template = shutil.copy(_TEMPLATE, folder)
+    with scratch_folder("report-") as folder:
+        template = str(shutil.copy(_TEMPLATE, folder))
         names = {handle: f"{n}.png" for n, handle in enumerate(report.images)}
         for handle, name in names.items():
-            Path(folder, name).write_bytes(report.images[handle])
+            (folder / name).write_bytes(report.images[handle])
         given = json.dumps(_described(report, names, missing))
         made = typst.compile(
-            template, root=folder, font_paths=fonts(), sys_inputs={"report": given}
+            template, root=str(folder), font_paths=fonts(), sys_inputs={"report": given}
         )
     gone = f"left out, as no font here has them: {' '.join(missing)}"
     return made, (gone,) if missing else ()
