@@ -13,7 +13,15 @@ from contextlib import aclosing
 from http import HTTPStatus
 from typing import Any, cast
 
-from httpx2 import EventSource, HTTPError, Request, Response, ServerSentEvent, SSEError
+from httpx2 import (
+    AsyncByteStream,
+    EventSource,
+    HTTPError,
+    Request,
+    Response,
+    ServerSentEvent,
+    SSEError,
+)
 from openai import (
     APIStatusError,
     AsyncOpenAI,
@@ -42,6 +50,7 @@ _REFUSED = (400, 422, 501)
 _DELETIONS = 8  # at a time
 _OWN = (b"content-length", b"cookie")  # headers that no two requests share
 _MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
+_MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some servers echo the request
 
 
 def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> AsyncOpenAI:
@@ -50,7 +59,7 @@ def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> A
         api_key=api_key,
         base_url=base_url,
         max_retries=max_retries,
-        http_client=DefaultAioHttpClient(event_hooks={"response": [_spare_retries]}),
+        http_client=DefaultAioHttpClient(event_hooks={"response": [_bound_error, _spare_retries]}),
     )
 
 
@@ -77,6 +86,47 @@ class _Client(AsyncOpenAI):
             self._alike = {"url": first.url, "headers": headers, "extensions": extensions}
         content = cast("bytes", options.content)
         return Request("POST", content=content, cookies=self._client.cookies, **self._alike)
+
+
+class _Beginning(AsyncByteStream):
+    """The first bytes of a stream."""
+
+    def __init__(self, stream: AsyncByteStream, most: int) -> None:
+        self._stream = stream
+        self._most = most
+
+    @override
+    async def __aiter__(self) -> AsyncGenerator[bytes]:
+        left = self._most
+        async for chunk in self._stream:
+            yield chunk[:left]
+            left -= len(chunk)
+            if left <= 0:
+                return
+
+    @override
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound_error(response: Response) -> None:
+    """Have the SDK read only the beginning of an error's body, which it reads whole."""
+    if response.is_error and isinstance(response.stream, AsyncByteStream):
+        response.stream = _Beginning(response.stream, _MOST_OF_AN_ERROR)
+
+
+async def _content_of(response: Response) -> bytes:
+    """Read a whole body. Raises ModelError for one that is too large: so it would be again."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > _MOST_OF_AN_EVENT:
+            most = f"{_MOST_OF_AN_EVENT // 2**20} MiB"
+            said = f"The model service's response is too large: it may have {most}."
+            raise ModelError(ModelErrorKind.BAD_REQUEST, said)
+        parts.append(part)
+    return b"".join(parts)
 
 
 async def _spare_retries(response: Response) -> None:
@@ -201,25 +251,28 @@ class ResponsesModel:
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
     async def _whole(self, body: dict[str, Any], *, stored: bool) -> ModelResponse:
-        reply = await self._client.post(_PATH, cast_to=Response, content=to_json(body))
-        return read_whole(reply.content, stored=stored)
+        async with await self._sent(body) as stream:  # the SDK would read any amount at once
+            return read_whole(await _content_of(stream.response), stored=stored)
+
+    async def _sent(self, body: dict[str, Any]) -> AsyncStream[object]:
+        return await self._client.post(
+            _PATH,
+            cast_to=object,
+            content=to_json(body),
+            stream=True,
+            stream_cls=AsyncStream[object],
+        )
 
     async def _events(
         self, body: dict[str, Any], request: ModelRequest
     ) -> AsyncGenerator[Progress]:
         response: ModelResponse | None = None
         reader = StreamReader(request.watched, stored=request.store)
-        async with await self._client.post(
-            _PATH,
-            cast_to=object,
-            content=to_json({**body, "stream": True}),
-            stream=True,
-            stream_cls=AsyncStream[object],
-        ) as stream:
+        async with await self._sent({**body, "stream": True}) as stream:
             failpoint("model-asked")
             content_type = stream.response.headers.get("content-type", "")
             if "json" in content_type:  # it does not stream
-                yield read_whole(await stream.response.aread(), stored=request.store)
+                yield read_whole(await _content_of(stream.response), stored=request.store)
                 return
             if "event-stream" not in content_type:
                 raise no_responses_api(f"content of type {content_type}")

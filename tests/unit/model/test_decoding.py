@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -12,6 +13,7 @@ from aiohttp import web
 from httpx2 import ServerSentEvent
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openai import APIStatusError
 
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.model import (
@@ -85,7 +87,11 @@ def events(*datas: Any, named: bool = False) -> bytes:
 
 @asynccontextmanager
 async def server(
-    *replies: bytes, content_type: str = "text/event-stream"
+    *replies: bytes,
+    content_type: str = "text/event-stream",
+    encoding: str = "identity",
+    status: int = 200,
+    stream: bool = True,
 ) -> AsyncGenerator[tuple[ResponsesModel, list[int]]]:
     """A client that asks a server which sends these bytes for a stream; one entry for each request.
     The last bytes are sent again and again."""
@@ -95,7 +101,8 @@ async def server(
         await request.read()
         asked.append(len(asked))
         reply = replies[min(len(asked), len(replies)) - 1]
-        return web.Response(body=reply, headers={"Content-Type": content_type})
+        headers = {"Content-Type": content_type, "Content-Encoding": encoding}
+        return web.Response(body=reply, headers=headers, status=status)
 
     app = web.Application()
     app.router.add_post("/v1/responses", respond)
@@ -106,7 +113,7 @@ async def server(
     url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
     try:
         async with sdk_client("k", url, max_retries=0) as client:
-            yield ResponsesModel(client), asked
+            yield ResponsesModel(client, stream=stream), asked
     finally:
         await runner.cleanup()
 
@@ -211,6 +218,33 @@ async def test_an_event_that_is_too_long_says_so() -> None:
         with pytest.raises(ModelError, match="16 MiB") as caught:
             await parts(model)
     assert caught.value.kind is ModelErrorKind.BAD_REQUEST
+    assert asked == [0]
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_whole_response_that_is_too_long_says_so(*, stream: bool) -> None:
+    """R9: where nothing is streamed, too, by us or by the server; also one that is small until it is
+    unpacked."""
+    long = b'{"id": "' + b"x" * (17 << 20)
+    for encoding, reply in (("identity", long), ("gzip", gzip.compress(long))):
+        served = server(reply, content_type="application/json", encoding=encoding, stream=stream)
+        async with served as (model, asked):
+            with pytest.raises(ModelError, match="16 MiB") as caught:
+                await parts(model)
+        assert caught.value.kind is ModelErrorKind.BAD_REQUEST
+        assert asked == [0]
+
+
+async def test_of_an_error_only_the_beginning_is_read() -> None:
+    """R9: its words are there, whatever the server sends after them."""
+    said = b"Error: maximum context length is 8192 tokens. " + b"x" * (40 << 20)
+    async with server(said, content_type="text/plain", status=400) as (model, asked):
+        with pytest.raises(ModelError) as caught:
+            await parts(model)
+    assert caught.value.kind is ModelErrorKind.CONTEXT_OVERFLOW
+    cause = caught.value.__cause__
+    assert isinstance(cause, APIStatusError)
+    assert len(cause.response.content) < 100_000
     assert asked == [0]
 
 
