@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bot.agent import prompts
 from bot.agent.events import RunEnded
 from bot.agent.state import FOR_THREAD, LoopState
+from bot.agent.window import said
 from bot.core.chain import CallerState, Item
 from bot.core.outcome import RunStatus, StopReason
 
@@ -64,7 +65,7 @@ def unanswered(asked: Sequence[str], told: str) -> tuple[Item, ...]:
     """Return what a thread keeps of a run that failed: what was asked, without files and images that
     may be why it failed, and what people were told instead of an answer."""
     questions = ({"role": "user", "content": text[:_MOST_ASKED]} for text in asked if text)
-    return (*questions, {"role": "assistant", "content": told})
+    return (*questions, said(told))
 
 
 def caller_with(before: CallerState, items: Sequence[Item], bound_to: str | None) -> CallerState:

@@ -314,7 +314,7 @@ class Phases:
             stop_reason=ending.reason,
             result=result,
             error=error,
-            done=tuple(step.title for step in state.done if not step.agent),
+            done=tuple(step.title for step in state.done),
             new_items=tuple(self.new_items),
         )
 

@@ -117,9 +117,14 @@ def words(item: Item) -> str:
     return " ".join(str(part.get("text") or part.get("refusal") or "") for part in content)
 
 
+def said(text: str) -> Item:
+    """Return words of the model as input. llama.cpp's server takes none without a type."""
+    return {"type": "message", "role": "assistant", "content": text}
+
+
 def _portable(item: Item) -> Item:
-    if item.get("type") == "message" and item.get("role") == "assistant":
-        return {"role": "assistant", "content": words(item)}
+    if item.get("type", "message") == "message" and item.get("role") == "assistant":
+        return said(words(item))
     # Reasoning must have its id, which names nothing where the content is all there.
     dropped = {"status"} if item.get("type") == "reasoning" else _SERVICE_FIELDS
     return {key: value for key, value in item.items() if key not in dropped}

@@ -318,7 +318,7 @@ def test_nothing_that_only_the_old_store_knows_is_sent() -> None:
         "id": "msg_1",
         "content": [{"type": "output_text", "text": "Two."}],
     }
-    assert portable([said]) == ({"role": "assistant", "content": "Two."},)
+    assert portable([said]) == ({"type": "message", "role": "assistant", "content": "Two."},)
     sent = portable([*EARLIER[1].items, whole])
     assert [item["type"] for item in sent] == ["function_call", "reasoning"]
     assert ["id" in item for item in sent] == [False, True]  # the service demands it of reasoning

@@ -201,6 +201,16 @@ async def test_one_that_fails_is_no_end_of_its_parent() -> None:
     assert ended.status is RunStatus.SUCCESS
 
 
+async def test_their_steps_are_named_when_the_run_gets_no_answer() -> None:
+    """C6: whatever ends it, as where it was given up: what its helpers had done is not lost."""
+    children = {"list a": [call("big", {"lines": 2}), refusal("I can't.")]}
+    brain = book([calls(helper("list a")), refusal("Nor can I.")], **children)
+    async with family(brain) as place:
+        ended = await place.run(QUESTION)
+    assert ended.stop_reason is StopReason.REFUSED
+    assert "Big" in str(ended.done)
+
+
 def endless(request: ModelRequest) -> Reply:
     """A parent that dispatches four; children that never stop by themselves."""
     if QUESTION in request.text:
