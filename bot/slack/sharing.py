@@ -6,18 +6,19 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 
-from bot.core.errors import NotPermitted
+from bot.core.errors import NotPermitted, ToolError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs import budget_words
 from bot.slack.asking import Asking
+from bot.slack.attaching import Attaching
 from bot.slack.client import Clients, Identity
 from bot.slack.poster import Poster
 from bot.slack.pressed import Pressed
 from bot.slack.render import words
 from bot.slack.render.outcome import render_shared
-from bot.slack.render.parts import Upload
 from bot.slack.streams import Streams
 from bot.store import Lock, PauseSwitch
 
@@ -89,9 +90,12 @@ class Sharing:
             streams=Streams(self.clients, self.identity),
         )
         posted = [await poster.post(number, part) for number, part in enumerate(rendered.parts)]
-        for upload in rendered.uploads:
-            if data := await self._data(request, upload):
-                await poster.attach(upload, data, since=posted[0])
+        attaching = Attaching(poster, partial(self._artifact, request), poster.post)
+        for number, upload in enumerate(rendered.uploads, len(posted)):
+            await attaching.attach_or_say(number, upload, since=posted[0])
 
-    async def _data(self, request: Request, upload: Upload) -> bytes | None:
-        return await self.find_artifact(request, upload.handle) if upload.handle else upload.data
+    async def _artifact(self, request: Request, handle: str) -> bytes:
+        data = await self.find_artifact(request, handle)
+        if data is None:
+            raise ToolError("The artifact is not kept any more.")
+        return data

@@ -7,19 +7,27 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
-import aiohttp
 from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event, ToolEnded, ToolStarted
 from bot.core.approvals import Approval, Asked
-from bot.core.errors import BotError, LeaseLost, StoreUnavailable
+from bot.core.errors import BotError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, Silence
 from bot.core.request import Request
 from bot.runs.surface import RunPost
+from bot.slack.attaching import ATTEMPT_PAUSES, Attaching
 from bot.slack.cards import Cards
-from bot.slack.client import NO_PLACE, TRANSPORT_ERRORS, error_code, is_definitive
+from bot.slack.client import (
+    NO_PLACE,
+    TRANSPORT_ERRORS,
+    WRONG_TOKEN,
+    error_code,
+    is_definitive,
+    is_rate_limited,
+)
 from bot.slack.leaving import leave
 from bot.slack.live import LiveMessage
 from bot.slack.names import with_names
@@ -45,8 +53,6 @@ NoteStale = Callable[[str], Awaitable[None]]
 
 _INVALID = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_arguments"})
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
-_ATTACH_PAUSES = (1.0, 3.0)
-"""Seconds between attempts to attach a file. What fails after the last one is said to be missing."""
 
 
 class SlackSurface:
@@ -234,61 +240,42 @@ class SlackSurface:
             await self._post.save_message(ts)
 
     async def _updated(self, ts: str, part: Part) -> bool:
-        """Update a message; False when Slack refuses to change it, whatever it is to say."""
-        try:
-            await self._poster.update(ts, part)
-        except SlackApiError as error:
-            code = error_code(error)
-            if not is_definitive(error) or (part.blocks and code in _INVALID | _TOO_LONG):
-                raise
-            log.warning("Message %s of run %s is posted anew: %s", ts, self._post.run_id, code)
-            return False
-        return True
+        """Update a message; False when Slack refuses to change it, whatever it is to say, or fails
+        at it again and again: a post finds what such an update may have done."""
+        code = ""
+        for pause in (*ATTEMPT_PAUSES, None):
+            try:
+                await self._poster.update(ts, part)
+            except SlackApiError as error:
+                code = error_code(error)
+                if is_rate_limited(error) or code in WRONG_TOKEN:
+                    raise
+                if is_definitive(error):
+                    if part.blocks and code in _INVALID | _TOO_LONG:
+                        raise
+                    break
+            else:
+                return True
+            if pause is not None:
+                await asyncio.sleep(pause)
+        log.warning("Message %s of run %s is posted anew: %s", ts, self._post.run_id, code)
+        return False
 
     def _is_old(self, ts: str) -> bool:
         """Whether nobody looks at the run's message any more. A revised answer stays where it is."""
         return not self._request.replaces and time.time() - float(ts) >= self._edit_seconds
 
     async def _attach_or_say(self, number: int, upload: Upload) -> str:
-        """Attach a file, or say in message `number` that it is missing: the answer is whole without.
+        attaching = Attaching(
+            self._poster, partial(self._read_artifact, self._request), self._say_beside
+        )
+        return await attaching.attach_or_say(number, upload, since=await self._post.message())
 
-        Returns the id of the file that is in the thread, or "". A refusal is final; what may pass,
-        errors that nobody foresaw included, is tried again a few times.
-        """
-        reason = words.NO_FILE_OTHERWISE
-        for pause in (*_ATTACH_PAUSES, None):
-            try:
-                return await self._attach(upload)
-            except (LeaseLost, StoreUnavailable):
-                raise
-            except Exception as error:
-                ids = {"run_id": self._post.run_id}
-                log.warning("Attachment %d failed: %s", number, error, exc_info=True, extra=ids)
-                if (refusal := _refusal_of(error)) is not None:
-                    reason = refusal
-                    break
-            if pause is not None:
-                await asyncio.sleep(pause)
-        await self._say_missing(number, upload.name, reason)
-        return ""
-
-    async def _attach(self, upload: Upload) -> str:
-        data = upload.data
-        if upload.handle:
-            data = await self._read_artifact(self._request, upload.handle)
-        return await self._poster.attach(upload, data, since=await self._post.message())
-
-    async def _say_missing(self, number: int, name: str, reason: str) -> None:
-        said = Part([], words.NO_FILE.format(name=name, reason=reason))
-        try:
-            if self._request.private:
-                await self._poster.whisper(said)
-            else:
-                await self._poster.post(number, said)
-        except SlackApiError as error:
-            if not is_definitive(error):
-                raise
-            log.warning("Run %s cannot say that a file is missing: %s", self._post.run_id, error)
+    async def _say_beside(self, number: int, part: Part) -> None:
+        if self._request.private:
+            await self._poster.whisper(part)
+        else:
+            await self._poster.post(number, part)
 
     async def _give_up(self, code: str, rendered: Rendered) -> None:
         """Tell the person once that nothing can be posted there, and remove the unfinished message."""
@@ -304,16 +291,3 @@ class SlackSurface:
             log.warning("Nor could the person be told: %s", type(error).__name__)
         if unfinished and not self._request.replaces:  # then it is an answer, if an old one
             await self._poster.retire(unfinished)
-
-
-def _refusal_of(error: Exception) -> str | None:
-    """Return why a file will never be attached, for people to read; None when it may be yet."""
-    if isinstance(error, BotError):
-        return words.NO_FILE_GONE
-    if isinstance(error, SlackApiError) and is_definitive(error):
-        code = error_code(error)
-        return words.NO_FILE_REASONS.get(code, words.NO_FILE_REFUSED.format(code=code))
-    if isinstance(error, aiohttp.ClientResponseError) and 400 <= error.status < 500:
-        passes = error.status in (408, 429)
-        return None if passes else words.NO_FILE_REFUSED.format(code=f"HTTP {error.status}")
-    return None

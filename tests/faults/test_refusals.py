@@ -97,6 +97,19 @@ async def test_a_message_that_cannot_be_changed_is_replaced(redis_url) -> None:
         assert at.told_directly() == []
 
 
+@pytest.mark.parametrize("error", ["internal_error", "fatal_error", 500])
+async def test_a_message_that_slack_fails_to_change_for_good_is_replaced(redis_url, error) -> None:
+    """(R3) Errors that may pass, and do not: the answer does not wait for them an hour long."""
+    async with scene(redis_url) as at:
+        root = await at.begin()
+        at.bot.ws.faults.fail("chat.update", error, times=ALWAYS)
+        at.go()
+        await at.bot.ws.until(lambda: "all.csv" in at.files(root), 30)
+        assert [len(at.saying(root, "Two.")), len(at.unfinished(root))] == [1, 0]
+        at.bot.ws.faults.clear()
+        await at.is_over(root)
+
+
 async def test_where_messages_may_be_neither_edited_nor_deleted(redis_url) -> None:
     """(R3) The workspace's own settings: the answer is there, once, below what has to stay."""
     async with scene(redis_url) as at:

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any
 
+import pytest
 from redis.asyncio import Redis
 
 from bot.core.answers import Table
@@ -67,6 +68,31 @@ async def test_who_was_answered_alone_posts_the_answer_in_the_thread(redis_url: 
         assert f"<@{BEN}>" in str(message["blocks"][0])
         assert all(block["type"] != "actions" for block in message["blocks"])
         assert [each["name"] for each in file["files"]] == ["all.csv"]
+
+
+@pytest.mark.parametrize(
+    ("method", "error"),
+    [
+        ("files.getUploadURLExternal", "file_uploads_disabled"),
+        ("upload", 500),
+        ("files.completeUploadExternal", "internal_error"),
+    ],
+)
+async def test_a_file_that_cannot_be_shared_is_named_in_the_thread(
+    redis_url: str, method: str, error: str | int
+) -> None:
+    """R4: the answer is up once, its thread says which file is missing, and what only the asker saw
+    goes: nothing is left half shared, whoever presses again."""
+    script = Script([finish(answer("Of umbrellas.", table=WIDE.model_dump()))])
+    async with deployed(script, redis_url) as bot:
+        ts, answered = await asked_alone(bot)
+        await bot.ws.until(lambda: any(m.get("files") for m in bot.ws.messages("D0BEN00001")))
+        bot.ws.faults.fail(method, error, times=1_000)
+        await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
+        await bot.ws.until(lambda: not private(bot, BEN, ts), 30)
+        message, missing = bot.own(SALES, ts)
+        assert "Of umbrellas." in str(message["blocks"])
+        assert "all.csv could not be attached" in missing["text"]
 
 
 async def test_nobody_else_shares_it_and_nobody_twice(redis_url: str) -> None:
