@@ -76,7 +76,7 @@ def _text(data: bytes, name: str) -> Document:
     text, encoding = decode(data)
     if not text.strip():
         raise Unreadable(f"{name} is empty.")
-    return Document(text, notes=[] if encoding == "utf-8" else [f"Encoding: {encoding}."])
+    return Document(text, notes=[encoding] * bool(encoding))
 
 
 def _checked_parquet(name: str, to: Path) -> Sheet:

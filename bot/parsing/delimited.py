@@ -57,8 +57,8 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
         raise Unreadable(f"{name} is not readable as CSV: {error}.") from error
     if name.lower().endswith((".xlsx", ".xlsm")):
         sheet.notes.append("It is called a workbook, and is none: read as CSV.")
-    if encoding not in {"utf-8", "ascii"}:
-        sheet.notes.append(f"Encoding: {encoding}.")
+    if encoding:
+        sheet.notes.append(encoding)
     if delimiter != ",":
         sheet.notes.append(f"Delimiter: {_NAMES.get(delimiter, delimiter)}.")
     return replace(sheet, rows=[], notes=[*sheet.notes, *notes])

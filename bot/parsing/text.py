@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from charset_normalizer import from_bytes
+import chardet
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -18,7 +18,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SAMPLE = 200_000
 # What Western European languages write beside ASCII, without what stands for a letter of Central
 # Europe or of another script in the code pages that are like Windows-1252.
-_WESTERN = frozenset("ÄÖÜäöüßÀÂÇÈÉÊËÎÏÑÓÔÙÚÛàâçèéêëîïñóôùûáíúÁÍ€£§°²…“”„‘’‚–—«»·\xa0")
+_WESTERN = frozenset("ÄÖÜäöüßÀÂÇÈÉÊËÎÏÑÓÔÙÚÛàâçèéêëîïñóôùûáíúÁÍ€£©®™§°²µ…“”„‘’‚–—«»·\xa0")
+_CODE_PAGES = (
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
+    *("iso8859-2", "iso8859-5", "iso8859-7", "iso8859-9", "koi8-r", "koi8-u", "cp866", "cp850"),
+    *("cp852", "cp874", "mac-roman", "cp932", "euc_jis_2004", "gb18030", "big5", "cp949"),
+)
 
 
 def clean(text: str) -> str:
@@ -29,23 +34,36 @@ def clean(text: str) -> str:
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """The clean text of `data` and the name of its encoding.
+    """The clean text of `data`, and a note on its encoding, "" for Unicode.
 
     A byte order mark decides, then UTF-8 if it fits, then Windows-1252 if only Western European
-    letters come of it, then a guess from the first 200 kB, which short texts lead astray, then
-    Windows-1252 with what does not fit replaced.
+    letters come of it, then a guess by the letters that languages use, of which the note says that it is one.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _normal(data.decode(encoding, "replace")), encoding.removesuffix("-sig")
+            return _normal(data.decode(encoding, "replace")), ""
     try:
-        return _normal(data.decode("utf-8")), "utf-8"
+        return _normal(data.decode("utf-8")), ""
     except UnicodeDecodeError:
-        if _is_western(data[:_SAMPLE].decode("cp1252", "replace")):
-            return _normal(data.decode("cp1252", "replace")), "cp1252"
-        guess = from_bytes(data[:_SAMPLE]).best()
-    encoding = guess.encoding if guess else "cp1252"
-    return _normal(data.decode(encoding, "replace")), encoding
+        sample = data[:_SAMPLE]
+    if sample.isascii():
+        sample = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_SAMPLE]
+    if _is_western(sample.decode("cp1252", "replace")):
+        return _normal(data.decode("cp1252", "replace")), "Encoding: cp1252."
+    found = chardet.detect(
+        sample,
+        compat_names=False,
+        include_encodings=_CODE_PAGES,
+        no_match_encoding="cp1252",
+        empty_input_encoding="cp1252",
+    )
+    encoding = found["encoding"] or "cp1252"
+    text = _normal(data.decode(encoding, "replace"))
+    words = [word for word in re.findall(r"\S+", text[:_SAMPLE]) if not word.isascii()][:3]
+    return (
+        text,
+        f"Encoding: {encoding} by its letters, which may be wrong: {' '.join(words)[:100]}.",
+    )
 
 
 def _is_western(text: str) -> bool:

@@ -1,0 +1,1 @@
+"""Values of files against independent readers."""
