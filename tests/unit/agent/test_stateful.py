@@ -109,8 +109,11 @@ class Conversation(RuleBasedStateMachine):
 
 
 def check_requests(thread: Thread, piece: Piece) -> None:
-    """B2: no request was refused but as ordered; none was made after Stop."""
+    """B2 H3 G4: no request was refused but as ordered; none was made after Stop; none holds what a
+    stream said before it broke, or half a call."""
     for received in thread.api.requests[piece.began :]:
+        sent = str(received.body["input"])
+        assert not any(half in sent for half in ("So far it seems", "never whole", '"name":"ha'))
         if received.error and "fault" not in received.error:
             message = received.error["message"]
             assert message.startswith(ORDERED), (message, received.body["input"])
@@ -187,14 +190,15 @@ def check_chain(thread: Thread, parent: str | None, pending: Sequence[Item]) -> 
 
 
 def check_end(thread: Thread, ended: RunEnded) -> None:
-    """C7 B5: success only with a result that the model gave, having read the question."""
+    """C7 B5: success only with a result that the model gave, having read the question, which is on
+    its chain or, where the last response was cut behind the result, is sent with the next request."""
     success = ended.stop_reason is StopReason.COMPLETED
     assert (ended.status is RunStatus.SUCCESS) == success
     if not success:
         return
     assert ended.result is not None
-    assert ended.state.parent
-    read = thread.api.conversation(ended.state.parent)
+    parent = ended.state.parent
+    read = [*(thread.api.conversation(parent) if parent else ()), *ended.state.pending]
     assert any(item.get("content") == thread.question for item in read), "the question got lost"
 
 

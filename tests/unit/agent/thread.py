@@ -202,7 +202,9 @@ class Thread:
         self.mailbox = Mailbox({f"And no. {n}?": t for n, t in enumerate(plan.policy.joins)})
         self.api.faults.clear()
         for fault in plan.faults:
-            self.api.faults.fail(fault.kind, fault.times, fault.where, skip=fault.skip)
+            self.api.faults.fail(
+                fault.kind, fault.times, fault.where, skip=fault.skip, saying=fault.saying
+            )
 
     async def work(self) -> Piece:
         """One worker takes up the run where it was saved, to its end or its own."""

@@ -106,8 +106,28 @@ ODD = st.sampled_from(
         Reply(tuple(_twin("change", number) for number in (1, 2)), disobey=True),
     ]
 )
+
+
+def _cut(*items: Draft, reason: str = "max_output_tokens") -> Reply:
+    return Reply(items, status="incomplete", reason=reason, disobey=True)
+
+
+@st.composite
+def _cut_off(draw: st.DrawFn) -> Reply:
+    """A response that reached the output limit: whole calls that are kept, then perhaps half a one, a
+    result behind which it was cut, or only words."""
+    said = draw(st.sampled_from([(), ({"type": "message", "text": "Let me "},)]))
+    thought = draw(st.sampled_from([(), ({"type": "reasoning", "text": "Hm."},)]))
+    whole = draw(st.lists(st.one_of(READING, CHANGING, FINAL), max_size=3))
+    half = draw(
+        st.sampled_from([(), (_call("change", '{"name":"ha'),), (_call("add", '{"a":1,'),)])
+    )
+    reason = draw(st.sampled_from(["max_output_tokens", "max_output_tokens", "max_tokens"]))
+    return _cut(*thought, *said, *whole, *half, reason=reason)
+
+
 TEXT = st.just(Reply(({"type": "message", "text": "It is three."},), disobey=True))
-REPLIES = st.one_of(_responses(), _responses(), _responses(), TEXT, ODD)
+REPLIES = st.one_of(_responses(), _responses(), _responses(), TEXT, ODD, _cut_off())
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +138,7 @@ class Fault:
     times: int
     where: Literal["before", "after_created", "mid_stream"] | None = None
     skip: int = 0
+    saying: Reply | None = None
 
 
 _BROKEN = (
@@ -129,8 +150,17 @@ _REFUSED = (
     "invalid_prompt", "model_not_found", "zero_data_retention", "missing_parent_once", "wrong_key",
 )  # fmt: skip
 _TIMES, _SKIP = st.integers(1, 3), st.integers(0, 2)
+_HALF = st.sampled_from(
+    [
+        None,
+        Reply(({"type": "message", "text": "So far it seems"},), disobey=True),
+        Reply((_call("change", '{"name":"never whole"}'),), disobey=True),
+    ]
+)
+"""What a stream says before it breaks: nothing of it is run, sent or shown."""
+
 FAULTS = st.one_of(
-    st.builds(Fault, st.sampled_from(_BROKEN), _TIMES, skip=_SKIP),
+    st.builds(Fault, st.sampled_from(_BROKEN), _TIMES, skip=_SKIP, saying=_HALF),
     st.builds(
         Fault,
         st.sampled_from(_REFUSED),
