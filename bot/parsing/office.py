@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from bot.parsing.formats import Signs
-from bot.parsing.numerals import with_blanks
+from bot.parsing.numerals import some_of, with_blanks
 from bot.parsing.results import Cell, Document, EmptySheet, Sheet, Unreadable
-from bot.parsing.tabular import NumberedRow, cell_text, to_sheet
+from bot.parsing.sheet_marks import Marks, fill_merged, join_header, joined_header, marks_of
+from bot.parsing.tabular import NumberedRow, cell_text, is_blank, to_sheet
 from bot.parsing.text import clean
 
 _DAMAGE = (
@@ -23,6 +25,12 @@ _MAX_RATIO = 200
 _MAX_SHEETS = 10
 _NAMED = 20  # sheets
 _MAX_CELLS = 5_000_000
+_ERRORS = frozenset(
+    (
+        *("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!"),
+        *("#GETTING_DATA", "#FIELD!", "#BLOCKED!", "#CONNECT!", "#UNKNOWN!", "#BUSY!"),
+    )
+)
 
 
 def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
@@ -53,42 +61,9 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
         why = next(iter(unread.values()), "")
         empty = f"{name} is empty: none of its sheets has a row with a value."
         raise Unreadable(f"{name}: {why}" if why else empty)
-    _tell_unkept(data, sheets)
     for found in sheets:
         found.left_out.extend(f"sheet {title} was not read: {why}" for title, why in unread.items())
     return sheets
-
-
-def _tell_unkept(data: bytes, sheets: list[Sheet]) -> None:
-    """Note which columns are empty because their formulas have no values: programs that write
-    workbooks do not work them out, Excel does when it saves one."""
-    import openpyxl
-
-    empty = {each.name: _empty_columns(each) for each in sheets}
-    if not any(empty.values()):
-        return
-    workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True)
-    for each in sheets:
-        if empty[each.name] and _has_formulas(workbook[each.name or workbook.sheetnames[0]]):
-            each.notes.append(
-                f"Empty, as the file keeps formulas without their values: {', '.join(empty[each.name])}. "
-                "Opened and saved in Excel it has them."
-            )
-
-
-def _empty_columns(sheet: Sheet) -> list[str]:
-    cells = zip(*sheet.rows, strict=True)
-    return [
-        name
-        for name, column in zip(sheet.columns, cells, strict=False)
-        if all(cell is None for cell in column)
-    ]
-
-
-def _has_formulas(worksheet: Any) -> bool:
-    worksheet.reset_dimensions()
-    rows = (row for _, row in _rows(worksheet, Signs()))
-    return any(isinstance(cell, str) and cell.startswith("=") for row in rows for cell in row)
 
 
 def _chosen(names: list[str], sheet: str | None, file: str) -> list[str]:
@@ -106,10 +81,69 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
         raise Unreadable(f"{name} is a chart sheet.")
     worksheet.reset_dimensions()  # what the file declares may be a billion empty cells
     signs = Signs()
-    return signs.tell(with_blanks(to_sheet(name, _rows(worksheet, signs))))
+    with worksheet._get_source() as source:  # the library reads values alone
+        marks = marks_of(source)
+    errors: Counter[str] = Counter()
+    rows = dict(_rows(worksheet, signs, errors))
+    blocks = _blocks(rows)
+    header = joined_header(rows, marks.merged)
+    if header:
+        join_header(rows, marks.merged, *header)
+    fill_merged(rows, [each for each in marks.merged if not header or each.top > header[1]])
+    sheet = signs.tell(with_blanks(to_sheet(name, sorted(rows.items()))))
+    if unkept := [
+        f"{sheet.columns[at - 1]} ({count:,})"
+        for at, count in sorted(marks.unkept.items())
+        if at <= len(sheet.columns)
+    ]:
+        sheet.left_out.append(
+            "formulas are kept without their values, which are empty here: "
+            f"{some_of(unkept)}; opened and saved in Excel the file has them"
+        )
+    sheet.notes.extend(_odd(marks, errors, blocks))
+    if worksheet.sheet_state != "visible":
+        sheet.notes.append("The sheet is hidden in the workbook.")
+    return sheet
 
 
-def _rows(worksheet: Any, signs: Signs) -> Iterator[NumberedRow]:
+def _odd(marks: Marks, errors: Counter[str], blocks: list[int]) -> list[str]:
+    """Say what a reader of the workbook sees otherwise."""
+    said = []
+    if marks.hidden_rows:
+        said.append(
+            f"{marks.hidden_rows:,} rows are hidden in the workbook, and read like the others."
+        )
+    if marks.hidden_columns:
+        said.append("Some columns are hidden in the workbook, and read like the others.")
+    if errors:
+        told = ", ".join(f"{code} ({count:,})" for code, count in errors.most_common(5))
+        said.append(f"Formula errors, read as empty: {told}.")
+    if blocks:
+        lines = ", ".join(map(str, blocks[:5]))
+        said.append(
+            f"Below a blank line, line {lines} looks like the header of another table; all is read "
+            "as one table. Ask for each as a sheet of its own, or query by rows."
+        )
+    return said
+
+
+def _blocks(rows: dict[int, list[Cell]]) -> list[int]:
+    """The lines that look like headers of further tables: words below a blank line, in columns that
+    held numbers."""
+    found, numeric, last = [], set[int](), 0
+    for line, row in sorted(rows.items()):
+        if is_blank(row):
+            continue
+        filled = {at: cell for at, cell in enumerate(row) if cell is not None}
+        is_first = line > last + 1 and len(filled) > 1 and numeric & filled.keys()
+        if is_first and all(isinstance(cell, str) for cell in filled.values()):
+            found.append(line)
+        numeric |= {at for at, cell in filled.items() if isinstance(cell, int | float)}
+        last = line
+    return found
+
+
+def _rows(worksheet: Any, signs: Signs, errors: Counter[str]) -> Iterator[NumberedRow]:
     cells = 0
     for number, row in enumerate(worksheet.iter_rows(), start=1):
         cells += len(row)
@@ -119,14 +153,18 @@ def _rows(worksheet: Any, signs: Signs) -> Iterator[NumberedRow]:
                 "Parquet file of it, or for a part."
             )
         signs.see(row)
+        errors.update(cell.value for cell in row if _is_error(cell.value))
         yield number, [_value(cell.value) for cell in row]
 
 
 def _value(cell: Cell) -> Cell:
     """Formula errors such as #DIV/0! are no value; blank text is none either."""
-    if isinstance(cell, str) and (not cell.strip() or (cell[0] == "#" and cell[-1:] in "!?A")):
-        return None
-    return cell
+    return None if _is_error(cell) or (isinstance(cell, str) and not cell.strip()) else cell
+
+
+def _is_error(cell: Cell) -> bool:
+    """Whether it is an error of a formula, and not #USA or #winning!."""
+    return isinstance(cell, str) and cell in _ERRORS
 
 
 def read_word(data: bytes, name: str) -> Document:

@@ -1,0 +1,77 @@
+"""Workbooks say what people see in them: merged cells, formulas, errors and hidden rows (V7, V12)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import openpyxl
+
+from bot.parsing.office import read_workbook
+from bot.parsing.results import Sheet
+
+
+def read(make: Callable[[Any], None]) -> Sheet:
+    book = openpyxl.Workbook()
+    make(book.active)
+    out = io.BytesIO()
+    book.save(out)
+    return read_workbook(out.getvalue(), "b.xlsx", None)[0]
+
+
+def test_a_merged_group_counts_for_all_its_rows() -> None:
+    def make(sheet: Any) -> None:
+        for row in (["group", "n"], ["A", 1], [None, 2], ["B", 3], [None, 4]):
+            sheet.append(row)
+        sheet.merge_cells("A2:A3")
+        sheet.merge_cells("A4:A5")
+
+    assert read(make).rows == [["A", 1], ["A", 2], ["B", 3], ["B", 4]]
+
+
+def test_a_header_of_merged_rows_leaves_numbers_numbers() -> None:
+    def make(sheet: Any) -> None:
+        for row in (
+            ["Report of May"],
+            ["Region", "2025", None, "2026", None],
+            [None, "H1", "H2", "H1", "H2"],
+            ["North", 1, 2, 3, 4],
+        ):
+            sheet.append(row)
+        for merged in ("A1:E1", "A2:A3", "B2:C2", "D2:E2"):
+            sheet.merge_cells(merged)
+
+    sheet = read(make)
+    assert sheet.columns == ["Region", "2025 H1", "2025 H2", "2026 H1", "2026 H2"]
+    assert [list(row) for row in sheet.rows] == [["North", 1, 2, 3, 4]]
+
+
+def test_formulas_without_values_in_part_of_a_column_are_counted() -> None:
+    def make(sheet: Any) -> None:
+        for row in (["who", "n"], ["A", 1], ["B", "=1+1"], ["C", "=2+2"]):
+            sheet.append(row)
+
+    [said] = read(make).left_out
+    assert "without their values, which are empty here: n (2)" in said
+
+
+def test_only_errors_are_errors() -> None:
+    def make(sheet: Any) -> None:
+        for row in (["tag", "n"], ["#USA", 1], ["#winning!", 2], ["#N/A", 3]):
+            sheet.append(row)
+
+    sheet = read(make)
+    assert [row[0] for row in sheet.rows] == ["#USA", "#winning!", None]
+    assert "Formula errors, read as empty: #N/A (1)." in sheet.notes
+
+
+def test_hidden_rows_and_further_tables_are_told() -> None:
+    def make(sheet: Any) -> None:
+        for row in (["a", "n"], ["x", 1], ["y", 2], [], ["city", "country"], ["Rome", "IT"]):
+            sheet.append(row)
+        sheet.row_dimensions[3].hidden = True
+
+    notes = " ".join(read(make).notes)
+    assert "1 rows are hidden in the workbook" in notes
+    assert "line 5 looks like the header of another table" in notes
