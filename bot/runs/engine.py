@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from docket import ConcurrencyLimit, Docket, Perpetual, Worker
+from docket import ConcurrencyLimit, Docket, Worker
 from pydantic import ConfigDict, NonNegativeFloat, PositiveFloat, PositiveInt
 from redis import exceptions
 
@@ -41,6 +41,7 @@ LONGEST_PAUSE = 300.0
 ALONE_FROM = 2  # deaths: what kills its worker takes every run of that process with it
 SCHEDULE_SECONDS = 1.0  # how late a ticket with a delay may be; one without waits for nothing
 TAKEN_PAUSE = 1.0  # seconds until a run that met one that is alone is offered to a worker again
+_LOOKS = 4  # of a worker in the time between two sweeps
 UNWIND_SECONDS = 5.0  # for cancelled runs to close what they hold
 
 
@@ -118,18 +119,14 @@ class Engine:
         self._register()
 
     def _register(self) -> None:
-        every = timedelta(seconds=self._options.sweep)
-
         async def ticket(
             thread_key: str,
             slot: ConcurrencyLimit = ConcurrencyLimit("thread_key"),  # noqa: ARG001, B008
         ) -> None:
             await self._serve(thread_key)
 
-        async def sweep(
-            again: Perpetual = Perpetual(every=every, automatic=True),  # noqa: ARG001, B008
-        ) -> None:
-            await self._sweep()
+        async def sweep() -> None:
+            """Do nothing: earlier versions scheduled this, and Redis may still hold it."""
 
         self._docket.register(ticket)
         self._docket.register(sweep)
@@ -168,7 +165,10 @@ class Engine:
             scheduling_resolution=timedelta(seconds=SCHEDULE_SECONDS),
         ) as worker:
             self._worker = worker
-            async with alongside(worker.run_forever(), name="engine"):
+            async with (
+                alongside(worker.run_forever(), name="engine"),
+                alongside(self._sweep_forever(), name="engine sweep"),
+            ):
                 try:
                     yield
                 finally:
@@ -365,6 +365,25 @@ class Engine:
                 return await self._mailbox.head(thread_key)
             except CorruptValue:
                 log.exception("A request of thread %s was set aside", thread_key)
+
+    async def _sweep_forever(self) -> None:
+        """Sweep in one worker after the other, by Redis's clock: docket's schedule goes by those of
+        workers, and after a jump of one rests for as long."""
+        while True:
+            try:
+                if await self._takes_sweep():
+                    await self._sweep()
+            except (StoreUnavailable, exceptions.RedisError) as error:
+                log.info("Redis failed in a sweep: %s", error)
+            except Exception:
+                log.exception("A sweep failed")
+            await asyncio.sleep(self._options.sweep / _LOOKS)
+
+    async def _takes_sweep(self) -> bool:
+        """Return whether the last sweep of any worker is long enough ago."""
+        every = int(self._options.sweep * 1_000)
+        async with self._docket.redis() as redis:
+            return bool(await redis.set(self._docket.key("swept"), 1, nx=True, px=every))
 
     async def _sweep(self) -> None:
         """A safety net: give a ticket to mailboxes that nobody serves."""

@@ -302,7 +302,7 @@ async def lasting(redis: Any) -> set[bytes]:
 
 async def schedule(redis: Any) -> set[bytes]:
     """What the engine has once for each deployment, worker and kind of task."""
-    names = (b"queue", b"stream", b"sweep", b"runs:sweep", b"workers")
+    names = (b"queue", b"stream", b"workers")
     of_tasks = {key async for key in redis.scan_iter("bot:engine:task-workers:*")}
     return {b"bot:engine:" + name for name in names} | of_tasks
 

@@ -517,6 +517,29 @@ async def test_a_process_that_was_believed_dead_is_no_death(redis_url: str, stor
         await emptied(stores)
 
 
+async def test_a_clock_that_was_put_back_holds_nothing_up(redis_url: str, stores: Stores) -> None:
+    """Reliability 5: all that a worker scheduled by its clock is an hour away. A request without a
+    ticket, and one that is to be tried again in a second, have their turn all the same."""
+    handler = Handler(errors=[StoreUnavailable("Redis failed under its run")])
+    async with (
+        Redis.from_url(redis_url) as redis,
+        engine_on(redis_url, stores) as engine,
+        engine.work(handler),
+    ):
+        await submit(engine, asked("tried again"))
+        await handler.next()
+        queue = engine._docket.queue_key
+        async with asyncio.timeout(SOON):
+            while not await redis.zcard(queue):  # noqa: ASYNC110 - Redis tells nobody
+                await asyncio.sleep(0.01)
+        for member in await redis.zrange(queue, 0, -1):
+            await redis.execute_command("ZINCRBY", queue, 3_600, member)  # type: ignore[no-untyped-call]
+        forgotten = asked("forgotten", thread="2.0")
+        await stores.mailbox.submit(forgotten, event_id="Ev")
+        assert {(await handler.next())[0] for _ in range(2)} == {"forgotten", "tried again"}
+        await emptied(stores)
+
+
 async def test_a_thread_with_two_holders_of_its_slot_fails_nothing(
     redis_url: str, stores: Stores, caplog: pytest.LogCaptureFixture
 ) -> None:
