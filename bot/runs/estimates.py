@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import Any
 
 from bot.core.budgets import Spent
@@ -101,8 +100,11 @@ class CallEstimates:
         return Spent.of(usage, self.prices.cost(call.model, usage))
 
 
-def _largest(each_spent: Iterable[Spent]) -> Spent:
-    return reduce(Spent.or_more, each_spent)
+def _largest(each_spent: Collection[Spent]) -> Spent:
+    return Spent(
+        tokens=max(each.tokens for each in each_spent),
+        nanodollars=max(each.nanodollars for each in each_spent),
+    )
 
 
 def _size(item: Item) -> int:

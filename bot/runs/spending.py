@@ -51,8 +51,8 @@ _LONGER = 60  # seconds that a hold lasts beyond what it is for
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    """Room for one call, at most `most`; it counts towards `accounts`, all that its request is put
-    down to."""
+    """Room for one call, at most `most`, which nobody reckons where nothing is bounded; it counts towards
+    `accounts`, all that its request is put down to."""
 
     call_id: str
     most: Spent
@@ -136,7 +136,7 @@ class Spending(Hooks):
     async def hold(self, call: ExpectedCall, *, is_last: bool) -> _Hold:
         """Hold room for a call. Raises CallRefused when there is none."""
         hold, self._in_hand = self._in_hand, None
-        if hold and hold.most.covers(self._estimates.forecast(call).most):
+        if hold and (not self._caps or hold.most.covers(self._estimates.forecast(call).most)):
             return hold
         return await self._room_for(hold.call_id if hold else self._new_id(), call, is_last=is_last)
 
@@ -209,7 +209,7 @@ class Spending(Hooks):
             while True:
                 accounts = accounts_of(self._request, self._policy.clock())
                 # Seen anew each time: other calls may have shown by now what calls take.
-                most = self._estimates.forecast(call).most
+                most = self._estimates.forecast(call).most if self._caps else Spent()
                 found = await self._reserve(call_id, call, place, accounts)
                 if found.room is Room.GO:
                     self._had_room = True
