@@ -24,11 +24,11 @@ from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.model import Model
 from bot.runners import runner
-from bot.runs.channels import Channels, ChannelSettings, Edits
+from bot.runs.channels import ChannelSettings
 from bot.runs.runner import Runner
 from bot.runs.surface import RunPost
 from bot.settings import Settings
-from bot.store import Mailbox, PauseSwitch, Phase, RunRecord, Stores, open_stores
+from bot.store import Mailbox, Phase, RunRecord, Stores, open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit import tool
 from tests.support.conversation import MemoryConversation
@@ -80,18 +80,6 @@ class _Unwatched:
         yield self
 
 
-class _NotPaused:
-    """The pause switch, known to be off."""
-
-    async def get(self) -> None: ...
-
-
-class _NoEdits:
-    """What admins changed of channels, known to be nothing."""
-
-    async def load(self, name: str, kind: type[ChannelSettings]) -> None: ...
-
-
 class _NobodyElse:
     """The mailbox, known to hold no other request."""
 
@@ -124,12 +112,6 @@ class Composition:
         asked, interrupt = request(), Interrupt()
         stores = replace(self.stores, mailbox=cast("Mailbox", _NobodyElse()))
         equipment = replace(self.runner.equipment, stores=stores)
-        budgets = replace(
-            equipment.budgets,
-            switch=cast("PauseSwitch", _NotPaused()),
-            channels=Channels({}, cast("Edits", _NoEdits())),
-        )
-        equipment = replace(equipment, budgets=budgets)
         record = RunRecord("run_bench", asked.id, asked.thread_key, Phase.RUNNING)
         here = ChannelSettings()
         steering = await equipment.steering(asked, record, here, interrupt)
