@@ -1,4 +1,4 @@
-"""`acquire_tools`: the model asks for tools by name, or looks for them (D1, D2)."""
+"""`acquire_tools`: the model asks for tools by name, or looks for them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def suggested(
 async def acquired(
     call: Item, catalogue: Catalogue, services: Services, context: RequestContext
 ) -> CallOutput:
-    """The output of a call: what can be called now, and what was found."""
+    """Return the output of a call: the tools that can be called now, and those that a search found."""
     try:
         asked = _Asked.model_validate_json(call["arguments"])
     except ValidationError:
@@ -70,7 +70,7 @@ def _found(search: str, catalogue: Catalogue) -> str:
 async def _introduced(
     name: str, catalogue: Catalogue, services: Services, context: RequestContext
 ) -> str:
-    """What the model hears of a tool it asked for, with the tool's own context (D2)."""
+    """Return what the model reads about a tool it asked for, with the tool's own context."""
     tool = catalogue.get(name)
     if tool is None:
         near = ", ".join(catalogue.near(name)) or "none"

@@ -1,4 +1,4 @@
-"""Makes one call: checked, allowed, run, and answered (D3, D6, D7)."""
+"""One call: its arguments checked, its permission asked, the tool run, the output fitted."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Calls:
 
     async def fitted(self, output: CallOutput) -> CallOutput:
         """Return `output` with as much text as one output of this turn may have: what is longer is
-        saved under a handle (D7). A Stop does not wait for that, and loses no call that was made."""
+        saved under a handle. A Stop does not wait for that, and loses no call that was made."""
         room = Room(self.context.max_response_size, self.context.max_response_tokens)
         note = shortened(output.note, Room(room.characters // 4, room.tokens // 4))
         output = replace(output, note=note)
@@ -166,8 +166,8 @@ class Calls:
         return Approved() if permission is None else permission
 
     async def _checked_by_tool(self, tool: Tool, arguments: BaseModel) -> BaseModel:
-        """The arguments to make the call with. Raises _Refused where it could not succeed, so that
-        nobody is asked about it."""
+        """Return the arguments to make the call with. Raises _Refused where the call could not succeed,
+        so that nobody is asked about it."""
         if self._is_rehearsed(tool):
             return arguments
         try:
@@ -292,7 +292,7 @@ def begun(output: CallOutput, *, known: bool = True) -> ToolStarted:
 
 
 def shown_refusal(output: CallOutput, *, known: bool = True) -> tuple[ToolStarted, ToolEnded]:
-    """Return the events of a call that was not made: it is seen like any other (D3)."""
+    """Return the events of a call that was not made: it is seen like any other."""
     return begun(output, known=known), ended(output, known=known)
 
 

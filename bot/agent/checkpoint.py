@@ -1,4 +1,4 @@
-"""`checkpoint_and_restart`: the model puts a long conversation away in its own words (E2).
+"""`checkpoint_and_restart`: the model puts a long conversation away in its own words.
 
 When it is offered is decided in `filling`.
 """

@@ -1,5 +1,5 @@
 """Commands that operators have run around tools: one before may veto the call, one after looks at the
-files that a tool wrote, such as a linter (D10).
+files that a tool wrote, such as a linter.
 
 What a command prints goes to the model, so that it can correct itself.
 """
@@ -153,7 +153,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _file_name(artifact: Artifact) -> str:
-    """The artifact's name as that of a file here; a table is Parquet, whatever it was read from."""
+    """Return the artifact's name as a file name; a table is Parquet, whatever it was read from."""
     name = PurePosixPath(clean(artifact.name).replace("\\", "/")).name.strip(". ")[
         -60:
     ]  # of up to four bytes each

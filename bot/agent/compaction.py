@@ -175,7 +175,7 @@ def _recent(items: Sequence[Item], request: int) -> int:
 
 
 def transcript(items: Sequence[Item], line: int = 2_000) -> str:
-    """The conversation as text, each entry cut to `line` characters."""
+    """Return the conversation as text, each entry cut to `line` characters."""
     return "\n".join(filter(None, (_as_text(item, line) for item in items)))
 
 

@@ -1,4 +1,4 @@
-"""`complete_task`: the return statement of a run (C1, C2, C4)."""
+"""`complete_task`: the return statement of a run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ResponseType:
 
     @classmethod
     async def of(cls, request: Request) -> ResponseType:
-        """The type that `request` names or, as a JSON schema, brings with it (C3)."""
+        """Return the type that `request` names or, as a JSON schema, brings with it."""
         schema = request.response_schema
         if schema is not None:
             return cls(await given_model(schema, owner="the schema"), text_field_of(schema))
@@ -58,7 +58,7 @@ class ResponseType:
         }
 
     async def parse(self, arguments: str) -> BaseModel:
-        """Raises pydantic's ValidationError when the arguments do not make a result."""
+        """Return the result in `arguments` (JSON). Raises pydantic's ValidationError without one."""
         if issubclass(self.model, GivenModel):
             return await validated(self.model, _json(arguments))
         return self.model.model_validate_json(arguments)
@@ -72,8 +72,8 @@ class ResponseType:
         return model.model_validate_json(result)
 
     def from_text(self, text: str) -> BaseModel:
-        """Plain text as a result: `text_field` holds it, every other field is empty or lowest. As
-        an `Answer` where it does not fit: nothing that the model said is lost (C4)."""
+        """Return plain text as a result: `text_field` holds it, every other field is empty or lowest. As
+        an `Answer` where it does not fit: nothing that the model said is lost."""
         if self.text_field:
             with suppress(ValidationError):
                 given = _emptiest(self.model) | {self.text_field: text}
@@ -88,7 +88,7 @@ def _shipped(name: str) -> ResponseType:
 
 
 def _json(arguments: str) -> Any:
-    """Raises pydantic's ValidationError when this is not JSON."""
+    """Parse JSON. Raises pydantic's ValidationError."""
     return TypeAdapter(Any).validate_json(arguments)
 
 
@@ -103,7 +103,7 @@ _LONGEST_DRAFT = 40_000  # characters of arguments; what is longer is shown when
 
 
 class Draft:
-    """The text of a result while the arguments of its call arrive (I4)."""
+    """The text of a result while the arguments of its call arrive."""
 
     def __init__(self, response_type: ResponseType) -> None:
         self._field = response_type.text_field
@@ -111,7 +111,7 @@ class Draft:
         self._text = ""
 
     def more(self, arguments: str) -> str:
-        """What more of the JSON adds to the text; "" before its field, and after it."""
+        """Return what more JSON adds to the text; "" before the text's field, and after it."""
         if not self._field or len(self._arguments) > _LONGEST_DRAFT:
             return ""
         self._arguments += arguments
@@ -129,7 +129,7 @@ class Draft:
 
 
 def _emptiest(model: type[BaseModel]) -> dict[str, Any]:
-    """A value for each field: null, [], "" or the last of an enumeration, which by our convention
+    """Return a value for each field: null, [], "" or the last of an enumeration, which by our convention
     is the weakest (`confidence: low`). No number is made up."""
     properties = strict_schema(model, owner=model.__name__)["properties"]
     return {name: _empty_value(schema) for name, schema in properties.items()}
@@ -144,7 +144,7 @@ def _empty_value(schema: dict[str, Any]) -> Any:
 
 
 def describe_errors(error: ValidationError, limit: int = 8) -> str:
-    """What is wrong, one line a field, as feedback for the model."""
+    """Return what is wrong, one line a field, as feedback for the model."""
     lines = [
         f"- {'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}"
         for each in error.errors(include_url=False, include_input=False)[:limit]

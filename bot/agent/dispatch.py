@@ -1,6 +1,6 @@
-"""Runs the calls of one response: validated, bounded, in the right order (D3–D5, D7).
+"""Dispatch of the calls of one response: validated, bounded, in the right order.
 
-Every call gets exactly one output, whatever happens to it (B2).
+Every call gets exactly one output, whatever happens to it.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Dispatched:
 class Dispatch:
     """Runs the calls of one response. `context` is bound for each call; `deadline` is that of
     the run, on the event loop's clock in seconds; `pool` is what its sub-agents may spend. At most
-    `most` calls are run; when it `is_last`, none but `complete_task` (C6)."""
+    `most` calls are run; when it `is_last`, none but `complete_task`."""
 
     toolbox: Toolbox
     limits: Limits
@@ -89,7 +89,7 @@ class Dispatch:
         that the request carried.
 
         The consumer keeps `Intent` and `Answered` before it goes on: what was begun and changes
-        something is never begun again (reliability 3).
+        something is never begun again.
 
         Read-only calls next to each other run side by side; one that mutates runs alone;
         `complete_task` comes last and counts only if all beside it went well; a checkpoint counts
@@ -130,7 +130,7 @@ class Dispatch:
         yield Dispatched(tuple(done[call["call_id"]] for call in calls))
 
     def _done_before(self, open_response: OpenResponse) -> dict[str, CallOutput]:
-        """What an interrupted run left: outputs, and calls whose outcome nobody knows."""
+        """Return the outputs that an interrupted run left, those of unknown changes included."""
         done = {output.call_id: output for output in open_response.outputs}
         for call in open_response.response.calls:
             if call["call_id"] in open_response.begun and call["call_id"] not in done:
@@ -162,7 +162,7 @@ class Dispatch:
                 return
 
     def _batches(self, calls: Sequence[Item]) -> list[list[Item]]:
-        """Runs of read-only calls together, each mutating call by itself."""
+        """Group read-only calls that are next to each other; a mutating call is alone."""
         batches: list[list[Item]] = []
         for mutates, group in groupby(calls, key=self._mutates):
             members = list(group)

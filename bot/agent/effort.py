@@ -1,4 +1,4 @@
-"""Digging deeper: a result is not taken before enough was spent on it (G5)."""
+"""Digging deeper: a result is not taken before enough was spent on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Self-evaluation: another call judges the result before it is taken (I2)."""
+"""Self-evaluation: another call judges the result before it is taken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens in a run, as the loop yields it (A2, I4)."""
+"""What happens in a run, as the loop yields it."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ class ResultDelta:
 @dataclass(frozen=True, slots=True)
 class TextWithdrawn:
     """What the deltas showed since TurnStarted does not count: the call failed, and may be made again
-    (H2)."""
+    ."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """Something was added to the conversation, and this is where the run stands now.
 
-    The consumer must keep both before it asks for the next event (B3, I3).
+    The consumer must keep both before it asks for the next event.
     """
 
     state: LoopState
@@ -140,7 +140,7 @@ class Paused:
 
 @dataclass(frozen=True, slots=True)
 class FromSubagent:
-    """Something that happened in the run of a sub-agent (I1); `agent` is the id of the call that
+    """Something that happened in the run of a sub-agent; `agent` is the id of the call that
     dispatched it. What it recorded is its own, and not to be kept."""
 
     agent: str
@@ -153,7 +153,7 @@ class RunEnded:
 
     `result` is None when there is none. `error` is set when the model service ended the run.
     `done` are the titles of the calls that went well, for when there is no result to show.
-    `new_items` is all that the loop added to the conversation, in order (B4).
+    `new_items` is all that the loop added to the conversation, in order.
     """
 
     state: LoopState

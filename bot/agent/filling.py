@@ -1,4 +1,4 @@
-"""What to do about a context that fills up (E2, E3): the one place that decides it.
+"""What to do about a context that fills up: the one place that decides it.
 
 From three quarters on the model is offered to put the conversation away in its own words, because
 it knows best what its fresh results were fetched for. Where it cannot be offered, when the offer was

@@ -1,4 +1,4 @@
-"""What bounds a run, asked before each call in a fixed order (G1, C5)."""
+"""Guards: the limits of a run, asked before each call in a fixed order."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def gauge(state: LoopState, limits: Limits, *, elapsed: float) -> Gauge:
 
 
 def usage_ratio(state: LoopState, window: int) -> float:
-    """The share of the model's input limit that the chain fills (E1)."""
+    """Return the share of the model's input limit that the chain fills (1 is all of it)."""
     if not window:
         return 0.0
     return (state.last_usage.input_tokens + state.last_usage.output_tokens) / window

@@ -1,4 +1,4 @@
-"""What a thread hands to a run, and a run to its thread (B7)."""
+"""What a thread hands to a run, and a run to its thread."""
 
 from __future__ import annotations
 

@@ -90,60 +90,59 @@ class Hooks:
     name: ClassVar[str] = ""
 
     async def on_run_start(self, state: LoopState) -> None:
-        """Before the first call."""
+        """Run before the first call."""
 
     async def transform_context(self, request: ModelRequest) -> ModelRequest:
-        """The only hook whose result is taken back into what is sent. It must keep every
-        `function_call_output` of the input."""
+        """Return the request to send. It must keep every `function_call_output` of the input."""
         return request
 
     async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
-        """Before each call, after the guards. The messages that it returns go out with the call,
-        and are kept before it, all in one entry."""
+        """Return messages to send with the next call. Runs after the guards; the messages are kept
+        before the call, all in one entry."""
         return ()
 
     async def after_response(self, state: LoopState, response: ModelResponse) -> Sequence[Item]:
-        """Starts when a response is recorded and runs beside its tools (H5). The messages that it
-        returns go out with the next request. Cancelled with the run."""
+        """Return messages for the next request. Starts when a response is recorded, runs beside its
+        tools, and is cancelled with the run."""
         return ()
 
     def on_exposure(self, tool: Tool) -> None:
-        """The model is about to read words that depend on the tool: its schema, or what becomes of a
-        call, be it only an error. Runs before anything is asked of the tool; must not raise."""
+        """Note that the model is about to read words that depend on the tool: its schema, or the output
+        of a call, be it an error. Runs before anything is asked of the tool; must not raise."""
 
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
-        """Whether the call may be made. Runs in the call's own task, before anything is kept or
+        """Say whether the call may be made. Runs in the call's own task, before anything is kept or
         shown of it; `current_request().idempotency_key` names the call, also when it is asked for
         again after a pause or a crash."""
         return None
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
-        """What it returns is appended to the output (D10). Runs in the call's own task."""
+        """Return what is appended to the output. Runs in the call's own task."""
         return ""
 
     def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
-        """Whether an address that the call returned as a source may be posted as a link. Runs in the
+        """Say whether an address that the call returned as a source may be posted as a link. Runs in the
         call's own task; must not raise."""
         return True
 
     def memory(self) -> dict[str, Any]:
-        """What the hook must remember (JSON), which goes into every save point; {} when it is
-        nothing, and before `on_run_start`."""
+        """Return what the hook must remember (JSON), which goes into every save point; {} for nothing,
+        and before `on_run_start`."""
         return {}
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
-        """A reason ends the run with one last call, as a guard does."""
+        """Return a reason to end the run with one last call, as a guard does; None to go on."""
         return None
 
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
-        """Sees valid results only (H4). Blocking costs no turn."""
+        """Judge a valid result. Blocking it costs no turn."""
         return Go()
 
     async def on_failure(self, ended: RunEnded) -> None:
-        """The model service ended the run; it can only be told of (H4)."""
+        """Learn that the model service ended the run. Changes nothing."""
 
     async def on_run_end(self, ended: RunEnded) -> None:
-        """After everything else, however the run ended, if it reached its end."""
+        """Learn how the run ended, after everything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ class HookChain:
             hook.on_exposure(tool)
 
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
-        """The first veto; else whether somebody must decide, or has."""
+        """Return the first veto; else whether somebody must decide, or has."""
         said: Permission = None
         for hook in self.hooks:
             permission = await hook.before_tool(tool, arguments)
@@ -209,7 +208,7 @@ class HookChain:
         return None
 
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
-        """The first objection, or the result as the hooks left it."""
+        """Return the first objection, or the result as the hooks left it."""
         usage = NO_USAGE
         for hook in self.hooks:
             verdict = await hook.on_stop(state, result)

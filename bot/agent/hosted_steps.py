@@ -1,4 +1,4 @@
-"""What the service's own tools do during one call to the model, as steps that people see (I4)."""
+"""What the service's own tools do during one call to the model, as steps that people see."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def hosted_steps(items: Iterable[Item]) -> tuple[Step, ...]:
 
 
 class HostedSteps:
-    """Those of one call. What is asked for is often told only when a step is done, and all of it
+    """The hosted steps of one call. What is asked for is often told only when a step is done, and all of it
     only with the response where it does not come as a stream."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class HostedSteps:
         self._done: set[str] = set()
 
     def seen(self, part: HostedPart) -> list[HostedEvent]:
-        """What is new."""
+        """Return the events that a part of the stream adds."""
         key, events = part.item["id"], list[HostedEvent]()
         if key in self._done:
             return events
@@ -55,11 +55,11 @@ class HostedSteps:
         return events
 
     def whole(self, items: Iterable[Item]) -> list[HostedEvent]:
-        """What is new with a whole response."""
+        """Return the events that a whole response adds."""
         return [event for item in items for event in self.seen(HostedPart(item, done=True))]
 
     def broken_off(self) -> list[HostedEvent]:
-        """The end of those of which nothing more is heard."""
+        """Close steps that never reported an end."""
         left = [item for item, _ in self._running.values()]
         return [self._ended(each["id"], each, "It was broken off.", ok=False) for each in left]
 
@@ -74,7 +74,7 @@ def _tool(item: Item) -> str:
 
 
 def _title(item: Item) -> str:
-    """In one line what is searched for or run."""
+    """Return in one line what is searched for or run."""
     action = item.get("action") or {}
     words = _NAMES[item["type"]][1]
     match item["type"], action.get("type"):
@@ -93,13 +93,13 @@ def _title(item: Item) -> str:
 
 
 def _first_line(code: str) -> str:
-    """What the program is about: its first line that does something."""
+    """Return the first line of a program that does something."""
     lines = [line.strip() for line in code.splitlines()]
     telling = (line for line in lines if line and not line.startswith(("import ", "from ")))
     return next(telling, "")
 
 
 def _detail(item: Item) -> str:
-    """What came out, where the service tells."""
+    """Return what came out, where the service tells."""
     found = (item.get("action") or {}).get("sources") or item.get("results") or ()
     return f"{len(found)} found" if found else ""

@@ -1,4 +1,4 @@
-"""Stopping a run from outside, at any await (H1)."""
+"""Stopping a run from outside, at any await."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a run may go (G1, G2, G3)."""
+"""How far a run may go."""
 
 from __future__ import annotations
 

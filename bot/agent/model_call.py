@@ -1,4 +1,4 @@
-"""One call to the model: what comes while it lasts, and what came of it (G2, H2)."""
+"""One call to the model: its progress, and its result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bot.model.types import (
 )
 
 _REDO = 2
-"""How often a call is made again after its stream broke (H2)."""
+"""How often a call is made again after its stream broke."""
 
 _MOST_DRAFT = 4_000  # characters
 
@@ -49,14 +49,15 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """It may take until `deadline`, and its run until `run_ends`, both on the event loop's clock."""
+    """A call that may take until `deadline`, in a run that may take until `run_ends`; both in seconds on
+    the event loop's clock."""
 
     parts: Parts
     deadline: float
     run_ends: float
 
     async def made(self, request: ModelRequest) -> AsyncGenerator[Shown | Heard]:
-        """What comes, and last what it came to. Made again where the stream breaks."""
+        """Make the call, again where the stream breaks. Yield its progress, and last its result."""
         before: tuple[str, ...] = ()
         for attempt in range(_REDO + 1):
             said, draft, steps = "", "", HostedSteps()
@@ -95,7 +96,7 @@ class ModelCall:
     async def _once(
         self, request: ModelRequest, steps: HostedSteps
     ) -> AsyncGenerator[Delta | HostedEvent | Heard]:
-        """Every step of it bounded by the deadline (G2)."""
+        """Make one try, every step of it bounded by the deadline."""
         draft = Draft(self.parts.response_type)
         stream = self.parts.interrupt.each(self.parts.model.respond(request), self.deadline)
         async with aclosing(stream):

@@ -1,4 +1,4 @@
-"""What a response and the outputs of its calls mean for the run (C1–C5, G3, H4)."""
+"""Observation: what a response and the outputs of its calls mean for the run."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _FAILED = frozenset(
     }
 )
 _MOST_SENT_BACK = 8
-"""Results that stop hooks may send back in one run (G3)."""
+"""Results that stop hooks may send back in one run."""
 
 _MOST_CONTINUED = 3
-"""Responses in a row that may reach the output limit (G4)."""
+"""Responses in a row that may reach the output limit."""
 
 _WHOLE = frozenset({StopReason.COMPLETED, StopReason.DIMINISHING_RETURNS})
 _CANCELLED = frozenset({StopReason.CANCELLED_STREAMING, StopReason.CANCELLED_TOOLS})
@@ -66,7 +66,7 @@ def finished(
 
 
 def _status(reason: StopReason, *, has_result: bool, work_done: bool) -> RunStatus:
-    """Return what a person is told; `work_done` when some call went well (C7)."""
+    """Return what a person is told; `work_done` when some call went well."""
     if reason in _CANCELLED:
         return RunStatus.CANCELLED
     if reason in _FAILED:
@@ -77,7 +77,7 @@ def _status(reason: StopReason, *, has_result: bool, work_done: bool) -> RunStat
 
 
 def close(state: LoopState, reason: StopReason) -> tuple[LoopState, Notes]:
-    """A guard has tripped: the next call is the last, and must be `complete_task` (C5, C6)."""
+    """Prepare the last call after a guard has tripped: it must be `complete_task`."""
     notes: Notes = (prompts.note(prompts.closing(reason)),)
     pending = (*state.pending, *notes)
     closing = state.go(Transition.CLOSING, closing=reason, force_finish=True, pending=pending)
@@ -92,7 +92,7 @@ conversation."""
 async def judged(
     state: LoopState, outputs: Sequence[CallOutput], hooks: HookChain
 ) -> tuple[tuple[CallOutput, ...], Usage, dict[str, Any]]:
-    """Put a valid result before the stop hooks (H4). Return the outputs with their verdict, the
+    """Put a valid result before the stop hooks. Return the outputs with their verdict, the
     usage of judging, and what hooks must remember of it."""
     final = next((each for each in outputs if each.result is not None), None)
     if final is None or final.result is None:
@@ -124,13 +124,13 @@ def refusal(response: ModelResponse) -> StopReason | None:
 
 
 def refused(state: LoopState, reason: StopReason) -> Observed:
-    """The run ends; nothing is chained to a refusal."""
+    """End the run; nothing is chained to a refusal."""
     return finished(state, reason), ()
 
 
 def left(state: LoopState, interrupt: Interrupt) -> Observed:
-    """The run was stopped before any call of the open response was begun: the chain stays at its
-    parent (H1b)."""
+    """End a run that was stopped before any call of the open response was begun: the chain stays at
+    its parent."""
     notes = tuple(cancelled(call).item() for call in opened(state).calls)
     ended = state.go(state.transition, open=None)
     return finished(ended, interrupt.why(StopReason.CANCELLED_TOOLS)), notes
@@ -138,7 +138,7 @@ def left(state: LoopState, interrupt: Interrupt) -> Observed:
 
 def cut_off(state: LoopState, response_type: ResponseType) -> Observed:
     """Ask the model to go on where its response reached the output limit, at most three times in a
-    row; where nothing of it was whole, to do it again, shorter (G4)."""
+    row; where nothing of it was whole, to do it again, shorter."""
     if not opened(state).items:
         notes: Notes = (prompts.note(prompts.CUT_OFF),)
         malformed = state.malformed + 1
@@ -171,8 +171,8 @@ def _said(state: LoopState) -> str:
 
 
 def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interrupt) -> Observed:
-    """The chain moves on to the open response, with an output for each of its calls (B2). A result
-    that was accepted ends the run, and so does Stop."""
+    """Move the chain on to the open response, with an output for each of its calls. A result that was
+    accepted ends the run, and so does Stop."""
     response = opened(state)
     rejected = any(each.tool == COMPLETE and not each.ok for each in outputs)
     blocked = any(each.blocked for each in outputs)
@@ -212,7 +212,7 @@ def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interru
 
 async def result_in(state: LoopState, response_type: ResponseType) -> CallOutput | None:
     """Return the result that the open response gives as text, as the output of a call that it would
-    have made (C4): JSON of the response type, or an answer in words where nothing else was done."""
+    have made: JSON of the response type, or an answer in words where nothing else was done."""
     response = opened(state)
     if response.calls or response.refusal or not response.text:
         return None
@@ -233,9 +233,9 @@ def spoken(
     response_type: ResponseType,
     interrupt: Interrupt,
 ) -> Observed:
-    """Text that holds a result ends the run, unless a hook sends it back. Any other text without
-    calls is pointed to `complete_task` once, and then that is forced; forced, and still only text,
-    the first is wrapped, so that nothing the model said is lost (C4)."""
+    """End the run with text that holds a result, unless a hook sends it back. Point any other text
+    without calls to `complete_task` once, then force that; if only text comes even so, wrap the first
+    text, so that nothing the model said is lost."""
     first_text = state.first_text if state.nudges else _said(state)
     for output in outputs:
         if output.result is not None:
@@ -274,7 +274,7 @@ def _sent_back(state: LoopState, why: str) -> Observed:
 
 
 def nothing(state: LoopState) -> Observed:
-    """A response without text or calls is asked for again (A6)."""
+    """Ask again for a response that held neither text nor calls."""
     notes: Notes = (prompts.note(prompts.EMPTY),)
     malformed = state.malformed + 1
     return state.go(Transition.MALFORMED, malformed=malformed, **_next(state, notes)), notes
@@ -284,8 +284,8 @@ def concluded(
     state: LoopState, notes: Notes, extra: Sequence[Item], most_malformed: int
 ) -> Observed:
     """Close the open response: `extra` are messages of hooks for the next request. A last call that
-    brought no result ends the run with what its tools did (C6), and so does one malformed response
-    too many in a row (G3)."""
+    brought no result ends the run with what its tools did, and so does one malformed response
+    too many in a row."""
     continued = state.continued if state.transition is Transition.CONTINUED else 0
     pending = (*state.pending, *extra)
     state = state.go(state.transition, open=None, pending=pending, continued=continued)

@@ -1,4 +1,4 @@
-"""The calls of one response that have started and not ended yet (H1)."""
+"""The calls of one response that have started and not ended yet."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Step(BaseModel):
 class CallOutput:
     """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
     the person stopped the run before this call was done; `blocked` and `ends` are verdicts of stop
-    hooks on the result; `restart` is what a fresh chain is to hold of this one (E2). `mark` is set
+    hooks on the result; `restart` is what a fresh chain is to hold of this one. `mark` is set
     where others wrote the text; `note` is what we say of it. `title` is the call in one line for
     people, "" for one that they are not shown; `inner` are the steps of a sub-agent. A `refused` call
     was not run; `rehearsed` is what one would have done that a dry run left out. `unknown` is set when
@@ -61,7 +61,7 @@ class CallOutput:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What went well: the steps of the sub-agent, if it dispatched one, and then the call."""
+        """Return what went well: the steps of a sub-agent that the call dispatched, then the call."""
         if not (self.ok and self.title) or self.rehearsed:
             return self.inner
         return (*self.inner, self.step)
@@ -73,35 +73,35 @@ class CallOutput:
 
     @property
     def detail(self) -> str:
-        """The first line for people, without the parts that only the model has a use for."""
+        """Return the first line for people, without the parts that only the model has a use for."""
         parts = (self.note or self.text).split("\n", 1)[0].removeprefix("result: ").split(" · ")
         return " · ".join(part for part in parts if not part.startswith(_FOR_THE_MODEL))[:200]
 
     @property
     def frame(self) -> str:
-        """What stands around the text in the output: our note, and the marks."""
+        """Return what surrounds the text in the output: our note and the marks."""
         text = marked("", self.mark) if self.mark else ""
         return f"{self.note}\n{text}" if self.note else text
 
     def item(self) -> Item:
-        """The output as the service takes it."""
+        """Return the output as the service takes it."""
         text = marked(self.text, self.mark) if self.mark else self.text
         text = f"{self.note}\n{text}" if self.note else text
         return {"type": "function_call_output", "call_id": self.call_id, "output": text}
 
 
 def new_mark() -> str:
-    """Made after what it is to mark was: nobody who wrote in it can close it early."""
+    """Return a fresh mark. Whoever wrote the text before could not know it, so cannot close it early."""
     return secrets.token_hex(4)
 
 
 def mark_for(tool: Tool) -> str:
-    """Of one output; "" where the words are ours."""
+    """Return the mark for one output of `tool`; "" where the words are ours."""
     return new_mark() if tool.foreign else ""
 
 
 def marked(text: str, mark: str) -> str:
-    """`text` as data for the model, as its instructions say (LLM01)."""
+    """Return `text` marked as data, as the model's instructions describe it."""
     return f"[data {mark}]\n{text}\n[end of data {mark}]"
 
 
@@ -123,6 +123,6 @@ def stopped_result(output: CallOutput) -> CallOutput:
 
 
 def cancelled(call: Item) -> CallOutput:
-    """The output of a call that a person stopped before it was done (H1)."""
+    """Return the output of a call that a person stopped before it was done."""
     text = "Cancelled by the user before it finished."
     return CallOutput(call["call_id"], call["name"], text, ok=False, cancelled=True)

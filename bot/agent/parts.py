@@ -1,4 +1,4 @@
-"""What a run is given (A7)."""
+"""`Parts`: the dependencies of a run."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from bot.model.types import Model
 
 
 class Prices(Protocol):
-    """What is known of models."""
+    """Windows and prices of models."""
 
     def window(self, model: str) -> int:
-        """The largest input in tokens."""
+        """Return the largest input of `model`, in tokens."""
 
     def cost(self, model: str, usage: Usage) -> float | None:
-        """Dollars for one response; None when the price is not known."""
+        """Return US dollars for one response; None when the price is not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
     """All that a run works with; the loop builds none of it.
 
-    `models` are tried in order: the next one when the last stays overloaded (H3). `history` reads
+    `models` are tried in order: the next one when the last stays overloaded. `history` reads
     what was kept of the conversation, the run's own entries included. `stateless` sends the
-    conversation whole every time, for services that keep nothing (B1). `context` is the run's; it
+    conversation whole every time, for services that keep nothing. `context` is the run's; it
     is refined each turn. `parent_pause` is how long a service that does not find what it kept a
-    moment ago is given to find it, in seconds (B8).
+    moment ago is given to find it, in seconds.
     """
 
     model: Model

@@ -42,7 +42,7 @@ from bot.toolkit.size import Room, room_for_calls
 T = TypeVar("T")
 
 _LAST_CALL_SECONDS = 60.0
-"""Time for the one call that asks for what there is, after a guard has tripped (C6)."""
+"""Time for the one call that asks for what there is, after a guard has tripped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +84,15 @@ class Phases:
         return self.parts.prices.window(self.model(state))
 
     def filling(self, state: LoopState) -> Filling:
-        """Return what to do about the context before the next call (E2, E3)."""
+        """Return what to do about the context before the next call."""
         return decide(usage_ratio(state, self.window_size(state)), state, self.parts.limits)
 
     def offers_restart(self, state: LoopState) -> bool:
-        """Whether the next request lets the model begin a fresh chain (E2)."""
+        """Whether the next request lets the model begin a fresh chain."""
         return self.filling(state) is Filling.OFFER
 
     async def look_back(self, state: LoopState) -> LoopState:
-        """Read the conversation so far: what an interrupted run had added to it (B4), and all of it
+        """Read the conversation so far: what an interrupted run had added to it, and all of it
         where the service keeps none, the response that such a run has in hand included. Return
         `state`, with its ending where an older program kept a result without one."""
         if not (self.parts.stateless or state.was_worked_on):
@@ -127,7 +127,7 @@ class Phases:
         return state.go(state.transition, hooks=state.hooks | self.parts.hooks.memory())
 
     def tools(self, state: LoopState, *, restart: bool) -> tuple[dict[str, Any], ...]:
-        """Return the definitions that a request carries; `restart` offers a fresh chain (E2)."""
+        """Return the definitions that a request carries; `restart` offers a fresh chain."""
         catalogue, finish = self.parts.toolbox.catalogue, self.parts.response_type.definition
         more = (checkpoint.DEFINITION,) if restart else ()
         return (*catalogue.always, finish, *catalogue.acquired(state.acquired), *more)
@@ -137,7 +137,7 @@ class Phases:
         return tuple(self.window) if self.parts.stateless else state.pending
 
     async def assemble(self, state: LoopState) -> ModelRequest:
-        """Only what is new goes out, on the chain; tools and instructions every time (B1)."""
+        """Return the next request: only what is new, on the chain; tools and instructions every time."""
         parts = self.parts
         request = ModelRequest(
             model=self.model(state),
@@ -155,7 +155,7 @@ class Phases:
         return await self.hook(state, lambda: parts.hooks.transform_context(request), request)
 
     def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown | Heard]:
-        """Make the call. The last item says what it came to."""
+        """Make the model call. The last item is its result."""
         run_ends = self.began + self.parts.limits.run_seconds
         return ModelCall(self.parts, self.call_deadline(state), run_ends).made(request)
 
@@ -192,7 +192,7 @@ class Phases:
 
     def is_stopped_before(self, state: LoopState) -> bool:
         """Whether the person stopped the run when the open response had just come, before any of its
-        calls was begun (H1b). A result alone is taken all the same: it is what they asked for."""
+        calls was begun. A result alone is taken all the same: it is what they asked for."""
         if state.open is None or not self.parts.interrupt.requested:
             return False
         response = state.open.response
@@ -231,7 +231,7 @@ class Phases:
         )
 
     def count(self, state: LoopState, response: ModelResponse) -> LoopState:
-        """`state` with what `response` took."""
+        """Return `state` with what `response` took."""
         counted, window = self.spend(state, response.usage), self.window_size(state)
         called = sum(call["name"] != COMPLETE for call in response.calls)
         ratio = usage_ratio(state.go(state.transition, last_usage=response.usage), window)
@@ -246,7 +246,7 @@ class Phases:
         )
 
     def spend(self, state: LoopState, usage: Usage) -> LoopState:
-        """`state` with the usage of one more call to the model, whoever made it (G6)."""
+        """Return `state` with the usage of one more call to the model, whoever made it."""
         if usage == NO_USAGE:
             return state
         usage = usage.beyond(state.usage)
@@ -255,7 +255,7 @@ class Phases:
         return state.go(state.transition, usage=state.usage + usage, cost=cost)
 
     def recorded(self, state: LoopState, items: Notes, *, checkpoint: bool = False) -> Recorded:
-        """`items` were added; a `checkpoint` takes the place of everything before."""
+        """Return the event that `items` were added; a `checkpoint` takes the place of everything before."""
         if checkpoint:
             self.window.clear()
         else:
@@ -265,7 +265,7 @@ class Phases:
         return Recorded(state, entry)
 
     def taken_up(self, state: LoopState, response: ModelResponse) -> Recorded:
-        """Return the response to be kept before its tools run (B3). One of which nothing was whole
+        """Return the response to be kept before its tools run. One of which nothing was whole
         before it was cut is kept for the record only."""
         in_hand = OpenResponse(response=response)
         kept = in_hand.response
@@ -291,8 +291,8 @@ class Phases:
             yield Recorded(state, entry)
 
     def unheard(self, state: LoopState, heard: Heard) -> SavePoint:
-        """The end of a run whose last call brought nothing: for the guard that had tripped before
-        it (C6), or else for what the call came to. A person's Stop comes first."""
+        """End a run whose last call brought nothing: for the guard that had tripped before
+        it, or else for what the call came to. A person's Stop comes first."""
         guard = None if self.parts.interrupt.requested else state.closing
         reason = guard or heard.stop
         return SavePoint(finished(state, reason, error=heard.error, draft=heard.draft))
@@ -335,7 +335,7 @@ class Phases:
         )
 
     async def hook(self, state: LoopState, ask: Callable[[], Awaitable[T]], default: T) -> T:
-        """Return what hooks say. Stop and the end of the run's time leave whatever they await, and
+        """Return what hooks say. Stop and the end of the run's time abandon whatever they await, and
         `default` stands for it; what the run does next meets the same, at once."""
         deadline = self.hook_deadline(state)
         try:

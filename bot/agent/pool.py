@@ -1,4 +1,4 @@
-"""The budget that a run shares with the sub-agents of one turn (I1, G6)."""
+"""The budget that a run shares with the sub-agents of one turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done before a call, and when a call brings no response.
+"""Recovery: remedies before a call, and when a call brings no response.
 
 Each remedy is used once, or once per model, so that none is tried for ever.
 """
@@ -24,8 +24,8 @@ from bot.core.errors import ModelError, ModelErrorKind
 
 
 async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
-    """What is to be kept before the next call: a shorter conversation (E2, E3), what the model is
-    told of a limit that comes near, or that this call is the last (C5, G1), and what hooks say."""
+    """Return what is to be kept before the next call: a shorter conversation, what the model is
+    told of a limit that comes near, or that this call is the last, and what hooks say."""
     steps: list[Recorded] = []
     if state.restart:
         steps.append(await _restarted(this, state))
@@ -70,9 +70,9 @@ async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
 async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | SavePoint | None:
     """Where the run goes on after a failed call, to be kept; None when it must end.
 
-    A lost chain is asked for once more, then rebuilt (B8), a conversation that does not fit is
-    shortened (E4), an overloaded model is left for the next (H3), and time or a budget that is used
-    up leaves one last call (C6).
+    A lost chain is asked for once more, then rebuilt, a conversation that does not fit is
+    shortened, an overloaded model is left for the next, and time or a budget that is used
+    up leaves one last call.
     """
     kind = heard.error.kind if heard.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
@@ -98,7 +98,7 @@ def _is_models_own(error: ModelError) -> bool:
 
 
 async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
-    """A fresh chain with a summary in the place of what came before; None if that is nothing."""
+    """Return a fresh chain with a summary of what came before; None if nothing can be shortened."""
     compaction = Compaction(
         model=this.parts.model,
         name=this.model(state),
@@ -122,7 +122,7 @@ async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
 
 
 async def _asked_again(this: Phases, state: LoopState) -> SavePoint:
-    """The same call once more, a moment later: where a service has many places, what one of them
+    """Ask the same once more, a moment later: where a service has many places, what one of them
     has just kept may not have reached the others. Whoever presses Stop does not wait; nor does a
     deadline."""
     with suppress(Interrupted, TimeoutError):
@@ -132,7 +132,7 @@ async def _asked_again(this: Phases, state: LoopState) -> SavePoint:
 
 
 async def _restarted(this: Phases, state: LoopState) -> Recorded:
-    """A fresh chain with what people want and what the model wrote down (E2). What hooks have to say
+    """Return a fresh chain with what people want and what the model wrote down. What hooks have to say
     since goes along; the outputs end the old chain, which stays valid without them on this one."""
     wanted = asked(active(await this.parts.history()), state.task)
     notes = (item for item in state.pending if item.get("role") == "developer")
@@ -144,7 +144,7 @@ async def _restarted(this: Phases, state: LoopState) -> Recorded:
 
 
 async def _rebuilt(this: Phases, state: LoopState) -> Recorded | None:
-    """A fresh chain with all of the old one; with the request alone where nothing else is kept."""
+    """Return a fresh chain with all of the old one; the request alone where nothing else is kept."""
     task = (state.task,) if state.task else ()
     items = portable(active(await this.parts.history())) or task
     if not items:

@@ -14,7 +14,7 @@ from bot.core.chain import Item, LedgerEntry
 
 
 def added_items(entries: Sequence[LedgerEntry], run_id: str) -> list[Item]:
-    """Return what the run has added to the conversation so far (B4). Its first entry is the request,
+    """Return what the run has added to the conversation so far. Its first entry is the request,
     which it was given."""
     own = [entry for entry in entries if entry.run_id == run_id][1:]
     return [i for entry in own if not (entry.abandoned or entry.checkpoint) for i in entry.items]

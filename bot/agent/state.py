@@ -1,4 +1,4 @@
-"""`LoopState`: all of a run that survives a crash, a pause or a hand-back (A4)."""
+"""`LoopState`: all of a run that survives a crash, a pause or a hand-back."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Transition(StrEnum):
 
 
 class OpenResponse(BaseModel):
-    """The response in hand: what a resumed run goes on with (I3); the whole part of one that was cut.
+    """The response in hand: what a resumed run goes on with; the whole part of one that was cut.
 
     `outputs` answer those of its calls that are done; `begun` are ids of calls that change
     something and were started, so that none is started twice.
@@ -87,21 +87,21 @@ class LoopState(BaseModel):
     meaning, a new one has a default, and `version` grows when an old form needs a conversion.
 
     `parent` and `pending` are the chain: the last response whose calls are all answered by
-    `pending`, and what the next request sends. They are valid together at every instant (B2).
-    `sent_back` counts the results that hooks did not take, which cost no turn (H4).
+    `pending`, and what the next request sends. They are valid together at every instant.
+    `sent_back` counts the results that hooks did not take, which cost no turn.
     `closing` is set once a guard has tripped: the next call is the last. `malformed` and
-    `failed_turns` count consecutive trouble (G3). `links` are addresses that tools brought in.
+    `failed_turns` count consecutive trouble. `links` are addresses that tools brought in.
     `fallback` counts the models given up. `overflowed` and `parent_missed` are set once the remedy
-    was used, so that it is not tried for ever (E4, B8). `task` is the request in hand. `restart` is
+    was used, so that it is not tried for ever. `task` is the request in hand. `restart` is
     what the next chain is to begin with beside it, when the model wants a fresh one; `went_on` is
-    set when it could have had one and did not want it (E2). `open` is the response that is being
+    set when it could have had one and did not want it. `open` is the response that is being
     worked on, if any.
 
     `done` are the calls that went well, `rehearsed` those that a dry run left out, `unknown` the
     changes of which nobody knows whether they were made. `nudges` counts texts in a row that were
-    pointed to `complete_task`, and `first_text` is the first of them (C4). `continued` counts responses in a
-    row that reached the output limit (G4). `compacted` is set once the conversation was shortened
-    and it is not known to be short since (E3). `hooks` holds what hooks must remember, by their
+    pointed to `complete_task`, and `first_text` is the first of them. `continued` counts responses in a
+    row that reached the output limit. `compacted` is set once the conversation was shortened
+    and it is not known to be short since. `hooks` holds what hooks must remember, by their
     names. `elapsed` is the time in seconds that workers have spent on the run, up to the last save
     point. `ending` is set when the run is over: nothing is done from there on but to report it.
     """
@@ -160,9 +160,9 @@ class LoopState(BaseModel):
 
     @property
     def was_worked_on(self) -> bool:
-        """Whether a worker has begun with the run; else it holds no more than the request."""
+        """Return whether a worker has begun with the run; else it holds no more than the request."""
         return bool(self.elapsed or self.turn)
 
     def go(self, transition: Transition, **changes: Any) -> LoopState:
-        """The next state."""
+        """Return the next state, with `transition` as the reason."""
         return self.model_copy(update={"transition": transition, **changes})

@@ -1,4 +1,4 @@
-"""`dispatch_subagent`: a sub-question is looked into by a loop of its own (I1).
+"""`dispatch_subagent`: a sub-question is looked into by a loop of its own.
 
 A sub-agent is the same loop on a fresh chain. It only reads: it has no tool that changes something
 or is sensitive, and no way to dispatch others, so the depth is one. Its conversation is kept nowhere
@@ -80,8 +80,8 @@ class Subagents:
     parts: Parts
 
     async def work(self, goal: str, tools: Sequence[str], parent: Parent) -> ToolResult:
-        """The report on `goal`, marked where it is not whole. Raises ToolError where there is none:
-        what was asked cannot be done, or came to nothing."""
+        """Return the report on `goal`, marked where it is not whole. Raises ToolError without one: the
+        goal cannot be worked on, or nothing was found."""
         catalogue = _reading(self.parts.toolbox.catalogue)
         _check(tools, self.parts.toolbox.catalogue, catalogue)
         context = current_request()
@@ -182,7 +182,7 @@ async def dispatch_subagent(
 
 
 def with_subagents(parts: Parts) -> Parts:
-    """`parts` of a run that may dispatch sub-agents, if its catalogue has the tool."""
+    """Return `parts` of a run that may dispatch sub-agents, if its catalogue has the tool."""
     services = {**parts.toolbox.services, Subagents: Subagents(parts)}
     return replace(parts, toolbox=replace(parts.toolbox, services=services))
 
@@ -241,7 +241,7 @@ class _Inherited(Hooks):
 
 
 def _reading(catalogue: Catalogue) -> Catalogue:
-    """The tools that a sub-agent may have."""
+    """Return the tools that a sub-agent may have."""
     return replace(catalogue, tools=tuple(filter(_may_be_given, catalogue.tools)))
 
 
@@ -250,7 +250,7 @@ def _may_be_given(each: Tool) -> bool:
 
 
 def _check(names: Sequence[str], all_tools: Catalogue, given: Catalogue) -> None:
-    """Raises ToolError when one of them cannot be given."""
+    """Check that a sub-agent may have the tools `names`. Raises ToolError."""
     for name in names:
         if given.get(name):
             continue
@@ -263,7 +263,7 @@ def _check(names: Sequence[str], all_tools: Catalogue, given: Catalogue) -> None
 
 
 def _reported(ended: RunEnded) -> ToolResult:
-    """The report as the parent reads it: what is not whole says so first (C7)."""
+    """Return the report as the parent reads it: what is not whole says so first."""
     if ended.result is None:
         done = f" It had done: {'; '.join(dict.fromkeys(ended.done))}." if ended.done else ""
         raise ToolError(f"The helper ended without a report ({ended.stop_reason}).{done}")

@@ -1,4 +1,4 @@
-"""The part of a thread's conversation that is still in play, from our own ledger (B8, B9).
+"""The part of a thread's conversation that is still in play, from our own ledger.
 
 It is what a fresh chain begins with when the service no longer has the old one, what stateless
 mode sends every time, and what compaction shortens.
@@ -19,9 +19,9 @@ _SERVICE_FIELDS = frozenset({"id", "status"})
 
 
 def active(entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
-    """The items since the last checkpoint, with the checkpoint standing for all before.
+    """Return the items since the last checkpoint, with the checkpoint in the place of all before.
 
-    Only whole pairs of call and output (B2), and nothing before the first message: the ledger may
+    Only whole pairs of call and output, and nothing before the first message: the ledger may
     have been cut at its old end, and a crash leaves calls whose response was made again.
     """
     start = max((n for n, entry in enumerate(entries) if entry.checkpoint), default=0)
@@ -31,7 +31,7 @@ def active(entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
 
 
 def asked(items: Sequence[Item], task: Item | None) -> tuple[Item, ...]:
-    """What people want of the run in hand: its task, or else their last message, and what they
+    """Return what people want of the current run: its task, or else their last message, and what they
     said since."""
     said = [item for item in items if item.get("role") == "user"]
     if task is None:
@@ -41,7 +41,7 @@ def asked(items: Sequence[Item], task: Item | None) -> tuple[Item, ...]:
 
 
 def paired(items: Sequence[Item]) -> tuple[Item, ...]:
-    """`items` without calls that have no output, outputs that have no call, second ones of either,
+    """Return `items` without calls that have no output, outputs that have no call, second ones of either,
     and the reasoning that led to what is left out."""
     called = {item["call_id"] for item in items if item.get("type") == "function_call"}
     answered = {item["call_id"] for item in items if item.get("type") == "function_call_output"}
@@ -60,7 +60,7 @@ def paired(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def reasoned(items: Sequence[Item]) -> tuple[Item, ...]:
-    """`items` without reasoning that led to nothing: the service takes none alone."""
+    """Return `items` without reasoning that led to nothing: the service takes none alone."""
     return _with_what_follows(items, [True] * len(items))
 
 
@@ -88,7 +88,7 @@ def _is_whole(item: Item) -> bool:
 
 
 def _with_what_follows(items: Sequence[Item], stays: list[bool]) -> tuple[Item, ...]:
-    """Those of `items` that stay, reasoning only with the item that it led to."""
+    """Return those of `items` that stay, reasoning only with the item that it led to."""
     for n in range(len(items) - 1, -1, -1):
         if items[n].get("type") == "reasoning":
             stays[n] = n + 1 < len(items) and stays[n + 1] and is_models(items[n + 1])
@@ -96,7 +96,7 @@ def _with_what_follows(items: Sequence[Item], stays: list[bool]) -> tuple[Item, 
 
 
 def portable(items: Iterable[Item]) -> tuple[Item, ...]:
-    """`items` as a fresh chain takes them: without the names that the old one's store gave them.
+    """Return `items` as a fresh chain takes them: without the names that the old one's store gave them.
 
     Reasoning goes along only where it carries itself, encrypted; without that it is a mere name.
     What the model said goes as plain words.
@@ -110,7 +110,7 @@ def portable(items: Iterable[Item]) -> tuple[Item, ...]:
 
 
 def words(item: Item) -> str:
-    """What a message says, a refusal too."""
+    """Return the text of a message, a refusal too."""
     content = item.get("content") or ""
     if isinstance(content, str):
         return content
@@ -135,7 +135,7 @@ def _is_message(item: Item) -> bool:
 
 
 def is_models(item: Item) -> bool:
-    """Whether the model made it."""
+    """Return whether the model made the item."""
     return (
         item.get("type") != "function_call_output" and item.get("role", "assistant") == "assistant"
     )

@@ -130,8 +130,8 @@ async def _content_of(response: Response) -> bytes:
 
 
 async def _spare_retries(response: Response) -> None:
-    """The SDK takes every 429 for one that passes; it does not when money is used up, or when the
-    request alone is over the rate (H2)."""
+    """Keep the SDK from repeating a 429 that does not pass: money is used up, or the request alone is
+    over the rate."""
     if response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
         return
     try:
@@ -143,8 +143,8 @@ async def _spare_retries(response: Response) -> None:
 
 
 async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]:
-    """Have the service forget stored responses; those that it could not be brought to. One that it
-    does not know is forgotten."""
+    """Delete stored responses. Return the ids that could not be deleted; one that the service does not
+    know counts as deleted."""
     places = asyncio.Semaphore(_DELETIONS)
 
     async def deleted(each: str) -> bool:

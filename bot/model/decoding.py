@@ -297,7 +297,7 @@ def _usage(body: Mapping[str, Any], items: Iterable[Item]) -> Usage:
 
 
 def _is_web_search(item: Item) -> bool:
-    """Opening a page that was found costs no fee."""
+    """Return whether the item is a search with a fee; to open a page that was found costs none."""
     action = item.get("action") or {}
     return item["type"] == "web_search_call" and action.get("type") in (None, "search")
 

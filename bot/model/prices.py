@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, TieredPrices
 
 _LARGEST_OUTPUT = 128_000
-"""Tokens that current models keep free for output: window − this = the largest input (E1)."""
+"""Tokens that current models keep free for output: window − this = the largest input."""
 
 
 _WEB_SEARCH = 10.00 / 1_000
@@ -67,7 +67,7 @@ class PriceList:
     default_price: Price | None = None
 
     def window(self, model: str) -> int:
-        """The largest input in tokens that `model` takes."""
+        """Return the largest input that `model` takes, in tokens."""
         known = _known(model)
         total = (known.context_window or 0) if known else 0
         return (

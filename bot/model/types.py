@@ -15,7 +15,7 @@ class ModelRequest:
     """What one call sends. `input` and `tools` go out verbatim.
 
     `forced_tool` names the one function that must be called, if any. Without `store` the service
-    keeps nothing, and reasoning comes back encrypted, to be sent again (B1). `cache_key` groups
+    keeps nothing, and reasoning comes back encrypted, to be sent again. `cache_key` groups
     requests that share a prefix. `user_hash` identifies the person to the service without naming
     them. Arguments of calls of the function `watched` are wanted while they come. `is_last` says that
     the run makes no call after this one.
