@@ -43,6 +43,7 @@ DEFECTS = {
         ("After any error of Redis a worker ends all its jobs first.", "its connections try again (runs/engine.py)", "unit/runs/test_engine.py::test_a_cut_connection_costs_nothing"),
         ("The pool stops at 100 connections.", "1,000 (runs/engine.py)", "faults/test_libraries.py::test_more_than_a_hundred_tickets_at_once"),
         ("A job that kills its workers is delivered for ever.", "given up, and said (runs/runner.py)", "unit/runs/test_runner.py::test_what_kills_its_workers_is_given_up"),
+        ("A worker that stood still renews a slot that another has by now; the safeguard fails on two.", "ours does not fail (runs/docket.py)", "unit/runs/test_engine.py::test_a_thread_with_two_holders_of_its_slot_fails_nothing"),
         ("The slot of a dead worker stays for four leases.", "the sweep looks for a heartbeat (runs/engine.py)", "unit/runs/test_engine.py::test_the_slot_of_a_dead_worker_hides_no_request"),
     ),
 }  # fmt: skip

@@ -124,8 +124,9 @@ class Model:
         self.running.signal(named["openai-organization"], signal.SIGKILL)
 
 
-async def storm(seed: int, questions: int, folder: Path, *, killers: int = 1) -> Storm:
-    """Ask so many questions while processes are killed; what became of them."""
+async def storm(seed: int, questions: int, folder: Path, *, turns: int = 5) -> Storm:
+    """Ask so many questions, `turns` in each thread, and one that kills its workers, while processes
+    are killed; what became of them."""
     dice, result = random.Random(seed), Storm(seed)
     model, began = Model(dice), time.monotonic()
     async with fleet(model, folder) as running, open_stores(running.redis_url) as stores:
@@ -133,11 +134,12 @@ async def storm(seed: int, questions: int, folder: Path, *, killers: int = 1) ->
         running.ws.delivery.retry_delays = RETRIES
         async with _bad_weather(running, result, dice):
             threads = asyncio.Queue[int]()
-            for number in range((questions + 4) // 5):
+            for number in range(-(-questions // turns)):
                 threads.put_nowait(number)
-            people = [_people(running, stores, result, dice, threads) for _ in range(AT_ONCE)]
-            deadly = [_ask_killer(running, stores, result, n) for n in range(killers)]
-            await asyncio.gather(*people, *deadly)
+            people = [
+                _people(running, stores, result, dice, threads, turns) for _ in range(AT_ONCE)
+            ]
+            await asyncio.gather(*people, _ask_killer(running, stores, result))
             await _until_answered(running, result)
         await asyncio.sleep(SETTLING)
         await _judge(running, stores, result, model)
@@ -177,13 +179,18 @@ async def _bad_weather(running: Fleet, result: Storm, dice: random.Random) -> As
 
 
 async def _people(
-    running: Fleet, stores: Stores, result: Storm, dice: random.Random, threads: asyncio.Queue[int]
+    running: Fleet,
+    stores: Stores,
+    result: Storm,
+    dice: random.Random,
+    threads: asyncio.Queue[int],
+    turns: int,
 ) -> None:
     """Several people in one thread after the other, who often write before they have an answer."""
     while not threads.empty():
         number = threads.get_nowait()
         channel, root, user = PLACES[number % len(PLACES)], None, dice.choice(PEOPLE)
-        for turn in range(5):
+        for turn in range(turns):
             if dice.random() < 0.4:
                 user = dice.choice(PEOPLE)
             asked = await _ask(running, stores, user, f"q{number}-{turn}", channel, root)
@@ -195,11 +202,9 @@ async def _people(
                 await asyncio.sleep(dice.uniform(0, 1.5))
 
 
-async def _ask_killer(running: Fleet, stores: Stores, result: Storm, number: int) -> None:
-    await asyncio.sleep(5 + 10 * number)
-    result.asked.append(
-        await _ask(running, stores, PEOPLE[number % 3], f"killer-{number}", PLACES[0], None)
-    )
+async def _ask_killer(running: Fleet, stores: Stores, result: Storm) -> None:
+    await asyncio.sleep(3)
+    result.asked.append(await _ask(running, stores, ADA, "killer-0", PLACES[0], None))
 
 
 async def _ask(
