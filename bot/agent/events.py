@@ -61,8 +61,7 @@ class ResultDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextWithdrawn:
-    """What the deltas showed since TurnStarted does not count: the call failed, and may be made again
-    ."""
+    """What the deltas showed since TurnStarted does not count: the call failed, and may be made again."""
 
 
 @dataclass(frozen=True, slots=True)

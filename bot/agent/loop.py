@@ -1,9 +1,9 @@
 """The agent loop: ask the model, run the calls it makes, feed back their outputs, stop.
 
-A run is always in one of two places, and `LoopState` says in which: it needs a response (`_ask`:
-assemble, reason), or it has one to work on (`_act`: dispatch, observe). So a run that was
-interrupted goes on like any other. What bounds a run is in `guards`, what is done when no response
-comes in `recovery`, and every policy in `hooks`.
+A turn has four phases: assemble, reason, dispatch, observe. Each step returns `Continue` or `Finish`
+with the next `LoopState`; a run that was interrupted with a response at hand enters at dispatch. The
+limits of a run are in `guards`, what happens without a response in `recovery`, every policy in
+`hooks`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.agent.hooks import beside
-from bot.agent.model_call import Heard
+from bot.agent.model_call import CallResult
 from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
 from bot.agent.phases import Continue, Finish, Phases, step_from
-from bot.agent.recovery import prepared, recovered
+from bot.agent.recovery import prepare, recover
 from bot.agent.state import LoopState
 
 
@@ -40,13 +40,13 @@ async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
     tools; another run can go on from the state that was kept last.
     """
     phases = Phases(parts, began=asyncio.get_running_loop().time() - state.elapsed)
-    step = step_from(await phases.look_back(state))
+    step = step_from(await phases.load_history(state))
     if isinstance(step, Continue):  # else the ending was kept before an interruption
         yield RunStarted(phases.model(state))
         await phases.hook(step.state, lambda: parts.hooks.on_run_start(state), None)
+    phase = _act if step.state.open else _turn  # a run that was interrupted may have a response
     while isinstance(step, Continue):
-        half = _act if step.state.open else _ask
-        async with aclosing(half(phases, step.state)) as events:
+        async with aclosing(phase(phases, step.state)) as events:
             async for event in events:
                 match event:
                     case Continue() | Finish():
@@ -58,38 +58,46 @@ async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
                         return
                     case _:
                         yield event
+        phase = _turn
     ended = phases.ended(step.state)
     await parts.hooks.on_end(ended)
     yield ended
 
 
-async def _ask(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:
-    """Ask the model for a response; without one, go on from what recovery makes of it."""
-    for kept in await prepared(phases, state):
+async def _turn(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:
+    """Ask the model for a response and act on it; without one, go on as recovery decides."""
+    for kept in await prepare(phases, state):
         state = kept.state
         yield kept
     yield TurnStarted(state.turn + 1, phases.parts.limits.turns, len(phases.input(state)))
 
     request = await phases.assemble(state)
-    heard = Heard()
+    result = CallResult()
     async with aclosing(phases.reason(request, state)) as parts:
         async for part in parts:
-            if isinstance(part, Heard):
-                heard = part
+            if isinstance(part, CallResult):
+                result = part
             else:
                 yield part
 
-    if heard.response:
-        recorded: Recorded | SavePoint = phases.taken_up(state, heard.response)
+    if result.response:
+        recorded: Recorded | SavePoint = phases.record_response(state, result.response)
     else:
-        recorded = await recovered(phases, state, heard) or phases.unheard(state, heard)
+        recorded = await recover(phases, state, result) or phases.end_without_response(
+            state, result
+        )
     yield recorded
-    for tombstone in phases.tombstones(recorded.state, heard):
+    for tombstone in phases.tombstones(recorded.state, result):
         yield tombstone
     if phases.is_stopped_before(recorded.state):
         recorded = phases.recorded(*observe.left(recorded.state, phases.parts.interrupt))
         yield recorded
-    yield step_from(recorded.state)
+    if not recorded.state.open:
+        yield step_from(recorded.state)
+        return
+    async with aclosing(_act(phases, recorded.state)) as events:
+        async for event in events:
+            yield event
 
 
 async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:

@@ -34,7 +34,7 @@ Shown = Delta | TextWithdrawn | HostedEvent
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class CallResult:
     """What a model call came to: a response, or why there is none. `partial` is the text that the
     model had said when it broke off, `draft` the beginning of the result that it was writing. With
     `may_close` the run may make one last call instead."""
@@ -56,7 +56,7 @@ class ModelCall:
     deadline: float
     run_ends: float
 
-    async def made(self, request: ModelRequest) -> AsyncGenerator[Shown | Heard]:
+    async def made(self, request: ModelRequest) -> AsyncGenerator[Shown | CallResult]:
         """Make the call, again where the stream breaks. Yield its progress, and last its result."""
         before: tuple[str, ...] = ()
         for attempt in range(_REDO + 1):
@@ -66,21 +66,25 @@ class ModelCall:
                     async for part in parts:
                         said += part.text if isinstance(part, TextDelta | ResultDelta) else ""
                         draft += part.text if isinstance(part, ResultDelta) else ""
-                        yield replace(part, partials=before) if isinstance(part, Heard) else part
+                        yield (
+                            replace(part, partials=before) if isinstance(part, CallResult) else part
+                        )
             except Interrupted:
                 for ended in steps.broken_off():
                     yield ended
                 stop = self.parts.interrupt.why(StopReason.CANCELLED_STREAMING)
-                yield Heard(stop=stop, draft=draft[:_MOST_DRAFT])
+                yield CallResult(stop=stop, draft=draft[:_MOST_DRAFT])
             except TimeoutError:
                 for ended in steps.broken_off():
                     yield ended
                 yield TextWithdrawn()
-                yield Heard(stop=self._which_timeout(), partials=_and(before, said), may_close=True)
+                yield CallResult(
+                    stop=self._which_timeout(), partials=_and(before, said), may_close=True
+                )
             except CallRefused as refused:
                 if refused.reason is StopReason.PAUSED:  # no call more, of sub-agents neither
                     self.parts.interrupt.request(StopReason.PAUSED)
-                yield Heard(stop=refused.reason, partials=before, may_close=refused.may_close)
+                yield CallResult(stop=refused.reason, partials=before, may_close=refused.may_close)
             except ModelError as error:
                 for ended in steps.broken_off():
                     yield ended
@@ -90,12 +94,12 @@ class ModelCall:
                     continue
                 overflow = error.kind is ModelErrorKind.CONTEXT_OVERFLOW
                 stop = StopReason.PROMPT_TOO_LONG if overflow else StopReason.MODEL_ERROR
-                yield Heard(stop=stop, error=error, partials=before)
+                yield CallResult(stop=stop, error=error, partials=before)
             return
 
     async def _once(
         self, request: ModelRequest, steps: HostedSteps
-    ) -> AsyncGenerator[Delta | HostedEvent | Heard]:
+    ) -> AsyncGenerator[Delta | HostedEvent | CallResult]:
         """Make one try, every step of it bounded by the deadline."""
         draft = Draft(self.parts.response_type)
         stream = self.parts.interrupt.each(self.parts.model.respond(request), self.deadline)
@@ -105,7 +109,7 @@ class ModelCall:
                     case ModelResponse(hosted=hosted):
                         for event in steps.whole(hosted):
                             yield event
-                        yield Heard(part)
+                        yield CallResult(part)
                     case HostedPart():
                         for event in steps.seen(part):
                             yield event

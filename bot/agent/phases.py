@@ -24,7 +24,7 @@ from bot.agent.filling import Filling, decide
 from bot.agent.guards import usage_ratio
 from bot.agent.hosted_steps import hosted_steps
 from bot.agent.interrupt import Interrupted
-from bot.agent.model_call import Heard, ModelCall, Shown
+from bot.agent.model_call import CallResult, ModelCall, Shown
 from bot.agent.observe import Notes, finished, judged
 from bot.agent.outputs import CallOutput, stopped_result
 from bot.agent.parts import Parts
@@ -91,7 +91,7 @@ class Phases:
         """Whether the next request lets the model begin a fresh chain."""
         return self.filling(state) is Filling.OFFER
 
-    async def look_back(self, state: LoopState) -> LoopState:
+    async def load_history(self, state: LoopState) -> LoopState:
         """Read the conversation so far: what an interrupted run had added to it, and all of it
         where the service keeps none, the response that such a run has in hand included. Return
         `state`, with its ending where an older program kept a result without one."""
@@ -154,7 +154,7 @@ class Phases:
         )
         return await self.hook(state, lambda: parts.hooks.transform_context(request), request)
 
-    def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown | Heard]:
+    def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown | CallResult]:
         """Make the model call. The last item is its result."""
         run_ends = self.began + self.parts.limits.run_seconds
         return ModelCall(self.parts, self.call_deadline(state), run_ends).made(request)
@@ -264,7 +264,7 @@ class Phases:
         entry = LedgerEntry(run_id=self.parts.context.run_id, items=items, checkpoint=checkpoint)
         return Recorded(state, entry)
 
-    def taken_up(self, state: LoopState, response: ModelResponse) -> Recorded:
+    def record_response(self, state: LoopState, response: ModelResponse) -> Recorded:
         """Return the response to be kept before its tools run. One of which nothing was whole
         before it was cut is kept for the record only."""
         in_hand = OpenResponse(response=response)
@@ -281,21 +281,21 @@ class Phases:
         )
         return Recorded(self.count(state, kept).go(state.transition, open=in_hand), entry)
 
-    def tombstones(self, state: LoopState, heard: Heard) -> Iterator[Recorded]:
+    def tombstones(self, state: LoopState, result: CallResult) -> Iterator[Recorded]:
         """Yield what tries of a call had said before they failed: kept in the record, never sent,
         never shown. They come after the step that decides how the run goes on, which is not to be
         decided again by whoever takes over."""
-        for said in heard.partials:
+        for said in result.partials:
             item = {"role": "assistant", "content": said}
             entry = LedgerEntry(run_id=self.parts.context.run_id, items=(item,), abandoned=True)
             yield Recorded(state, entry)
 
-    def unheard(self, state: LoopState, heard: Heard) -> SavePoint:
+    def end_without_response(self, state: LoopState, result: CallResult) -> SavePoint:
         """End a run whose last call brought nothing: for the guard that had tripped before
         it, or else for what the call came to. A person's Stop comes first."""
         guard = None if self.parts.interrupt.requested else state.closing
-        reason = guard or heard.stop
-        return SavePoint(finished(state, reason, error=heard.error, draft=heard.draft))
+        reason = guard or result.stop
+        return SavePoint(finished(state, reason, error=result.error, draft=result.draft))
 
     def ended(self, state: LoopState) -> RunEnded:
         """Report the ending that `state` holds."""

@@ -14,7 +14,7 @@ from bot.agent.events import Recorded, SavePoint
 from bot.agent.filling import Filling
 from bot.agent.guards import gauge, tripped
 from bot.agent.interrupt import Interrupted
-from bot.agent.model_call import Heard
+from bot.agent.model_call import CallResult
 from bot.agent.observe import Notes, close
 from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
@@ -23,41 +23,41 @@ from bot.core.chain import NO_USAGE
 from bot.core.errors import ModelError, ModelErrorKind
 
 
-async def prepared(this: Phases, state: LoopState) -> list[Recorded]:
+async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
     """Return what is to be kept before the next call: a shorter conversation, what the model is
     told of a limit that comes near, or that this call is the last, and what hooks say."""
     steps: list[Recorded] = []
     if state.restart:
-        steps.append(await _restarted(this, state))
+        steps.append(await _restarted(phases, state))
         state = steps[-1].state
-    elif this.filling(state) is Filling.COMPACT:
-        short = await _shortened(this, state)
+    elif phases.filling(state) is Filling.COMPACT:
+        short = await _shortened(phases, state)
         state = short.state if short else state.go(state.transition, compacted=True)
         steps += [short] if short else []
-    noted, notes = await _guarded(this, state)
+    noted, notes = await _guarded(phases, state)
     if notes:
-        steps.append(this.recorded(noted, notes))
+        steps.append(phases.recorded(noted, notes))
     nothing: Notes = ()
-    if said := await this.hook(noted, lambda: this.parts.hooks.on_turn_start(noted), nothing):
+    if said := await phases.hook(noted, lambda: phases.parts.hooks.on_turn_start(noted), nothing):
         # What failed before, as a call that nobody allowed but changed, says nothing of a new wish.
         anew = any(each.get("role") == "user" for each in said)
         failed = 0 if anew else noted.failed_turns
         told = noted.go(Transition.TOLD_MORE, pending=(*noted.pending, *said), failed_turns=failed)
-        steps.append(this.recorded(told, said))
+        steps.append(phases.recorded(told, said))
     return steps
 
 
-async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
+async def _guarded(phases: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     """Ask the guards, then the hooks; tell the model once when a limit comes near."""
     if state.closing:
         return state, ()
-    limits = this.parts.limits
-    used = gauge(state, limits, elapsed=this.elapsed())
-    is_full = this.filling(state) is Filling.CLOSE
+    limits = phases.parts.limits
+    used = gauge(state, limits, elapsed=phases.elapsed())
+    is_full = phases.filling(state) is Filling.CLOSE
     reason = tripped(used, state, limits, is_full=is_full)
     if reason is None and (state.turn or state.transition is Transition.BLOCKED):
-        hooks = this.parts.hooks
-        reason = await this.hook(state, lambda: hooks.should_stop_after_turn(state), None)
+        hooks = phases.parts.hooks
+        reason = await phases.hook(state, lambda: hooks.should_stop_after_turn(state), None)
     if reason:
         return close(state, reason)
     limit, share = used.fullest
@@ -67,23 +67,29 @@ async def _guarded(this: Phases, state: LoopState) -> tuple[LoopState, Notes]:
     return state.go(state.transition, warned=True, pending=(*state.pending, *notes)), notes
 
 
-async def recovered(this: Phases, state: LoopState, heard: Heard) -> Recorded | SavePoint | None:
+async def recover(
+    phases: Phases, state: LoopState, result: CallResult
+) -> Recorded | SavePoint | None:
     """Where the run goes on after a failed call, to be kept; None when it must end.
 
     A lost chain is asked for once more, then rebuilt, a conversation that does not fit is
     shortened, an overloaded model is left for the next, and time or a budget that is used
     up leaves one last call.
     """
-    kind = heard.error.kind if heard.error else None
+    kind = result.error.kind if result.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
-        return await (_rebuilt if state.parent_missed else _asked_again)(this, state)
+        return await (_rebuilt if state.parent_missed else _asked_again)(phases, state)
     if kind is ModelErrorKind.CONTEXT_OVERFLOW and not state.overflowed:
-        return await _shortened(this, state.go(state.transition, overflowed=True))
-    if heard.error and _is_models_own(heard.error) and state.fallback + 1 < len(this.parts.models):
+        return await _shortened(phases, state.go(state.transition, overflowed=True))
+    if (
+        result.error
+        and _is_models_own(result.error)
+        and state.fallback + 1 < len(phases.parts.models)
+    ):
         return SavePoint(state.go(Transition.FELL_BACK, fallback=state.fallback + 1))
-    if heard.may_close and not state.closing:
-        closing, notes = close(state, heard.stop)
-        return this.recorded(closing, notes)
+    if result.may_close and not state.closing:
+        closing, notes = close(state, result.stop)
+        return phases.recorded(closing, notes)
     return None
 
 
@@ -97,20 +103,20 @@ def _is_models_own(error: ModelError) -> bool:
     )
 
 
-async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
+async def _shortened(phases: Phases, state: LoopState) -> Recorded | None:
     """Return a fresh chain with a summary of what came before; None if nothing can be shortened."""
     compaction = Compaction(
-        model=this.parts.model,
-        name=this.model(state),
-        artifacts=this.parts.toolbox.artifacts,
-        interrupt=this.parts.interrupt,
-        deadline=this.call_deadline(state),
-        window=this.window_size(state),
+        model=phases.parts.model,
+        name=phases.model(state),
+        artifacts=phases.parts.toolbox.artifacts,
+        interrupt=phases.parts.interrupt,
+        deadline=phases.call_deadline(state),
+        window=phases.window_size(state),
     )
-    short = await compaction.compacted(active(await this.parts.history()), state.task)
+    short = await compaction.compacted(active(await phases.parts.history()), state.task)
     if short is None:
         return None
-    fresh = this.spend(state, short.usage).go(
+    fresh = phases.spend(state, short.usage).go(
         Transition.COMPACTED,
         parent=None,
         pending=short.items,
@@ -118,36 +124,36 @@ async def _shortened(this: Phases, state: LoopState) -> Recorded | None:
         compacted=True,
         went_on=False,
     )
-    return this.recorded(fresh, short.items, checkpoint=True)
+    return phases.recorded(fresh, short.items, checkpoint=True)
 
 
-async def _asked_again(this: Phases, state: LoopState) -> SavePoint:
+async def _asked_again(phases: Phases, state: LoopState) -> SavePoint:
     """Ask the same once more, a moment later: where a service has many places, what one of them
     has just kept may not have reached the others. Whoever presses Stop does not wait; nor does a
     deadline."""
     with suppress(Interrupted, TimeoutError):
-        async with this.parts.interrupt.within(this.call_deadline(state)):
-            await asyncio.sleep(this.parts.parent_pause)
+        async with phases.parts.interrupt.within(phases.call_deadline(state)):
+            await asyncio.sleep(phases.parts.parent_pause)
     return SavePoint(state.go(Transition.PARENT_MISSED, parent_missed=True))
 
 
-async def _restarted(this: Phases, state: LoopState) -> Recorded:
+async def _restarted(phases: Phases, state: LoopState) -> Recorded:
     """Return a fresh chain with what people want and what the model wrote down. What hooks have to say
     since goes along; the outputs end the old chain, which stays valid without them on this one."""
-    wanted = asked(active(await this.parts.history()), state.task)
+    wanted = asked(active(await phases.parts.history()), state.task)
     notes = (item for item in state.pending if item.get("role") == "developer")
     items = portable((*wanted, prompts.note(state.restart), *notes))
     fresh = state.go(
         Transition.CHECKPOINTED, parent=None, pending=items, restart="", last_usage=NO_USAGE
     )
-    return this.recorded(fresh, items, checkpoint=True)
+    return phases.recorded(fresh, items, checkpoint=True)
 
 
-async def _rebuilt(this: Phases, state: LoopState) -> Recorded | None:
+async def _rebuilt(phases: Phases, state: LoopState) -> Recorded | None:
     """Return a fresh chain with all of the old one; the request alone where nothing else is kept."""
     task = (state.task,) if state.task else ()
-    items = portable(active(await this.parts.history())) or task
+    items = portable(active(await phases.parts.history())) or task
     if not items:
         return None
     fresh = state.go(Transition.REBUILT, parent=None, pending=items)
-    return this.recorded(fresh, items, checkpoint=True)
+    return phases.recorded(fresh, items, checkpoint=True)
