@@ -13,7 +13,7 @@ from bot.model import ModelRequest, PriceList
 from bot.store import Forecast
 
 _REMEMBERED = 50  # calls
-_UNSEEN_OUTPUT = 32_000  # tokens: more than most responses have
+_UNSEEN_OUTPUT = 3_400  # tokens, of a call before any was seen
 _BYTES_PER_TOKEN = 3  # few for most languages: rather too many tokens
 _IMAGE_BYTES = 6_000  # in the place of an image's own, which say nothing of its tokens
 
@@ -73,15 +73,16 @@ class CallEstimates:
         return spent
 
     def forecast(self, call: ExpectedCall) -> Forecast:
-        """Return what `call` may take. What is likely is the most that a call of its kind took lately,
-        and nothing while no call was seen. The fewer were seen, the further is the most above that."""
+        """Return what `call` may take. What is likely is the most that a call of its kind took lately.
+        The fewer calls were seen, the further is the most above that."""
         like, warm = (self._spent[call.model, each] for each in (call.is_warm, True))
-        likely, margin, output = Spent(), 1.0, self.max_output_tokens or _UNSEEN_OUTPUT
-        if longest := max(self._outputs, default=0):
-            margin = 1.5 + 8 / len(self._outputs)
-            output = min(round(margin * longest), self.max_output_tokens or 10**9)
-            guess = self._guess(call, longest, cached_tokens=call.before.input_tokens)
-            likely = _largest(like) if like else guess
+        longest = max(self._outputs, default=_UNSEEN_OUTPUT)
+        margin = 1.5 + 8 / max(len(self._outputs), 1)
+        output = round(margin * longest)
+        if self.max_output_tokens:
+            output = min(output, self.max_output_tokens)
+        guess = self._guess(call, longest, cached_tokens=call.before.input_tokens)
+        likely = _largest(like) if like else guess
         most = self._guess(call, output, cached_tokens=call.before.cached_tokens)
         last = _largest(warm) if warm else likely
         return Forecast(likely.times(margin).or_more(most), likely, last)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from bot.agent.events import TextDelta
+from bot.agent.events import RoomAwaited, TextDelta
 from bot.commands.asking import ask
 from bot.console import as_text, console_surface
 from bot.core.answers import GIVEN
@@ -79,6 +79,15 @@ async def test_words_do_nothing_to_the_terminal(capsys):
     out, err = capsys.readouterr()
     assert "Hi\\x1b[2JBen," in out
     assert "\x1b" not in out + err
+
+
+async def test_a_terminal_says_that_a_call_waits_for_room_in_a_budget(capsys):
+    """O4: once."""
+    async with console_surface(as_json=False, stream=True)(ASKED, Post()) as surface:
+        await surface.show(RoomAwaited())
+        await surface.show(RoomAwaited(ended=True))
+    said = "… Waiting: other questions hold what is left of a budget\n"
+    assert capsys.readouterr().err == said
 
 
 async def test_data_alone_goes_to_stdout(capsys):

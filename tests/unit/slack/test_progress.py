@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from bot.agent.events import (
     Event,
     ReasoningDelta,
+    RoomAwaited,
     TextDelta,
     TextWithdrawn,
     ToolEnded,
@@ -54,6 +55,17 @@ def test_cards_tell_what_is_running_and_what_came_of_the_others_without_an_alarm
     assert words.STEP_FAILED.format(why="no column profit") in said
     assert "another query" not in said
     assert status_line(progress) == "is working: Fetch a page"
+
+
+def test_it_says_that_it_waits_for_room_in_a_budget():
+    """O4: while other questions hold the rest of it; afterwards it works like any other."""
+    waiting = after(TurnStarted(1, 20), RoomAwaited())
+    part = progress_part(waiting, stops=STOPS)
+    accept(part)
+    assert part.text == part.blocks[0]["title"] == words.WAITING_FOR_ROOM
+    assert status_line(waiting) == words.STATUS_WAITING_FOR_ROOM
+    goes_on = progress_part(advance(waiting, RoomAwaited(ended=True)), stops=STOPS)
+    assert goes_on.text == words.WORKING
 
 
 def test_text_that_was_withdrawn_is_not_shown():
