@@ -90,8 +90,7 @@ def _of_slack(error: SlackApiError) -> str:
 
 
 def _of_model(error: ModelError) -> str:
-    cause = error_text(error.__cause__) if error.__cause__ else ""
-    return f"{error.kind} ({cause})" if cause else str(error.kind)
+    return f"{error.kind} ({error.detail})" if error.detail else str(error.kind)
 
 
 def _of_service(error: openai.APIError) -> str:

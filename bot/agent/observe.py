@@ -53,7 +53,12 @@ def finished(
     draft: str = "",
 ) -> LoopState:
     """Return `state` with its ending, which is to be kept before anybody is told of it."""
-    failure = error and Failure(kind=error.kind, message=str(error), request_id=error.request_id)
+    failure = error and Failure(
+        kind=error.kind,
+        message=str(error),
+        request_id=error.request_id,
+        detail=error.detail,
+    )
     ending = Ending(
         reason=reason,
         status=_status(reason, has_result=result is not None, work_done=bool(state.done)),

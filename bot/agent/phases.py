@@ -307,7 +307,12 @@ class Phases:
         if ending.response_type:
             result = self.parts.response_type.restored(ending.response_type, ending.result)
         if failure := ending.failure:
-            error = ModelError(failure.kind, failure.message, request_id=failure.request_id)
+            error = ModelError(
+                failure.kind,
+                failure.message,
+                request_id=failure.request_id,
+                detail=failure.detail,
+            )
         return RunEnded(
             state=state,
             status=ending.status,

@@ -63,6 +63,7 @@ class Failure(BaseModel):
     kind: ModelErrorKind
     message: str
     request_id: str | None = None
+    detail: str = ""
 
 
 class Ending(BaseModel):

@@ -72,15 +72,23 @@ class ModelErrorKind(StrEnum):
 class ModelError(BotError):
     """The model service failed.
 
-    `request_id` is the service's id for support; it goes to logs and traces, never to Slack.
+    `request_id` is the service's id for support; it goes to logs and traces, never to Slack. So does
+    `detail`: the part of the failure that quotes nobody, such as the status, or the host and why it
+    could not be reached.
     """
 
     def __init__(
-        self, kind: ModelErrorKind, message: str, *, request_id: str | None = None
+        self,
+        kind: ModelErrorKind,
+        message: str,
+        *,
+        request_id: str | None = None,
+        detail: str = "",
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.request_id = request_id
+        self.detail = detail
 
 
 class CallRefused(ModelError):

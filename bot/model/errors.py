@@ -76,7 +76,8 @@ _WRONG_ADDRESS = (
 def from_exception(error: openai.OpenAIError) -> ModelError:
     """Return what the SDK raised as an error of its kind."""
     if isinstance(error, openai.APIConnectionError):  # timeouts are among these
-        return ModelError(ModelErrorKind.OVERLOADED, _unreached(error))
+        unreached = _unreached(error)
+        return ModelError(ModelErrorKind.OVERLOADED, unreached, detail=unreached)
     if isinstance(error, openai.APIStatusError):
         return _sorted(error.body, error.message, error.status_code, error.request_id)
     if isinstance(error, openai.APIError):
@@ -133,7 +134,9 @@ def _sorted(body: object, message: str, status: int | None, request_id: str | No
         kind = ModelErrorKind.INTERRUPTED  # the SDK retries nothing once a stream has begun
     if kind is ModelErrorKind.NO_RESPONSES_API:
         return no_responses_api(message)
-    return ModelError(kind, message, request_id=request_id)
+    known = str(code) if str(code) in _BY_CODE else ""
+    detail = " ".join(filter(None, (f"HTTP {status}" if status else "", known)))
+    return ModelError(kind, message, request_id=request_id, detail=detail)
 
 
 def _by_words(said: str) -> ModelErrorKind | None:

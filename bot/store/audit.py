@@ -155,7 +155,8 @@ class AuditLog:
             yield f"The bot found this log changed or put back to an older copy at {head.broken_at}."
         if self._keys and raw and head.sealed_by(team, self._keys) is None:
             yield (
-                "The seal was made with none of BOT_ENCRYPTION_KEYS: the log was changed."
+                "The seal was made with none of BOT_ENCRYPTION_KEYS: the log was changed, or a "
+                "process with other keys writes to it."
                 if head.seal
                 else "The log bears no seal: it was changed, or written without BOT_ENCRYPTION_KEYS."
             )
@@ -225,7 +226,11 @@ class AuditLog:
             head = head.model_copy(update={"unsealed": head.count})
         is_changed |= not raw and head.count > 0
         if is_changed and not head.broken_at:
-            log.error("The audit log of %s was changed, or put back to an older copy", team)
+            log.error(
+                "The audit log of %s was changed, put back to an older copy, or written by a process "
+                "with other BOT_ENCRYPTION_KEYS",
+                team,
+            )
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             head = head.model_copy(update={"broken_at": now})
         return raw, head

@@ -19,7 +19,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from typing_extensions import override
 
-from bot.core.errors import LeaseLost, StoreUnavailable
+from bot.core.errors import ConfigurationError, LeaseLost, StoreUnavailable
 
 T = TypeVar("T")
 
@@ -222,15 +222,20 @@ async def connect(url: str, *, concurrency: int = 0) -> AsyncGenerator[Connectio
 
 @asynccontextmanager
 async def _client(url: str, connections: int, read_seconds: float | None) -> AsyncGenerator[Redis]:
-    pool = _Pool.from_url(
-        url,
-        max_connections=connections,
-        timeout=WAIT_SECONDS,
-        socket_connect_timeout=CONNECT_SECONDS,
-        socket_timeout=read_seconds,
-        retry=Retry(NoBackoff(), 0),
-        health_check_interval=30,
-    )
+    try:
+        pool = _Pool.from_url(
+            url,
+            max_connections=connections,
+            timeout=WAIT_SECONDS,
+            socket_connect_timeout=CONNECT_SECONDS,
+            socket_timeout=read_seconds,
+            retry=Retry(NoBackoff(), 0),
+            health_check_interval=30,
+        )
+        pool.make_connection()  # type: ignore[no-untyped-call]  # names options that there are not
+    except (ValueError, TypeError) as error:
+        why = str(error).rpartition("__init__() ")[2].rstrip(".")
+        raise ConfigurationError(f"REDIS_URL cannot be used: {why}.") from None
     client = Redis.from_pool(pool)
     try:
         yield client

@@ -28,6 +28,7 @@ from bot.local.model import ResponsesServer, Script, call, finish, held, respond
 from bot.local.model.request import ModelRequest
 from bot.local.workspace import Workspace
 from tests.support.commands import Command, start
+from tests.support.ports import free_port
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 
@@ -385,6 +386,32 @@ async def test_the_other_commands_work_beside_bot_dev(tmp_path: Path) -> None:
         running.process.terminate()
         await running.ended()
     assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("redis://127.0.0.1:99999/0", "Port out of range"),
+        ("redis://127.0.0.1:1/0?foo=1", "'foo'"),
+        ("redis://127.0.0.1:1/0?socket_timeout=soon", "socket_timeout"),
+    ],
+)
+async def test_an_address_of_redis_that_cannot_be_one(tmp_path: Path, url: str, why: str) -> None:
+    """O8: one line that names the setting, and no trace."""
+    done = await bot(tmp_path, "usage", REDIS_URL=url)
+    assert (done.code, done.out) == (3, "")
+    assert done.err.startswith("bot: REDIS_URL cannot be used: ")
+    assert why in done.err
+    assert len(done.err.splitlines()) == 1
+
+
+async def test_a_model_service_that_is_away_is_named_in_the_log(tmp_path: Path) -> None:
+    """O8: an operator reads which host, and why it could not be reached, though no words are logged."""
+    url = f"http://127.0.0.1:{free_port()}/v1"
+    done = await bot(tmp_path, "ask", "palindrome?", OPENAI_BASE_URL=url)
+    assert done.code == 1
+    assert "overloaded (127.0.0.1: " in done.err
+    assert "palindrome" not in done.err
 
 
 async def test_tools_are_listed_as_configured(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_what_a_library_wrote_itself_is_not_shown(library: str, template: str, f
     [
         (StoreUnavailable("Redis takes no writes."), ": Redis takes no writes."),
         (_status_error(429), ": 429"),
-        (from_exception(_status_error(429)), ": overloaded"),
+        (from_exception(_status_error(429)), ": overloaded (HTTP 429)"),
         (ConnectionRefusedError(111, "Connection refused"), ": Connection refused"),
         (ResponseError("MISCONF Redis is configured to save"), ": MISCONF Redis is"),
         (_refusal(WORDS, {"error": "invalid_auth"}), "invalid_auth"),
