@@ -85,7 +85,8 @@ class Runner:
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
         post = runs.post(record.run_id, lease)
-        if request.revises and _is_new(record) and not await post.message():
+        revises = request.replaces or request.revises  # the first alone in earlier versions
+        if revises and _is_new(record) and not await post.message():
             request = await as_it_begins(self._stores, request)
             await self._take_over(request, post)
         async with self.open_surface(request, post) as surface:
