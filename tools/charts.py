@@ -30,6 +30,8 @@ _MAX_LABELS = 50
 _MAX_SERIES = 12
 _MAX_SEGMENTS = 12
 _MAX_LABEL = 60
+_LARGEST = 1e18
+"""Near the end of what a float holds, laying out an axis does not come to an end."""
 _TIME = re.compile(r"\d{4}(?:-Q[1-4]|-\d\d(?:-\d\d(?:[ T]\d\d:\d\d.*)?)?)?")
 _PERIODS = (
     (r"(\d{4})-(0[1-9]|1[0-2])", 12, "{}-{:02}"),
@@ -282,7 +284,13 @@ def _numbers(found: tables.Rows, name: str) -> list[float | None]:
             f"Column {name} is {found.columns[index].type}, not numbers. Convert it with "
             f'query_table: try_cast("{name}" AS DOUBLE).'
         ) from None
-    return [value if value is None or math.isfinite(value) else None for value in values]
+    drawn = [value if value is None or math.isfinite(value) else None for value in values]
+    if any(value is not None and abs(value) > _LARGEST for value in drawn):
+        raise ToolError(
+            f"Column {name} has values beyond {_LARGEST:g}, which no axis shows. Leave them out, or "
+            "divide the column, with query_table."
+        )
+    return drawn
 
 
 def _check_pie(series: Series) -> None:

@@ -118,3 +118,13 @@ async def test_a_line_over_times_runs_in_their_order(artifacts: MemoryArtifacts)
     assert list(drawn["line"].items()) == [
         ("2025-12", 7.0), ("2026-01", 5.0), ("2026-02", None), ("2026-03", 6.0), ("2026-04", 9.0),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 1e40])
+async def test_values_beyond_measure_hold_nobody_up(
+    artifacts: MemoryArtifacts, value: float
+) -> None:
+    """S2: the picture is drawn inside the bot, where nothing can end it; a file may hold anything."""
+    saved = await table(artifacts, [["a", value], ["b", 1.0]])
+    with pytest.raises(ToolError, match="beyond 1e\\+18"):
+        await make_chart(saved.handle, "bar", "T", "region", ["total"], artifacts)
