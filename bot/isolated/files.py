@@ -48,7 +48,7 @@ def _found(kind: str, name: str, sheet: str | None, pages: str | None) -> list[S
 
             found = read_workbook(data, name, sheet)
         case "docx":
-            from bot.parsing.office import read_word
+            from bot.parsing.word import read_word
 
             found = read_word(data, name)
         case "pdf":
@@ -88,7 +88,8 @@ def _checked_parquet(name: str, to: Path) -> Sheet:
 
     try:
         with connect() as connection:
-            return Sheet("", [], [], notes=without_nan(connection, "read_parquet('input')", to))
+            notes = without_nan(connection, "read_parquet('input')", to)
+            return Sheet("", [], [], notes=notes, is_written=True)
     except duckdb.Error as error:
         raise Unreadable(f"{name} is damaged: it is not readable as Parquet.") from error
 
@@ -106,9 +107,8 @@ def _written(found: list[Sheet] | Document, name: str) -> dict[str, Any]:
     from bot.parsing.tabular import write_parquet
 
     for index, sheet in enumerate(found):
-        path = Path(f"{index}.parquet")
-        if not path.exists():
-            write_parquet(sheet, path)
+        if not sheet.is_written:
+            write_parquet(sheet, Path(f"{index}.parquet"))
     return {
         "tables": [
             {"name": sheet.name, "notes": sheet.notes, "left_out": sheet.left_out}

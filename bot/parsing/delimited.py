@@ -61,7 +61,7 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
         sheet.notes.append(encoding)
     if delimiter != ",":
         sheet.notes.append(f"Delimiter: {_NAMES.get(delimiter, delimiter)}.")
-    return replace(sheet, rows=[], notes=[*sheet.notes, *notes])
+    return replace(sheet, rows=[], notes=[*sheet.notes, *notes], is_written=True)
 
 
 def _samples(rows: Sequence[Sequence[Cell]], at: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Workbooks and Word documents. Both are zip archives, looked over before they are opened."""
+"""Workbooks: zip archives, which are looked over before they are opened."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any
 
 from bot.parsing.formats import Signs
 from bot.parsing.numerals import some_of, with_blanks
-from bot.parsing.results import Cell, Document, EmptySheet, Sheet, Unreadable
+from bot.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.parsing.sheet_marks import Marks, fill_merged, join_header, joined_header, marks_of
-from bot.parsing.tabular import NumberedRow, cell_text, is_blank, to_sheet
-from bot.parsing.text import clean
+from bot.parsing.tabular import NumberedRow, is_blank, to_sheet
 
 _DAMAGE = (
     *(LookupError, ValueError, OSError, zipfile.BadZipFile, zlib.error),
@@ -37,7 +36,7 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
     """The sheets of an Excel workbook that hold anything (values, not formulas), or `sheet`."""
     import openpyxl
 
-    _check_archive(data, name)
+    check_archive(data, name)
     try:
         workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
     except _DAMAGE as error:
@@ -167,38 +166,7 @@ def _is_error(cell: Cell) -> bool:
     return isinstance(cell, str) and cell in _ERRORS
 
 
-def read_word(data: bytes, name: str) -> Document:
-    """The text of a Word document in reading order; headings as #, tables with | between cells."""
-    import docx
-    from docx.opc.exceptions import PackageNotFoundError
-
-    _check_archive(data, name)
-    try:
-        document = docx.Document(io.BytesIO(data))
-    except (KeyError, ValueError, PackageNotFoundError, zipfile.BadZipFile, SyntaxError) as error:
-        raise Unreadable(f"{name} is damaged: it is not readable as a Word document.") from error
-    blocks = [_block(each) for each in document.iter_inner_content()]
-    text = clean("\n\n".join(block for block in blocks if block))
-    if not text.strip():
-        raise Unreadable(f"{name} holds no text.")
-    return Document(text, title=clean(document.core_properties.title or ""))
-
-
-def _block(block: Any) -> str:
-    if hasattr(block, "rows"):
-        return "\n".join(" | ".join(_row_cells(row)) for row in block.rows)
-    text = str(block.text).strip()
-    style = (block.style.name or "") if block.style else ""
-    if text and style.startswith("Heading ") and style[8:].isdigit():
-        return f"{'#' * int(style[8:])} {text}"
-    return f"- {text}" if text and style.startswith("List") else text
-
-
-def _row_cells(row: Any) -> list[str]:
-    return [" ".join(cell_text(cell.text).split()) for cell in row.cells]
-
-
-def _check_archive(data: bytes, name: str) -> None:
+def check_archive(data: bytes, name: str) -> None:
     """Raises Unreadable for what is no zip archive, and for one that unpacks to far too much."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -23,7 +23,8 @@ class Sheet:
 
     `typed`: the cells' own types are meant, text that looks like a number is text. `notes` say
     what was odd in the file and what was done about it; `left_out` what the file has and the table
-    has not, which is said of everything made of the table, too.
+    has not, which is said of everything made of the table, too. A reader of large files writes the
+    table itself; then it `is_written` and has no rows here.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Sheet:
     typed: bool = False
     notes: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    is_written: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,6 +255,14 @@ async def test_a_csv_that_is_called_a_workbook_is_read_and_told(read: Read) -> N
     assert "note: It is called a workbook, and is none: read as CSV." in result.content
 
 
+async def test_files_that_are_read_after_one_another_are_not_mixed_up(read: Read) -> None:
+    """The process that reads them is the same."""
+    for data in (b"a,n\nx,1\n", b"a,n\ny,2\n"):
+        assert data.decode().splitlines()[1] in (await read("t.csv", data)).content
+    assert "z,3" in (await read("t.xlsx", workbook(One=[["a", "n"], ["z", 3]]))).content
+    assert "v,4" in (await read("t.json", b'[{"a": "v", "n": 4}, {"a": "w", "n": 5}]')).content
+
+
 async def test_every_sheet_of_a_workbook_is_a_table(read: Read, artifacts: MemoryArtifacts) -> None:
     """Text that looks like a number stays text in a workbook, where cells have types; n/a among
     numbers is none."""
