@@ -1,6 +1,6 @@
 """Compaction of a conversation that has grown too long.
 
-The request in hand and the last exchanges stay whole if they fit; the model summarises what came
+The current request and the last exchanges stay whole if they fit; the model summarises what came
 before, or a mechanical summary takes its place: lines cut short, and of very many only the newest.
 """
 
@@ -127,7 +127,7 @@ class Compaction:
 
     async def _summarised(self, items: Sequence[Item]) -> tuple[str, Usage]:
         """Return a summary by the model of the newest of `items`, or a mechanical one if that fails,
-        and what it took."""
+        and its usage."""
         source = _newest(transcript(items), min(_SUMMARY_SOURCE, self._room // 2))
         request = ModelRequest(
             model=self.name,

@@ -93,7 +93,7 @@ class Dispatch:
 
         Read-only calls next to each other run side by side; one that mutates runs alone;
         `complete_task` comes last and counts only if all beside it went well; a checkpoint counts
-        alone. An interrupt ends it early, with outputs for all. What stands behind a call that waits
+        alone. An interrupt ends it early, with outputs for all. A call behind one that waits
         is not begun: it was asked for in the belief that this one would be made before.
         """
         calls = open_response.response.calls

@@ -113,7 +113,7 @@ def _objection(judgement: Judgement) -> str:
     issues = "\n".join(f"- {issue}" for issue in judgement.issues) or "- It is not complete."
     return (
         f"Not accepted yet. A check found:\n{issues}\n{judgement.suggestion}\n"
-        "Mend that with tools, then call complete_task again."
+        "Fix that with tools, then call complete_task again."
     )
 
 

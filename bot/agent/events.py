@@ -66,7 +66,7 @@ class TextWithdrawn:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Something was added to the conversation, and this is where the run stands now.
+    """Something was added to the conversation, and `state` is the run's state now.
 
     The consumer must keep both before it asks for the next event.
     """
@@ -77,7 +77,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class SavePoint:
-    """Where the run stands, with nothing new in the conversation; to be kept like `Recorded`."""
+    """The state of the run, with nothing new in the conversation; to be kept like `Recorded`."""
 
     state: LoopState
 

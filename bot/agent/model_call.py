@@ -35,7 +35,7 @@ Shown = Delta | TextWithdrawn | HostedEvent
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What a model call came to: a response, or why there is none. `partial` is the text that the
+    """The result of a model call: a response, or why there is none. `partials` are the texts that the
     model had said when it broke off, `draft` the beginning of the result that it was writing. With
     `may_close` the run may make one last call instead."""
 

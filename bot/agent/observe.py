@@ -52,7 +52,7 @@ def finished(
     error: ModelError | None = None,
     draft: str = "",
 ) -> LoopState:
-    """Return `state` with its ending, which is to be kept before anybody is told of it."""
+    """Return `state` with its ending, which must be kept before anybody is told."""
     failure = error and Failure(
         kind=error.kind,
         message=str(error),

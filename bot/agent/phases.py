@@ -93,7 +93,7 @@ class Phases:
 
     async def load_history(self, state: LoopState) -> LoopState:
         """Read the conversation so far: what an interrupted run had added to it, and all of it
-        where the service keeps none, the response that such a run has in hand included. Return
+        where the service keeps none, its open response included. Return
         `state`, with its ending where an older program kept a result without one."""
         if not (self.parts.stateless or state.was_worked_on):
             return state
@@ -203,7 +203,7 @@ class Phases:
     ) -> tuple[LoopState, tuple[CallOutput, ...]]:
         """Put a valid result before the stop hooks. Return the state with what that took, and the
         outputs with their verdict."""
-        unjudged = (tuple(outputs), NO_USAGE, dict[str, Any]())  # the result stands
+        unjudged = (tuple(outputs), NO_USAGE, dict[str, Any]())  # the result is taken as it is
         hooks = self.parts.hooks
         verdict = await self.hook(state, lambda: judged(state, outputs, hooks), unjudged)
         verdicts, usage, memory = verdict
@@ -265,7 +265,7 @@ class Phases:
         return Recorded(state, entry)
 
     def record_response(self, state: LoopState, response: ModelResponse) -> Recorded:
-        """Return the response to be kept before its tools run. One of which nothing was whole
+        """Return the response, to keep before its tools run. One of which nothing was whole
         before it was cut is kept for the record only."""
         in_hand = OpenResponse(response=response)
         kept = in_hand.response
@@ -292,7 +292,7 @@ class Phases:
 
     def end_without_response(self, state: LoopState, result: CallResult) -> SavePoint:
         """End a run whose last call brought nothing: for the guard that had tripped before
-        it, or else for what the call came to. A person's Stop comes first."""
+        it, or else for the reason of the call. A person's Stop comes first."""
         guard = None if self.parts.interrupt.requested else state.closing
         reason = guard or result.stop
         return SavePoint(finished(state, reason, error=result.error, draft=result.draft))
@@ -335,13 +335,13 @@ class Phases:
             turns_left=limits.turns - state.turn,
             model=self.model(state),
             deadline=self.began + limits.run_seconds,
-            # Some services count the calls of each response anew, so their ids alone would not do.
+            # Some services number the calls of each response from the start, so their ids alone would not do.
             idempotency_key=f"{self.parts.context.run_id}:{response_id}",
         )
 
     async def hook(self, state: LoopState, ask: Callable[[], Awaitable[T]], default: T) -> T:
         """Return what hooks say. Stop and the end of the run's time abandon whatever they await, and
-        `default` stands for it; what the run does next meets the same, at once."""
+        `default` takes its place; what the run does next meets the same, at once."""
         deadline = self.hook_deadline(state)
         try:
             async with self.parts.interrupt.within(deadline):

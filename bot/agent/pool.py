@@ -14,7 +14,7 @@ from bot.core.outcome import StopReason
 
 
 class Pool:
-    """Where the run and its sub-agents stand; `state` is the run's, before any of them began."""
+    """The usage of a run and its sub-agents; `state` is the run's, before any of them began."""
 
     def __init__(self, limits: Limits, state: LoopState) -> None:
         self._limits = limits
@@ -24,20 +24,20 @@ class Pool:
 
     @property
     def fallback(self) -> int:
-        """How many models the run has given up."""
+        """Return how many models the run has given up."""
         return self._state.fallback
 
     def begin(self, child: str) -> None:
-        """From here on what is left must do for `child` as well."""
+        """Share what is left with `child` as well."""
         self._children[child] = LoopState()
         self._working.add(child)
 
     def note(self, child: str, state: LoopState) -> None:
-        """`child` stands there now."""
+        """Record the latest state of `child`."""
         self._children[child] = state
 
     def end(self, child: str) -> None:
-        """`child` makes no call any more."""
+        """Note that `child` makes no more calls."""
         self._working.discard(child)
 
     def credited(self, output: CallOutput) -> CallOutput:
@@ -57,7 +57,7 @@ class Pool:
         return state.go(state.transition, usage=usage, cost=cost, tool_calls=calls)
 
     def used_up(self) -> StopReason | None:
-        """Why no sub-agent may make another call but its last one; None when it may.
+        """Return why a sub-agent may make only its last call now; None when it may make others.
 
         What is left must do for one more call and the last one of each that is at work, and for the
         answer of the run itself: what they find is of no use to anybody otherwise.
@@ -73,7 +73,7 @@ class Pool:
         return None
 
     def limits(self, seconds: float) -> Limits:
-        """Those of a sub-agent that begins now and has so many seconds."""
+        """Return the limits of a sub-agent that begins now and has so many seconds."""
         spent = self.charged(self._state)
         limits = self._limits
         cost = limits.cost and max(limits.cost - (spent.cost or 0.0), 1e-9)

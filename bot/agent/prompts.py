@@ -1,7 +1,7 @@
 """All words that go to the model besides tool descriptions.
 
 The instructions are the same for every request of a deployment, so that the service's prompt
-cache holds; what is particular to a request stands in its first message.
+cache holds; what is particular to a request is in its first message.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def warning(limit: str, share: float) -> str:
 
 
 def summary_of_before(summary: str, handles: Sequence[str]) -> str:
-    """Return what stands for the part of the conversation that was shortened: its summary, and the
+    """Return the text in the place of the part of the conversation that was shortened: its summary, and the
     `handles` of outputs that were left out; "" without either."""
     parts = (
         [f"What happened before in this conversation, summarised:\n{summary}"] if summary else []
@@ -159,7 +159,7 @@ def summary_of_before(summary: str, handles: Sequence[str]) -> str:
 
 
 def checkpoint(notes: str) -> str:
-    """Return what stands for a conversation that the model itself put away."""
+    """Return the text in the place of a conversation that the model itself put away."""
     return (
         "You have worked on this for a while and then put the conversation away. What follows are "
         f"your own notes; go on from there.\n{notes}"
@@ -227,7 +227,7 @@ def request_message(
     request: Request, in_thread: tuple[FileRef, ...] = (), *, images: bool = False
 ) -> Item:
     """Return the request as the model reads it: who asks where and when, the words, the files. `in_thread`
-    are files that stand above it; with `images` those of both that are images are shown, by
+    are files above it in the thread; with `images` those of both that are images are shown, by
     reference."""
     verb = "replies" if request.entry is Entry.THREAD_REPLY else "asks"
     beside = f", with {request.beside} open" if request.beside else ""

@@ -24,7 +24,7 @@ from bot.core.errors import ModelError, ModelErrorKind
 
 
 async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
-    """Return what is to be kept before the next call: a shorter conversation, what the model is
+    """Return the events to keep before the next call: a shorter conversation, what the model is
     told of a limit that comes near, or that this call is the last, and what hooks say."""
     steps: list[Recorded] = []
     if state.restart:
@@ -40,8 +40,8 @@ async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
     nothing: Notes = ()
     if said := await phases.hook(noted, lambda: phases.parts.hooks.on_turn_start(noted), nothing):
         # What failed before, as a call that nobody allowed but changed, says nothing of a new wish.
-        anew = any(each.get("role") == "user" for each in said)
-        failed = 0 if anew else noted.failed_turns
+        has_new_wish = any(each.get("role") == "user" for each in said)
+        failed = 0 if has_new_wish else noted.failed_turns
         told = noted.go(Transition.TOLD_MORE, pending=(*noted.pending, *said), failed_turns=failed)
         steps.append(phases.recorded(told, said))
     return steps

@@ -42,7 +42,7 @@ class Transition(StrEnum):
 
 
 class OpenResponse(BaseModel):
-    """The response in hand: what a resumed run goes on with; the whole part of one that was cut.
+    """The response that a resumed run goes on with; the whole part of one that was cut.
 
     `outputs` answer those of its calls that are done; `begun` are ids of calls that change
     something and were started, so that none is started twice.
@@ -93,7 +93,7 @@ class LoopState(BaseModel):
     `closing` is set once a guard has tripped: the next call is the last. `malformed` and
     `failed_turns` count consecutive trouble. `links` are addresses that tools brought in.
     `fallback` counts the models given up. `overflowed` and `parent_missed` are set once the remedy
-    was used, so that it is not tried for ever. `task` is the request in hand. `restart` is
+    was used, so that it is not tried for ever. `task` is the current request. `restart` is
     what the next chain is to begin with beside it, when the model wants a fresh one; `went_on` is
     set when it could have had one and did not want it. `open` is the response that is being
     worked on, if any.

@@ -1,6 +1,6 @@
 """Reading of what a Responses API sends back: stream events and whole responses, of any dialect.
 
-Everything is checked here, once. What passes can be relied on by the rest of the bot: items have a
+Everything is checked here, once. The rest of the bot relies on it: items have a
 type, function calls have the three strings that they consist of, usage consists of numbers.
 """
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.agent.filling import Filling, decide
+from bot.agent.guards import usage_ratio
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState
 from bot.core.chain import LedgerEntry, Usage
@@ -60,3 +61,13 @@ async def test_no_thread_is_too_full_for_its_next_question(
         shortened = any(each.entry.checkpoint for each in place.saved)
     assert (ended.status, ended.stop_reason) == (RunStatus.SUCCESS, StopReason.COMPLETED)
     assert shortened == (ratio >= 0.85)
+
+
+@pytest.mark.parametrize("window", [8_000, 272_000])
+async def test_the_gauge_is_the_tokens_in_the_chain_by_the_models_window(window: int) -> None:
+    """E1: after each response, from what the service counted, output included; tools see it."""
+    async with bench(lambda _: finish(ANSWER), window=window) as place:
+        ended = await place.run()
+    counted = place.api.responses[place.api.requests[0].response_id or ""].response["usage"]
+    assert usage_ratio(ended.state, window) == counted["total_tokens"] / window
+    assert usage_ratio(LoopState(), 0) == 0.0
