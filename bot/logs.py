@@ -52,8 +52,9 @@ _EXPECTED = (
 )
 """Trouble of others, that comes and goes."""
 
-_QUOTES_NOBODY = ("bot", "docket", "opentelemetry")
-"""Loggers whose texts hold no people's words, once the values in them are shown as ours are."""
+_QUOTES_NOBODY = ("bot", "tools", "docket", "opentelemetry")
+"""Loggers whose texts hold no people's words, once the values in them are shown as ours are; authors
+of tools are asked to write theirs so."""
 
 _OF_ASYNCIO = (
     *("Task exception was never retrieved", "Future exception was never retrieved"),

@@ -32,7 +32,6 @@ from bot.parsing.text_columns import read_columns
 _DELIMITERS = ",;\t|"
 _NAMES = {"\t": "tab"}
 _SAMPLE_ROWS = 1_000
-_LOOKED_AT = 100
 _MOST_ADDED = 100_000
 """Rows that are added up to see whether the last one is their total."""
 _MAX_CELL = 4_000_000
@@ -51,7 +50,7 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
         with connect(threads=2) as connection:
             sheet = _loaded(connection, name, text, delimiter, to.with_suffix(".csv"))
             del text
-            samples = [_samples(sheet.rows[:_LOOKED_AT], at) for at in range(len(sheet.columns))]
+            samples = [_samples(sheet.rows, at) for at in range(len(sheet.columns))]
             columns, notes = read_columns(connection, sheet.columns, samples, delimiter=delimiter)
             copy_columns(connection, {each.name: each.read_as for each in columns}, to)
     except csv.Error as error:

@@ -52,7 +52,7 @@ COURTESIES = {
     "slack/poster.py:Poster.take_back": "deleting twice is deleting once",
     "slack/poster.py:Poster._delete_file": "deleting twice is deleting once",
     "slack/files.py:upload": "nobody sees it before it is completed",
-    "agent/compaction.py:_summarised": "a call of the model; made again it costs, no more",
+    "agent/compaction.py:Compaction._summarised": "a call of the model; made again it costs, no more",
     "agent/evaluate.py:_response": "a call of the model; made again it costs, no more",
     "agent/model_call.py:ModelCall._once": "its failpoints are where it is sent, in model/client.py",
 }
@@ -61,6 +61,7 @@ COURTESIES = {
 STORE: dict[str, tuple[str, ...] | str] = {
     "mailbox.py:Mailbox.submit": ("request-submitting", "request-kept"),
     "mailbox.py:Mailbox.note_submitted": ("request-queued",),
+    "mailbox.py:Mailbox.seen": "an event noted twice is one that came again",
     "mailbox.py:Mailbox.head": "sets aside what has expired; again does the same",
     "mailbox.py:Mailbox.pop": ("run-closed",),
     "run.py:Runs.note_file": ("file-sharing",),
@@ -89,6 +90,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "stale_statuses.py:StaleStatuses.remove": "a second time there is nothing to remove",
     "stale_statuses.py:StaleStatuses.take_turn": "a turn that is lost is taken again half a minute later",
     "threads.py:Threads.join": ("request-queued",),
+    "threads.py:Threads.join_direct": ("request-queued",),
     "threads.py:Threads.first_notice": "claims a notice; a lost one is a courtesy",
     "signals.py:Signals.request_cancel": "setting it again is setting it once",
     "signals.py:Signals._take_off": "a person takes back what waits; again does nothing",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import logging
 import os
 import resource
 import sys
@@ -16,6 +18,7 @@ import pytest
 from aiohttp import web
 
 from bot.core.errors import ToolError
+from bot.logs import Handler
 from bot.toolkit.given_schema import given_model
 from bot.toolkit.mcp import McpServer, ToolFacts
 from bot.toolkit.mcp import server as connections
@@ -97,13 +100,19 @@ async def test_a_change_that_was_not_answered_as_it_should_may_have_happened(
     assert lag.longest < 0.5
 
 
-async def test_a_result_that_cannot_be_read_is_in_no_log(caplog: pytest.LogCaptureFixture) -> None:
-    """A result of a kind that nobody knows holds the asker's data all the same."""
-    async with connected(hostile("unknown")) as (connection, seen):
-        with pytest.raises(ToolError):
-            await act(connection, seen)
-    assert "broke off" in caplog.text
-    assert "CANARY" not in caplog.text
+async def test_a_result_that_cannot_be_read_is_in_no_log() -> None:
+    """O8: a result of a kind that nobody knows holds the asker's data all the same."""
+    written = io.StringIO()
+    handler = Handler(written)
+    logging.getLogger().addHandler(handler)
+    try:
+        async with connected(hostile("unknown")) as (connection, seen):
+            with pytest.raises(ToolError):
+                await act(connection, seen)
+    finally:
+        logging.getLogger().removeHandler(handler)
+    assert "broke off: CallToolResult: literal_error, missing" in written.getvalue()
+    assert "CANARY" not in written.getvalue()
 
 
 async def test_a_server_that_asks_without_an_end_is_left(tmp_path: Path) -> None:
