@@ -8,19 +8,18 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib import resources
 
 import pytest
 
 from bot.app import bot
 from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.local.workspace import ADA, BEN, Workspace
+from bot.store import connection
 from tests.support.deployment import Deployment, configured
 from tests.support.proxy import Proxy
 from tests.support.runs import answer
 
 SALES = "C0SALES001"
-SCRIPTS = resources.files("bot.store") / "lua"
 
 
 def two_turns(request: ModelRequest) -> Reply:
@@ -71,7 +70,7 @@ def called(line: Lines, method: str) -> bool:
 
 def script(name: str) -> bytes:
     """What a call of one of the store's scripts contains."""
-    return hashlib.sha1((SCRIPTS / f"{name}.lua").read_bytes()).hexdigest().encode()
+    return hashlib.sha1(connection.script(name).encode()).hexdigest().encode()
 
 
 @pytest.mark.parametrize(
@@ -89,6 +88,7 @@ async def test_every_fenced_write_is_answered_into_the_void(redis_url):
     async with lines(redis_url) as line:
         line.redis.lose_reply(script("fenced"), times=3)
         await line.one_answer_each()
+        await line.bot.ws.until(lambda: line.redis.lost == 3, 20)
 
 
 async def test_replies_to_the_engines_own_commands_are_lost(redis_url):
