@@ -14,6 +14,9 @@ from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import Thread, message
 from tests.unit.slack.samples import REQUEST
 
+pytestmark = pytest.mark.heavy
+"""The stand-in is frozen until a demo replaces it; the tests of the page run parts of it each time."""
+
 NOW = "now: 2026-11-21 14:51:00 Saturday (Europe/Berlin, UTC+01:00)"
 OVERTAKEN = "Not done: a new message came before anybody decided.\nAsk again."
 CHART = "handle: chart_1 · bar chart · 3 labels × 1 series · source: sales.csv\nimage: img_1"

@@ -14,6 +14,9 @@ from tests.support.conversation import asked
 from tests.unit.local.standin_kit import Thread, message, shop
 from tests.unit.slack.samples import REQUEST
 
+pytestmark = pytest.mark.heavy
+"""The stand-in is frozen until a demo replaces it; the tests of the page run parts of it each time."""
+
 CHART = "handle: chart_1 · bar chart · 3 labels × 1 series · source: sales.csv\nimage: img_1"
 
 

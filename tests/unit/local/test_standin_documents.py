@@ -8,6 +8,9 @@ from bot.toolkit import tables
 from tests.support.conversation import asked
 from tests.unit.local.standin_kit import Thread
 
+pytestmark = pytest.mark.heavy
+"""The stand-in is frozen until a demo replaces it; the tests of the page run parts of it each time."""
+
 LOG = """2026-11-20 10:00 INFO started
 2026-11-20 10:01 ERROR [w-1] no answer of db
 2026-11-20 10:02 WARN disk 81% full

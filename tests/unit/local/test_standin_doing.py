@@ -10,6 +10,9 @@ import pytest
 from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import Thread
 
+pytestmark = pytest.mark.heavy
+"""The stand-in is frozen until a demo replaces it; the tests of the page run parts of it each time."""
+
 CANVAS = "canvas: F1 · title: Launch plan\nhandle: doc_1 · 2 lines · source: Launch plan <https://slack.example/docs/F1>\n\n# Goals\n\n- Ship in May"
 NOW = "now: 2026-11-21 14:51:00 Saturday (Europe/Berlin, UTC+01:00)"
 URL = "https://slack.example/docs/F1"

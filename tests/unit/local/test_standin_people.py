@@ -8,6 +8,9 @@ from bot.toolkit import tables
 from tests.support.conversation import asked
 from tests.unit.local.standin_kit import Thread
 
+pytestmark = pytest.mark.heavy
+"""The stand-in is frozen until a demo replaces it; the tests of the page run parts of it each time."""
+
 COLUMNS = ["Name", "Department", "Salary", "Start date", "Bounce rate"]
 FIRST = ("Ada", "Ben", "Chloe", "Dan", "Eve", "Finn", "Gus")
 STAFF = [

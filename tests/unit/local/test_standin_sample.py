@@ -11,6 +11,9 @@ from bot.local.sample_database import build
 from bot.toolkit import DatabaseConfig, Databases
 from tests.unit.local.standin_kit import Thread
 
+pytestmark = pytest.mark.heavy
+"""The stand-in is frozen until a demo replaces it; the tests of the page run parts of it each time."""
+
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:

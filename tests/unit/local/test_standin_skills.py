@@ -14,6 +14,9 @@ from bot.local.model.standin.findings import Findings, NoValue
 from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import ANSWER, Thread, message, shop
 
+pytestmark = pytest.mark.heavy
+"""The stand-in is frozen until a demo replaces it; the tests of the page run parts of it each time."""
+
 PAGE = (
     "handle: doc_1 · 2 lines · source: Opening hours <https://example.org/hours>\n\n"
     "The museum opens daily at ten in the morning.\nTickets for students cost four euros."

@@ -16,6 +16,9 @@ from bot.slack.render import words as slack_words
 from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import ANSWER, Thread, Told, message
 
+pytestmark = pytest.mark.heavy
+"""The stand-in is frozen until a demo replaces it; the tests of the page run parts of it each time."""
+
 INTERNAL = re.compile(
     r"\b(?:handle:|(?:tbl|doc|file|mem|cht)_\w+|F\d{4,}|[a-z]+_[a-z_]+ did not)|\b1 lines\b"
 )

@@ -8,6 +8,9 @@ from bot.agent.complete import ResponseType
 from bot.core.answers import RESPONSE_TYPES
 from tests.unit.local.standin_kit import Thread, Told
 
+pytestmark = pytest.mark.heavy
+"""The stand-in is frozen until a demo replaces it; the tests of the page run parts of it each time."""
+
 
 @pytest.fixture
 def thread() -> Thread:
