@@ -31,7 +31,7 @@ from bot.slack.background import Background
 from bot.slack.canvases import SlackCanvases
 from bot.slack.client import clients_on, fixed, identify, slack_session
 from bot.slack.conversation import SlackConversation
-from bot.slack.deciding import may_administer, may_decide
+from bot.slack.deciding import may_administer, may_ask, may_decide
 from bot.slack.directory import SlackDirectory
 from bot.slack.names import naming
 from bot.slack.reachable import ReachableChannels
@@ -207,6 +207,7 @@ def _runner_in(
         with_schedules(with_steps(surfaces.open, slack.clients, slack.identity), schedules),
         partial(may_decide, slack.people),
         partial(may_administer, slack.people, policy),
+        partial(may_ask, slack.people, policy),
     )
 
 

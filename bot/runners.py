@@ -27,8 +27,8 @@ from bot.core.request import Again, Request
 from bot.model import Model, PriceList, ResponsesModel, sdk_client
 from bot.runs.artifacts import ThreadArtifacts
 from bot.runs.budgets import BudgetPolicy
-from bot.runs.channels import Channels
-from bot.runs.confirming import MayAdminister, MayDecide
+from bot.runs.channels import Channels, ChannelSettings
+from bot.runs.confirming import MayAdminister, MayAsk, MayDecide
 from bot.runs.equipment import Equipment, MoreTools
 from bot.runs.erasing import ResponseDeleter
 from bot.runs.estimates import CallEstimates
@@ -84,7 +84,9 @@ def beside(settings: Settings) -> Settings:
     return settings.model_copy(update={"redis_url": url})
 
 
-MakeRunner = Callable[[Conversation, Services, OpenSurface, MayDecide, MayAdminister], Runner]
+MakeRunner = Callable[
+    [Conversation, Services, OpenSurface, MayDecide, MayAdminister, MayAsk], Runner
+]
 """Of a place: its conversation, and what else it has for tools. Those are offered that have all they
 ask for."""
 
@@ -103,7 +105,12 @@ async def runner(
 ) -> AsyncGenerator[Runner]:
     """The runner of a place that is no workspace; see `runners`."""
     async with runners(settings, stores, **options) as make:
-        yield make(conversation, place, open_surface, may_decide, may_administer)
+        yield make(conversation, place, open_surface, may_decide, may_administer, _always)
+
+
+async def _always(_request: Request, _channel: ChannelSettings) -> bool:
+    """Whoever sits there may ask as long as they do."""
+    return True
 
 
 @asynccontextmanager
@@ -118,7 +125,7 @@ async def runners(
 ) -> AsyncGenerator[MakeRunner]:
     """Makes a runner for each place where runs are shown, looked on by `watches`. Runs are handed
     back once `draining` is set. `MayDecide` says who may approve anything there,
-    `MayAdminister` who is an admin.
+    `MayAdminister` who is an admin, `MayAsk` whose questions still count.
 
     Raises ConfigurationError when no model service is named.
     """
@@ -171,6 +178,7 @@ class _RunnerMaker:
         open_surface: OpenSurface,
         may_decide: MayDecide,
         may_administer: MayAdminister,
+        may_ask: MayAsk,
     ) -> Runner:
         for each in self.watches:
             open_surface = each.surfaces(open_surface)
@@ -197,6 +205,7 @@ class _RunnerMaker:
             policy=settings.access,
             may_decide=may_decide,
             may_administer=may_administer,
+            may_ask=may_ask,
             mentioned_in=conversation.mentioned_in,
             temperature=settings.model.temperature,
             stateless=settings.model.stateless,

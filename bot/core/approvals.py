@@ -54,6 +54,7 @@ class Approval(BaseModel):
     are in seconds since the epoch. `standing` names what an approval for the thread would cover:
     this tool with the same values of the arguments `fixed`, for `standing_hours`; "" when none is
     offered. `mutates`: the call changes something, and does not only read.
+    What a `private` question asks for has no card in the thread.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -76,6 +77,7 @@ class Approval(BaseModel):
     mentions: tuple[str, ...] = ()
     mentioned: tuple[str, ...] = ()
     other_names: bool = False
+    private: bool = False
 
     @property
     def run_id(self) -> str:

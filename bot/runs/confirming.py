@@ -40,6 +40,9 @@ MayDecide = Callable[[str], Awaitable[bool]]
 MayAdminister = Callable[[str], Awaitable[bool]]
 """Whether a user is an admin of the bot."""
 
+MayAsk = Callable[[Request, ChannelSettings], Awaitable[bool]]
+"""Whether who asked may still ask, with what holds in the channel now."""
+
 MentionedIn = Callable[[str], Sequence[Mention]]
 """Whom a message with that text would mention."""
 
@@ -58,6 +61,7 @@ _UNSHOWN = (
     "token or a key, which nobody is shown. Leave it out, and say in the result who can set it."
 )
 _ADMINS = f"Not done: only admins decide what everybody in the workspace is told.\n{_NO_OTHER_WAY}"
+_ASKER_OUT = f"Not done: who asked may not ask here any more.\n{_NO_OTHER_WAY}"
 _NOBODY = f"Not done: it needs the approval of somebody who cannot give it.\n{_NO_OTHER_WAY}"
 
 
@@ -72,6 +76,7 @@ class ApprovalHook(Hooks):
         approvals: Approvals,
         may_decide: MayDecide,
         may_administer: MayAdminister,
+        may_ask: MayAsk,
         mentioned_in: MentionedIn,
         egress: EgressGuard,
     ) -> None:
@@ -81,6 +86,7 @@ class ApprovalHook(Hooks):
         self._approvals = approvals
         self._may_decide = may_decide
         self._may_administer = may_administer
+        self._may_ask = may_ask
         self._mentioned_in = mentioned_in
         self._egress = egress
 
@@ -105,7 +111,7 @@ class ApprovalHook(Hooks):
             return _NOBODY
         standing = await self._approvals.standing(wanted)
         if standing and await self._still_allowed(standing):
-            return Approved(by=standing.by)
+            return await self._permission(standing)
         try:
             await self._approvals.ask(wanted)
             decision = await self._approvals.claim(wanted)
@@ -123,7 +129,8 @@ class ApprovalHook(Hooks):
         if decision is None:
             return Undecided()
         if await self._still_allowed(decision):
-            return Approved(by=decision.by)
+            may_ask = await self._may_ask(self._request, self._channel)
+            return Approved(by=decision.by) if may_ask else _ASKER_OUT
         advice = _AS_CHANGED if _is_overtaken(decision) else _NO_OTHER_WAY
         return f"Not done: {_why(decision)}.\n{advice}"  # people are shown the first line
 
@@ -162,6 +169,7 @@ class ApprovalHook(Hooks):
             mentions=tuple(each.shown for each in people),
             mentioned=tuple(each.id for each in people),
             other_names=has_other_names(text, mentions),
+            private=self._request.private,
         )
 
 

@@ -23,7 +23,7 @@ from bot.model import Model, PriceList
 from bot.runs.beginnings import Beginnings, MemoriesOf
 from bot.runs.budgets import BudgetPolicy
 from bot.runs.channels import Channels, ChannelSettings
-from bot.runs.confirming import ApprovalHook, MayAdminister, MayDecide, MentionedIn
+from bot.runs.confirming import ApprovalHook, MayAdminister, MayAsk, MayDecide, MentionedIn
 from bot.runs.estimates import CallEstimates
 from bot.runs.offers import Offers
 from bot.runs.outgoing import EgressGuard
@@ -70,6 +70,7 @@ class Equipment:
     policy: Policy
     may_decide: MayDecide
     may_administer: MayAdminister
+    may_ask: MayAsk
     mentioned_in: MentionedIn
     memories_of: MemoriesOf
     draining: asyncio.Event
@@ -153,6 +154,7 @@ class Equipment:
             self.stores.approvals,
             self.may_decide,
             self.may_administer,
+            self.may_ask,
             self.mentioned_in,
             egress,
         )

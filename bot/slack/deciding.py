@@ -10,7 +10,9 @@ from pydantic import ValidationError
 
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import NotPermitted, SlackUnavailable
+from bot.core.request import Entry, Request
 from bot.runs.auditing import Record, refused
+from bot.runs.channels import ChannelSettings
 from bot.runs.policy import PersonKind, Policy
 from bot.slack.people import People
 from bot.slack.pressed import Pressed
@@ -73,7 +75,7 @@ class Deciding:
         except ValidationError:
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]) from None
         asked = await self.asked(shown.id)
-        if asked is None or not _stands_in(asked.approval, self.team, press.channel):
+        if asked is None or not _stands_in(asked.approval, self.team, press):
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
         return shown, asked.approval
 
@@ -112,11 +114,24 @@ async def may_administer(people: People, policy: Policy, user: str) -> bool:
     return True
 
 
-def _stands_in(approval: Approval, team: str, channel: str) -> bool:
-    """Cards stand in the question's channel, or in direct messages; of its workspace, as others
-    may share the channel."""
+async def may_ask(people: People, policy: Policy, request: Request, here: ChannelSettings) -> bool:
+    """Whether who asked may ask in the channel, asked of Slack now; a workflow's step is nobody's."""
+    if request.entry is Entry.WORKFLOW_STEP:
+        return True
+    try:
+        policy.may_ask(await people.find_now(request.user), here)
+    except (NotPermitted, SlackUnavailable):
+        return False
+    return True
+
+
+def _stands_in(approval: Approval, team: str, press: Pressed) -> bool:
+    """Cards stand in the question's channel, unless it is private, or in direct messages with those
+    who may decide; of its workspace, as others may share the channel."""
     asked_by, asked_in, _ = approval.thread_key.split(":", 2)
-    return asked_by == team and (channel.startswith("D") or asked_in == channel)
+    is_direct = press.channel.startswith("D") and press.user in approval.approvers
+    is_in_thread = press.channel == asked_in and not approval.private
+    return asked_by == team and (is_direct or is_in_thread)
 
 
 def _only(approval: Approval) -> str:

@@ -58,7 +58,7 @@ def register(
     retried = Retried(clients, answers.answered)
     actions.register(app, clients, asking, stopping, retried, background)
     approvals.register(app, identity, clients, deciding, background)
-    feedback.register(app, identity, clients, keep_feedback, background)
+    feedback.register(app, identity, clients, asking, keep_feedback, background)
     functions.register(app, identity, clients, submit, intake.retries, background)
     sharing.register(app, answers, background)
     home.register(app, home_tab, slack.access)

@@ -9,9 +9,10 @@ from pydantic import ValidationError
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.core.errors import MalformedPayload
+from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.feedback import Feedback
 from bot.slack import modals
+from bot.slack.asking import Asking
 from bot.slack.background import Background
 from bot.slack.client import Clients, Identity
 from bot.slack.listeners.actions import tell
@@ -36,16 +37,26 @@ def register(
     app: AsyncApp,
     identity: Identity,
     clients: Clients,
+    asking: Asking,
     keep: KeepsFeedback,
     background: Background,
 ) -> None:
-    """Listen to the thumbs and to the modal."""
+    """Listen to the thumbs and to the modal. What counts is said by those who may ask there."""
+
+    async def why_not(user: str, channel: str) -> str:
+        try:
+            await asking.may_ask(user, channel)
+        except NotPermitted as refusal:
+            return str(refusal)
+        return ""
 
     @app.action(buttons.FEEDBACK)
     async def voted(body: Body, action: Body, ack: AsyncAck) -> None:
         press = Pressed.of(body, action)
         feedback = _feedback(press, identity.team)
-        if feedback:
+        if refusal := await why_not(press.user, press.channel):
+            background.start(tell(clients, press, refusal), "telling somebody something")
+        elif feedback:
             await keep.save(feedback)
             if feedback.verdict == "bad":
                 view = modals.comment_modal(feedback.model_dump_json())
@@ -58,7 +69,8 @@ def register(
     async def commented(body: Body, view: Body, ack: AsyncAck) -> None:
         feedback = _carried(view)
         said = cap(clean(modals.comment_of(view)), modals.MAX_COMMENT)
-        if said and feedback.user == body["user"]["id"]:
+        is_theirs = feedback.user == body["user"]["id"] and feedback.team == identity.team
+        if said and is_theirs and not await why_not(feedback.user, feedback.channel):
             await keep.save(feedback.model_copy(update={"comment": said}))
         await ack()
 
