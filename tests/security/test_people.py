@@ -9,17 +9,21 @@ from typing import Any
 
 import pytest
 
+from bot.core.memory import Memory, MemoryScope
+from bot.core.schedule import Schedule
 from bot.local.model import finish
 from bot.local.workspace import ADA, BEN, CHLOE, EVE, GUS
 from bot.runs.channels import Channels, ChannelSettings
 from bot.runs.policy import Policy
+from bot.slack.home import FORGET
 from bot.slack.modals import COMMENT
-from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, FEEDBACK, SHOW_ALL
+from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, FEEDBACK, REGENERATE, SHOW_ALL
+from bot.slack.render.schedules import CANCEL
 from bot.store import Stores
 from tests.security.model import question, won_over
 from tests.security.test_approving import POST, cards, posted
 from tests.security.test_boundaries import press
-from tests.security.test_forged import sent, view
+from tests.security.test_forged import button, sent, view
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 from tests.unit.slack.scene import button as shown
@@ -164,3 +168,88 @@ async def test_nobody_votes_who_may_not_ask_or_about_what_is_not_there(
         assert await stores.feedback.latest(99) == []
         await sent(bot, real(bot, ADA, SALES, ts, vote))
         assert len(await stores.feedback.latest(99)) == 1
+
+
+async def test_nobody_forgets_or_cancels_what_is_anothers(redis_url: str, stores: Stores) -> None:
+    async with deployed(lambda _: finish(answer("Two.")), redis_url) as bot:
+        team = bot.ws.team_id
+        holder = f"{team}:{ADA}"
+        memory = Memory(scope=MemoryScope.USER, text="I pay on Fridays.", by=ADA)
+        await stores.memories.add(holder, memory, most=9)
+        later = Schedule(
+            team=team, channel=SALES, thread="1.5", user=ADA, text="?", next_at=9_999_999_999
+        )
+        await stores.schedules.add(later, most=9)
+        for user in (BEN, GUS, EVE, "U0NOBODY01"):
+            for action, value in ((FORGET, memory.id), (CANCEL, later.id), (CANCEL, "*")):
+                await sent(bot, press(bot, user, SALES, "1.5", button(action, value)))
+        assert len(await stores.memories.all(MemoryScope.USER, holder)) == 1
+        assert len(await stores.schedules.of(team, ADA)) == 1
+        for action, value in ((FORGET, memory.id), (CANCEL, later.id)):
+            await sent(bot, press(bot, ADA, SALES, "1.5", button(action, value)))
+        assert await stores.memories.all(MemoryScope.USER, holder) == []
+        assert await stores.schedules.of(team, ADA) == []
+
+
+async def test_forms_and_follow_ups_about_places_of_others(
+    redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A form or a button names a channel, a thread or a person; code looks at who sends it."""
+    async with deployed(lambda _: finish(answer("Two.")), redis_url) as bot:
+        bot.ws.channels[FINANCE].members[:] = [BEN, bot.ws.bot_user_id]
+        secret = (await bot.ws.say(BEN, FINANCE, "CANARY"))["ts"]
+        for where in ("thread", "me"):
+            for channel, thread in (
+                (FINANCE, secret),
+                (BENS, secret),
+                (SALES, secret),
+                (SALES, "1.5"),
+                (SALES, "1.5:x"),
+                ("", ""),
+                ("workflow", "1.5"),
+            ):
+                about: dict[str, Any] = {
+                    "channel": channel,
+                    "thread": thread,
+                    "quoted": "",
+                    "files": [],
+                }
+                form = view(id=f"V{where}{channel}{thread}", private_metadata=json.dumps(about))
+                form["state"]["values"]["where"]["where"]["selected_option"]["value"] = where
+                payload = real(bot, CHLOE, SALES, "1.5", {}) | {"type": "view_submission"}
+                await sent(bot, payload | {"view": form})
+        for private in (False, True):
+            for thread in (secret, "1.5", "1.5:x", f"{secret}:{FINANCE}"):
+                value = json.dumps({"question": "x?", "thread": thread, "private": private})
+                for user, channel in (
+                    (CHLOE, SALES),
+                    (CHLOE, FINANCE),
+                    (EVE, SALES),
+                    (CHLOE, BENS),
+                ):
+                    forged = press(bot, user, channel, "1.6", button("follow_up_0", value))
+                    await sent(bot, forged)
+        await asyncio.sleep(1)
+        places = {
+            e.args["channel"]
+            for e in bot.ws.effects
+            if e.ok and e.method in ("chat.postMessage", "chat.startStream")
+        }
+        assert places <= {CHLOES}  # where she may ask, and alone reads the answer
+        assert "CANARY" not in str([each.body for each in bot.api.requests])
+        assert "a listener failed" not in caplog.text
+
+
+async def test_one_press_of_many_counts(redis_url: str) -> None:
+    """Two people at once, each delivered twice, and once more when it is long over."""
+    async with deployed(lambda _: finish(answer("Two.")), redis_url) as bot:
+        ts = await bot.ask(ADA, SALES, "How many?")
+        [done] = await bot.answered(SALES, ts)
+        again = shown(done, REGENERATE)
+        presses = [press(bot, user, SALES, ts, again) for user in (ADA, BEN, EVE, GUS)]
+        await asyncio.gather(*[sent(bot, each) for each in presses * 2])
+        await bot.answered(SALES, ts, 1)
+        await bot.ws.until(lambda: len(bot.api.requests) == 2)
+        await asyncio.gather(*[sent(bot, each) for each in presses])
+        await asyncio.sleep(0.5)
+        assert len(bot.api.requests) == 2

@@ -11,12 +11,13 @@ from pydantic import ValidationError
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Again, Entry
 from bot.slack.asking import Asking, Question
 from bot.slack.background import Background
-from bot.slack.client import Clients
+from bot.slack.client import Clients, error_code
 from bot.slack.pressed import Pressed
 from bot.slack.render import buttons, words
 from bot.slack.render.buttons import FollowUp
@@ -73,11 +74,7 @@ def register(
         return await asking.again(press.value, how, user=press.user, ts=press.at)
 
     async def follow_up(press: Pressed) -> bool:
-        try:
-            return await asking.ask(_follow_up(press))
-        except ValidationError:
-            log.warning("A follow-up button came back with a value that is not ours")
-            return True
+        return await _followed_up(asking, press)
 
     on(buttons.STOP, stop, words.NOTHING_RUNS)
     for action_id in _AGAIN:
@@ -92,7 +89,21 @@ async def tell(clients: Clients, press: Pressed, sentence: str) -> None:
     )
 
 
-def _follow_up(press: Pressed) -> Question:
+async def _followed_up(asking: Asking, press: Pressed) -> bool:
+    """Ask it. Raises NotPermitted, also where its thread was deleted."""
+    try:
+        return await asking.ask(_follow_up(press, asking.team))
+    except ValidationError:
+        log.warning("A follow-up button came back with a value that is not ours")
+        return True
+    except SlackApiError as error:
+        if (code := error_code(error)) != "thread_not_found":
+            raise
+        reason = words.GONE_REASONS[code]
+        raise NotPermitted(words.CANNOT_ASK.format(reason=reason)) from None
+
+
+def _follow_up(press: Pressed, team: str) -> Question:
     carried = FollowUp.model_validate_json(press.value)
     return Question(
         entry=Entry.THREAD_REPLY,
@@ -100,7 +111,7 @@ def _follow_up(press: Pressed) -> Question:
         channel=press.channel,
         thread=carried.thread,
         text=carried.question,
-        key=f"follow_up:{press.channel}:{press.message or carried.thread}:{press.action}",
+        key=f"follow_up:{team}:{press.channel}:{press.message or carried.thread}:{press.action}",
         private=carried.private,
         suggested=True,
     )
