@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from itertools import islice
 
 import chardet
 
@@ -37,7 +38,8 @@ def decode(data: bytes) -> tuple[str, str]:
     """The clean text of `data`, and a note on its encoding, "" for Unicode.
 
     A byte order mark decides, then UTF-8 if it fits, then Windows-1252 if only Western European
-    letters come of it, then a guess by the letters that languages use, of which the note says that it is one.
+    letters come of it, then a guess by the letters that languages use, of which the note says that
+    it is one. The note has a few words as they were read.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -49,7 +51,8 @@ def decode(data: bytes) -> tuple[str, str]:
     if sample.isascii():
         sample = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_SAMPLE]
     if _is_western(sample.decode("cp1252", "replace")):
-        return _normal(data.decode("cp1252", "replace")), "Encoding: cp1252."
+        text = _normal(data.decode("cp1252", "replace"))
+        return text, f"Encoding: cp1252, for example in: {_words(text)}."
     found = chardet.detect(
         sample,
         compat_names=False,
@@ -59,11 +62,13 @@ def decode(data: bytes) -> tuple[str, str]:
     )
     encoding = found["encoding"] or "cp1252"
     text = _normal(data.decode(encoding, "replace"))
-    words = [word for word in re.findall(r"\S+", text[:_SAMPLE]) if not word.isascii()][:3]
-    return (
-        text,
-        f"Encoding: {encoding} by its letters, which may be wrong: {' '.join(words)[:100]}.",
-    )
+    return text, f"Encoding: {encoding} by its letters, which may be wrong: {_words(text)}."
+
+
+def _words(text: str) -> str:
+    """The first words with other letters than ASCII: whoever reads them sees whether they are right."""
+    found = (word for word in re.finditer(r"\S+", text) if not word[0].isascii())
+    return " ".join(word[0] for word in islice(found, 3))[:100]
 
 
 def _is_western(text: str) -> bool:
