@@ -26,7 +26,6 @@ from bot.agent.calls import (
 )
 from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType, describe_errors
-from bot.agent.events import ToolEnded, ToolStarted
 from bot.agent.hooks import HookChain
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.limits import Limits
@@ -38,6 +37,10 @@ from bot.core.chain import Item
 from bot.core.context import RequestContext
 from bot.core.failpoints import failpoint
 from bot.toolkit.catalogue import ACQUIRE
+
+NOT_RUN = "Not run."
+"""The output of most calls that a response makes beyond the limit: its tokens are those of two words,
+however many there are."""
 
 _CHECKPOINT_SHARE = 4  # a quarter of the window: the fresh conversation must have room to work in
 _UNKNOWN = f"Unknown: the bot was interrupted while this ran. {MAYBE}"
@@ -68,7 +71,8 @@ class Dispatched:
 class Dispatch:
     """Runs the calls of one response. `context` is bound for each call; `deadline` is that of
     the run, on the event loop's clock in seconds; `pool` is what its sub-agents may spend. At most
-    `most` calls are run; when it `is_last`, none but `complete_task`."""
+    `most` calls are run, and there is room for the outputs of so many; when `is_last`, none but
+    `complete_task` is run."""
 
     toolbox: Toolbox
     limits: Limits
@@ -100,7 +104,9 @@ class Dispatch:
         last = {COMPLETE, checkpoint.NAME} & offered
         finals = [call for call in calls if call["name"] in last]
         others = [call for call in calls if call["name"] not in last]
-        most = 0 if self.is_last else self.most
+        most = self.most - 1 if finals else self.most
+        run = others[: 0 if self.is_last else max(1, most)]
+        read = finals[: max(1, self.most - len(run))]
         made = Calls(self.toolbox, self.hooks, self.context, self.pool, offered)
         done, ongoing = self._done_before(open_response), OngoingCalls(open_response.begun)
         answered = {output.call_id for output in open_response.outputs}
@@ -108,7 +114,7 @@ class Dispatch:
             for shown in shown_refusal(output):
                 yield shown
         try:
-            async with aclosing(self._run_batches(others[:most], made, done)) as events:
+            async with aclosing(self._run_batches(run, made, done)) as events:
                 async for event in events:
                     ongoing.note(event)
                     yield event
@@ -121,12 +127,17 @@ class Dispatch:
             for ended in ongoing.ends(done):
                 yield ended
         else:
-            for call in others[most:]:
-                for shown in self._leave_out(call, done):
+            left_out = [call for call in others[len(run) :] if call["call_id"] not in done]
+            for number, call in enumerate(left_out):
+                why = NOT_RUN if number else self._why_not_run(len(run))
+                done[call["call_id"]] = output = refusal(call, why)
+                for shown in shown_refusal(output, known=self._is_known(call)):
                     yield shown
-            for call in finals:
+            for call in read:
                 output = await self._final(call, calls, done)
                 done[call["call_id"]] = await made.fitted(output)
+            for call in finals[len(read) :]:
+                done[call["call_id"]] = CallOutput(call["call_id"], COMPLETE, NOT_RUN, ok=False)
         yield Dispatched(tuple(done[call["call_id"]] for call in calls))
 
     def _done_before(self, open_response: OpenResponse) -> dict[str, CallOutput]:
@@ -237,18 +248,18 @@ class Dispatch:
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         return CallOutput(call["call_id"], COMPLETE, ACCEPTED, result=result)
 
-    def _leave_out(
-        self, call: Item, done: dict[str, CallOutput]
-    ) -> tuple[ToolStarted, ToolEnded] | tuple[()]:
-        """Answer a call that is not run, unless it was answered before; return its events."""
-        if call["call_id"] in done:
-            return ()
-        text = f"Not run: at most {self.most} calls are run at once now. Call it again."
+    def _why_not_run(self, run: int) -> str:
+        """Return the output of the first call that is left out after `run` others; it speaks for the
+        calls behind it too."""
         if self.is_last:
-            text = "Not run: this was the last call."
-        done[call["call_id"]] = output = refusal(call, text)
-        is_known = self.toolbox.catalogue.get(call["name"]) is not None
-        return shown_refusal(output, known=is_known or call["name"] == ACQUIRE)
+            return "Not run: this was the last call."
+        return (
+            f"Not run: at most {run} calls are run at once now. Call it again, and those after it."
+        )
+
+    def _is_known(self, call: Item) -> bool:
+        """Return whether a tool of that name exists."""
+        return call["name"] == ACQUIRE or self.toolbox.catalogue.get(call["name"]) is not None
 
 
 async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> list[BaseException | None]:

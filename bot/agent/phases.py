@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from bot.agent import checkpoint
 from bot.agent.calls import Intent
 from bot.agent.complete import NAME as COMPLETE
-from bot.agent.dispatch import Answered, Dispatch, Dispatched, Waiting
+from bot.agent.dispatch import NOT_RUN, Answered, Dispatch, Dispatched, Waiting
 from bot.agent.events import (
     Event,
     FromSubagent,
@@ -36,6 +36,7 @@ from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError
 from bot.core.outcome import StopReason
+from bot.core.token_estimate import estimated_tokens
 from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.size import Room, room_for_calls
 
@@ -215,8 +216,10 @@ class Phases:
     def _dispatch(self, state: LoopState, response: ModelResponse, pool: Pool) -> Dispatch:
         limits, window = self.parts.limits, self.window_size(state)
         ratio = usage_ratio(state, window)
-        asked = min(max(len(response.calls), 1), limits.calls_per_turn)
-        most, room = room_for_calls(limits.tool_output, window, ratio, asked)
+        calls = len(response.calls)
+        asked = min(max(calls, 1), limits.calls_per_turn)
+        answers = calls * estimated_tokens(NOT_RUN)  # one for each call, though it is not run
+        most, room = room_for_calls(limits.tool_output, window, ratio, asked, answers)
         return Dispatch(
             toolbox=self.parts.toolbox,
             limits=self.parts.limits,

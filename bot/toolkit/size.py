@@ -55,20 +55,23 @@ def current_room() -> Room:
     return Room(context.max_response_size, context.max_response_tokens)
 
 
-def room_for_calls(ceiling: int, window: int, usage_ratio: float, calls: int) -> tuple[int, Room]:
+def room_for_calls(
+    ceiling: int, window: int, usage_ratio: float, calls: int, reserved: int = 0
+) -> tuple[int, Room]:
     """Return how many of `calls` in one turn may be run, and the room for the output of each: at most
     `ceiling` characters and a quarter of the free context, and so little that all of them together
     leave half of it to reason in.
 
-    `window` in tokens (0: not known); the room is never under 500 characters, so that a handle and a
-    little of a preview always fit.
+    `window` in tokens (0: not known); `reserved` tokens of the half for outputs have another use. The room
+    is never under 500 characters, so that a handle and a little of a preview always fit.
     """
     if not window:
         return calls, Room(ceiling)
     least = _LEAST // _CHARACTERS_PER_TOKEN
     free = int(window * max(0.0, 1 - usage_ratio))
-    most = max(1, min(calls, free // 2 // least))
-    tokens = max(least, min(free // 4, free // 2 // most))
+    half = free // 2 - reserved
+    most = max(1, min(calls, half // least))
+    tokens = max(least, min(free // 4, half // most))
     return most, Room(max(_LEAST, min(ceiling, tokens * _CHARACTERS_PER_TOKEN)), tokens)
 
 

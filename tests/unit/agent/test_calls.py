@@ -194,12 +194,13 @@ async def test_outputs_have_less_room_as_the_context_fills() -> None:
 
 
 async def test_more_calls_than_allowed_are_answered_all_the_same() -> None:
-    """B2: 300 calls at once get 300 outputs, most of them a refusal."""
+    """B2 D7: 300 calls at once get 300 outputs, most of them two words."""
     reply = calls(*(("add", {"a": n, "b": 1}) for n in range(300)))
     async with bench(Script([reply, finish(ANSWER)]), calls_per_turn=8) as place:
         ended = await place.run()
     assert len(place.gate.log) == 8
     assert len(place.outputs()) == 300
+    assert list(place.outputs().values()).count("Not run.") == 291
     assert ended.status is RunStatus.SUCCESS
 
 
