@@ -27,7 +27,7 @@ from bot.agent.hooks import beside
 from bot.agent.model_call import CallResult
 from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
-from bot.agent.phases import Continue, Finish, Phases, step_from
+from bot.agent.phases import Continue, Finish, Phases
 from bot.agent.recovery import prepare, recover
 from bot.agent.state import LoopState
 
@@ -40,11 +40,12 @@ async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
     tools; another run can go on from the state that was kept last.
     """
     phases = Phases(parts, began=asyncio.get_running_loop().time() - state.elapsed)
-    step = step_from(await phases.load_history(state))
+    state = await phases.load_history(state)
+    step = phases.step_from(state)
     if isinstance(step, Continue):  # else the ending was kept before an interruption
         yield RunStarted(phases.model(state))
-        await phases.hook(step.state, lambda: parts.hooks.on_run_start(state), None)
-    phase = _act if step.state.open else _turn  # a run that was interrupted may have a response
+        await phases.hook(state, lambda: parts.hooks.on_run_start(state), None)
+    phase = _act if state.open else _turn  # a run that was interrupted may have a response
     while isinstance(step, Continue):
         async with aclosing(phase(phases, step.state)) as events:
             async for event in events:
@@ -59,9 +60,8 @@ async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
                     case _:
                         yield event
         phase = _turn
-    ended = phases.ended(step.state)
-    await parts.hooks.on_end(ended)
-    yield ended
+    await parts.hooks.on_end(step.outcome)
+    yield step.outcome
 
 
 async def _turn(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:
@@ -93,7 +93,7 @@ async def _turn(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Cont
         recorded = phases.recorded(*observe.left(recorded.state, phases.parts.interrupt))
         yield recorded
     if not recorded.state.open:
-        yield step_from(recorded.state)
+        yield phases.step_from(recorded.state)
         return
     async with aclosing(_act(phases, recorded.state)) as events:
         async for event in events:
@@ -136,5 +136,6 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
     else:
         state, notes = observe.nothing(state)
     state, notes = observe.concluded(state, notes, extra, parts.limits.malformed)
-    yield phases.recorded(state, notes)
-    yield step_from(state)
+    recorded = phases.recorded(state, notes)
+    yield recorded
+    yield phases.step_from(recorded.state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from bot.agent import checkpoint
@@ -29,9 +29,9 @@ from bot.agent.observe import Notes, finished, judged
 from bot.agent.outputs import CallOutput, stopped_result
 from bot.agent.parts import Parts
 from bot.agent.pool import Pool
-from bot.agent.resuming import accepted_result, added_items
+from bot.agent.resuming import accepted_result, with_history
 from bot.agent.state import LoopState, OpenResponse
-from bot.agent.window import active, reasoned
+from bot.agent.window import reasoned
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError
@@ -55,28 +55,22 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The run is over; `state` holds its ending."""
+    """The run is over, with `outcome`."""
 
-    state: LoopState
-
-
-def step_from(state: LoopState) -> Continue | Finish:
-    """Return what comes next."""
-    return Finish(state) if state.ending else Continue(state)
+    outcome: RunEnded
 
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """The phases of one run; `began` on the event loop's clock.
-
-    `window` (the whole conversation, in stateless mode only) and `new_items` repeat what the ledger
-    holds, so that it is read once.
-    """
+    """The phases of one run, which holds nothing of the run but what it was given; `began` is the time
+    of its first step on the event loop's clock, in seconds."""
 
     parts: Parts
     began: float
-    window: list[Item] = field(default_factory=list)
-    new_items: list[Item] = field(default_factory=list)
+
+    def step_from(self, state: LoopState) -> Continue | Finish:
+        """Return what comes next."""
+        return Finish(self.ended(state)) if state.ending else Continue(state)
 
     def model(self, state: LoopState) -> str:
         return self.parts.models[state.fallback]
@@ -93,25 +87,15 @@ class Phases:
         return self.filling(state) is Filling.OFFER
 
     async def load_history(self, state: LoopState) -> LoopState:
-        """Read the conversation so far: what an interrupted run had added to it, and all of it
-        where the service keeps none, its open response included. Return
-        `state`, with its ending where an older program kept a result without one."""
-        if not (self.parts.stateless or state.was_worked_on):
+        """Return `state` with what only the ledger holds of it, which is read where there can be
+        something; and with its ending where an older program kept a result without one."""
+        parts = self.parts
+        if not (parts.stateless or state.was_worked_on):
             return state
-        entries = await self.parts.history()
-        if state.was_worked_on:
-            self.new_items.extend(added_items(entries, self.parts.context.run_id))
-        if self.parts.stateless:
-            self._fill_window(entries, state)
-        result = await accepted_result(state, entries, self.parts.response_type)
+        entries = await parts.history()
+        state = with_history(state, entries, parts.context.run_id, stateless=parts.stateless)
+        result = await accepted_result(state, entries, parts.response_type)
         return finished(state, state.closing or StopReason.COMPLETED, result) if result else state
-
-    def _fill_window(self, entries: Sequence[LedgerEntry], state: LoopState) -> None:
-        in_hand = state.open.response if state.open else None
-        before = [each for each in entries if not in_hand or each.response_id != in_hand.id]
-        self.window.extend(active(before))
-        if in_hand:
-            self.window.extend(reasoned(in_hand.items))
 
     def elapsed(self) -> float:
         """Seconds that workers have spent on the run."""
@@ -135,7 +119,7 @@ class Phases:
 
     def input(self, state: LoopState) -> tuple[Item, ...]:
         """Return the items that the next request sends."""
-        return tuple(self.window) if self.parts.stateless else state.pending
+        return state.conversation if self.parts.stateless else state.pending
 
     async def assemble(self, state: LoopState) -> ModelRequest:
         """Return the next request: only what is new, on the chain; tools and instructions every time."""
@@ -259,13 +243,20 @@ class Phases:
 
     def recorded(self, state: LoopState, items: Notes, *, checkpoint: bool = False) -> Recorded:
         """Return the event that `items` were added; a `checkpoint` takes the place of everything before."""
-        if checkpoint:
-            self.window.clear()
-        else:
-            self.new_items.extend(items)
-        self.window.extend(items)
         entry = LedgerEntry(run_id=self.parts.context.run_id, items=items, checkpoint=checkpoint)
-        return Recorded(state, entry)
+        if checkpoint:
+            state = state.go(state.transition, conversation=())
+        return Recorded(self._with_items(state, items, new=not checkpoint), entry)
+
+    def _with_items(self, state: LoopState, items: Notes, *, new: bool = True) -> LoopState:
+        """Return `state` after `items` were added to the conversation; not `new` are those that stand
+        in for others."""
+        sent = reasoned(items) if self.parts.stateless else ()
+        return state.go(
+            state.transition,
+            conversation=(*state.conversation, *sent),
+            new_items=(*state.new_items, *items) if new else state.new_items,
+        )
 
     def record_response(self, state: LoopState, response: ModelResponse) -> Recorded:
         """Return the response, to keep before its tools run. One of which nothing was whole
@@ -273,8 +264,6 @@ class Phases:
         in_hand = OpenResponse(response=response)
         kept = in_hand.response
         is_of_no_use = bool(response.incomplete) and not kept.items
-        self.new_items.extend(kept.items)
-        self.window.extend(reasoned(kept.items))
         entry = LedgerEntry(
             run_id=self.parts.context.run_id,
             items=response.items if is_of_no_use else kept.items,
@@ -282,7 +271,8 @@ class Phases:
             usage=response.usage,
             abandoned=is_of_no_use,
         )
-        return Recorded(self.count(state, kept).go(state.transition, open=in_hand), entry)
+        state = self._with_items(self.count(state, kept), kept.items)
+        return Recorded(state.go(state.transition, open=in_hand), entry)
 
     def tombstones(self, state: LoopState, result: CallResult) -> Iterator[Recorded]:
         """Yield what tries of a call had said before they failed: kept in the record, never sent,
@@ -323,7 +313,7 @@ class Phases:
             result=result,
             error=error,
             done=tuple(step.title for step in state.done),
-            new_items=tuple(self.new_items),
+            new_items=state.new_items,
         )
 
     def _context(self, state: LoopState, response_id: str, room: Room) -> RequestContext:

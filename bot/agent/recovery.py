@@ -37,6 +37,7 @@ async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
     noted, notes = await _guarded(phases, state)
     if notes:
         steps.append(phases.recorded(noted, notes))
+        noted = steps[-1].state
     nothing: Notes = ()
     if said := await phases.hook(noted, lambda: phases.parts.hooks.on_turn_start(noted), nothing):
         # What failed before, as a call that nobody allowed but changed, says nothing of a new wish.

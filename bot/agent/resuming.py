@@ -10,14 +10,36 @@ from bot.agent.complete import NAME as COMPLETE
 from bot.agent.complete import ResponseType
 from bot.agent.outputs import ACCEPTED
 from bot.agent.state import LoopState, Transition
+from bot.agent.window import active, reasoned
 from bot.core.chain import Item, LedgerEntry
 
 
-def added_items(entries: Sequence[LedgerEntry], run_id: str) -> list[Item]:
-    """Return what the run has added to the conversation so far. Its first entry is the request,
-    which it was given."""
+def with_history(
+    state: LoopState, entries: Sequence[LedgerEntry], run_id: str, *, stateless: bool
+) -> LoopState:
+    """Return `state` with what is not stored with it: what the run has added to the conversation, and
+    for a stateless service the conversation itself."""
+    return state.go(
+        state.transition,
+        new_items=_added(entries, run_id) if state.was_worked_on else (),
+        conversation=_conversation(state, entries) if stateless else (),
+    )
+
+
+def _added(entries: Sequence[LedgerEntry], run_id: str) -> tuple[Item, ...]:
+    """Return the items of the run's own entries; the first entry is the request, which it was given."""
     own = [entry for entry in entries if entry.run_id == run_id][1:]
-    return [i for entry in own if not (entry.abandoned or entry.checkpoint) for i in entry.items]
+    kept = [entry for entry in own if not (entry.abandoned or entry.checkpoint)]
+    return tuple(item for entry in kept for item in entry.items)
+
+
+def _conversation(state: LoopState, entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
+    """Return the items in play, those of the open response included, whose calls have no outputs yet."""
+    if state.open is None:
+        return active(entries)
+    response = state.open.response
+    before = [entry for entry in entries if entry.response_id != response.id]
+    return (*active(before), *reasoned(response.items))
 
 
 async def accepted_result(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from bot.agent.outputs import CallOutput, Step
 from bot.agent.window import whole_part
@@ -86,6 +86,9 @@ class Ending(BaseModel):
 class LoopState(BaseModel):
     """Serialisable, so that any worker can go on from it. Stored: a field keeps its name and
     meaning, a new one has a default, and `version` grows when an old form needs a conversion.
+    Only `conversation` and `new_items` are not stored: they are read from the ledger when a run is
+    resumed. The first is what a stateless request sends, and empty on a chain; the second is what the
+    run has added to the conversation.
 
     `parent` and `pending` are the chain: the last response whose calls are all answered by
     `pending`, and what the next request sends. They are valid together at every instant.
@@ -143,6 +146,8 @@ class LoopState(BaseModel):
     hooks: dict[str, Any] = {}
     elapsed: float = 0.0
     ending: Ending | None = None
+    conversation: tuple[Item, ...] = Field(default=(), exclude=True, repr=False)
+    new_items: tuple[Item, ...] = Field(default=(), exclude=True, repr=False)
 
     @model_validator(mode="before")
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from pydantic import ValidationError
 
 from bot.agent import loop
 from bot.agent.events import Recorded
+from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
-from bot.local.model import Script, call, finish
+from bot.core.chain import Item
+from bot.local.model import Script, call, finish, text
 from tests.unit.agent.harness import ANSWER, bench
 
 SOURCE = Path(loop.__file__).read_text("utf-8")
@@ -64,7 +67,8 @@ def test_nothing_around_the_loop_knows_where_it_runs(path: Path) -> None:
 
 
 async def test_state_is_replaced_whole_with_a_reason() -> None:
-    """A4: nothing is changed in place; each step says why the loop went on."""
+    """A4: nothing is changed in place; each step says why the loop went on. What is stored can be read
+    again, with nothing lost but what the ledger holds."""
     with pytest.raises(ValidationError):
         LoopState().turn = 1  # type: ignore[misc]
     async with bench(Script([call("add", {"a": 1, "b": 1}), finish(ANSWER)])) as place:
@@ -72,4 +76,22 @@ async def test_state_is_replaced_whole_with_a_reason() -> None:
     steps = [event.state.transition for event in place.of(Recorded)]
     assert Transition.TOOLS_ANSWERED in steps
     last = place.saved[-1].state
-    assert LoopState.model_validate_json(last.model_dump_json()) == last
+    stored = LoopState.model_validate_json(last.model_dump_json())
+    assert stored.go(stored.transition, new_items=last.new_items) == last
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+async def test_nothing_of_a_run_lives_beside_its_state(stateless: bool) -> None:
+    """A4 B4: what is given to the phases cannot be changed by them, and each state that is kept
+    knows what was added until then."""
+    assert {field.name for field in fields(Phases)} == {"parts", "began"}
+    assert Phases.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    script = Script([call("add", {"a": 1, "b": 1}), text("Two."), finish(ANSWER)])
+    async with bench(script, stateless=stateless) as place:
+        ended = await place.run()
+    added: list[Item] = []
+    for recorded in place.saved[1:]:
+        added += recorded.entry.items
+        assert list(recorded.state.new_items) == added
+        assert list(recorded.state.conversation[1:]) == (added if stateless else [])
+    assert list(ended.new_items) == added
