@@ -26,7 +26,7 @@ from bot.local.workspace import Workspace
 from bot.local_model import STAND_IN, local_model
 from bot.settings import Settings
 from bot.slack.manifest import manifest
-from bot.toolkit import DatabaseConfig
+from bot.toolkit.databases import DatabaseConfig
 
 _NOTICE = (
     "Answers come from a stand-in model that follows simple rules, because OPENAI_API_KEY is not "

@@ -43,20 +43,14 @@ from bot.settings import NO_MODEL, Settings, secret
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
 from bot.tool_files import catalogue
-from bot.toolkit import (
-    Artifacts,
-    Conversation,
-    Databases,
-    Fetcher,
-    Memories,
-    Schedules,
-    WebSearch,
-)
+from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Schedules, WebSearch
 from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.databases import SqlDatabases
+from bot.toolkit.fetching import WebFetcher
 from bot.toolkit.mcp import open_mcp_servers
 from bot.toolkit.scratch import remove_left_behind
 from bot.toolkit.tool import Services
-from bot.toolkit.web_search import WebSearchConfig
+from bot.toolkit.web_search import ProviderWebSearch, WebSearchConfig
 
 
 @asynccontextmanager
@@ -219,8 +213,8 @@ class _RunnerMaker:
 def _shared(settings: Settings, stores: Stores) -> dict[type, object]:
     """What tools have that is the same in every place."""
     shared: dict[type, object] = {
-        Databases: Databases(settings.databases),
-        Fetcher: Fetcher(),
+        Databases: SqlDatabases(settings.databases),
+        Fetcher: WebFetcher(),
         Schedules: OwnSchedules(stores.schedules),
     }
     if settings.web_search:
@@ -270,7 +264,7 @@ def web_search(settings: Settings, config: WebSearchConfig) -> WebSearch:
     given = settings.web_search_api_key
     if config.needs_key:
         secret(given, "WEB_SEARCH_API_KEY", f"{config.provider} searches for nobody without it")
-    return WebSearch(config, given.get_secret_value() if given else "")
+    return ProviderWebSearch(config, given.get_secret_value() if given else "")
 
 
 def _service(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> ResponsesModel:

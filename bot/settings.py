@@ -43,7 +43,7 @@ from bot.runs.policy import Policy
 from bot.slack.catching_up import CatchUpSettings
 from bot.slips import slip, unreadable, wrong_names
 from bot.store import Retention
-from bot.toolkit import DatabaseConfig
+from bot.toolkit.databases import DatabaseConfig
 from bot.toolkit.hosted import HostedTools
 from bot.toolkit.mcp import McpServer
 from bot.toolkit.web_search import WebSearchConfig

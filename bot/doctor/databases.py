@@ -5,16 +5,16 @@ from __future__ import annotations
 from bot.core.errors import ToolError
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.settings import Settings
-from bot.toolkit import Databases
+from bot.toolkit.databases import SqlDatabases
 
 
 async def examine_databases(settings: Settings) -> list[Finding]:
     """Ask each database, the way the tools do, what its role may do."""
-    databases = Databases(settings.databases)
+    databases = SqlDatabases(settings.databases)
     return [each for name in settings.databases for each in await _examined(databases, name)]
 
 
-async def _examined(databases: Databases, name: str) -> list[Finding]:
+async def _examined(databases: SqlDatabases, name: str) -> list[Finding]:
     subject = f"database {name}"
     try:
         more = await databases.more_than_reading(name)

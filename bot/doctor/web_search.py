@@ -6,7 +6,7 @@ from bot.core.errors import ConfigurationError, ToolError
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.runners import web_search
 from bot.settings import Settings
-from bot.toolkit.web_search import Search
+from bot.toolkit import Search
 
 _SUBJECT = "web search"
 

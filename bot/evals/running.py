@@ -33,7 +33,8 @@ from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface, RunPost
 from bot.settings import Settings
 from bot.store import Stores
-from bot.toolkit import Canvases, DatabaseConfig, WebSearch
+from bot.toolkit import Canvases, WebSearch
+from bot.toolkit.databases import DatabaseConfig
 from bot.toolkit.tool import Services
 
 Told = Callable[[CaseResult], None]

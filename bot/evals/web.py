@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.toolkit import WebResult
-from bot.toolkit.web_search import Search
+from bot.toolkit import Search, WebResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from bot.core.time_zones import day_and_time, zone_label, zone_named, zone_note,
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
 from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases, Change
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage
-from bot.toolkit.databases import DatabaseConfig, Databases
 from bot.toolkit.directory import (
     ChannelEntry,
     Directory,
@@ -27,17 +26,27 @@ from bot.toolkit.directory import (
     PersonEntry,
     SharedFile,
 )
-from bot.toolkit.fetching import Fetcher, Page
 from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.schedules import Schedules
 from bot.toolkit.size import current_room
+from bot.toolkit.sql import Databases, Selection
 from bot.toolkit.tool import Provided, Services, Tool, ToolResult, tool
-from bot.toolkit.web_search import WebResult, WebSearch
+from bot.toolkit.web import (
+    MAX_QUERY_CHARACTERS,
+    MAX_RESULTS,
+    Fetcher,
+    Page,
+    Search,
+    WebResult,
+    WebSearch,
+)
 
 __all__ = [
     "CHART_TYPE",
+    "MAX_QUERY_CHARACTERS",
+    "MAX_RESULTS",
     "Artifact",
     "Artifacts",
     "Canvas",
@@ -49,7 +58,6 @@ __all__ = [
     "Column",
     "Compact",
     "Conversation",
-    "DatabaseConfig",
     "Databases",
     "Directory",
     "Download",
@@ -69,6 +77,8 @@ __all__ = [
     "Schedule",
     "ScheduledMessages",
     "Schedules",
+    "Search",
+    "Selection",
     "Series",
     "Services",
     "SharedFile",

@@ -19,6 +19,7 @@ from bot.isolated import Refused
 from bot.parsing.text import clean
 from bot.toolkit.isolation import IsolatedLimits, ProcessLost, isolated
 from bot.toolkit.narrowing import has_words
+from bot.toolkit.sql import Selection
 
 _SCHEMA_SECONDS = 10.0
 _MAX_TABLES = 50
@@ -52,16 +53,8 @@ class DatabaseConfig(BaseModel):
         return url
 
 
-class Selection(BaseModel):
-    """What a query gave: at most the limit's rows; `truncated` when there were more."""
-
-    columns: list[str]
-    rows: list[tuple[Any, ...]]
-    truncated: bool
-
-
-class Databases:
-    """The configured databases by name."""
+class SqlDatabases:
+    """The configured SQLite and PostgreSQL databases by name."""
 
     def __init__(self, configs: Mapping[str, DatabaseConfig]) -> None:
         self.configs = dict(configs)

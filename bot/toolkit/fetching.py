@@ -18,6 +18,7 @@ from typing_extensions import override
 from yarl import URL
 
 from bot.core.errors import ToolError
+from bot.toolkit.web import Page
 
 if TYPE_CHECKING:
     import aiohttp
@@ -91,17 +92,8 @@ async def system_resolver(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """What a server sent. `url` is where it was in the end; `media_type` without parameters."""
-
-    url: str
-    media_type: str
-    data: bytes
-
-
 @dataclass(frozen=True)
-class Fetcher:
+class WebFetcher:
     """Fetches pages. `allow` decides about an address and port; `resolver` finds addresses."""
 
     allow: Allow = public_only

@@ -15,15 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import AnyHttpUrl, BaseModel, ConfigDict, model_validator
 
 from bot.core.errors import ToolError
+from bot.toolkit.web import Search, WebResult
 
 if TYPE_CHECKING:
     import aiohttp
-
-Recent = Literal["day", "week", "month", "year"]
-
-MOST_RESULTS = 20
-MOST_CHARACTERS = 400
-"""Of a query: what Brave takes, the strictest of them."""
 
 _SECONDS = 20.0
 _ATTEMPTS = 3
@@ -59,27 +54,6 @@ class WebSearchConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """What is looked for: of `site` alone, and no older than `recent`, where they are given."""
-
-    query: str
-    recent: Recent | None = None
-    site: str | None = None
-    limit: int = 8
-
-
-@dataclass(frozen=True, slots=True)
-class WebResult:
-    """A page that was found. `excerpt` is plain text; `published` as the provider says it, or
-    empty."""
-
-    title: str
-    url: str
-    excerpt: str
-    published: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class _Call:
     """A request in a provider's words."""
 
@@ -89,8 +63,8 @@ class _Call:
     body: Mapping[str, Any] | None = None
 
 
-class WebSearch:
-    """A provider. Raises ToolError, in words for the model, when a search does not succeed."""
+class ProviderWebSearch:
+    """Searches with one provider. Raises ToolError, in words for the model, when a search does not succeed."""
 
     def __init__(self, config: WebSearchConfig, key: str) -> None:
         self._config = config

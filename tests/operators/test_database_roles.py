@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from bot.toolkit import DatabaseConfig, Databases
+from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from tests.support.postgres import postgres as postgres
 
 SETUP = (
@@ -56,7 +56,7 @@ async def test_each_right_beyond_reading_is_named(roles: str) -> None:
         "r_maker": "create objects in the schema public",
     }
     url = {role: roles.replace("//postgres@", f"//{role}@") for role in (*expected, "careful")}
-    databases = Databases({role: DatabaseConfig(url=each) for role, each in url.items()})
+    databases = SqlDatabases({role: DatabaseConfig(url=each) for role, each in url.items()})
     for role, words in expected.items():
         assert words in "; ".join(await databases.more_than_reading(role)), role
     assert await databases.more_than_reading("careful") == []

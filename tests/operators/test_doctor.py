@@ -23,7 +23,7 @@ from bot.runs.channels import ChannelSettings
 from bot.settings import Settings
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis, running_redis
-from bot.toolkit import DatabaseConfig
+from bot.toolkit.databases import DatabaseConfig
 from bot.toolkit.mcp import McpServer
 from tests.support.deployment import configured
 from tests.support.ports import free_port

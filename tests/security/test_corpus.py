@@ -22,8 +22,9 @@ from bot.local.sample_database import build
 from bot.local.workspace import ADA, BEN, CHLOE
 from bot.slack.render.buttons import APPROVE
 from bot.store import open_stores
-from bot.toolkit import DatabaseConfig, Fetcher, Page
-from bot.toolkit.fetching import system_resolver
+from bot.toolkit import Page
+from bot.toolkit.databases import DatabaseConfig
+from bot.toolkit.fetching import WebFetcher, system_resolver
 from bot.toolkit.mcp import McpServer, open_mcp_servers
 from tests.security.corpus import (
     ATTACKS,
@@ -97,11 +98,11 @@ def _made(step: tuple[str, dict[str, object]], request: ModelRequest, _: list[st
 class Web:
     """The public web, in which every host is a page, and two are not what they seem."""
 
-    def __init__(self, real: Fetcher) -> None:
+    def __init__(self, real: WebFetcher) -> None:
         self.asked: list[str] = []
         self._real = real
 
-    async def fetch(self, fetcher: Fetcher, url: str) -> Page:
+    async def fetch(self, fetcher: WebFetcher, url: str) -> Page:
         if "site.example/ATTACK" not in url and "evil" not in url and CANARY not in url:
             return await self._real.fetch(url)
         self.asked.append(url)
@@ -116,13 +117,13 @@ async def resolves(host: str, port: int) -> list[str]:
 
 @pytest.fixture
 def web(monkeypatch: pytest.MonkeyPatch) -> Web:
-    made = Web(Fetcher(resolver=resolves))
-    real = Fetcher.fetch
+    made = Web(WebFetcher(resolver=resolves))
+    real = WebFetcher.fetch
 
-    async def fetch(self: Fetcher, url: str) -> Page:
+    async def fetch(self: WebFetcher, url: str) -> Page:
         return await (real(self, url) if self is made._real else made.fetch(self, url))
 
-    monkeypatch.setattr(Fetcher, "fetch", fetch)
+    monkeypatch.setattr(WebFetcher, "fetch", fetch)
     return made
 
 

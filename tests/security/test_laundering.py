@@ -21,7 +21,8 @@ from bot.local.workspace import ADA
 from bot.runs.outgoing import EgressGuard
 from bot.runs.policy import Policy
 from bot.slack.render.buttons import APPROVE
-from bot.toolkit import Fetcher, Page
+from bot.toolkit import Page
+from bot.toolkit.fetching import WebFetcher
 from tests.security.model import filled, question
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked
@@ -110,11 +111,11 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was fetched of the web, where every address is a page."""
     asked: list[str] = []
 
-    async def get(_: Fetcher, url: str) -> Page:
+    async def get(_: WebFetcher, url: str) -> Page:
         asked.append(url)
         return Page(url, "text/plain", b"A page of some length, about nothing much.")
 
-    monkeypatch.setattr(Fetcher, "fetch", get)
+    monkeypatch.setattr(WebFetcher, "fetch", get)
     return asked
 
 

@@ -15,7 +15,8 @@ from bot.local.model import ModelRequest, Reply, call, finish
 from bot.local.workspace import ADA, BEN
 from bot.slack.render.buttons import APPROVE
 from bot.store import open_stores
-from bot.toolkit import Fetcher, Page
+from bot.toolkit import Page
+from bot.toolkit.fetching import WebFetcher
 from bot.toolkit.mcp import McpServer, open_mcp_servers
 from tests.security.test_approving import cards
 from tests.support.deployment import Deployment, deployed
@@ -150,10 +151,10 @@ async def test_honest_threads_are_rarely_asked_about(
     """S3, S7, S8: what the asker wrote before, what a server said itself, listed values, days and
     names go on without a card, and a thread that read nothing private stays free."""
 
-    async def get(_: Fetcher, url: str) -> Page:
+    async def get(_: WebFetcher, url: str) -> Page:
         return Page(url, "text/plain", b"A page of some length, about nothing much.")
 
-    monkeypatch.setattr(Fetcher, "fetch", get)
+    monkeypatch.setattr(WebFetcher, "fetch", get)
     command = ("-m", "tests.support.ticket_server")
     server = McpServer(command=sys.executable, args=command, env={"PYTHONPATH": str(ROOT)})
     async with (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.local.workspace import ADA
-from bot.toolkit import DatabaseConfig
+from bot.toolkit.databases import DatabaseConfig
 from tests.security.model import question, won_over
 from tests.support.deployment import deployed
 from tests.support.runs import answer

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from bot.local.model import ResponsesServer, finish
 from bot.local.workspace import ADA
-from bot.toolkit import DatabaseConfig
+from bot.toolkit.databases import DatabaseConfig
 from tests.security.model import question, won_over
 from tests.support.deployment import MODEL, deployed
 from tests.support.runs import answer

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from bot.core.errors import ToolError
 from bot.isolated import Refused
 from bot.isolated.statements import checked_select
-from bot.toolkit import DatabaseConfig, Databases, tables
+from bot.toolkit import tables
+from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from bot.toolkit.isolation import warm_processes
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import asked
@@ -115,7 +116,7 @@ def prepared(postgres: str, tmp_path: Path) -> Iterator[tuple[str, psycopg.Conne
         yield postgres, admin, secret
 
 
-async def outcome(databases: Databases, sql: str) -> tuple[list[Any] | None, str]:
+async def outcome(databases: SqlDatabases, sql: str) -> tuple[list[Any] | None, str]:
     """The rows of a query, or what was said instead."""
     try:
         return (await databases.query("pg", sql)).rows, ""
@@ -133,7 +134,7 @@ async def test_postgresql_gives_and_does_nothing_else(
     a superuser, and as a role that may only read."""
     url, admin, secret = prepared
     config = DatabaseConfig(url=url.replace("//postgres@", f"//{role}@"), timeout=5.0)
-    databases, (port, seen), before = Databases({"pg": config}), witness, state(admin)
+    databases, (port, seen), before = SqlDatabases({"pg": config}), witness, state(admin)
     began = time.monotonic()
     filled = [
         each.replace("{secret}", str(secret)).replace("{port}", str(port))
@@ -193,7 +194,7 @@ async def test_no_expression_of_a_grammar_does_more(
     """S1: whatever way calls are written and wherever they stand, a superuser's query reads the
     table or is refused."""
     url, admin, secret = prepared
-    databases = Databases({"pg": DatabaseConfig(url=url, timeout=2.0)})
+    databases = SqlDatabases({"pg": DatabaseConfig(url=url, timeout=2.0)})
     before, tried = state(admin), list[str]()
 
     @settings(max_examples=150, suppress_health_check=list(HealthCheck), database=None)
@@ -222,7 +223,7 @@ async def test_honest_postgresql_answers(
     prepared: tuple[str, psycopg.Connection[Any], Path],
 ) -> None:
     """What the guard writes for the server means what was asked: each statement of an analyst runs."""
-    databases = Databases({"pg": DatabaseConfig(url=prepared[0])})
+    databases = SqlDatabases({"pg": DatabaseConfig(url=prepared[0])})
     said = {sql: (await outcome(databases, sql))[1] for sql in statements("postgres-run.sql")}
     assert {sql: words for sql, words in said.items() if words} == {}
     found = await databases.query("pg", r"SELECT to_hex(255), E'a\tb\\', $$it's$$, 'a\b'")
@@ -255,7 +256,7 @@ async def test_functions_behind_operators_and_casts_are_not_called(
     )
     admin.execute(f"CREATE {made}".encode())
     try:
-        databases = Databases({"pg": DatabaseConfig(url=url)})
+        databases = SqlDatabases({"pg": DatabaseConfig(url=url)})
         rows, said = await outcome(databases, f"SELECT 1 FROM kept k WHERE {sql}")
         assert rows is None
         assert "betrayal is a function of this database" in said
@@ -268,7 +269,7 @@ async def test_a_column_named_like_a_function_is_read(
     prepared: tuple[str, psycopg.Connection[Any], Path],
 ) -> None:
     """Only the catalogue tells a column from a call: `total` is both here."""
-    databases = Databases({"pg": DatabaseConfig(url=prepared[0])})
+    databases = SqlDatabases({"pg": DatabaseConfig(url=prepared[0])})
     found = await databases.query("pg", "SELECT k.total, k.name FROM kept k ORDER BY k.id")
     assert [str(row[0]) for row in found.rows] == ["2.5", "3"]
 
@@ -280,7 +281,7 @@ async def test_the_operators_own_functions_are_called_when_named(
     prepared[1].execute(
         "CREATE OR REPLACE FUNCTION twice(int) RETURNS int LANGUAGE sql AS 'SELECT 2 * $1'"
     )
-    databases = Databases({"pg": config, "other": DatabaseConfig(url=prepared[0])})
+    databases = SqlDatabases({"pg": config, "other": DatabaseConfig(url=prepared[0])})
     assert (await databases.query("pg", "SELECT twice(4)")).rows == [(8,)]
     with pytest.raises(ToolError, match="twice is not allowed"):
         await databases.query("other", "SELECT twice(4)")
@@ -290,7 +291,9 @@ async def test_a_result_of_any_size_is_bounded(
     prepared: tuple[str, psycopg.Connection[Any], Path],
 ) -> None:
     """S2: rows are streamed and cut, one huge value ends a process and not the bot."""
-    databases = Databases({"pg": DatabaseConfig(url=prepared[0], timeout=10.0, row_limit=100_000)})
+    databases = SqlDatabases(
+        {"pg": DatabaseConfig(url=prepared[0], timeout=10.0, row_limit=100_000)}
+    )
     found = await databases.query("pg", "SELECT repeat('x', 1000000) FROM generate_series(1, 1000)")
     assert found.truncated
     assert len(found.rows) < 40
@@ -309,7 +312,7 @@ async def test_sqlite_gives_and_does_nothing_else(tmp_path: Path) -> None:
             made.execute("INSERT INTO t VALUES (?)", [value])
     before = (tmp_path / "x.sqlite").read_bytes()
     config = DatabaseConfig(url=f"sqlite:///{tmp_path}/x.sqlite", timeout=3.0)
-    databases = Databases({"x": config})
+    databases = SqlDatabases({"x": config})
     for sql in statements("sqlite.sql"):
         with pytest.raises(ToolError) as caught:
             await databases.query("x", sql.replace("{folder}", str(tmp_path)))
@@ -324,7 +327,7 @@ async def test_errors_name_no_path_of_the_host(tmp_path: Path) -> None:
     """S14: where files lie is nobody's business but the operator's."""
     (tmp_path / "broken.sqlite").write_bytes(b"SQLite format 3\x00" + b"\xff" * 4096)
     urls = {"gone": f"{tmp_path}/gone.sqlite", "broken": f"{tmp_path}/broken.sqlite"}
-    databases = Databases(
+    databases = SqlDatabases(
         {name: DatabaseConfig(url=f"sqlite:///{url}") for name, url in urls.items()}
     )
     for name in urls:
@@ -389,7 +392,7 @@ async def test_text_in_a_database_need_not_be_unicode(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "x.sqlite")) as made, made:
         made.execute("CREATE TABLE t (a TEXT)")
         made.execute("INSERT INTO t VALUES (CAST(x'4bf66c6e' AS TEXT))")
-    databases = Databases({"x": DatabaseConfig(url=f"sqlite:///{tmp_path}/x.sqlite")})
+    databases = SqlDatabases({"x": DatabaseConfig(url=f"sqlite:///{tmp_path}/x.sqlite")})
     assert (await databases.query("x", "SELECT a FROM t")).rows == [("K\ufffdln",)]
 
 

@@ -11,8 +11,7 @@ from typing import Any, Literal
 from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
-from bot.toolkit import WebSearch
-from bot.toolkit.web_search import WebSearchConfig
+from bot.toolkit.web_search import ProviderWebSearch, WebSearchConfig
 
 KEY = "key-of-the-search"
 PAGES = [
@@ -50,8 +49,8 @@ class Provider:
     def config(self) -> WebSearchConfig:
         return WebSearchConfig.model_validate({"provider": self.name, "url": self.url})
 
-    def search(self, key: str = KEY) -> WebSearch:
-        return WebSearch(self.config(), key)
+    def search(self, key: str = KEY) -> ProviderWebSearch:
+        return ProviderWebSearch(self.config(), key)
 
     async def handle(self, request: web.Request) -> web.Response:
         self.asked += 1

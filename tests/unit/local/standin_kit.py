@@ -33,7 +33,7 @@ from bot.local.model.standin import decide
 from bot.local.model.standin.view import View
 from bot.toolkit import Artifacts, Conversation, Databases, ThreadMessage, tables
 from bot.toolkit.catalogue import Catalogue
-from bot.toolkit.databases import DatabaseConfig
+from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from bot.toolkit.schema import without_nulls
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation, asked
@@ -92,7 +92,7 @@ class Thread:
 
     artifacts: MemoryArtifacts = field(default_factory=MemoryArtifacts)
     conversation: MemoryConversation = field(default_factory=MemoryConversation)
-    databases: Databases = field(default_factory=lambda: Databases({}))
+    databases: SqlDatabases = field(default_factory=lambda: SqlDatabases({}))
     finish: dict[str, Any] = field(default_factory=lambda: ANSWER)
     outputs: dict[str, list[str]] = field(default_factory=dict)
     extra: list[dict[str, Any]] = field(default_factory=list)
@@ -162,7 +162,7 @@ class Thread:
                 return await self._sales()
         tool = CATALOGUE.get(name)
         assert tool is not None
-        services = {
+        services: dict[type, object] = {
             Artifacts: self.artifacts,
             Conversation: self.conversation,
             Databases: self.databases,
@@ -180,7 +180,7 @@ class Thread:
         return await tables.describe(self.artifacts, saved)
 
 
-def shop(path: Path) -> Databases:
+def shop(path: Path) -> SqlDatabases:
     """A database of two tables, one referring to the other."""
     with closing(sqlite3.connect(path)) as database, database:
         database.executescript("""
@@ -192,7 +192,7 @@ def shop(path: Path) -> Databases:
             INSERT INTO orders VALUES (1, 1, 10.5, '2026-01-02', 'open'),
               (2, 1, 20, '2026-02-03', 'paid'), (3, 2, 5, '2026-02-04', 'open');
         """)
-    return Databases({"shop": DatabaseConfig(url=SecretStr(f"sqlite:///{path}"))})
+    return SqlDatabases({"shop": DatabaseConfig(url=SecretStr(f"sqlite:///{path}"))})
 
 
 def message(

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.local.sample_database import build
-from bot.toolkit import DatabaseConfig, Databases
+from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from tests.unit.local.standin_kit import Thread
 
 pytestmark = pytest.mark.heavy
@@ -25,7 +25,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def thread(sample: Path) -> Thread:
     config = DatabaseConfig(url=SecretStr(f"sqlite:///{sample}"))
-    return Thread(databases=Databases({"sample": config}))
+    return Thread(databases=SqlDatabases({"sample": config}))
 
 
 ANSWERED = [

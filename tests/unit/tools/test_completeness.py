@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from bot.core.errors import ToolError
 from bot.tool_files import catalogue
-from bot.toolkit import Artifact, DatabaseConfig, Databases, ToolResult, documents, tables
+from bot.toolkit import Artifact, ToolResult, documents, tables
+from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from bot.toolkit.file_kinds import Kind
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
@@ -250,7 +251,7 @@ async def test_a_database_query_that_has_more_rows_says_so_ever_after(
     connection.executescript("CREATE TABLE t (n); INSERT INTO t VALUES (1), (2), (3)")
     connection.close()
     shop = DatabaseConfig.model_validate({"url": f"sqlite:///{tmp_path}/s.sqlite", "row_limit": 2})
-    found = await query_database("shop", "SELECT n FROM t", Databases({"shop": shop}), artifacts)
+    found = await query_database("shop", "SELECT n FROM t", SqlDatabases({"shop": shop}), artifacts)
     said = "not complete: database shop: only the first 2 rows of a query that has more"
     assert said in found.content
     [handle] = found.handles

@@ -14,7 +14,8 @@ from bot.core.errors import ToolError
 from bot.isolated import Refused
 from bot.isolated.statements import checked_select
 from bot.local.sample_database import build
-from bot.toolkit import DatabaseConfig, Databases
+from bot.toolkit import Databases
+from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.postgres import postgres as postgres
 from tools.databases import list_databases, query_database
@@ -33,16 +34,16 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def databases(shop: Path) -> Databases:
+def databases(shop: Path) -> SqlDatabases:
     config = DatabaseConfig(url=f"sqlite:///{shop}", description="A small shop", row_limit=100)
-    return Databases({"shop": config})
+    return SqlDatabases({"shop": config})
 
 
 def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-async def test_the_schema_is_told_when_the_tool_is_acquired(databases: Databases) -> None:
+async def test_the_schema_is_told_when_the_tool_is_acquired(databases: SqlDatabases) -> None:
     """The model knows tables, columns and keys before it writes SQL (D2)."""
     assert query_database.tool.on_acquired is not None
     text = await query_database.tool.on_acquired({Databases: databases})
@@ -51,7 +52,7 @@ async def test_the_schema_is_told_when_the_tool_is_acquired(databases: Databases
     assert "customer_id INTEGER → customers.id" in text
 
 
-async def test_a_query_gives_a_table(databases: Databases, artifacts: MemoryArtifacts) -> None:
+async def test_a_query_gives_a_table(databases: SqlDatabases, artifacts: MemoryArtifacts) -> None:
     sql = "SELECT category, count(*) AS n FROM products GROUP BY 1 ORDER BY 1 -- all"
     result = await query_database("shop", sql, databases, artifacts)
     [handle] = result.handles
@@ -63,7 +64,7 @@ async def test_a_query_gives_a_table(databases: Databases, artifacts: MemoryArti
 
 
 async def test_rows_are_capped_and_it_is_said(
-    databases: Databases, artifacts: MemoryArtifacts
+    databases: SqlDatabases, artifacts: MemoryArtifacts
 ) -> None:
     result = await query_database("shop", "SELECT id FROM orders", databases, artifacts, limit=5000)
     assert "100 rows × 1 columns" in result.content
@@ -91,7 +92,7 @@ async def test_rows_are_capped_and_it_is_said(
     ],
 )
 async def test_only_reading_is_allowed(
-    shop: Path, databases: Databases, artifacts: MemoryArtifacts, sql: str, why: str
+    shop: Path, databases: SqlDatabases, artifacts: MemoryArtifacts, sql: str, why: str
 ) -> None:
     """The refusal says what is allowed; the file stays as it was."""
     before = digest(shop)
@@ -142,13 +143,13 @@ def test_ordinary_questions_pass(sql: str) -> None:
 
 
 async def test_an_endless_query_is_stopped(shop: Path, artifacts: MemoryArtifacts) -> None:
-    slow = Databases({"shop": DatabaseConfig(url=f"sqlite:///{shop}", timeout=0.2)})
+    slow = SqlDatabases({"shop": DatabaseConfig(url=f"sqlite:///{shop}", timeout=0.2)})
     with pytest.raises(ToolError, match=r"stopped after 0\.2 s"):
         await query_database("shop", ENDLESS, slow, artifacts)
 
 
 async def test_a_wrong_name_gets_the_right_ones(
-    databases: Databases, artifacts: MemoryArtifacts
+    databases: SqlDatabases, artifacts: MemoryArtifacts
 ) -> None:
     with pytest.raises(ToolError, match=r"no database shpo\. Configured: shop"):
         await query_database("shpo", "SELECT 1", databases, artifacts)
@@ -156,7 +157,7 @@ async def test_a_wrong_name_gets_the_right_ones(
 
 async def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
     path = tmp_path / "none.sqlite"
-    databases = Databases({"none": DatabaseConfig(url=f"sqlite:///{path}")})
+    databases = SqlDatabases({"none": DatabaseConfig(url=f"sqlite:///{path}")})
     assert "not available" in await databases.schema()
     assert not path.exists()
 
@@ -186,7 +187,7 @@ async def test_postgresql_is_read_and_cannot_be_written(
         admin.execute(
             "CREATE FUNCTION sneaky() RETURNS int LANGUAGE sql AS 'DELETE FROM t; SELECT 1'"
         )
-    databases = Databases({"pg": DatabaseConfig(url=postgres, timeout=1.0)})
+    databases = SqlDatabases({"pg": DatabaseConfig(url=postgres, timeout=1.0)})
     assert "t(id integer, price numeric, at timestamp with time zone)" in await databases.schema()
     result = await query_database("pg", "SELECT * FROM t WHERE 5 % 2 = 1", databases, artifacts)
     assert "\nid,price,at\n1,2.5,2026-01-02 03:04:05+00" in result.content
@@ -272,7 +273,7 @@ async def test_no_statement_of_a_grammar_changes_postgresql(postgres: str, role:
             admin.execute(statement)
         before = _state(admin)
         url = postgres.replace("//postgres@", f"//{role}@")
-        databases = Databases({"pg": DatabaseConfig(url=url, timeout=15.0)})
+        databases = SqlDatabases({"pg": DatabaseConfig(url=url, timeout=15.0)})
         ran, refused = 0, list[str]()
         for number in range(5 * len(SHAPES)):
             sql = SHAPES[number % len(SHAPES)].format(

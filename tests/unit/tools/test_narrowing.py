@@ -24,7 +24,6 @@ from bot.toolkit import (
     Canvases,
     ChannelEntry,
     Conversation,
-    DatabaseConfig,
     Databases,
     Directory,
     Fetcher,
@@ -37,6 +36,7 @@ from bot.toolkit import (
     Page,
     PersonEntry,
     ScheduledMessages,
+    Search,
     SharedFile,
     ThreadMessage,
     Tool,
@@ -47,9 +47,9 @@ from bot.toolkit import (
     narrowing,
     tables,
 )
+from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from bot.toolkit.size import Room, limited
 from bot.toolkit.tool import Services
-from bot.toolkit.web_search import Search, WebSearchConfig
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 
@@ -73,18 +73,15 @@ MADE = (getattr(each, "tool", None) for module in MODULES for each in vars(modul
 TOOLS = {each.name: each for each in MADE if isinstance(each, Tool)}
 
 
-class ManyPages(WebSearch):
+class ManyPages:
     """Finds whatever is looked for on twenty pages."""
-
-    def __init__(self) -> None:
-        super().__init__(WebSearchConfig(provider="brave"), "key")
 
     async def search(self, search: Search) -> list[WebResult]:
         urls = (f"https://a.example/{n}" for n in range(search.limit))
         return [WebResult("A page", url, "many words " * 40) for url in urls]
 
 
-class OnePage(Fetcher):
+class OnePage:
     """The web, as far as it goes here."""
 
     async def fetch(self, url: str) -> Page:
@@ -168,7 +165,7 @@ def services(
         connection.executemany(
             "INSERT INTO notes VALUES (?, ?)", [(n, "note " * 30) for n in range(50)]
         )
-    databases = Databases({"shop": DatabaseConfig.model_validate({"url": f"sqlite:///{path}"})})
+    databases = SqlDatabases({"shop": DatabaseConfig.model_validate({"url": f"sqlite:///{path}"})})
     return {
         Artifacts: artifacts,
         Conversation: conversation,

@@ -14,8 +14,8 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from bot.core.errors import ToolError
-from bot.toolkit import Fetcher, fetching
-from bot.toolkit.fetching import IPAddress, public_only
+from bot.toolkit import fetching
+from bot.toolkit.fetching import IPAddress, WebFetcher, public_only
 from tests.support.artifacts import MemoryArtifacts
 from tools.web import fetch_page
 
@@ -53,8 +53,8 @@ class Site:
         mine = (address, port) == (ipaddress.ip_address("127.0.0.1"), self.server.port)
         return mine or public_only(address, port)
 
-    def fetcher(self) -> Fetcher:
-        return Fetcher(allow=self.allow, resolver=self.resolve)
+    def fetcher(self) -> WebFetcher:
+        return WebFetcher(allow=self.allow, resolver=self.resolve)
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ async def test_what_is_not_public_is_refused(url: str) -> None:
     with pytest.raises(
         ToolError, match=r"not on the public web|There is no host|not a web address"
     ):
-        await Fetcher().fetch(url)
+        await WebFetcher().fetch(url)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ async def test_one_private_address_among_several_refuses_the_host(site: Site) ->
         return ["93.184.216.34", "10.0.0.1"]
 
     with pytest.raises(ToolError, match=r"not on the public web"):
-        await Fetcher(resolver=both).fetch("http://site.example/")
+        await WebFetcher(resolver=both).fetch("http://site.example/")
 
 
 async def test_a_name_that_changes_its_address_gains_nothing(site: Site) -> None:
@@ -251,7 +251,7 @@ async def test_a_name_that_changes_its_address_gains_nothing(site: Site) -> None
         asked.append(host)
         return answers[len(asked) - 1]
 
-    page = await Fetcher(allow=site.allow, resolver=rebinding).fetch(site.url("/article"))
+    page = await WebFetcher(allow=site.allow, resolver=rebinding).fetch(site.url("/article"))
     assert b"Bees" in page.data
     assert asked == ["site.example"]
 
@@ -269,7 +269,7 @@ async def test_a_secure_connection_names_the_host() -> None:
 
     async with await asyncio.start_server(hear, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        fetcher = Fetcher(allow=lambda address, port: True, resolver=here)
+        fetcher = WebFetcher(allow=lambda address, port: True, resolver=here)
         with pytest.raises(ToolError, match="could not be fetched"):
             await fetcher.fetch(f"https://site.example:{port}/")
         assert b"site.example" in await heard
@@ -311,7 +311,7 @@ async def test_a_public_host_without_server_says_no_connection(site: Site) -> No
     async def nowhere(host: str, port: int) -> list[str]:
         return ["127.0.0.1"]
 
-    fetcher = Fetcher(allow=lambda address, port: True, resolver=nowhere)
+    fetcher = WebFetcher(allow=lambda address, port: True, resolver=nowhere)
     with pytest.raises(ToolError, match="no connection") as caught:
         await fetcher.fetch("http://site.example:1/")
     assert "127.0.0.1" not in str(caught.value)

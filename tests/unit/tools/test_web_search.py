@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from bot.core.errors import ToolError
-from bot.toolkit.web_search import Search
+from bot.toolkit import Search
 from tests.support.web_search import KEY, provider
 from tools.web_search import search_web
 
