@@ -46,7 +46,7 @@ from bot.local.model.faults import Faults
 from bot.local.model.server import Received
 from bot.model import ResponsesModel, sdk_client
 from bot.model.types import ModelResponse
-from bot.toolkit import Tool, ToolError, tool
+from bot.toolkit import Provided, Tool, ToolError, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 from tests.support.artifacts import MemoryArtifacts
@@ -54,6 +54,7 @@ from tests.unit.agent.harness import ANSWER, MODELS, Cheap
 from tests.unit.agent.turns import Plan, Policy
 
 HELPERS = dispatch_subagent.tool
+_ANSWER = ResponseType(Answer, "summary")
 PLAIN = Plan((), (), None, {})
 
 
@@ -252,7 +253,8 @@ class Thread:
             self.interrupt.request()
         return False
 
-    def _meets_inside(self, where: str, n: int) -> bool:
+    def meets_inside(self, where: str, n: int) -> bool:
+        """Whether trouble has come by then; the worker is cancelled if it is to die of it."""
         if self._meets(where, n) and self.worker:
             self.worker.cancel()
         return self.interrupt.requested or bool(self.worker and self.worker.cancelling())
@@ -290,7 +292,7 @@ class Thread:
             self.judged += 1
             return call("judge", {**_JUDGED, "completed": self.judged % 3 == 0})
         self.asked += 1
-        self._meets_inside("reply", self.asked)
+        self.meets_inside("reply", self.asked)
         if not request.tools:
             return text("They talked.") if self.asked % 2 else text("", disobey=True)
         return self.replies.pop(0) if self.replies else finish(ANSWER)
@@ -310,8 +312,8 @@ class Thread:
             model=self.model,
             models=MODELS,
             prices=Cheap(self.window),
-            toolbox=Toolbox(self._tools(), {}, self.artifacts),
-            response_type=ResponseType(Answer, "summary"),
+            toolbox=Toolbox(_TOOLS, {Thread: self}, self.artifacts),
+            response_type=_ANSWER,
             limits=Limits(**self.plan.limits, turn_seconds=self.plan.seconds),
             interrupt=self.interrupt,
             context=self._context(),
@@ -332,73 +334,77 @@ class Thread:
         if policy.tries is not None:
             yield Evaluation(lambda: self.question, self.model, MODELS[0], tries=policy.tries)
 
-    def _tools(self) -> Catalogue:
-        changed, launched = self.pieces[-1].changed, self.pieces[-1].launched
 
-        @tool(group="g", summary="Adds", core=True, title="{a} + {b}")
-        async def add(a: int, b: int = 1) -> int:
-            "Adds."
-            if b < 0:
-                raise ToolError("b must not be negative.")
-            return a + b
+def _small_tools() -> Catalogue:
+    """Make the tools of all threads, once: each call gets its own thread."""
 
-        @tool(group="g", summary="Big", core=True)
-        async def big(lines: int) -> str:
-            "Large output."
-            return "\n".join(f"line {n} of what was found" for n in range(lines))
+    @tool(group="g", summary="Adds", core=True, title="{a} + {b}")
+    async def add(a: int, b: int = 1) -> int:
+        "Adds."
+        if b < 0:
+            raise ToolError("b must not be negative.")
+        return a + b
 
-        @tool(group="g", summary="Fails", core=True)
-        async def fail(how: str) -> str:
-            "Fails."
-            raise ToolError("Not so.") if how == "tool" else RuntimeError("a bug")
+    @tool(group="g", summary="Big", core=True)
+    async def big(lines: int) -> str:
+        "Large output."
+        return "\n".join(f"line {n} of what was found" for n in range(lines))
 
-        @tool(group="g", summary="Slow", core=True, timeout=0.01)
-        async def slow() -> str:
-            "Never ends."
+    @tool(group="g", summary="Fails", core=True)
+    async def fail(how: str) -> str:
+        "Fails."
+        raise ToolError("Not so.") if how == "tool" else RuntimeError("a bug")
+
+    @tool(group="g", summary="Slow", core=True, timeout=0.01)
+    async def slow() -> str:
+        "Never ends."
+        await asyncio.Event().wait()
+        return "never"
+
+    @tool(group="g", summary="Changes", core=True, mutates=True)
+    async def change(thread: Provided[Thread], name: str = "all") -> str:
+        "Changes something."
+        thread.pieces[-1].changed.append(current_request().idempotency_key)
+        return f"changed {name}"
+
+    @tool(group="g", summary="Launches", core=True, mutates=True, sensitive=True)
+    async def launch(thread: Provided[Thread]) -> str:
+        "Launches."
+        thread.pieces[-1].launched.append(current_request().idempotency_key)
+        return "launched"
+
+    @tool(group="g", summary="Where trouble comes", core=True, timeout=5)
+    async def meddle(thread: Provided[Thread]) -> str:
+        "Waits for the end if trouble comes."
+        if thread.meets_inside("tool", 1):
             await asyncio.Event().wait()
-            return "never"
+        return "nothing came"
 
-        @tool(group="g", summary="Changes", core=True, mutates=True)
-        async def change(name: str = "all") -> str:
-            "Changes something."
-            changed.append(current_request().idempotency_key)
-            return f"changed {name}"
+    @tool(group="g", summary="Quits", core=True, title=lambda _: str(1 / 0))
+    def quit() -> str:
+        "Ends its thread."
+        raise SystemExit
 
-        @tool(group="g", summary="Launches", core=True, mutates=True, sensitive=True)
-        async def launch() -> str:
-            "Launches."
-            launched.append(current_request().idempotency_key)
-            return "launched"
+    @tool(group="g", summary="Holds on", core=True, timeout=0.01)
+    async def stubborn() -> str:
+        "Does not mind being cancelled once."
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return "never"
 
-        @tool(group="g", summary="Where trouble comes", core=True, timeout=5)
-        async def meddle() -> str:
-            "Waits for the end if trouble comes."
-            if self._meets_inside("tool", 1):
-                await asyncio.Event().wait()
-            return "nothing came"
+    async def more(services: Services) -> str:
+        return "extra is for extras."
 
-        @tool(group="g", summary="Quits", core=True, title=lambda _: str(1 / 0))
-        def quit() -> str:
-            "Ends its thread."
-            raise SystemExit
+    @tool(group="rare", summary="Something extra", on_acquired=more)
+    async def extra(what: str) -> str:
+        "Extra."
+        return f"extra {what}"
 
-        @tool(group="g", summary="Holds on", core=True, timeout=0.01)
-        async def stubborn() -> str:
-            "Does not mind being cancelled once."
-            with suppress(asyncio.CancelledError):
-                await asyncio.Event().wait()
-            return "never"
+    made = (add, big, fail, slow, change, launch, meddle, quit, stubborn, extra)
+    return Catalogue.of(each.tool for each in made).with_own(replace(HELPERS, core=True))
 
-        async def more(services: Services) -> str:
-            return "extra is for extras."
 
-        @tool(group="rare", summary="Something extra", on_acquired=more)
-        async def extra(what: str) -> str:
-            "Extra."
-            return f"extra {what}"
-
-        made = (add, big, fail, slow, change, launch, meddle, quit, stubborn, extra)
-        return Catalogue.of(each.tool for each in made).with_own(replace(HELPERS, core=True))
+_TOOLS = _small_tools()
 
 
 @dataclass(frozen=True)
