@@ -32,7 +32,7 @@ class Conversation(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.loop = asyncio.Runner()
+        self.loop = asyncio.new_event_loop()  # a Runner writes out its coroutine for each signal
         self.stack = AsyncExitStack()
         self.crashed = False
 
@@ -43,7 +43,7 @@ class Conversation(RuleBasedStateMachine):
     )
     def open(self, mode: str, stream: bool, window: int) -> None:
         thread = Thread.open(stateless=mode == "stateless", stream=stream, window=window)
-        self.thread = self.loop.run(self.stack.enter_async_context(thread))
+        self.thread = self.loop.run_until_complete(self.stack.enter_async_context(thread))
         self.thread.api.chains.zero_data_retention = mode == "nothing is kept"
 
     @precondition(lambda self: not self.crashed)
@@ -84,12 +84,12 @@ class Conversation(RuleBasedStateMachine):
             if hasattr(self, "thread"):
                 self.the_next_message_always_works()
         finally:
-            self.loop.run(self.stack.aclose())
+            self.loop.run_until_complete(self.stack.aclose())
             self.loop.close()
 
     def _work(self) -> Piece:
         thread, caller = self.thread, self.thread.caller
-        piece = self.loop.run(thread.work())
+        piece = self.loop.run_until_complete(thread.work())
         self.crashed = piece.ended is None
         if self.crashed:
             assert thread.caller is caller
