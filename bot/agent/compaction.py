@@ -56,7 +56,7 @@ class Compaction:
     interrupt: Interrupt
     deadline: float
     window: int
-    _cuts: dict[str, Item] = field(default_factory=dict)  # by call id, so that each is saved once
+    _cuts: dict[tuple[str, str], Item] = field(default_factory=dict)  # each output is saved once
 
     async def compacted(self, items: Sequence[Item], task: Item | None) -> Compacted | None:
         """Return `items` with everything before the last exchanges put into one message; None when
@@ -72,8 +72,9 @@ class Compaction:
         if not old and fitting == last:
             return None
         summary, usage = await self._summarised(old) if old else ("", NO_USAGE)
-        shown = {item["call_id"] for item in fitting if _is_output(item)}
-        saved = await self._saved([i for i in items if _is_output(i) and i["call_id"] not in shown])
+        outputs = [item for item in items if _is_output(item)]
+        gone = [each for each in outputs if self._as_cut(each) not in fitting]
+        saved = await self._saved(gone)
         before = prompts.summary_of_before(summary, saved)
         notes = (prompts.note(before),) if before else ()
         return Compacted(portable((*notes, *kept, *fitting)), usage)
@@ -107,9 +108,9 @@ class Compaction:
     async def _cut(self, item: Item) -> Item:
         """Return an output as a preview, with the handle under which the model finds all of it. What
         others wrote stays marked."""
-        said, known = str(item["output"]), self._cuts.get(item["call_id"])
-        if known or _PREVIEW.holds(said):
-            return known or item
+        said = str(item["output"])
+        if _key(item) in self._cuts or _PREVIEW.holds(said):
+            return self._as_cut(item)
         theirs = in_marks(said)
         text, mark = theirs or said, new_mark() if theirs else ""
         if handle := saved_handle(said):
@@ -122,8 +123,12 @@ class Compaction:
             except (Interrupted, TimeoutError):
                 short = shortened(text, _PREVIEW)
         cut = {**item, "output": marked(short, mark) if mark else short}
-        self._cuts[item["call_id"]] = cut
+        self._cuts[_key(item)] = cut
         return cut
+
+    def _as_cut(self, item: Item) -> Item:
+        """Return an output as it was cut before, or itself."""
+        return self._cuts.get(_key(item), item)
 
     async def _summarised(self, items: Sequence[Item]) -> tuple[str, Usage]:
         """Return a summary by the model of the newest of `items`, or a mechanical one if that fails,
@@ -152,6 +157,11 @@ def _newest(text: str, tokens: int) -> str:
     """Return as much of the end of `text` as takes about `tokens`."""
     most = Room(len(text), tokens).characters_of(text)
     return text[len(text) - most :]
+
+
+def _key(output: Item) -> tuple[str, str]:
+    """Return what tells an output from all others: several may answer calls under the same id."""
+    return output["call_id"], str(output["output"])
 
 
 def _is_output(item: Item) -> bool:

@@ -31,7 +31,7 @@ from bot.agent.parts import Parts
 from bot.agent.pool import Pool
 from bot.agent.resuming import accepted_result, with_history
 from bot.agent.state import LoopState, OpenResponse
-from bot.agent.window import reasoned
+from bot.agent.window import paired, reasoned
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError
@@ -119,7 +119,7 @@ class Phases:
 
     def input(self, state: LoopState) -> tuple[Item, ...]:
         """Return the items that the next request sends."""
-        return state.conversation if self.parts.stateless else state.pending
+        return paired(state.conversation) if self.parts.stateless else state.pending
 
     async def assemble(self, state: LoopState) -> ModelRequest:
         """Return the next request: only what is new, on the chain; tools and instructions every time."""

@@ -41,21 +41,24 @@ def asked(items: Sequence[Item], task: Item | None) -> tuple[Item, ...]:
 
 
 def paired(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Return `items` without calls that have no output, outputs that have no call, second ones of either,
-    and the reasoning that led to what is left out."""
-    called = {item["call_id"] for item in items if item.get("type") == "function_call"}
-    answered = {item["call_id"] for item in items if item.get("type") == "function_call_output"}
-    whole = called & answered
-    seen: set[tuple[str, str]] = set()
-    stays: list[bool] = []
-    for item in items:
-        kind = item.get("type", "message")
-        if kind not in ("function_call", "function_call_output"):
-            stays.append(True)
-            continue
-        mark = (kind, item["call_id"])
-        stays.append(item["call_id"] in whole and mark not in seen)
-        seen.add(mark)
+    """Return `items` without calls that have no output, outputs that have no call, and the reasoning
+    that led to what is left out. Of several calls under one id the output belongs to the last, and
+    an id may be used again once it has its output: some services number the calls of each response
+    from the start."""
+    stays = [True] * len(items)
+    unanswered: dict[str, int] = {}
+    for n, item in enumerate(items):
+        match item.get("type"):
+            case "function_call":
+                stays[n] = False
+                unanswered[item["call_id"]] = n
+            case "function_call_output":
+                call = unanswered.pop(item["call_id"], None)
+                stays[n] = call is not None
+                if call is not None:
+                    stays[call] = True
+            case _:  # whatever else was said
+                pass
     return _with_what_follows(items, stays)
 
 

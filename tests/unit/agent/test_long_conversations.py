@@ -305,8 +305,40 @@ def test_a_window_is_made_of_whole_pairs(items: list[Item]) -> None:
     made = [item["call_id"] for item in kept if item.get("type") == "function_call"]
     answered = [item["call_id"] for item in kept if item.get("type") == "function_call_output"]
     assert sorted(made) == sorted(answered)
-    assert len(set(made)) == len(made)
     assert all(item in items for item in kept)
+    assert paired(kept) == kept
+    waiting: set[str] = set()
+    for item in kept:
+        if item.get("type") == "function_call":
+            assert item["call_id"] not in waiting
+            waiting.add(item["call_id"])
+        elif "output" in item:
+            waiting.remove(item["call_id"])
+
+
+def test_an_id_may_be_used_again_once_it_is_answered() -> None:
+    """B2 B9: some services number the calls of each response from the start, and no exchange is lost
+    by that; an output belongs to the last call before it."""
+    first, second = called_and_answered("call_0", "1"), called_and_answered("call_0", "2")
+    assert paired([*first, *second]) == (*first, *second)
+    twin = {**first[0], "arguments": "{}"}
+    assert paired([twin, *first, second[1]]) == first
+
+
+async def test_outputs_under_one_id_are_cut_each_for_itself() -> None:
+    """E3 B2: none takes the preview or the handle of another, and none is lost."""
+    wholes = ["\n".join(f"{letter} {n}" for n in range(1_500)) for letter in "abc"]
+    exchanges = [item for whole in wholes for item in called_and_answered("call_0", whole)]
+    asked: Item = {"role": "user", "content": "Read them."}
+    async with bench(lambda _: text("They read.")) as place:
+        parts, deadline = place.parts, asyncio.get_running_loop().time() + 60
+        given = (parts.model, MODELS[0], place.artifacts, parts.interrupt, deadline, 8_000)
+        short = await Compaction(*given).compacted([asked, *exchanges], asked)
+    assert short
+    assert sorted(data.decode() for _, data in place.artifacts.kept.values()) == wholes
+    previews = [item["output"] for item in short.items if "output" in item]
+    assert [next(c for c in "abc" if f"{c} 0" in each) for each in previews] == ["b", "c"]
+    assert set(re.findall(r"out_\w+", str(short.items))) == place.artifacts.kept.keys()
 
 
 def test_nothing_that_only_the_old_store_knows_is_sent() -> None:
@@ -333,6 +365,13 @@ def received(place: Any, body: dict[str, Any]) -> Any:
 def test_the_window_begins_with_a_message(entry: LedgerEntry) -> None:
     """B9: a ledger whose old end was cut off still makes a valid beginning."""
     assert active([entry, *EARLIER[:1]]) == EARLIER[0].items
+
+
+def called_and_answered(call_id: str, output: str) -> tuple[Item, ...]:
+    return (
+        {"type": "function_call", "call_id": call_id, "name": "x", "arguments": output[:9]},
+        {"type": "function_call_output", "call_id": call_id, "output": output},
+    )
 
 
 THOUGHT: Item = {"type": "reasoning", "id": "rs_9", "encrypted_content": "…", "summary": []}
