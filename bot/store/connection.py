@@ -27,8 +27,8 @@ PREFIX = "bot:v1"
 QUARANTINE = "bot:quarantine:v1"
 
 CONNECT_SECONDS = 5.0
-COMMAND_SECONDS = 10.0
-WAIT_SECONDS = 10.0  # for a connection that another task of this process holds
+COMMAND_SECONDS = 10.0  # for one try, the wait for a connection included
+WAIT_SECONDS = 7.0  # for a connection that another task of this process holds
 FEWEST = 64  # connections for commands; they are opened when they are needed
 BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last try
 
@@ -187,8 +187,10 @@ class _Pool(BlockingConnectionPool):
 
 async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
     try:
-        return await _cancellable(attempt())
-    except (exceptions.ConnectionError, exceptions.TimeoutError) as error:
+        # The client's own timeout would start a task for each command that it sends.
+        async with asyncio.timeout(COMMAND_SECONDS):
+            return await attempt()
+    except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:
         raise StoreUnavailable("Redis cannot be reached.") from error
     except (exceptions.ReadOnlyError, exceptions.OutOfMemoryError) as error:
         raise StoreUnavailable("Redis takes no writes.") from error
@@ -200,35 +202,24 @@ async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
         raise
 
 
-async def _cancellable(reply: Awaitable[T]) -> T:
-    """`reply`, unless the task was cancelled meanwhile. The client waits with `asyncio.wait_for`,
-    which until Python 3.12 forgets a cancellation that comes together with the result."""
-    task = asyncio.current_task()
-    before = task.cancelling() if task else 0
-    result = await reply
-    if task and task.cancelling() > before:
-        raise asyncio.CancelledError
-    return result
-
-
 @asynccontextmanager
 async def connect(url: str, *, concurrency: int = 0) -> AsyncGenerator[Connection]:
     """Clients for `url` (redis://, rediss:// or unix://), for so many runs at once. Connects when
     first used."""
     most = max(FEWEST, concurrency)  # a run rarely has two commands under way
-    async with _client(url, most, COMMAND_SECONDS) as commands, _client(url, 4, None) as listening:
+    async with _client(url, most) as commands, _client(url, 4) as listening:
         yield Connection(commands, listening)
 
 
 @asynccontextmanager
-async def _client(url: str, connections: int, read_seconds: float | None) -> AsyncGenerator[Redis]:
+async def _client(url: str, connections: int) -> AsyncGenerator[Redis]:
     try:
         pool = _Pool.from_url(
             url,
             max_connections=connections,
             timeout=WAIT_SECONDS,
             socket_connect_timeout=CONNECT_SECONDS,
-            socket_timeout=read_seconds,
+            socket_timeout=None,
             retry=Retry(NoBackoff(), 0),
             health_check_interval=30,
         )
