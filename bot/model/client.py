@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
+from contextvars import ContextVar
 from functools import cache
 from http import HTTPStatus
 from ssl import SSLContext
@@ -51,6 +52,7 @@ _FORCING = ("named", "required", "auto")
 the first, or the second."""
 _REFUSED = (400, 422, 501)
 _DELETIONS = 8  # at a time
+_POST = FinalRequestOptions.construct(method="post", url=_PATH)
 _OWN = (b"content-length", b"cookie")  # headers that no two requests share
 _MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
 _MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some servers echo the request
@@ -62,9 +64,7 @@ def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> A
         api_key=api_key,
         base_url=base_url,
         max_retries=max_retries,
-        http_client=DefaultAioHttpClient(
-            verify=_certificates(), event_hooks={"response": [_bound_error, _spare_retries]}
-        ),
+        http_client=DefaultAioHttpClient(verify=_certificates()),
     )
 
 
@@ -74,10 +74,15 @@ def _certificates() -> SSLContext:
     return create_ssl_context()
 
 
+_first_try: ContextVar[Response | Exception | None] = ContextVar("first_try", default=None)
+"""The result of a first try that the SDK is to take for its own."""
+
+
 class _Client(AsyncOpenAI):
-    """Builds requests to `_PATH` like the first one that the SDK built, from which they differ in
-    their bodies alone: to build each anew takes a tenth of the CPU of a turn. An SDK that builds its
-    requests elsewhere goes on doing so."""
+    """Makes the first try of a call to `_PATH` on the SDK's transport itself, with the headers of the
+    first request that the SDK built: they differ in their bodies alone, and the layers between take
+    a tenth of the CPU of a turn. The SDK takes the result of a try that failed for its own, so that it
+    decides whether, when and how often the call is tried again, and what is raised."""
 
     _alike: dict[str, Any] | None = None
 
@@ -87,16 +92,52 @@ class _Client(AsyncOpenAI):
         return super().user_agent.replace(type(self).__name__, AsyncOpenAI.__name__)
 
     @override
-    def _build_request(self, options: FinalRequestOptions, *, retries_taken: int = 0) -> Request:
-        if options.url != _PATH or retries_taken:
-            return super()._build_request(options, retries_taken=retries_taken)
-        if self._alike is None:
-            first = super()._build_request(options)
-            headers = [each for each in first.headers.raw if each[0].lower() not in _OWN]
-            extensions = {"timeout": first.extensions["timeout"]}
-            self._alike = {"url": first.url, "headers": headers, "extensions": extensions}
+    async def request(self, cast_to: Any, options: FinalRequestOptions, **how: Any) -> Any:
+        if cast_to is not Response or self._alike is None:
+            return await super().request(cast_to, options, **how)
         content = cast("bytes", options.content)
-        return Request("POST", content=content, cookies=self._client.cookies, **self._alike)
+        tried = await self._tried(Request(content=content, **self._alike))
+        if isinstance(tried, Response) and tried.is_success:
+            return tried
+        token = _first_try.set(tried)
+        try:
+            return await super().request(cast_to, options, **how)
+        finally:
+            _first_try.reset(token)
+
+    async def _tried(self, request: Request) -> Response | Exception | None:
+        """Return the result of one try; None where the SDK follows a redirection instead."""
+        try:
+            transport = self._client._transport_for_url(request.url)  # a proxy's, where one is set
+            response = await transport.handle_async_request(request)
+        except Exception as error:  # noqa: BLE001 - raised where the SDK expects it
+            return error
+        if response.is_redirect:
+            await response.aclose()
+            return None
+        return response
+
+    @override
+    def _build_request(self, options: FinalRequestOptions, *, retries_taken: int = 0) -> Request:
+        request = super()._build_request(options, retries_taken=retries_taken)
+        if options.url == _PATH and not retries_taken:
+            headers = [each for each in request.headers.raw if each[0].lower() not in _OWN]
+            extensions = {"timeout": request.extensions["timeout"]}
+            about = {"method": request.method, "url": request.url}
+            self._alike = {**about, "headers": headers, "extensions": extensions}
+        return request
+
+    @override
+    async def _send_request(self, request: Request, *, stream: bool, **kwargs: Any) -> Response:
+        tried = _first_try.get()
+        _first_try.set(None)
+        if isinstance(tried, Exception):
+            raise tried
+        response = tried or await super()._send_request(request, stream=stream, **kwargs)
+        if response.is_error:
+            _bound_error(response)
+            await _spare_retries(response)
+        return response
 
 
 class _Beginning(AsyncByteStream):
@@ -120,9 +161,9 @@ class _Beginning(AsyncByteStream):
         await self._stream.aclose()
 
 
-async def _bound_error(response: Response) -> None:
+def _bound_error(response: Response) -> None:
     """Have the SDK read only the beginning of an error's body, which it reads whole."""
-    if response.is_error and isinstance(response.stream, AsyncByteStream):
+    if isinstance(response.stream, AsyncByteStream):
         response.stream = _Beginning(response.stream, _MOST_OF_AN_ERROR)
 
 
@@ -262,32 +303,34 @@ class ResponsesModel:
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
     async def _whole(self, body: dict[str, Any], *, stored: bool) -> ModelResponse:
-        async with await self._sent(body) as stream:  # the SDK would read any amount at once
-            return read_whole(await _content_of(stream.response), stored=stored)
+        async with self._sent(body) as response:
+            return read_whole(await _content_of(response), stored=stored)
 
-    async def _sent(self, body: dict[str, Any]) -> AsyncStream[object]:
-        return await self._client.post(
-            _PATH,
-            cast_to=object,
-            content=to_json(body),
-            stream=True,
-            stream_cls=AsyncStream[object],
-        )
+    @asynccontextmanager
+    async def _sent(self, body: dict[str, Any]) -> AsyncGenerator[Response]:
+        """Post `body`. Yield the response, whose body is still to be read."""
+        options = _POST.model_copy(update={"content": to_json(body)})
+        how: Any = {"stream": True, "stream_cls": AsyncStream[object]}  # no stream is made of it
+        response = await self._client.request(Response, options, **how)
+        try:
+            yield response
+        finally:
+            await response.aclose()
 
     async def _events(
         self, body: dict[str, Any], request: ModelRequest
     ) -> AsyncGenerator[Progress]:
         response: ModelResponse | None = None
         reader = StreamReader(request.watched, stored=request.store)
-        async with await self._sent({**body, "stream": True}) as stream:
+        async with self._sent({**body, "stream": True}) as sent:
             failpoint("model-asked")
-            content_type = stream.response.headers.get("content-type", "")
+            content_type = sent.headers.get("content-type", "")
             if "json" in content_type:  # it does not stream
-                yield read_whole(await _content_of(stream.response), stored=request.store)
+                yield read_whole(await _content_of(sent), stored=request.store)
                 return
             if "event-stream" not in content_type:
                 raise no_responses_api(f"content of type {content_type}")
-            source = EventSource(stream.response, max_event_size=_MOST_OF_AN_EVENT)
+            source = EventSource(sent, max_event_size=_MOST_OF_AN_EVENT)
             async with aclosing(cast("AsyncGenerator[ServerSentEvent]", aiter(source))) as events:
                 # Read to the very end, so that the connection can be used again.
                 async for event in events:

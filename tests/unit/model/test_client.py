@@ -129,6 +129,27 @@ async def test_a_request_that_is_made_again_says_so() -> None:
     assert [each.headers["x-stainless-retry-count"] for each in api.requests] == ["0", "0", "1"]
 
 
+@both
+@pytest.mark.parametrize("kind", ["server_error", "rate_limit"])
+async def test_a_first_try_of_ours_that_fails_is_tried_again_by_the_sdk(
+    kind: str, stream: bool
+) -> None:
+    """H2: our own first try counts as the SDK's."""
+    async with (
+        ResponsesServer.open(Script([text("Yes."), text("No.")])) as api,
+        sdk_client(api.api_key, api.url, max_retries=1) as client,
+    ):
+        model = ResponsesModel(client, stream=stream)
+        await parts(model)
+        api.faults.fail(kind)
+        assert (await response(model)).text == "No."
+        retries = [each.headers["x-stainless-retry-count"] for each in api.requests]
+        api.faults.fail(kind, 2)
+        assert (await failure(model)).kind is ModelErrorKind.OVERLOADED
+    assert retries == ["0", "0", "1"]
+    assert len(api.requests) == 5
+
+
 async def test_the_arguments_of_one_function_are_heard_while_they_come() -> None:
     """I4: of the watched function and of no other, whatever else is called beside it."""
     replies = (calls(("look", {"at": "north"}), ("see", {"at": "south by south-east"})),)
