@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from bot.core.context import RequestContext
 from bot.toolkit.isolation import warm_processes
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation, asked
+
+HERE = Path(__file__).parent
 
 
 @pytest.fixture
@@ -28,8 +32,16 @@ def request_context() -> Iterator[RequestContext]:
         yield context
 
 
-@pytest.fixture(autouse=True)
-async def one_run(request_context: RequestContext) -> AsyncIterator[None]:
-    """Processes stay warm between the calls of a test, as between those of a run."""
+@pytest_asyncio.fixture(loop_scope="module", scope="module", autouse=True)
+async def one_run() -> AsyncIterator[None]:
+    """Keep isolated processes warm for all tests of a module, as between the calls of one run: to
+    start one takes longer than most tests do."""
     async with warm_processes():
         yield
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests of a module in one event loop, in which its warm processes live."""
+    for item in items:
+        if item.path.parent == HERE and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import pytest_asyncio
 
 from bot.core.errors import ToolError
 from bot.toolkit import Artifact, tables
@@ -12,7 +13,7 @@ from tools.artifacts import read_artifact, search_artifact, write_file
 from tools.sharing import share_file
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def log(artifacts: MemoryArtifacts) -> Artifact:
     text = "\n".join(f"line {n}" for n in range(1, 1313))
     return await artifacts.save(
@@ -20,7 +21,7 @@ async def log(artifacts: MemoryArtifacts) -> Artifact:
     )
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def people(artifacts: MemoryArtifacts) -> Artifact:
     rows = [[f"Person {n}", n] for n in range(1, 31)]
     return await tables.save_rows(artifacts, ["name", "n"], rows, name="people.csv")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 import tools
 from bot.core.context import bound_request, current_request
@@ -51,7 +52,7 @@ from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from bot.toolkit.size import Room, limited
 from bot.toolkit.tool import Services
 from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import MemoryConversation
+from tests.support.conversation import MemoryConversation, asked
 
 ALLOWED = 3_000
 SMALL = {
@@ -86,6 +87,9 @@ class OnePage:
 
     async def fetch(self, url: str) -> Page:
         return Page(url=url, media_type="text/plain", data=TEXT.encode())
+
+
+Prepared = tuple[MemoryArtifacts, dict[str, str]]
 
 
 class ManyMemories:
@@ -254,12 +258,18 @@ def _id(case: tuple[str, dict[str, Any], dict[str, Any], str]) -> str:
 
 @pytest.mark.parametrize(("name", "wide", "less", "found"), CASES, ids=map(_id, CASES))
 async def test_what_is_too_large_says_how_to_ask_for_less_and_that_works(
-    name: str, wide: dict[str, Any], less: dict[str, Any], found: str, services: Services
+    name: str,
+    wide: dict[str, Any],
+    less: dict[str, Any],
+    found: str,
+    services: Services,
+    prepared: Prepared,
 ) -> None:
     """D7: the error names this tool's own arguments; called again with them, it gets through."""
     made, artifacts = TOOLS[name], services[Artifacts]
     assert isinstance(artifacts, MemoryArtifacts)
-    wide = _filled(wide, await _kept(artifacts))
+    artifacts.kept.update(prepared[0].kept)
+    wide = _filled(wide, prepared[1])
     large = await called(made, wide, services)
     assert large.content.startswith("The output is too large")
     assert f"Ask for less with {', '.join(made.narrowing)}." in large.content
@@ -269,25 +279,33 @@ async def test_what_is_too_large_says_how_to_ask_for_less_and_that_works(
     assert found in through.content
 
 
-async def _kept(artifacts: MemoryArtifacts) -> dict[str, str]:
-    """Handles of a long text, a wide table, one that differs from it, and one with each row twice."""
-    names = [*(f"c{c}" for c in range(30)), "odd"]
-    rows = [[*(f"value {n} of column {c}" for c in range(30)), n % 2 == 1] for n in range(100)]
-    changed = [[row[0], *(f"new {n}" for _ in range(29)), row[-1]] for n, row in enumerate(rows)]
-    table = await tables.save_rows(artifacts, names, rows, name="wide")
-    other = await tables.save_rows(artifacts, names, changed, name="newer")
-    double = await tables.save_rows(artifacts, names, rows * 2, name="double")
-    text = await artifacts.save(TEXT.encode(), name="t", media_type="text/plain", prefix="doc")
-    pages = [
-        f"[page {n + 1} of 60]\n# Chapter {n}, {'which goes on ' * 5}\nIt is about {n}, {'again ' * 30}"
-        for n in range(60)
-    ]
-    doc = await artifacts.save("\n\n".join(pages).encode(), name="book", media_type="text/plain")
-    items = json.dumps([{"name": f"value {n} {'x' * 30}"} for n in range(100)])
-    data = await artifacts.save(items.encode(), name="items", media_type="application/json")
-    for n in range(58):
-        await artifacts.save(b"", name=f"note {n}, {'of many ' * 6}", media_type="text/plain")
-    return {
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def prepared(one_run: None) -> Prepared:
+    """A long text, a wide table, one that differs from it, and one with each row twice; and the
+    handle of each."""
+    artifacts = MemoryArtifacts()
+    with asked():
+        names = [*(f"c{c}" for c in range(30)), "odd"]
+        rows = [[*(f"value {n} of column {c}" for c in range(30)), n % 2 == 1] for n in range(100)]
+        changed = [
+            [row[0], *(f"new {n}" for _ in range(29)), row[-1]] for n, row in enumerate(rows)
+        ]
+        table = await tables.save_rows(artifacts, names, rows, name="wide")
+        other = await tables.save_rows(artifacts, names, changed, name="newer")
+        double = await tables.save_rows(artifacts, names, rows * 2, name="double")
+        text = await artifacts.save(TEXT.encode(), name="t", media_type="text/plain", prefix="doc")
+        pages = [
+            f"[page {n + 1} of 60]\n# Chapter {n}, {'which goes on ' * 5}\nIt is about {n}, {'again ' * 30}"
+            for n in range(60)
+        ]
+        doc = await artifacts.save(
+            "\n\n".join(pages).encode(), name="book", media_type="text/plain"
+        )
+        items = json.dumps([{"name": f"value {n} {'x' * 30}"} for n in range(100)])
+        data = await artifacts.save(items.encode(), name="items", media_type="application/json")
+        for n in range(58):
+            await artifacts.save(b"", name=f"note {n}, {'of many ' * 6}", media_type="text/plain")
+    return artifacts, {
         "{doc}": doc.handle,
         "{json}": data.handle,
         "{table}": table.handle,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import pytest_asyncio
 
 from bot.core.errors import ToolError
 from bot.toolkit import Artifact, ToolResult, tables
@@ -10,7 +11,7 @@ from tests.support.artifacts import MemoryArtifacts
 from tools import comparing, shaping
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def sales(artifacts: MemoryArtifacts) -> Artifact:
     rows = [
         ["North", "2024", 1, "2024-01-03"],
@@ -22,7 +23,7 @@ async def sales(artifacts: MemoryArtifacts) -> Artifact:
     return await tables.save_rows(artifacts, columns, rows, name="sales.csv")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def heads(artifacts: MemoryArtifacts) -> Artifact:
     rows = [["NORTH", "Ada"], ["West", "Ben"]]
     return await tables.save_rows(artifacts, ["region", "head"], rows, name="heads.csv")

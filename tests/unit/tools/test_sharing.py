@@ -8,6 +8,7 @@ from typing import Any
 import docx
 import openpyxl
 import pytest
+import pytest_asyncio
 
 from bot.core.errors import ToolError
 from bot.toolkit import CHART_TYPE, Artifact, Chart, tables
@@ -18,7 +19,7 @@ from tools.sharing import Sheet, share_file
 HOSTILE = '=HYPERLINK("http://evil.example","x")'
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def table(artifacts: MemoryArtifacts) -> Artifact:
     rows = [["Zoë", 12.5, "2026-01-03"], [HOSTILE, -3, None], ["-5", 1, None], ["@x", 2, None]]
     return await tables.save_rows(artifacts, ["name", "n", "day"], rows, name="t.csv")

@@ -4,6 +4,7 @@ reliability 13)."""
 from __future__ import annotations
 
 import pytest
+import pytest_asyncio
 
 from bot.core.errors import ToolError
 from bot.toolkit import Artifact, table_session, tables
@@ -13,7 +14,7 @@ from tests.support.conversation import asked
 from tools.tables import describe_table, query_table
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def sales(artifacts: MemoryArtifacts) -> Artifact:
     rows = [["North", 10, "2026-01-03"], ["South", 5, "2026-01-09"], ["North", 2.5, None]]
     return await tables.save_rows(artifacts, ["region", "amount", "day"], rows, name="sales.csv")

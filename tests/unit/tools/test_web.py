@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import pytest
+import pytest_asyncio
 from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
@@ -57,7 +58,7 @@ class Site:
         return WebFetcher(allow=self.allow, resolver=self.resolve)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def site() -> AsyncIterator[Site]:
     found: list[Site] = []
     bodies: dict[str, tuple[bytes, dict[str, str]]] = {
