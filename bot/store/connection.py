@@ -17,6 +17,7 @@ from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.connection import AbstractConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
 from typing_extensions import override
 
 from bot.core.errors import ConfigurationError, LeaseLost, StoreUnavailable
@@ -30,6 +31,7 @@ CONNECT_SECONDS = 5.0
 COMMAND_SECONDS = 10.0  # for one try, the wait for a connection included
 WAIT_SECONDS = 7.0  # for a connection that another task of this process holds
 FEWEST = 64  # connections for commands; they are opened when they are needed
+_DRIVER = DriverInfo()  # once: it reads the version from the files of the package
 BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last try
 
 _LUA = resources.files("bot.store") / "lua"
@@ -222,6 +224,7 @@ async def _client(url: str, connections: int) -> AsyncGenerator[Redis]:
             socket_timeout=None,
             retry=Retry(NoBackoff(), 0),
             health_check_interval=30,
+            driver_info=_DRIVER,
         )
         pool.make_connection()  # type: ignore[no-untyped-call]  # names options that there are not
     except (ValueError, TypeError) as error:
