@@ -16,15 +16,25 @@ from bot.core.chain import Item
 from bot.local.model import Reply, call, finish, text
 from tests.unit.agent.harness import ANSWER
 from tests.unit.agent.thread import Snapshot, Thread
-from tests.unit.agent.turns import HELP, UNTROUBLED_PLANS, Plan, Policy
+from tests.unit.agent.turns import UNTROUBLED_PLANS, Fault, Plan, Policy, help_with
 
 LATE = "And something else?"
 ADD, CHANGE = call("add", {"a": 1, "b": 2}), call("change", {"name": "x"})
-TEXT = text("It is three.", disobey=True)
+LAUNCH, TEXT = call("launch", {}), text("It is three.", disobey=True)
+FAIL, CHANGED = *call("fail", {"how": "bug"}).items, *CHANGE.items
 
 
-def plan(*replies: Reply, limits: dict[str, Any] | None = None, **policy: Any) -> Plan:
-    return Plan(replies, (), None, limits or {}, Policy(**policy))
+def plan(
+    *replies: Reply,
+    faults: tuple[Fault, ...] = (),
+    limits: dict[str, Any] | None = None,
+    **policy: Any,
+) -> Plan:
+    return Plan(replies, faults, None, limits or {}, Policy(**policy))
+
+
+def helpers(*goals: str) -> Reply:
+    return Reply(tuple(map(help_with, goals)), disobey=True)
 
 
 @example(plan=plan(ADD, CHANGE, finish(ANSWER)), stateless=False)
@@ -33,24 +43,49 @@ def plan(*replies: Reply, limits: dict[str, Any] | None = None, **policy: Any) -
 @example(plan=plan(TEXT, TEXT, TEXT), stateless=True)
 @example(plan=plan(TEXT, ADD, finish(ANSWER), joins=(0, 1)), stateless=False)
 @example(plan=plan(call("launch", {}), asks=frozenset({"launch"})), stateless=False)
-@example(plan=plan(Reply((HELP, HELP), disobey=True), finish(ANSWER)), stateless=False)
+@example(plan=plan(helpers("Look.", "Stumble.", "Break off."), finish(ANSWER)), stateless=False)
+@example(
+    plan=plan(
+        *(ADD, helpers("Fall back.", "Overflow.", "Talk."), CHANGE, finish(ANSWER)),
+        faults=(Fault("overloaded", 1, skip=1), Fault("cut", 1)),
+        blocks=1,
+        tries=1,
+    ),
+    stateless=False,
+)
+@example(
+    plan=plan(
+        *(helpers("Be refused.", "Look."), Reply((FAIL, CHANGED), disobey=True), TEXT, TEXT, TEXT),
+        faults=(Fault("missing_parent_once", 2), Fault("context_length", 1, skip=2)),
+        asks=frozenset({"change"}),
+        joins=(1,),
+    ),
+    stateless=False,
+)
+@example(
+    plan=plan(
+        *(helpers("Stumble.", "Fall back.", "Be refused."), LAUNCH, finish(ANSWER)),
+        faults=(Fault("server_error", 2, "mid_stream", 1),),
+        asks=frozenset({"launch"}),
+    ),
+    stateless=True,
+)
 @example(plan=plan(*[ADD] * 5, limits={"compact_at": 0.001}), stateless=False)
 @example(plan=plan(ADD, ADD, limits={"turns": 3}), stateless=False)
 @given(plan=UNTROUBLED_PLANS, stateless=st.booleans())
 @settings(
-    max_examples=12 if settings.get_current_profile_name() != "heavy" else 500,
+    max_examples=6 if settings.get_current_profile_name() != "heavy" else 500,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )
 def test_a_run_is_the_same_from_all_its_save_points(plan: Plan, stateless: bool) -> None:
-    """A4 B4 R1: the same status, reason, words, result and items; as many calls to the model as the
-    run makes after that point when nothing interrupts it; no message twice, and none lost."""
-    if any(HELP in each.items for each in plan.replies):
-        # What helpers had spent is spent, and they do it again: a budget may end sooner, and a fault
-        # that met one of them does not come again.
-        limits = {k: v for k, v in plan.limits.items() if k not in ("tokens", "compact_at")}
-        policy = replace(plan.policy, effort=None)
-        plan = replace(plan, limits=limits, policy=policy, faults=())
+    """A4 B4 R1 I1: the same status, reason, words, result, items and memory of hooks; as many calls to
+    the model as the run makes after that point when nothing interrupts it; no message twice, and
+    none lost. Also with sub-agents, whatever they and the run meet."""
+    if any("dispatch_subagent" in str(each.items) for each in plan.replies):
+        # What helpers had spent is spent, and they do it again: a budget may end sooner.
+        limits = {k: v for k, v in plan.limits.items() if k != "tokens"}
+        plan = replace(plan, limits=limits, policy=replace(plan.policy, effort=None))
     asyncio.run(check(plan, stateless=stateless))
 
 
@@ -102,7 +137,13 @@ def told(ended: RunEnded) -> tuple[Any, ...]:
     done = [step.model_dump(exclude={"agent"}) for step in ended.state.done]
     result = ended.result.model_dump() if ended.result else None
     failure = ended.error.kind if ended.error else None
-    return ended.status, ended.stop_reason, result, failure, done, ended.done, items
+    state = ended.state
+    kept = (state.hooks, state.acquired, state.links, state.turn, state.sent_back)
+    unknown = [step.model_dump(exclude={"agent"}) for step in state.unknown]
+    return (
+        *(ended.status, ended.stop_reason, result, failure, done, unknown, ended.done, items),
+        kept,
+    )
 
 
 def normal(item: Item, names: dict[str, str]) -> Item:

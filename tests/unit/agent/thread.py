@@ -42,7 +42,7 @@ from bot.core.outcome import StopReason
 from bot.core.request import Entry, Request
 from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish, text
 from bot.local.model.cache import PromptCache
-from bot.local.model.faults import Faults
+from bot.local.model.faults import Fault, Faults
 from bot.local.model.server import Received
 from bot.model import ResponsesModel, sdk_client
 from bot.model.types import ModelResponse
@@ -51,7 +51,7 @@ from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 from tests.support.artifacts import MemoryArtifacts
 from tests.unit.agent.harness import ANSWER, MODELS, Cheap
-from tests.unit.agent.turns import Plan, Policy
+from tests.unit.agent.turns import GOALS, Plan, Policy
 
 HELPERS = dispatch_subagent.tool
 _ANSWER = ResponseType(Answer, "summary")
@@ -182,6 +182,7 @@ class Thread:
             ResponsesServer.open(brain=lambda r: threads[0].reply(r), windows=windows) as api,
             sdk_client(api.api_key, api.url, max_retries=0) as client,
         ):
+            api.faults = Helpers()
             model = ResponsesModel(client, stream=stream)
             threads.append(cls(api, model, window, stateless))
             yield threads[0]
@@ -279,6 +280,7 @@ class Thread:
         self.asked, self.judged, self.decided = to.asked, to.judged, to.decided
         self.mailbox, self.pieces = deepcopy(to.mailbox), []
         self.api.faults, self.api.cache = deepcopy(to.faults), deepcopy(to.cache)
+        self.api.faults.calls.clear()
 
     def own_requests(self) -> list[Received]:
         """The requests of the run itself: what helpers do is done again."""
@@ -287,7 +289,7 @@ class Thread:
     def reply(self, request: ModelRequest) -> Reply:
         """What the model says: as planned, or else the result."""
         if _is_helpers(request.body):
-            return _helper(request.body)
+            return Helpers.reply(request)
         if any(each["name"] == "judge" for each in request.tools):
             self.judged += 1
             return call("judge", {**_JUDGED, "completed": self.judged % 3 == 0})
@@ -424,16 +426,66 @@ class Snapshot:
     requests: int
 
 
+@dataclass
+class Helpers(Faults):
+    """What helpers say and which faults they meet: it hangs on the goal and on what was done for it
+    alone, since a helper that was interrupted begins again. All other faults are those of the run."""
+
+    calls: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def take(self, request: ModelRequest) -> Fault | None:
+        if not _is_helpers(request.body):
+            return super().take(request)
+        if _is_helpers_summary(request.body):
+            return None
+        goal, turn = _goal(request), _turns(request)
+        self.calls[goal, turn] = call = self.calls.get((goal, turn), 0) + 1
+        is_first_model = request.model == MODELS[0]
+        meets = Faults()
+        if goal == "Break off." and call % 2:  # the next try goes well
+            meets.fail("cut", saying=text("What is never whole"))
+        elif goal == "Fall back." and turn == 1 and is_first_model:
+            meets.fail("overloaded")
+        elif goal == "Overflow." and turn == 1:
+            meets.fail("context_length")
+        elif goal == "Be refused." and turn == 1:
+            meets.fail("invalid_prompt")
+        return meets.take(request)
+
+    @staticmethod
+    def reply(request: ModelRequest) -> Reply:
+        """A helper adds, after a call that fails if it stumbles, then reports; or talks."""
+        if _is_helpers_summary(request.body):
+            return text("It was looking.")
+        goal, turn = _goal(request), _turns(request)
+        if goal == "Talk.":
+            return text("It is three.", disobey=True)
+        if goal == "Stumble." and turn == 0:
+            return call("fail", {"how": "tool"})
+        done = 2 if goal == "Stumble." else 1
+        return call("add", {"a": 7, "b": 2}) if turn < done else finish(_REPORT)
+
+
+def _goal(request: ModelRequest) -> str:
+    return next(goal for goal in GOALS if goal in request.text)
+
+
+def _turns(request: ModelRequest) -> int:
+    """Turns of a helper that brought an output."""
+    return sum(item.get("type") == "function_call_output" for item in request.items)
+
+
 _JUDGED = {"confidence": "medium", "issues": ["No source."], "suggestion": "Read it."}
-_REPORT = {"summary": "It is three.", "findings": [], "gaps": []}
+_REPORT = {"summary": "It is nine.", "findings": [], "gaps": []}
 
 
 def _is_helpers(body: dict[str, Any]) -> bool:
-    return "You are a helper" in body.get("instructions", "")
+    return "You are a helper" in body.get("instructions", "") or _is_helpers_summary(body)
 
 
-def _helper(body: dict[str, Any]) -> Reply:
-    """A helper adds, then reports."""
-    if any(item.get("type") == "function_call_output" for item in body["input"]):
-        return finish(_REPORT)
-    return call("add", {"a": 1, "b": 2})
+def _is_helpers_summary(body: dict[str, Any]) -> bool:
+    """Whether a helper's conversation is summarised: what it adds up nobody else does."""
+    return not body.get("tools") and '"a":7' in str(body["input"][0].get("content"))

@@ -20,7 +20,14 @@ def _call(name: str, arguments: str, call_id: str = "") -> Draft:
 _FINAL = ANSWER | {"key_points": []}
 _VALID_FINAL = str(_FINAL).replace("'", '"').replace("None", "null")
 
-HELP = _call("dispatch_subagent", '{"goal":"Look.","tools":[]}')
+GOALS = ("Look.", "Stumble.", "Break off.", "Fall back.", "Overflow.", "Be refused.", "Talk.")
+"""What a helper can be asked; each makes it meet trouble of its own (see `thread.Helpers`)."""
+
+
+def help_with(goal: str) -> Draft:
+    return _call("dispatch_subagent", f'{{"goal":"{goal}","tools":[]}}')
+
+
 _NOTES = '{"summary":"Read.","key_data":["3 (add)"],"remaining_goals":[]}'
 
 READING = st.sampled_from(
@@ -262,7 +269,11 @@ PLANS = st.builds(
     st.one_of(st.just(Policy()), POLICIES),
 )
 STUCK_PLANS = st.builds(Plan, _TUPLES, st.tuples(STUCK), st.none(), LIMITS, POLICIES, st.just(0.15))
-_WITH_HELP = st.sampled_from([Reply((HELP,), disobey=True), Reply((HELP, HELP), disobey=True)])
+_WITH_HELP = st.builds(
+    lambda goals, others: Reply((*map(help_with, goals), *others), disobey=True),
+    st.lists(st.sampled_from(GOALS), min_size=1, max_size=3, unique=True),
+    st.one_of(st.just(()), st.tuples(st.one_of(READING, CHANGING))),
+)
 UNTROUBLED_PLANS = st.builds(
     Plan,
     st.lists(st.one_of(REPLIES, REPLIES, REPLIES, _WITH_HELP), max_size=5).map(tuple),
