@@ -126,7 +126,7 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
         extra = await phases.notes_beside(more, state)
 
     if reason := observe.refusal(response):
-        state, notes = observe.refused(state, reason)
+        state, notes = observe.refused(state, reason, parts.response_type)
     elif response.calls:  # one of them may be complete_task, with a valid result
         state, notes = observe.answered(state, outputs, parts.interrupt)
     elif response.incomplete and not (outputs or state.closing):
@@ -135,7 +135,9 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
         state, notes = observe.spoken(state, outputs, parts.response_type, parts.interrupt)
     else:
         state, notes = observe.nothing(state)
-    state, notes = observe.concluded(state, notes, extra, parts.limits.malformed)
+    state, notes = observe.concluded(
+        state, notes, extra, parts.response_type, parts.limits.malformed
+    )
     recorded = phases.recorded(state, notes)
     yield recorded
     yield phases.step_from(recorded.state)

@@ -128,9 +128,25 @@ def refusal(response: ModelResponse) -> StopReason | None:
     return None
 
 
-def refused(state: LoopState, reason: StopReason) -> Observed:
-    """End the run; nothing is chained to a refusal."""
+def refused(state: LoopState, reason: StopReason, response_type: ResponseType) -> Observed:
+    """End the run; nothing is chained to a refusal. One of the last call, or of the demand to call
+    `complete_task`, takes nothing away from what there was before."""
+    if state.closing or state.nudges:
+        return finished_with_text(state, response_type), ()
     return finished(state, reason), ()
+
+
+def finished_with_text(
+    state: LoopState,
+    response_type: ResponseType,
+    reason: StopReason = StopReason.MALFORMED_OUTPUT,
+    error: ModelError | None = None,
+) -> LoopState:
+    """Return `state` with the ending of a run whose last call brought no result: for the guard that
+    had tripped before it, or else for `reason`. What the model had said before it was pointed to
+    `complete_task` is the result."""
+    result = response_type.from_text(state.first_text) if state.nudges else None
+    return finished(state, state.closing or reason, result, error=error)
 
 
 def left(state: LoopState, interrupt: Interrupt) -> Observed:
@@ -200,8 +216,8 @@ def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interru
         done=(*state.done, *(step for each in outputs for step in each.steps)),
         rehearsed=(*state.rehearsed, *(each.rehearsed for each in outputs if each.rehearsed)),
         unknown=(*state.unknown, *(each.step for each in outputs if each.unknown)),
-        nudges=0,
-        first_text="",
+        nudges=state.nudges if malformed else 0,
+        first_text=state.first_text if malformed else "",
         malformed=state.malformed + 1 if malformed else 0,
         failed_turns=0 if went_well else state.failed_turns + (not malformed),
     )
@@ -286,7 +302,11 @@ def nothing(state: LoopState) -> Observed:
 
 
 def concluded(
-    state: LoopState, notes: Notes, extra: Sequence[Item], most_malformed: int
+    state: LoopState,
+    notes: Notes,
+    extra: Sequence[Item],
+    response_type: ResponseType,
+    most_malformed: int,
 ) -> Observed:
     """Close the open response: `extra` are messages of hooks for the next request. A last call that
     brought no result ends the run with what its tools did, and so does one malformed response
@@ -294,10 +314,9 @@ def concluded(
     continued = state.continued if state.transition is Transition.CONTINUED else 0
     pending = (*state.pending, *extra)
     state = state.go(state.transition, open=None, pending=pending, continued=continued)
-    if state.closing and not state.ending:
-        state = finished(state, state.closing)
-    elif state.malformed > most_malformed and not state.ending:
-        state = finished(state, StopReason.MALFORMED_OUTPUT)
+    is_last = state.closing is not None or state.malformed > most_malformed
+    if is_last and not state.ending:
+        state = finished_with_text(state, response_type)
     return state, (*notes, *extra)
 
 

@@ -25,7 +25,7 @@ from bot.agent.guards import usage_ratio
 from bot.agent.hosted_steps import hosted_steps
 from bot.agent.interrupt import Interrupted
 from bot.agent.model_call import CallResult, ModelCall, Shown
-from bot.agent.observe import Notes, finished, judged
+from bot.agent.observe import Notes, finished, finished_with_text, judged
 from bot.agent.outputs import CallOutput, stopped_result
 from bot.agent.parts import Parts
 from bot.agent.pool import Pool
@@ -284,11 +284,14 @@ class Phases:
             yield Recorded(state, entry)
 
     def end_without_response(self, state: LoopState, result: CallResult) -> SavePoint:
-        """End a run whose last call brought nothing: for the guard that had tripped before
-        it, or else for the reason of the call. A person's Stop comes first."""
-        guard = None if self.parts.interrupt.requested else state.closing
-        reason = guard or result.stop
-        return SavePoint(finished(state, reason, error=result.error, draft=result.draft))
+        """End a run whose last call brought nothing: for the guard that had tripped before it, or with
+        what the model had said before, or else for the reason of the call. A person's Stop comes
+        first."""
+        if (state.closing or state.nudges) and not self.parts.interrupt.requested:
+            reason = StopReason.MALFORMED_OUTPUT if result.error else result.stop
+            response_type = self.parts.response_type
+            return SavePoint(finished_with_text(state, response_type, reason, result.error))
+        return SavePoint(finished(state, result.stop, error=result.error, draft=result.draft))
 
     def ended(self, state: LoopState) -> RunEnded:
         """Report the ending that `state` holds."""

@@ -141,8 +141,8 @@ def closing(reason: StopReason) -> str:
 def warning(limit: str, share: float) -> str:
     """Say how much is left, once, as help for planning."""
     return (
-        f"{share:.0%} of the {limit} for this task is used. Plan to call complete_task soon with "
-        "what you have; start nothing large."
+        f"Left for this task: {max(0.0, 1 - share):.0%} of the {limit}. Plan to call complete_task "
+        "soon with what you have; start nothing large."
     )
 
 

@@ -8,12 +8,7 @@ from typing import Any
 import pytest
 
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import (
-    Script,
-    call,
-    calls,
-    finish,
-)
+from bot.local.model import Script, call, calls, finish, refusal
 from tests.unit.agent.harness import ANSWER, bench
 
 
@@ -32,16 +27,25 @@ async def test_the_last_turn_forces_the_result() -> None:
 
 
 async def test_the_model_is_told_once_when_a_limit_comes_near() -> None:
-    """C5: as help for planning, not as a reprimand, and not every turn."""
+    """C5: how much is left, as help for planning, not as a reprimand, and not every turn."""
     script = Script([*(call("add", {"a": n, "b": 1}) for n in range(6)), finish(ANSWER)])
     async with bench(script, turns=8) as place:
         await place.run()
     told = [
         n
         for n, each in enumerate(place.api.requests)
-        if "% of the turns" in str(each.body["input"])
+        if "Left for this task: 25% of the turns." in str(each.body["input"])
     ]
     assert told == [6]
+
+
+async def test_a_refused_last_call_takes_nothing_away() -> None:
+    """C6: as a last call that fails: the reason is the guard's, and what was done is told."""
+    script = Script([call("add", {"a": 1, "b": 1}), refusal("I can't.")])
+    async with bench(script, tokens=1) as place:
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.TOKEN_BUDGET)
+    assert ended.done == ("1 + 1",)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from bot.agent.complete import ResponseType
-from bot.core.answers import GIVEN, RESPONSE_TYPES
+from bot.core.answers import GIVEN, RESPONSE_TYPES, Answer
 from bot.core.outcome import RunStatus, StopReason
 from bot.core.request import Entry, Request
-from bot.local.model import Script, call, text
+from bot.local.model import Reply, Script, call, refusal, text
 from tests.unit.agent.harness import bench
 
 TOTALS: dict[str, Any] = {
@@ -75,3 +75,39 @@ async def test_words_instead_of_data_are_kept_and_no_value_is_made_up(schema, na
     assert "It is 2." in str(ended.result.model_dump())
     if result:
         assert ended.result.model_dump(mode="json") == result
+
+
+FIRST = text("It is 2.", disobey=True)
+NOTHING = Reply((), disobey=True)
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+@pytest.mark.parametrize(
+    "then",
+    [
+        (text("Still 2.", disobey=True), "invalid_prompt"),  # the service refuses the forced call
+        (text("Still 2.", disobey=True), "overloaded"),
+        (text("Still 2.", disobey=True), "cut"),
+        ("overloaded",),  # before anything was forced
+        (text("Still 2.", disobey=True), refusal("I can't.")),
+        (refusal("I can't."),),
+        (NOTHING,) * 4,
+        (call("complete_task", {"wrong": 1}),) * 4,
+        (call("complete_task", {"wrong": 1}), text("Well, 2.", disobey=True)),
+    ],
+    ids=str,
+)
+async def test_whatever_follows_a_nudge_the_first_text_is_not_lost(
+    then: tuple[Any, ...], stateless: bool
+) -> None:
+    """C4: it is the partial result, and never the reaction to a nudge; a refused forced call does not
+    fail the run."""
+    faults = [each for each in then if isinstance(each, str)]
+    replies = [call("add", {"a": 1, "b": 1}), FIRST, *(r for r in then if r not in faults)]
+    async with bench(Script(replies), stateless=stateless) as place:
+        for fault in faults:
+            place.api.faults.fail(fault, 99, skip=len(replies))
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.MALFORMED_OUTPUT)
+    assert isinstance(ended.result, Answer)
+    assert (ended.result.summary, ended.result.confidence) == ("It is 2.", "low")

@@ -280,7 +280,8 @@ class Thread:
         self.asked, self.judged, self.decided = to.asked, to.judged, to.decided
         self.mailbox, self.pieces = deepcopy(to.mailbox), []
         self.api.faults, self.api.cache = deepcopy(to.faults), deepcopy(to.cache)
-        self.api.faults.calls.clear()
+        if isinstance(self.api.faults, Helpers):
+            self.api.faults.calls.clear()
 
     def own_requests(self) -> list[Received]:
         """The requests of the run itself: what helpers do is done again."""
