@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import Artifacts, Provided, Source, ToolError, ToolResult, tool
+from bot.toolkit import Artifact, Artifacts, Provided, Source, ToolError, ToolResult, tool
 
 _PAGE = re.compile(r"\[page (\d+) of \d+\]")
 _HEADING = re.compile(r"#{1,6} \S|(?:\d+\.)+\d* +[A-Z]\S|(?:Chapter|Section|Part|Article|§) ?\d")
 _LONGEST_HEADING = 120
 _LONGEST_PASSAGE = 1_500
+_MOST_PLACES = 20
+"""Of a word in a long passage that a part of it is shown around."""
 _ALIKE = 80.0
 
 _Document = Annotated[str, Field(description="Handle doc_… of a document that was read.")]
@@ -33,6 +35,27 @@ class _Passage:
     @property
     def place(self) -> str:
         return f"page {self.page}, line {self.line}" if self.page else f"line {self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A document's passages, in its order."""
+
+    artifact: Artifact
+    passages: list[_Passage]
+
+    @property
+    def name(self) -> str:
+        return self.artifact.source_title or self.artifact.name
+
+    def result(self, head: str, shown: Sequence[str] = (), *, is_used: bool = True) -> ToolResult:
+        """Say what was found, under a head line and what the text lacks of its document; a document
+        that `is_used` is a source."""
+        source = Source(
+            title=self.name, url=self.artifact.source_url, supports="What was found in it."
+        )
+        text = "\n".join([head, *self.artifact.gap_notes, *shown])
+        return ToolResult(text, (source,) if is_used else ())
 
 
 @tool(
@@ -52,17 +75,20 @@ async def search_document(
 ) -> ToolResult:
     """Find the passages with the most of the words, the best first, each with its page and line. Rare
     words count for more than common ones."""
-    name, source, passages = await _read(handle, artifacts)
-    ranked = await asyncio.to_thread(_ranked, passages, query)
+    text = await _read(handle, artifacts)
+    ranked = await asyncio.to_thread(_ranked, text.passages, query)
+    count = len(text.passages)
     if not ranked:
-        return ToolResult(
-            f"None of the {len(passages):,} passages of {name} has a word of: {query}"
+        return text.result(
+            f"None of the {count:,} passages of {text.name} has a word of: {query}", is_used=False
         )
-    shown = "\n\n".join(
-        f"[{each.place}]\n{each.text[:_LONGEST_PASSAGE]}" for each in ranked[:limit]
+    head = f"handle: {handle} · {len(ranked):,} of {count:,} passages fit"
+    if len(ranked) > limit:
+        head += f" · the best {limit} shown"
+    words = set(_words(query))
+    return text.result(
+        head, [f"\n[{each.place}]\n{_around(each.text, words)}" for each in ranked[:limit]]
     )
-    head = f"handle: {handle} · {len(ranked):,} of {len(passages):,} passages fit"
-    return ToolResult(f"{head}\n\n{shown}", (source,))
 
 
 @tool(
@@ -81,18 +107,15 @@ async def check_quote(
     """Look for a quote word for word; spaces, line breaks, hyphenation, case and the form of quote
     marks do not matter. Where it does not stand, show the passage that is most alike. Check each
     quote before you use it."""
-    name, source, passages = await _read(handle, artifacts)
-    exact, alike = await asyncio.to_thread(_compared, passages, _plain(quote))
+    text = await _read(handle, artifacts)
+    exact, alike = await asyncio.to_thread(_compared, text.passages, _plain(quote))
     if exact:
-        return ToolResult(f"exact: it stands in {name}, {exact.place}.", (source,))
+        return text.result(f"exact: it stands in {text.name}, {exact.place}.")
     if alike is None:
-        return ToolResult(f"not found: nothing in {name} is like it.")
+        return text.result(f"not found: nothing in {text.name} is like it.", is_used=False)
     passage, score = alike
-    return ToolResult(
-        f"not word for word. Most alike ({score:.0f} %) is {passage.place}:\n"
-        f"{passage.text[:_LONGEST_PASSAGE]}",
-        (source,),
-    )
+    head = f"not word for word. Most alike ({score:.0f} %) is {passage.place}:"
+    return text.result(head, [_around(passage.text, set(_words(quote)))])
 
 
 @tool(
@@ -109,27 +132,28 @@ async def outline_document(
 ) -> ToolResult:
     """List what looks like a heading, to see how a document is built before reading parts of it with
     read_artifact (offset is the line less one)."""
-    name, source, passages = await _read(handle, artifacts)
+    text = await _read(handle, artifacts)
     lines = [
         f"{each.place}: {first}"
-        for each in passages
+        for each in text.passages
         if len(first := each.text.split("\n", 1)[0].strip()) <= _LONGEST_HEADING
         and _HEADING.match(first)
     ]
     if not lines:
-        raise ToolError(f"{name} has no headings that can be told from text. Use search_document.")
+        none = f"{text.name} has no headings that can be told from text. Use search_document."
+        raise ToolError("\n".join([none, *text.artifact.gap_notes]))
     head = f"handle: {handle} · {len(lines):,} headings"
-    return ToolResult("\n".join([head, *lines[:limit]]), (source,))
+    if len(lines) > limit:
+        head += f" · the first {limit} shown"
+    return text.result(head, lines[:limit])
 
 
-async def _read(handle: str, artifacts: Artifacts) -> tuple[str, Source, list[_Passage]]:
+async def _read(handle: str, artifacts: Artifacts) -> _Text:
     artifact = await artifacts.find(handle)
     if not artifact.media_type.startswith("text/"):
         raise ToolError(f"{handle} ({artifact.name}) is {artifact.media_type}, not a document.")
     text = (await artifacts.read(handle)).decode("utf-8", "replace")
-    title = artifact.source_title or artifact.name
-    source = Source(title=title, url=artifact.source_url, supports="What was found in it.")
-    return title, source, await asyncio.to_thread(lambda: list(_passages(text)))
+    return _Text(artifact, await asyncio.to_thread(lambda: list(_passages(text))))
 
 
 def _passages(text: str) -> Iterator[_Passage]:
@@ -155,6 +179,29 @@ def _ranked(passages: list[_Passage], query: str) -> list[_Passage]:
     having = {word: sum(word in words for words, _ in found) for word in wanted}
     scored = [(sum(1 / having[w] for w in words), each) for words, each in found if words]
     return [each for _, each in sorted(scored, key=lambda pair: (-pair[0], pair[1].line))]
+
+
+def _around(text: str, words: set[str]) -> str:
+    """Return a passage, of a long one the part with the most of the words; … says where it is cut."""
+    if len(text) <= _LONGEST_PASSAGE:
+        return text
+    places: dict[str, list[int]] = {word: [] for word in words}
+    for found in re.finditer(r"\w+", text):
+        if found[0].casefold() in places:
+            places[found[0].casefold()].append(found.start())
+    starts = [
+        max(0, place - _LONGEST_PASSAGE // 4)
+        for at in places.values()
+        for place in at[:_MOST_PLACES]
+    ]
+
+    def held(start: int) -> int:
+        end = start + _LONGEST_PASSAGE
+        return sum(any(start <= place < end for place in at) for at in places.values())
+
+    start = max(sorted(starts), key=held, default=0)
+    end = start + _LONGEST_PASSAGE
+    return f"{'…' * (start > 0)}{text[start:end]}{'…' * (end < len(text))}"
 
 
 def _words(text: str) -> list[str]:

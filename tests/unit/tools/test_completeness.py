@@ -16,19 +16,21 @@ from hypothesis import strategies as st
 
 from bot.core.errors import ToolError
 from bot.tool_files import catalogue
-from bot.toolkit import Artifact, ToolResult, documents, tables
+from bot.toolkit import Artifact, Artifacts, Page, ToolResult, documents, tables
 from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from bot.toolkit.file_kinds import Kind
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 from tools import artifacts as reading
-from tools import charts, comparing, shaping, sharing, texts
+from tools import charts, comparing, files, shaping, sharing, texts, web
+from tools import documents as reviewing
 from tools import tables as querying
 from tools.calculation import calculate
 from tools.databases import query_database
 
 GAP = "erp export: only the first 3 rows of a query that has more"
 SAID = f"not complete: {GAP}"
+PAGE = b'{"total": 7, "items": [{"id": 1}]}'
 Step = Callable[[MemoryArtifacts, str], Awaitable[ToolResult]]
 
 
@@ -52,6 +54,22 @@ async def _share_in_report(artifacts: MemoryArtifacts, handle: str) -> ToolResul
 
 async def _chart(artifacts: MemoryArtifacts, handle: str) -> ToolResult:
     return await charts.make_chart(handle, "bar", "N by id", "id", ["n"], artifacts)
+
+
+async def _refused(result: Awaitable[ToolResult]) -> ToolResult:
+    with pytest.raises(ToolError) as refused:
+        await result
+    return ToolResult(str(refused.value))
+
+
+class _Pages(Fetcher):
+    async def fetch(self, url: str) -> Page:
+        return Page(url=url, media_type="application/json", data=PAGE)
+
+
+async def _read_attached(artifacts: MemoryArtifacts) -> ToolResult:
+    conversation = MemoryConversation()
+    return await files.read_file(conversation.attach("a.json", PAGE), conversation, artifacts)
 
 
 OF_TABLES: dict[str, Step] = {
@@ -81,9 +99,21 @@ OF_TEXTS: dict[str, Step] = {
     "compare_texts": lambda a, h: texts.compare_texts(h, h, a),
     "edit_file": lambda a, h: texts.edit_file(h, "1", "7", a),
     "share_file": lambda a, h: _share(a, h, "json"),
+    "list_artifacts": lambda a, _: texts.list_artifacts(a),
+    "search_document": lambda a, h: reviewing.search_document(h, "id", a),
+    "search_document without one": lambda a, h: reviewing.search_document(h, "nowhere", a),
+    "check_quote": lambda a, h: reviewing.check_quote(h, '"id": 1},', a),
+    "check_quote almost": lambda a, h: reviewing.check_quote(h, '"id": 1}, {"ix": 2', a),
+    "check_quote without one": lambda a, h: reviewing.check_quote(h, "the moon is cheese", a),
+    "outline_document": lambda a, h: _refused(reviewing.outline_document(h, a)),
 }
-TOLD_OTHERWISE = {"search_document", "check_quote", "outline_document"}
-"""Tools of documents with pages, which say what was searched; tested with them."""
+MAKERS: dict[str, Callable[[MemoryArtifacts], Awaitable[ToolResult]]] = {
+    "read_file": _read_attached,
+    "fetch_page": lambda a: web.fetch_page("https://example.com/a.json", _Pages(), a),
+}
+"""Tools that make artifacts of what they get: a page of more rows than it has."""
+WHOLE = {"make_table", "read_canvas", "write_file"}
+"""They keep all of what they are given."""
 
 
 async def incomplete_table(artifacts: MemoryArtifacts) -> Artifact:
@@ -102,16 +132,20 @@ async def incomplete_text(artifacts: MemoryArtifacts) -> Artifact:
     )
 
 
-def test_every_tool_that_takes_a_handle_is_among_these() -> None:
+def test_every_tool_with_artifacts_is_among_these() -> None:
     """A new one must say what is missing, too."""
-    takes = {
-        tool.name
-        for tool in catalogue().tools
-        if {"handle", "handles", "left"} & (names := set(tool.parameters["properties"]))
-        or {"before", "after"} <= names
-    }
-    tested = {name.split()[0] for name in (*OF_TABLES, *OF_TEXTS)}
-    assert takes == tested | TOLD_OTHERWISE
+    found = {tool.name for tool in catalogue().tools if Artifacts in tool.services.values()}
+    tested = {name.split()[0] for name in (*OF_TABLES, *OF_TEXTS, *MAKERS)}
+    assert found == tested | WHOLE | {"query_database"}  # which has a test of its own
+
+
+@pytest.mark.parametrize("tool", MAKERS)
+async def test_what_is_made_of_a_part_says_so(artifacts: MemoryArtifacts, tool: str) -> None:
+    result = await MAKERS[tool](artifacts)
+    assert "not complete: " in result.content
+    assert "it is a page of 1 rows; total: 7" in result.content
+    for handle in result.handles:
+        assert (await artifacts.find(handle)).left_out
 
 
 @pytest.mark.parametrize("tool", OF_TABLES)

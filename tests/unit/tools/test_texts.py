@@ -39,6 +39,27 @@ async def test_a_passage_is_found_with_its_page(artifacts: MemoryArtifacts) -> N
     ]
 
 
+async def test_a_long_passage_is_shown_around_what_was_looked_for(
+    artifacts: MemoryArtifacts,
+) -> None:
+    """A page of a PDF is often one passage: its first lines do not answer the question."""
+    page = await kept(
+        artifacts, "[page 1 of 1]\n" + "word " * 900 + "penalty clause " + "end " * 900
+    )
+    found = await search_document(page, "penalty clause", artifacts)
+    assert "penalty clause" in found.content
+    assert found.content.count("…") == 2
+    almost = await check_quote(page, "word penalty clause and end", artifacts)
+    assert "penalty clause" in almost.content
+
+
+async def test_a_list_that_is_cut_says_so(artifacts: MemoryArtifacts) -> None:
+    book = await kept(artifacts, "\n\n".join(f"# Part {n}\ntext" for n in range(9)))
+    assert "9 headings · the first 2 shown" in (await outline_document(book, artifacts, 2)).content
+    found = await search_document(book, "part", artifacts, 2)
+    assert "9 of 9 passages fit · the best 2 shown" in found.content
+
+
 async def test_a_quote_is_checked_over_line_breaks_and_a_wrong_one_is_not_passed(
     artifacts: MemoryArtifacts,
 ) -> None:
