@@ -48,7 +48,7 @@ async def read_file(
     ] = None,
     pages: Annotated[
         str | None,
-        Field(description='Pages of a PDF, as "1-5,8"; the first 200 if left out.'),
+        Field(description='Pages of a PDF, as "1-5,8"; the first 1,000 if left out.'),
     ] = None,
     query: Annotated[
         Query, Field(description="Words; only a document's passages with the most of them.")

@@ -2,79 +2,163 @@
 
 from __future__ import annotations
 
-import io
 import re
 import time
+from collections.abc import Callable, Collection, Iterator
+from ctypes import POINTER, c_float, c_ushort, cast, create_string_buffer
+from dataclasses import dataclass
 from typing import Any
 
 from bot.parsing.results import Document, Unreadable
 from bot.parsing.text import clean
 
-_MAX_PAGES = 200
+_MAX_PAGES = 1_000
 _SECONDS = 15.0
+_MOST_NAMED = 20  # pages, attached files
+_LINE_BREAKS = str.maketrans({"\r": None, "\ufffe": "-\n", "\x02": "-\n"})
+"""PDFium has a sign of its own for a hyphen at the end of a line."""
+
+_WIDE_LINE, _WIDE_LINE_HEIGHT = "a-line-as-wide-as-the-page", 8.0
 
 
 def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
-    """The text of a PDF with a line `[page 3 of 12]` above each page; the first 200 pages, or
-    those named as in "1-5,8"."""
-    from pypdf import PdfReader
-    from pypdf.errors import FileNotDecryptedError, LimitReachedError, PyPdfError
+    """The text of a PDF with a line `[page 3 of 12]` above each page, and below it what is filled
+    into forms and written on the page; the first 1,000 pages, or those named as in "1-5,8"."""
+    import pypdfium2
+    from pypdfium2.raw import FPDF_ERR_PASSWORD
 
     try:
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted:
-            reader.decrypt("")
-        total = len(reader.pages)
-        chosen = _chosen(pages, total, name) if pages else list(range(1, total + 1))
-        texts = _page_texts(reader, chosen[:_MAX_PAGES])
-    except FileNotDecryptedError:
-        raise Unreadable(
-            f"{name} is protected by a password. Ask for a copy without one."
-        ) from None
-    except LimitReachedError:
-        raise Unreadable(
-            f"{name} unpacks to far too much and was not read. Ask for the pages that matter, or "
-            "for their text."
-        ) from None
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError) as error:
+        document = pypdfium2.PdfDocument(data)
+        document.init_forms()
+        total = len(document)
+        chosen = _chosen(pages, total, name) if pages and total else list(range(1, total + 1))
+        found = _read_pages(document, chosen[:_MAX_PAGES])
+        attached = [
+            document.get_attachment(at).get_name() for at in range(document.count_attachments())
+        ]
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == FPDF_ERR_PASSWORD:
+            raise Unreadable(
+                f"{name} is protected by a password. Ask for a copy without one."
+            ) from None
         raise Unreadable(
             f"{name} is damaged: it is not readable as a PDF. Another copy of it is needed."
         ) from error
-    if not texts:
+    if not found:
         raise Unreadable(f"{name} is damaged: it has no pages. Another copy of it is needed.")
-    if not any(texts.values()):
+    if not any(page.text for page in found.values()):
         raise Unreadable(
             f"{name} holds no text: its pages are blank, or scanned images, which cannot be read. "
             "A copy with text is needed, or the pages as PNG or JPEG."
         )
-    text = "\n\n".join(f"[page {page} of {total}]\n{text}" for page, text in texts.items())
-    title = str(reader.metadata.title or "") if reader.metadata else ""
-    return Document(
-        text, title=clean(title), pages=total, notes=_notes(texts), left_out=_unread(chosen, texts)
-    )
+    text = "\n\n".join(f"[page {at} of {total}]\n{page.text}" for at, page in found.items())
+    title = clean(document.get_metadata_dict().get("Title", ""))
+    left_out = [*_unread(chosen, found), *_unseen(found, attached)]
+    return Document(text, title=title, pages=total, left_out=left_out)
 
 
-def _page_texts(reader: Any, pages: list[int]) -> dict[int, str]:
-    """The text of the pages by number: of as many as can be read before time runs short."""
-    texts: dict[int, str] = {}
-    for page in pages:
-        texts[page] = clean(reader.pages[page - 1].extract_text()).strip()
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The text of a page; one that `is_scanned` has images and no text."""
+
+    text: str
+    is_scanned: bool
+
+
+def _read_pages(document: Any, pages: list[int]) -> dict[int, _Page]:
+    """The pages by number: as many as can be read before time runs short."""
+    found: dict[int, _Page] = {}
+    for number in pages:
+        found[number] = _read_page(document, number)
         if time.process_time() > _SECONDS:
             break
-    return texts
+    return found
 
 
-def _notes(texts: dict[int, str]) -> list[str]:
-    blank = [str(page) for page, text in texts.items() if not text]
-    if not blank:
-        return []
-    return [
-        f"No text on page {', '.join(blank[:20])}{', …' if len(blank) > 20 else ''}: blank, or "
-        "scanned images, which cannot be read."
-    ]
+def _read_page(document: Any, number: int) -> _Page:
+    """A page that is damaged is empty, as programs show it."""
+    import pypdfium2
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+
+    try:
+        page = document[number - 1]
+    except pypdfium2.PdfiumError:
+        return _Page("", is_scanned=True)
+    parts = [_text_of(document, page), *_written_on(page)]
+    is_empty = not any(parts)
+    has_images = is_empty and any(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3))
+    page.close()
+    return _Page("\n".join(filter(None, parts)), is_scanned=has_images)
 
 
-def _unread(chosen: list[int], texts: dict[int, str]) -> list[str]:
+def _text_of(document: Any, page: Any) -> str:
+    """The text of a page in the order of its content. PDFium takes single characters below one another
+    for vertical writing where no line of the page is wide, as in a narrow table: so one line is put
+    below all others that is as wide as the page, and left out of the text."""
+    from pypdfium2 import raw
+
+    line = raw.FPDFPageObj_NewTextObj(document, b"Helvetica", 1.0)
+    words = create_string_buffer(f"{_WIDE_LINE}\0".encode("utf-16-le"))
+    raw.FPDFText_SetText(line, cast(words, POINTER(c_ushort)))
+    left, bottom, right, top = (c_float() for _ in range(4))
+    raw.FPDFPageObj_GetBounds(line, left, bottom, right, top)
+    x, y, *_ = page.get_mediabox()
+    scale = page.get_width() / max(right.value - left.value, 0.1)
+    raw.FPDFPageObj_Transform(line, scale, 0, 0, _WIDE_LINE_HEIGHT, x, y + 2)
+    raw.FPDFPage_InsertObject(page, line)
+    text = str(page.get_textpage().get_text_range(errors="replace"))
+    before, _, after = text.rpartition(_WIDE_LINE)
+    return clean((before + after).translate(_LINE_BREAKS)).strip()
+
+
+def _written_on(page: Any) -> Iterator[str]:
+    """What people filled into the forms of a page, and wrote on it."""
+    from pypdfium2 import raw
+
+    typed = {raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT}
+    boxes = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
+    for at in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, at)
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        if kind == raw.FPDF_ANNOT_WIDGET and page.formenv:
+            field = (page.formenv, annotation)
+            value = _said(raw.FPDFAnnot_GetFormFieldValue, *field)
+            if raw.FPDFAnnot_GetFormFieldType(*field) in boxes:
+                value = "yes" if raw.FPDFAnnot_IsChecked(*field) else ""
+            label = _said(raw.FPDFAnnot_GetFormFieldName, *field)
+            yield f"[form field {label}: {value}]" if value else ""
+        elif kind in typed:
+            words = _said(raw.FPDFAnnot_GetStringValue, annotation, b"Contents")
+            yield f"[note on the page: {words}]" if words else ""
+        raw.FPDFPage_CloseAnnot(annotation)
+
+
+def _said(ask: Callable[..., int], *about: Any) -> str:
+    """A text of PDFium, which says how many bytes of UTF-16 it takes."""
+    size = ask(*about, None, 0)
+    if size <= 2:
+        return ""
+    buffer = (c_ushort * (size // 2))()
+    ask(*about, buffer, size)
+    text = bytes(buffer).decode("utf-16-le", "replace").split("\0")[0]
+    return " ".join(clean(text).split())
+
+
+def _unseen(found: dict[int, _Page], attached: list[str]) -> list[str]:
+    """Say what is in a PDF beside text."""
+    said = []
+    if scanned := [str(number) for number, page in found.items() if page.is_scanned]:
+        said.append(f"no text on page {_some(scanned)}: images, as of a scan, which are not read")
+    if attached:
+        said.append(f"files attached to it are not read: {_some(attached)}")
+    return said
+
+
+def _some(told: list[str]) -> str:
+    return f"{', '.join(told[:_MOST_NAMED])}{', …' if len(told) > _MOST_NAMED else ''}"
+
+
+def _unread(chosen: list[int], texts: Collection[int]) -> list[str]:
     if len(chosen) == len(texts):
         return []
     return [

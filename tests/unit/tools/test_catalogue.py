@@ -84,7 +84,7 @@ def test_heavy_libraries_wait_until_they_are_needed() -> None:
         "psycopg",
         "sqlglot",
         "openpyxl",
-        "pypdf",
+        "pypdfium2",
         "aiohttp",
         "pint",
         "holidays",
