@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bot.core.errors import ToolError
 from bot.tool_files import catalogue
-from bot.toolkit import Artifact, Artifacts, Page, ToolResult, documents, tables
+from bot.toolkit import Artifact, Artifacts, Fetcher, Page, ToolResult, documents, tables
 from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from bot.toolkit.file_kinds import Kind
 from tests.support.artifacts import MemoryArtifacts
