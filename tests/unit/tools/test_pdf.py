@@ -45,7 +45,10 @@ def read(words: Sequence[Words], change: Callable[[PdfWriter], None] | None = No
 
 def annotated(kind: str, **values: str) -> Callable[[PdfWriter], None]:
     def change(writer: PdfWriter) -> None:
-        about: dict[str, PdfObject] = {"Type": NameObject("/Annot"), "Subtype": NameObject(f"/{kind}")}
+        about: dict[str, PdfObject] = {
+            "Type": NameObject("/Annot"),
+            "Subtype": NameObject(f"/{kind}"),
+        }
         about["Rect"] = ArrayObject(map(FloatObject, (10, 10, 90, 30)))
         for key, value in values.items():
             about[key] = NameObject(value) if value.startswith("/") else TextStringObject(value)
