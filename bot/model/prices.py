@@ -4,7 +4,7 @@ service charges for its own tools, which that table lacks."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -76,8 +76,9 @@ class PriceList:
 
     def cost(self, model: str, usage: Usage) -> float | None:
         """US dollars for one response, fees included; None when the model's price is not known."""
-        known = _known(model)
-        price = _price(known, usage.input_tokens) if known else self.default_price
+        price = self.default_price
+        for above, each in _prices(model, datetime.now(UTC).date()):
+            price = each if usage.input_tokens > above else price
         return price.of(usage) + fees(usage) if price else None
 
     def knows(self, model: str) -> bool:
@@ -95,14 +96,27 @@ def _known(model: str) -> ModelInfo | None:
     return provider.find_model(model.lower())
 
 
-def _price(known: ModelInfo, input_tokens: int) -> Price:
-    """Return today's price for a request of so many tokens. The package's own `calc_price` takes a
-    millisecond, a quarter of the CPU of a turn."""
-    prices = known.get_prices(datetime.now(UTC))
-    return Price(
-        input=_rate(prices.input_mtok, input_tokens) or 0.0,
-        output=_rate(prices.output_mtok, input_tokens) or 0.0,
-        cached=_rate(prices.cache_read_mtok, input_tokens),
+@lru_cache(maxsize=32)
+def _prices(model: str, day: date) -> tuple[tuple[int, Price], ...]:
+    """Return what `model` costs on `day`, each price with the input tokens above which it holds; none
+    where the table lacks the model. The package's own `calc_price` takes a millisecond, a quarter of
+    the CPU of a turn."""
+    known = _known(model)
+    if known is None:
+        return ()
+    prices = known.get_prices(datetime.combine(day, time(), UTC))
+    rates = (prices.input_mtok, prices.output_mtok, prices.cache_read_mtok)
+    tiers = (tier.start for rate in rates for tier in getattr(rate, "tiers", ()))
+    return tuple(
+        (
+            above,
+            Price(
+                input=_rate(prices.input_mtok, above + 1) or 0.0,
+                output=_rate(prices.output_mtok, above + 1) or 0.0,
+                cached=_rate(prices.cache_read_mtok, above + 1),
+            ),
+        )
+        for above in sorted({-1, *tiers})
     )
 
 
