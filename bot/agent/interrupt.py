@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from types import TracebackType
 from typing import TypeVar
 
 from bot.core.outcome import StopReason
@@ -26,7 +26,7 @@ class Interrupt:
     def __init__(self) -> None:
         self._requested = False
         self._reason: StopReason | None = None
-        self._scopes: set[asyncio.Timeout] = set()
+        self.scopes: set[asyncio.Timeout] = set()
 
     @property
     def requested(self) -> bool:
@@ -42,32 +42,17 @@ class Interrupt:
         if not self._requested:
             self._requested, self._reason = True, reason
         now = asyncio.get_running_loop().time()
-        for scope in self._scopes:
+        for scope in self.scopes:
             scope.reschedule(now)
-        self._scopes.clear()
+        self.scopes.clear()
 
-    @asynccontextmanager
-    async def within(self, deadline: float) -> AsyncGenerator[None]:
+    def within(self, deadline: float) -> _Scope:
         """Bound what is awaited inside; never yield to a consumer from here.
 
         Raises Interrupted on a request, TimeoutError when `deadline` (the event loop's clock, in
         seconds) passes; either at once, before anything is begun, if it has happened already.
         """
-        if self._requested:
-            raise Interrupted
-        if asyncio.get_running_loop().time() >= deadline:
-            raise TimeoutError
-        try:
-            async with asyncio.timeout_at(deadline) as scope:
-                self._scopes.add(scope)
-                try:
-                    yield
-                finally:
-                    self._scopes.discard(scope)
-        except TimeoutError:
-            if self._requested:
-                raise Interrupted from None
-            raise
+        return _Scope(self, deadline)
 
     async def each(self, stream: AsyncGenerator[T], deadline: float) -> AsyncGenerator[T]:
         """Iterate with every step bounded as by `within`; closes `stream` however it ends."""
@@ -81,3 +66,40 @@ class Interrupt:
                 yield part
         finally:
             await stream.aclose()
+
+
+class _Scope:
+    """See `Interrupt.within`. A class, as a turn enters some twenty of them, and a generator costs twice
+    as much."""
+
+    __slots__ = ("_deadline", "_interrupt", "_timeout")
+
+    def __init__(self, interrupt: Interrupt, deadline: float) -> None:
+        self._interrupt = interrupt
+        self._deadline = deadline
+        self._timeout = asyncio.timeout_at(deadline)
+
+    async def __aenter__(self) -> None:
+        if self._interrupt.requested:
+            raise Interrupted
+        if asyncio.get_running_loop().time() >= self._deadline:
+            raise TimeoutError
+        await self._timeout.__aenter__()
+        self._interrupt.scopes.add(self._timeout)
+
+    async def __aexit__(
+        self,
+        exception_type: type[BaseException] | None,
+        exception: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._interrupt.scopes.discard(self._timeout)
+        is_over = isinstance(exception, TimeoutError)
+        try:
+            await self._timeout.__aexit__(exception_type, exception, traceback)
+        except TimeoutError:
+            if not self._interrupt.requested:
+                raise
+            is_over = True
+        if is_over and self._interrupt.requested:
+            raise Interrupted from None

@@ -104,12 +104,12 @@ class Phases:
     def timed(self, event: Recorded | SavePoint) -> Recorded | SavePoint:
         """Return `event` with the time that was spent until now in its state, and what hooks must
         remember."""
-        state = self.remembered(event.state)
-        return replace(event, state=state.go(state.transition, elapsed=self.elapsed()))
+        return replace(event, state=self.remembered(event.state, elapsed=self.elapsed()))
 
-    def remembered(self, state: LoopState) -> LoopState:
-        """Return `state` with what hooks must remember."""
-        return state.go(state.transition, hooks=state.hooks | self.parts.hooks.memory())
+    def remembered(self, state: LoopState, **changes: Any) -> LoopState:
+        """Return `state` with what hooks must remember, and `changes`."""
+        hooks = state.hooks | self.parts.hooks.memory()
+        return state.go(state.transition, hooks=hooks, **changes)
 
     def tools(self, state: LoopState, *, restart: bool) -> tuple[dict[str, Any], ...]:
         """Return the definitions that a request carries; `restart` offers a fresh chain."""
