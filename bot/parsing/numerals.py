@@ -13,14 +13,14 @@ from bot.parsing.results import Cell, Sheet
 
 _WRITTEN = re.compile(
     r"(?P<sign>[-+−]?)(?P<before>[^\w\s.,+−-]?)\s?"
-    r"(?P<digits>\d[\d.,’' \u00a0\u202f]*?)\s?(?P<after>[^\w\s.,+−-]?)"
+    r"(?P<digits>[.,]?\d[\d.,’' \u00a0\u202f]*?)\s?(?P<after>[^\w\s.,+−-]?)"
 )
 _SPACED = r"[1-9]\d{0,2}(?: \d{3})+"
 _OF_A_PHONE = 9
 """Digits in groups of three that may be no number: where all cells have so many, none is one."""
 _BELOW_ZERO = re.compile(r"([^\w\s.,()+-]?)\s?\(([^()+-]+)\)")
 """As accountants write it: €(300.00)."""
-_NO_VALUE = frozenset(
+NO_VALUE = frozenset(
     [
         "n/a",
         "#n/a",
@@ -48,6 +48,7 @@ _NO_VALUE = frozenset(
         "missing",
     ]
 )
+"""Words that say that there is no value, in lower case."""
 _NUMBER = re.compile(
     r"[-+−]?[^\w\s]?\s?[\d.,’' \u00a0\u202f]*\d[\d.,]*(?:[eE][-+]?\d+)?\s?[^\w\s]?"
 )
@@ -58,10 +59,10 @@ class Style(Enum):
     """Which sign stands before the decimals; the value is a number written so."""
 
     POINT = re.compile(
-        rf"(?:0|[1-9]\d*|[1-9]\d{{0,2}}(?:[,’'\u00a0\u202f]\d{{3}})+|{_SPACED})(?:\.\d+)?"
+        rf"(?:0|[1-9]\d*|[1-9]\d{{0,2}}(?:[,’'\u00a0\u202f]\d{{3}})+|{_SPACED})(?:\.\d+)?|\.\d+"
     )
     COMMA = re.compile(
-        rf"(?:0|[1-9]\d*|[1-9]\d{{0,2}}(?:[.’'\u00a0\u202f]\d{{3}})+|{_SPACED})(?:,\d+)?"
+        rf"(?:0|[1-9]\d*|[1-9]\d{{0,2}}(?:[.’'\u00a0\u202f]\d{{3}})+|{_SPACED})(?:,\d+)?|,\d+"
     )
 
     @property
@@ -123,7 +124,7 @@ def with_blanks(sheet: Sheet) -> Sheet:
 
 def says_nothing(text: str) -> bool:
     """Whether a text says that there is no value."""
-    return text.strip().casefold() in _NO_VALUE
+    return text.strip().casefold() in NO_VALUE
 
 
 def _is_typed(cells: Sequence[Cell]) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from bot.parsing import dates
 from bot.parsing.kinds import decimal_kind, is_exact, kind_of_texts
 from bot.parsing.numerals import (
+    NO_VALUE,
     Numerals,
     Style,
     is_written_number,
@@ -100,10 +101,13 @@ def _looked_at(connection: Any, column: TextColumn) -> TextColumn:
         f"FROM {TABLE} WHERE {text} <> '' GROUP BY shape LIMIT {_MOST_SHAPES}"
     ).fetchall()
     rest = {shape: (example, count) for shape, example, count in rows if not says_nothing(shape)}
-    if not rest or len(rows) == _MOST_SHAPES:
+    if len(rows) == _MOST_SHAPES:
         return column
     column.markers = sorted(example for shape, example, _ in rows if shape not in rest)
     column.value = _without(text, [shape for shape, _, _ in rows if shape not in rest])
+    if not rest:
+        column.sql = column.value if column.markers else ""
+        return column
     column.kind, column.numerals = kind_of_texts(rest, _unknown), numerals(list(rest))
     if column.kind != "VARCHAR":
         column.sql = column.value
@@ -224,12 +228,31 @@ def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
     ]
     said = (
         ("Read as empty", empty),
+        (
+            "Kept as words that may mean that there is no value",
+            _doubtful_words(connection, columns),
+        ),
         ("Read as dates", days),
         ("Read as numbers", numbers),
         ("In two notations", readings),
         ("Kept as text", doubts),
     )
     return [f"{what}: {some_of(told)}." for what, told in said if told]
+
+
+def _doubtful_words(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
+    """Tell of columns of words with "NA" or the like: counted, or grouped by, it is one of the words."""
+    texts = [each for each in columns if not each.sql]
+    if not texts:
+        return []
+    words = ", ".join("'" + each.replace("'", "''") + "'" for each in sorted(NO_VALUE))
+    counts = (f"histogram(c{each.at}) FILTER (lower(c{each.at}) IN ({words}))" for each in texts)
+    [found] = connection.execute(f"SELECT {', '.join(counts)} FROM {TABLE}").fetchall()
+    return [
+        f"{each.name} ({', '.join(count)} in {sum(count.values()):,} rows)"
+        for each, count in zip(texts, found, strict=True)
+        if count
+    ]
 
 
 def _first(connection: Any, column: TextColumn) -> str:

@@ -102,6 +102,10 @@ def test_a_header_is_a_row_unlike_its_columns(
         (["4", "5", "6", "pending"], "VARCHAR", "4", "1 of 4 values are no number: pending"),
         (["1.234", "5.678"], "DOUBLE", 1.234, "1.234 may be 1.234 or 1234"),
         (["0.123", "0.456"], "DOUBLE", 0.123, ""),
+        ([".123", "-.5"], "DOUBLE", 0.123, ""),
+        (["NA", "NA"], "VARCHAR", None, "Read as empty: x (NA)"),
+        (["NA", "male"], "VARCHAR", "NA", "may mean that there is no value: x (NA in 1 rows)"),
+        (["007", "n/a", "N/A"], "VARCHAR", "007", "no value: x (N/A, n/a in 2 rows)"),
     ],
 )
 def test_a_column_has_a_type_only_where_all_its_values_have_one_reading(
@@ -121,6 +125,7 @@ def test_a_column_has_a_type_only_where_all_its_values_have_one_reading(
         ("a;x;y\nq;1.234;0,5\nr;5.678;1,5\n", "x BIGINT", 1234, "1.234 may be 1234 or 1.234"),
         ("a;x\nq;1.234,5\nr;5.678\n", "x DOUBLE", 1234.5, ""),
         ("a;x\nq;0,123\nr;0,456\n", "x DOUBLE", 0.123, ""),
+        ("a;x\nq;,641\nr;-,5\n", "x DOUBLE", 0.641, "Read as numbers: x (,641 as .641)"),
         ("a\tx\nq\t1,234.5\nr\t5,678\n", "x DOUBLE", 1234.5, ""),
     ],
 )
