@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -193,6 +193,17 @@ def _signed(text: str) -> str:
 
 def _is_unit(sign: str) -> bool:
     return sign in {"", "%"} or (len(sign) == 1 and unicodedata.category(sign) == "Sc")
+
+
+def doubtful_words(found: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Tell of columns of words with "NA" or the like, `found` and counted in them: in a count, or a
+    group, it is one of the words."""
+    told = [
+        f"{name} ({', '.join(counts)} in {sum(counts.values()):,} rows)"
+        for name, counts in found.items()
+        if counts
+    ]
+    return [f"Kept as words that may mean that there is no value: {some_of(told)}."] * bool(told)
 
 
 def some_of(told: Sequence[str]) -> str:

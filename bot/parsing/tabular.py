@@ -15,9 +15,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from bot.parsing.dates import looks_like_one
 from bot.parsing.headers import judged
 from bot.parsing.kinds import is_nan, kind_of_cells
-from bot.parsing.numerals import adds_up, some_of, stands_out
+from bot.parsing.numerals import (
+    adds_up,
+    doubtful_words,
+    is_written_number,
+    says_nothing,
+    some_of,
+    stands_out,
+)
 from bot.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.parsing.text import clean
 
@@ -80,6 +88,8 @@ def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
         notes.append(f"{note} Line {line} ({words}) was read as a row; it may be a header.")
     elif not verdict.is_sure:
         notes.append(f"Line {line} ({words}) was read as the header; it may be a row.")
+    if header is not None and not typed:
+        header = _above_its_columns(header, kept[1:], width, notes)
     width = max(width, len(header or ()))
     if width > _MAX_COLUMNS:
         raise Unreadable(f"{name} has {width:,} columns; {_MAX_COLUMNS:,} can be read.")
@@ -148,6 +158,27 @@ def column_names(header: Sequence[Cell], width: int) -> list[str]:
         seen.add(name.lower())
         names.append(name)
     return names
+
+
+def _above_its_columns(
+    header: list[Cell], rows: list[NumberedRow], width: int, notes: list[str]
+) -> list[Cell]:
+    """A header that is shorter than its rows, and not for a delimiter at their ends: with one name
+    missing it is that of the row numbers, as R writes them."""
+    filled = max(
+        (at + 1 for _, row in rows for at, cell in enumerate(row[:width]) if cell), default=0
+    )
+    if len(header) == filled - 1:
+        notes.append(
+            "The header has one name fewer than the rows have values: the first column was taken to "
+            "have none; it may be the last."
+        )
+        return [None, *header]
+    if len(header) < filled:
+        notes.append(
+            f"The header names {len(header)} of {filled} columns: the first ones, it seems."
+        )
+    return header
 
 
 def _renamed(header: Sequence[Cell], names: Sequence[str]) -> list[str]:
@@ -319,18 +350,44 @@ def write_parquet(sheet: Sheet, path: Path) -> None:
         if (empty := sum(map(is_nan, cells)))
     ]:
         sheet.notes.append(f"Values that are no number (NaN), read as empty: {some_of(told)}.")
+    kinds = list(map(kind_of_cells, columns))
+    texts = {
+        name: list(filter(None, (cell_text(cell).strip() for cell in cells)))
+        for name, cells, kind in zip(sheet.columns, columns, kinds, strict=True)
+        if kind == "VARCHAR"
+    }
+    sheet.notes.extend(_on_texts(texts))
     source = path.with_suffix(".csv")
     with source.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([_stored_text(cell) for cell in row] for row in sheet.rows)
     typed = {
-        name: f"CAST(nullif(c{at}, '') AS {kind_of_cells(cells)})"
-        for at, (name, cells) in enumerate(zip(sheet.columns, columns, strict=True))
+        name: f"CAST(nullif(c{at}, '') AS {kind})"
+        for at, (name, kind) in enumerate(zip(sheet.columns, kinds, strict=True))
     }
     with connect() as connection:
         load_csv(connection, source, len(typed))
         source.unlink()
         copy_columns(connection, typed, path)
+
+
+def _on_texts(columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """Say which columns of text are mostly numbers or days, and which have words for no value."""
+    figures = [
+        f"{name} ({texts[0][:_LONGEST_NAME]})"
+        for name, texts in columns.items()
+        if _are_figures(texts)
+    ]
+    counts = {name: Counter(filter(says_nothing, texts)) for name, texts in columns.items()}
+    told = [f"Kept as text, as the file has them: {some_of(figures)}."] * bool(figures)
+    return [*told, *doubtful_words(counts)]
+
+
+def _are_figures(texts: Sequence[str]) -> bool:
+    if all(each.isdecimal() for each in texts) and any(each[0] == "0" for each in texts):
+        return False  # codes
+    figures = sum(is_written_number(each) or looks_like_one(each) for each in texts)
+    return figures * 2 > len(texts)
 
 
 def _stored_text(cell: Cell) -> str:

@@ -15,6 +15,7 @@ from bot.parsing.numerals import (
     NO_VALUE,
     Numerals,
     Style,
+    doubtful_words,
     is_written_number,
     numerals,
     says_nothing,
@@ -228,31 +229,24 @@ def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
     ]
     said = (
         ("Read as empty", empty),
-        (
-            "Kept as words that may mean that there is no value",
-            _doubtful_words(connection, columns),
-        ),
         ("Read as dates", days),
         ("Read as numbers", numbers),
         ("In two notations", readings),
         ("Kept as text", doubts),
     )
-    return [f"{what}: {some_of(told)}." for what, told in said if told]
+    found = [f"{what}: {some_of(told)}." for what, told in said if told]
+    return [*found, *doubtful_words(_no_values(connection, columns))]
 
 
-def _doubtful_words(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
-    """Tell of columns of words with "NA" or the like: counted, or grouped by, it is one of the words."""
+def _no_values(connection: Any, columns: Sequence[TextColumn]) -> dict[str, dict[str, int]]:
+    """Count the words for no value in each column of words."""
     texts = [each for each in columns if not each.sql]
     if not texts:
-        return []
+        return {}
     words = ", ".join("'" + each.replace("'", "''") + "'" for each in sorted(NO_VALUE))
     counts = (f"histogram(c{each.at}) FILTER (lower(c{each.at}) IN ({words}))" for each in texts)
     [found] = connection.execute(f"SELECT {', '.join(counts)} FROM {TABLE}").fetchall()
-    return [
-        f"{each.name} ({', '.join(count)} in {sum(count.values()):,} rows)"
-        for each, count in zip(texts, found, strict=True)
-        if count
-    ]
+    return {each.name: count or {} for each, count in zip(texts, found, strict=True)}
 
 
 def _first(connection: Any, column: TextColumn) -> str:

@@ -62,6 +62,24 @@ def test_a_header_is_a_row_unlike_its_columns(
 
 
 @pytest.mark.parametrize(
+    ("text", "names", "note"),
+    [
+        ('"w","f"\n"1",26.5,3\n"2",27.5,4\n"3",28.5,4\n', "column_1 w f", "fewer than the rows"),
+        ("w,f\n1,26.5,\n2,27.5,\n", "w f column_3", ""),
+        ("w,f\n1,2,3,4\n5,6,7,8\n", "w f column_3 column_4", "names 2 of 4 columns"),
+    ],
+)
+def test_names_stand_above_their_own_columns(
+    tmp_path: Path, text: str, names: str, note: str
+) -> None:
+    """R writes no name above the row numbers: every name stood above its neighbour's values."""
+    types, _, notes = read(tmp_path, text)
+    assert " ".join(each.split()[0] for each in types.split(", ")) == names
+    assert note in notes
+    assert note or "names" not in notes
+
+
+@pytest.mark.parametrize(
     ("values", "kind", "first", "note"),
     [
         (

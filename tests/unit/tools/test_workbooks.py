@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import openpyxl
 
 from bot.parsing.office import read_workbook
 from bot.parsing.results import Sheet
+from bot.parsing.tabular import write_parquet
 
 
 def read(make: Callable[[Any], None]) -> Sheet:
@@ -64,6 +66,26 @@ def test_only_errors_are_errors() -> None:
     sheet = read(make)
     assert [row[0] for row in sheet.rows] == ["#USA", "#winning!", None]
     assert "Formula errors, read as empty: #N/A (1)." in sheet.notes
+
+
+def test_numbers_and_days_that_are_text_are_told(tmp_path: Path) -> None:
+    """Text sorts 9 above 10, and its sum is refused; a code with leading zeros is meant as text."""
+
+    def make(sheet: Any) -> None:
+        for row in (
+            ["cases", "mixed", "day", "zip", "sex"],
+            ["9", 5, "12/06/2021", "00501", "f"],
+            ["10", 6, "13/06/2021", "10001", "NA"],
+            ["<5", "pending", "14/06/2021", "10002", "m"],
+        ):
+            sheet.append(row)
+
+    sheet = read(make)
+    write_parquet(sheet, tmp_path / "0.parquet")
+    assert sheet.notes == [
+        "Kept as text, as the file has them: cases (9), mixed (5), day (12/06/2021).",
+        "Kept as words that may mean that there is no value: sex (NA in 1 rows).",
+    ]
 
 
 def test_hidden_rows_and_further_tables_are_told() -> None:
