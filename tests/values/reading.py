@@ -1,0 +1,64 @@
+"""What a reader makes of a file, in one form for all readers: ours through the job that tools run."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bot.core.errors import ToolError
+from bot.isolated import Refused
+from bot.isolated.files import read
+from bot.parsing.tabular import connect
+from bot.toolkit.file_kinds import kind_of
+
+
+@dataclass(frozen=True)
+class Table:
+    """A sheet of a workbook, or the one table of a file (`name` ""); every column has all rows."""
+
+    name: str
+    names: list[str]
+    columns: list[list[Any]]
+
+    @property
+    def rows(self) -> int:
+        return len(self.columns[0]) if self.columns else 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Tables or a text, what was said of them, or the sentence with which the file was refused."""
+
+    tables: list[Table] = field(default_factory=list)
+    text: str = ""
+    notes: list[str] = field(default_factory=list)
+    refusal: str = ""
+
+
+def ours(data: bytes, name: str) -> Reading:
+    """Read a file as the tools do, but in this process: the job is the same."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("input").write_bytes(data)
+        try:
+            found = read(kind_of(name, "", data), name, sheet=None, pages=None)
+        except (ToolError, Refused) as error:
+            return Reading(refusal=str(error))
+        if "document" in found:
+            document = found["document"]
+            return Reading(text=document["text"], notes=[*document["notes"], *document["left_out"]])
+        tables = [_kept(each["name"], f"{at}.parquet") for at, each in enumerate(found["tables"])]
+        notes = [note for each in found["tables"] for note in (*each["notes"], *each["left_out"])]
+        return Reading(tables, notes=notes)
+
+
+def _kept(name: str, parquet: str) -> Table:
+    with connect() as connection:
+        result = connection.execute(f"SELECT * FROM read_parquet('{parquet}')")
+        names = [each[0] for each in result.description]
+        rows = result.fetchall()
+    return Table(
+        name, names, [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in names]
+    )
