@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from ctypes import POINTER, c_float, c_ushort, cast, create_string_buffer
 from dataclasses import dataclass
 from typing import Any
 
 from bot.parsing.results import Document, Unreadable
-from bot.parsing.text import clean
+from bot.parsing.text import clean, decode
 
 _MAX_PAGES = 1_000
 _SECONDS = 15.0
@@ -19,6 +20,29 @@ _LINE_BREAKS = str.maketrans({"\r": None, "\ufffe": "-\n", "\x02": "-\n"})
 """PDFium has a sign of its own for a hyphen at the end of a line."""
 
 _WIDE_LINE, _WIDE_LINE_HEIGHT = "a-line-as-wide-as-the-page", 8.0
+
+_BESIDE = "[beside the main text]"
+_INLINE = frozenset(
+    [
+        *(
+            "a",
+            "abbr",
+            "b",
+            "bdi",
+            "bdo",
+            "big",
+            "cite",
+            "code",
+            "data",
+            "del",
+            "dfn",
+            "em",
+            "font",
+        ),
+        *("i", "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike"),
+        *("strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
+    ]
+)
 
 
 def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
@@ -181,28 +205,69 @@ def _chosen(pages: str, total: int, name: str) -> list[int]:
     return list(dict.fromkeys(chosen))
 
 
-def read_html(data: bytes, name: str) -> Document:
-    """The main text of a web page as Markdown, with its title and date."""
+def read_html(data: bytes | str, name: str) -> Document:
+    """The main text of a web page as Markdown, and below it what stands beside that, with its title
+    and date."""
     import trafilatura
     from lxml import etree, html  # type: ignore[import-untyped]
 
+    page, note = (data, "") if isinstance(data, str) else _decoded(data)
     try:
-        tree = html.fromstring(data)
-        text = trafilatura.extract(data, output_format="markdown", include_links=True) or ""
+        tree = html.fromstring(page)
+        text = trafilatura.extract(page, output_format="markdown", include_links=True) or ""
         metadata = trafilatura.extract_metadata(tree)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise Unreadable(f"{name} holds no text.") from error
     title = metadata.title or tree.findtext(".//title") or ""
-    text = text or _all_text(tree)
+    whole = _all_text(tree)
+    if rest := _not_in(text, whole) if text else []:
+        text = "\n".join([text, "", _BESIDE, *rest])
+    text = text or whole
     if not text.strip():
         raise Unreadable(f"{name} holds no text; it may be drawn by scripts only.")
     date = metadata.date or ""
-    return Document(clean(text), title=" ".join(clean(title).split()), date=date)
+    notes = [note] if note else []
+    return Document(clean(text), title=" ".join(clean(title).split()), date=date, notes=notes)
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    """The page as text, and a note on its encoding: that which it declares, where it is not UTF-8."""
+    declared = re.search(
+        rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)=[\"']?([\w-]+)", data[:4096]
+    )
+    text, note = decode(data)
+    if note and declared:
+        name = declared[1].decode().lower()
+        name = "cp1252" if name == "iso-8859-1" else name  # as browsers do
+        with suppress(LookupError):  # an encoding that nobody knows
+            text, note = data.decode(name, "replace"), ""
+    return re.sub(r"^\s*<\?xml[^>]*\?>", "", text), note
 
 
 def _all_text(tree: Any) -> str:
-    """What is left when no main text can be told from the rest."""
-    for node in tree.xpath("//script|//style|//noscript|//head"):
+    """All text of a page line by line: a line for each block, | between the cells of a row."""
+    from lxml import etree
+
+    for node in tree.xpath("//script|//style|//noscript|//head|//template"):
         node.drop_tree()
-    lines = (" ".join(line.split()) for line in tree.text_content().splitlines())
+    parts = list[str]()
+    for event, node in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+        tag = node.tag if isinstance(node.tag, str) else ""
+        if tag not in _INLINE and tag:
+            parts.append(" | " if tag in {"td", "th"} and event == "start" else "\n")
+        if event == "start" and tag:
+            parts.append(" ".join((node.text or "").splitlines()))
+        if event != "start":
+            parts.append(" ".join((node.tail or "").splitlines()))
+    lines = (" ".join(line.split()).removeprefix("| ") for line in "".join(parts).splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def _not_in(text: str, whole: str) -> list[str]:
+    """The lines of `whole` whose words are not in `text`, Markdown, one after the other."""
+    plain = _said_words(re.sub(r"\]\([^)\s]*\)|\*\*|</?su[bp]>", "", text))
+    return [line for line in whole.splitlines() if _said_words(line) not in plain]
+
+
+def _said_words(text: str) -> str:
+    return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])

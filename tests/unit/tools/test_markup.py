@@ -1,0 +1,75 @@
+"""Web pages and e-mails lose nothing that people see in them."""
+
+from __future__ import annotations
+
+from email.message import EmailMessage
+
+import pytest
+
+from bot.parsing.mail import read_mail
+from bot.parsing.pages import read_html
+
+SENTENCE = "The quick brown fox jumps over the lazy dog all day long, and on Sundays as well."
+
+
+def test_what_stands_beside_the_main_text_is_read() -> None:
+    """Lists, definitions and menus are no main text, but somebody may ask for what they say."""
+    page = (
+        f"<body><nav><a href='/'>Home</a> <a href='/x'>Prices</a></nav><p>{SENTENCE}</p>"
+        f"<p>{SENTENCE[::-1]}</p><dl><dt>Fee</dt><dd>50 EUR</dd></dl>"
+        "<ul><li>one<ul><li>inner</li></ul></li></ul><footer>Imprint</footer></body>"
+    )
+    main, beside = read_html(page.encode(), "p.html").text.split("[beside the main text]\n")
+    assert SENTENCE in main
+    assert SENTENCE not in beside
+    for said in ("Home Prices", "Fee\n50 EUR", "inner", "Imprint"):
+        assert said in main or said in beside
+
+
+def test_cells_of_a_table_stay_apart() -> None:
+    """Where no main text is found, 1 and 2 in a row are not 12."""
+    page = b"<body><div><table><tr><td>1</td><td>2</td></tr></table></div></body>"
+    assert "12" not in read_html(page, "p.html").text
+
+
+def mail(plain: str, html: str) -> EmailMessage:
+    message = EmailMessage()
+    message["From"], message["Subject"] = "a@example.com", "Offer"
+    message.set_content(plain)
+    message.add_alternative(html, subtype="html")
+    return message
+
+
+def test_the_fuller_form_of_an_email_is_read() -> None:
+    """Many programs send "your reader shows no HTML" as its plain text."""
+    html = f"<p>{SENTENCE}</p><p>It costs 50 EUR.</p>"
+    stub = read_mail(mail("This message needs HTML.", html).as_bytes(), "m.eml")
+    assert "50 EUR" in stub.text
+    plain = read_mail(mail(f"{SENTENCE}\n\nIt costs 50 EUR.", html).as_bytes(), "m.eml")
+    assert plain.text.endswith(f"{SENTENCE}\n\nIt costs 50 EUR.\n")
+
+
+def test_attachments_of_an_email_are_missing_from_all_that_is_made_of_it() -> None:
+    message = mail("See the terms.", "<p>See the terms.</p>")
+    message.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="terms.pdf")
+    found = read_mail(message.as_bytes(), "m.eml")
+    assert found.left_out == ["attached to it, and not read: terms.pdf"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "iso8859-2", "shift_jis", "koi8-r"])
+def test_letters_of_a_page_are_those_that_it_declares(encoding: str) -> None:
+    words = {"shift_jis": "東京タワー", "koi8-r": "Привет мир"}.get(encoding, "Dvořák a Łódź")
+    head = "" if encoding.startswith("utf") else f'<meta charset="{encoding}">'
+    page = (
+        f"<html><head>{head}</head><body><p>{SENTENCE}</p><ul><li>{words}</li></ul></body></html>"
+    )
+    assert words in read_html(page.encode(encoding), "p.html").text
+
+
+def test_letters_of_an_email_are_those_of_its_part() -> None:
+    """What the page inside declares holds for another form of it."""
+    page = f'<meta charset="iso-8859-1"><p>{SENTENCE}</p><p>Łódź</p>'
+    message = EmailMessage()
+    message["Subject"] = "x"
+    message.set_content(page, subtype="html")
+    assert "Łódź" in read_mail(message.as_bytes(), "m.eml").text
