@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 
-from bot.commands import cli
+from bot.cli import cli
 from bot.core.ending import end_as_by_ctrl_c
 from bot.core.errors import (
     ConfigurationError,
@@ -15,8 +15,8 @@ from bot.core.errors import (
     StoreUnavailable,
     ToolDefinitionError,
 )
-from bot.core.redaction import redacted
-from bot.core.unseen import escaped
+from bot.core.text.invisible_text import escaped
+from bot.core.text.redaction import redacted
 
 log = logging.getLogger(__name__)
 

@@ -13,13 +13,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from bot.agent.effort import Effort
 from bot.agent.events import Event, RunEnded, ToolStarted, TurnStarted
-from bot.agent.hooks import Hooks, Prevent, Verdict
+from bot.agent.hooks.chain import Hooks, Prevent, Verdict
+from bot.agent.hooks.effort import Effort
 from bot.agent.state import LoopState
 from bot.core.chain import Item, Usage
 from bot.core.outcome import StopReason
-from bot.local.model import Reply, Script, call, calls, empty, finish, incomplete, refusal, text
+from bot.dev.model import Reply, Script, call, calls, empty, finish, incomplete, refusal, text
 from bot.model import ResponsesModel, sdk_client
 from bot.runs.endings import explain
 from tests.unit.agent.harness import ANSWER, MODELS, Bench, bench

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import regex
 from pydantic import Field
 
+from bot.services.tables import tables
 from bot.toolkit import (
     Artifact,
     Artifacts,
@@ -17,7 +18,6 @@ from bot.toolkit import (
     ToolError,
     ToolResult,
     current_room,
-    tables,
     tool,
 )
 

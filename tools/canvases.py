@@ -6,6 +6,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
+from bot.services import documents
 from bot.toolkit import (
     Artifacts,
     Canvas,
@@ -20,7 +21,6 @@ from bot.toolkit import (
     Source,
     ToolError,
     ToolResult,
-    documents,
     tool,
 )
 

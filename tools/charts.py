@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.services.tables import drawing, tables
 from bot.toolkit import (
     CHART_TYPE,
     Artifact,
@@ -21,8 +22,6 @@ from bot.toolkit import (
     ToolError,
     ToolResult,
     current_request,
-    drawing,
-    tables,
     tool,
 )
 

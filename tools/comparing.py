@@ -8,18 +8,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import (
-    Artifact,
-    Artifacts,
-    Compact,
-    Provided,
-    ToolError,
-    ToolResult,
-    deriving,
-    tables,
-    tool,
-)
-from bot.toolkit.tables import quoted_name
+from bot.services.tables import deriving, tables
+from bot.services.tables.tables import quoted_name
+from bot.toolkit import Artifact, Artifacts, Compact, Provided, ToolError, ToolResult, tool
 
 
 @tool(

@@ -7,17 +7,8 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from bot.toolkit import (
-    Artifacts,
-    Compact,
-    Databases,
-    Provided,
-    Query,
-    Source,
-    ToolResult,
-    tables,
-    tool,
-)
+from bot.services.tables import tables
+from bot.toolkit import Artifacts, Compact, Databases, Provided, Query, Source, ToolResult, tool
 
 
 async def _schema(services: Mapping[type, object]) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from bot.services import documents
 from bot.toolkit import (
     Artifacts,
     Compact,
@@ -16,7 +17,6 @@ from bot.toolkit import (
     ToolError,
     ToolResult,
     current_request,
-    documents,
     tool,
 )
 

@@ -8,19 +8,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.toolkit import (
-    Artifact,
-    Artifacts,
-    Compact,
-    Provided,
-    ToolError,
-    ToolResult,
-    deriving,
-    documents,
-    tables,
-    tool,
-)
-from bot.toolkit.tables import quoted_name
+from bot.services import documents
+from bot.services.tables import deriving, tables
+from bot.services.tables.tables import quoted_name
+from bot.toolkit import Artifact, Artifacts, Compact, Provided, ToolError, ToolResult, tool
 
 _MOST_COLUMNS = 60
 _MOST_TABLES = 20

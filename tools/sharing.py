@@ -12,6 +12,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from bot.services import reports
+from bot.services.tables import spreadsheets, tables
 from bot.toolkit import (
     CHART_TYPE,
     Artifact,
@@ -23,9 +25,6 @@ from bot.toolkit import (
     ToolError,
     ToolResult,
     gaps_of,
-    reports,
-    spreadsheets,
-    tables,
     tool,
 )
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.toolkit import Artifacts, Compact, Fields, Provided, ToolResult, tables, tool
+from bot.services.tables import tables
+from bot.toolkit import Artifacts, Compact, Fields, Provided, ToolResult, tool
 
 
 def _query_title(arguments: Any) -> str:

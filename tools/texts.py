@@ -12,7 +12,8 @@ from typing import Annotated, Any
 import regex
 from pydantic import Field
 
-from bot.toolkit import Artifact, Artifacts, Provided, Query, ToolError, ToolResult, tables, tool
+from bot.services.tables import tables
+from bot.toolkit import Artifact, Artifacts, Provided, Query, ToolError, ToolResult, tool
 from bot.toolkit.narrowing import has_words
 
 _SECONDS = 5.0

@@ -7,17 +7,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import (
-    Artifacts,
-    Compact,
-    Fetcher,
-    Page,
-    Provided,
-    Query,
-    ToolResult,
-    documents,
-    tool,
-)
+from bot.services import documents
+from bot.toolkit import Artifacts, Compact, Fetcher, Page, Provided, Query, ToolResult, tool
 
 
 @tool(

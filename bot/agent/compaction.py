@@ -13,12 +13,12 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from bot.agent import prompts
+from bot.agent.calls.outputs import in_marks, marked, new_mark
 from bot.agent.interrupt import Interrupt, Interrupted
-from bot.agent.outputs import in_marks, marked, new_mark
 from bot.agent.window import asked, is_models, paired, portable, words
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
-from bot.core.token_estimate import estimated_tokens
+from bot.core.text.token_estimate import estimated_tokens
 from bot.model.types import Model, ModelRequest, ModelResponse
 from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.size import SAVED, Room, limited, saved_handle, shortened

@@ -14,7 +14,8 @@ from contextlib import aclosing
 from functools import partial
 
 from bot.agent import observe
-from bot.agent.dispatch import Dispatched
+from bot.agent.calls.dispatch import Dispatched
+from bot.agent.calls.outputs import CallOutput
 from bot.agent.events import (
     Event,
     Paused,
@@ -23,9 +24,8 @@ from bot.agent.events import (
     SavePoint,
     TurnStarted,
 )
-from bot.agent.hooks import beside
+from bot.agent.hooks.chain import beside
 from bot.agent.model_call import CallResult
-from bot.agent.outputs import CallOutput
 from bot.agent.parts import Parts
 from bot.agent.phases import Continue, Finish, Phases
 from bot.agent.recovery import prepare, recover

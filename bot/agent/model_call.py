@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from bot.agent.complete import Draft
+from bot.agent.builtin.complete_task import Draft
+from bot.agent.calls.hosted_steps import HostedEvent, HostedSteps
 from bot.agent.events import ReasoningDelta, ResultDelta, TextDelta, TextWithdrawn
-from bot.agent.hosted_steps import HostedEvent, HostedSteps
 from bot.agent.interrupt import Interrupted
 from bot.agent.parts import Parts
 from bot.core.errors import CallRefused, ModelError, ModelErrorKind

@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from bot.agent import prompts
-from bot.agent.complete import NAME as COMPLETE
-from bot.agent.complete import ResponseType, json_in
-from bot.agent.hooks import Block, Go, HookChain, Prevent
+from bot.agent.builtin.complete_task import NAME as COMPLETE
+from bot.agent.builtin.complete_task import ResponseType, json_in
+from bot.agent.calls.outputs import CallOutput, cancelled
+from bot.agent.hooks.chain import Block, Go, HookChain, Prevent
 from bot.agent.interrupt import Interrupt
-from bot.agent.outputs import CallOutput, cancelled
 from bot.agent.state import Ending, Failure, LoopState, Transition
 from bot.agent.window import portable
 from bot.core.answers import Answer

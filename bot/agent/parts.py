@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.agent import prompts
-from bot.agent.calls import Toolbox
-from bot.agent.complete import ResponseType
-from bot.agent.hooks import HookChain
+from bot.agent.builtin.complete_task import ResponseType
+from bot.agent.calls.call import Toolbox
+from bot.agent.hooks.chain import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.core.chain import LedgerEntry, Usage

@@ -8,10 +8,13 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from bot.agent import checkpoint
-from bot.agent.calls import Intent
-from bot.agent.complete import NAME as COMPLETE
-from bot.agent.dispatch import NOT_RUN, Answered, Dispatch, Dispatched, Waiting
+from bot.agent.builtin import checkpoint
+from bot.agent.builtin.complete_task import NAME as COMPLETE
+from bot.agent.builtin.shared_budget import Pool
+from bot.agent.calls.call import Intent
+from bot.agent.calls.dispatch import NOT_RUN, Answered, Dispatch, Dispatched, Waiting
+from bot.agent.calls.hosted_steps import hosted_steps
+from bot.agent.calls.outputs import CallOutput, stopped_result
 from bot.agent.events import (
     Event,
     FromSubagent,
@@ -22,13 +25,10 @@ from bot.agent.events import (
 )
 from bot.agent.filling import Filling, decide
 from bot.agent.guards import usage_ratio
-from bot.agent.hosted_steps import hosted_steps
 from bot.agent.interrupt import Interrupted
 from bot.agent.model_call import CallResult, ModelCall, Shown
 from bot.agent.observe import Notes, finished, finished_with_text, judged
-from bot.agent.outputs import CallOutput, stopped_result
 from bot.agent.parts import Parts
-from bot.agent.pool import Pool
 from bot.agent.resuming import accepted_result, with_history
 from bot.agent.state import LoopState, OpenResponse
 from bot.agent.window import paired, reasoned
@@ -36,7 +36,7 @@ from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError
 from bot.core.outcome import StopReason
-from bot.core.token_estimate import estimated_tokens
+from bot.core.text.token_estimate import estimated_tokens
 from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.size import Room, room_for_calls
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.agent.outputs import marked, new_mark
+from bot.agent.calls.outputs import marked, new_mark
 from bot.core.chain import Item
 from bot.core.memory import Memory
 from bot.core.outcome import StopReason
 from bot.core.request import Again, Entry, FileRef, Request
-from bot.core.time_zones import zone_of
+from bot.core.text.time_zones import zone_of
 
 INSTRUCTIONS = """\
 You are an assistant that colleagues ask in Slack. You work with tools, then return one structured

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from bot.agent.complete import NAME as COMPLETE
-from bot.agent.complete import ResponseType
-from bot.agent.outputs import ACCEPTED
+from bot.agent.builtin.complete_task import NAME as COMPLETE
+from bot.agent.builtin.complete_task import ResponseType
+from bot.agent.calls.outputs import ACCEPTED
 from bot.agent.state import LoopState, Transition
 from bot.agent.window import active, reasoned
 from bot.core.chain import Item, LedgerEntry

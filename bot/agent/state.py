@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from bot.agent.outputs import CallOutput, Step
+from bot.agent.calls.outputs import CallOutput, Step
 from bot.agent.window import whole_part
 from bot.core.chain import Item, Usage
 from bot.core.errors import ModelErrorKind

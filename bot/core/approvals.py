@@ -12,8 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.core.redaction import redacted
-from bot.core.unseen import exact, readable
+from bot.core.text.invisible_text import exact, readable
+from bot.core.text.redaction import redacted
 
 MENTIONED = "people mentioned"
 """Stands beside the arguments that are the same wherever an approval for the thread counts."""

@@ -8,8 +8,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.core.mentions import Mention
 from bot.core.request import Request
+from bot.core.text.mentions import Mention
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.core.ids import new_id
-from bot.core.mentions import Mention
-from bot.core.redaction import redacted
+from bot.core.text.mentions import Mention
+from bot.core.text.redaction import redacted
 
 
 def _runs(given: Any) -> Any:

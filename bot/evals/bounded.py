@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 from typing_extensions import override
 
-from bot.agent.hooks import Hooks
+from bot.agent.hooks.chain import Hooks
 from bot.agent.state import LoopState
 from bot.core.outcome import StopReason
 from bot.toolkit.tool import Tool, ToolResult

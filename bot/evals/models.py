@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
+from bot.dev.model.standin import StandIn
 from bot.evals.cases import Case
+from bot.evals.local_model import local_model
 from bot.evals.walkthrough import Walkthroughs
-from bot.local.model.standin import StandIn
-from bot.local_model import local_model
 from bot.settings import Settings
 
 STAND_IN = "stand-in"

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bot.core.unseen import escaped
+from bot.core.text.invisible_text import escaped
 from bot.evals.results import CaseSummary, Evaluation
 
 _FIGURES = ("turns", "tools", "tokens", "cost", "seconds")

@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from pydantic import SecretStr
 
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
-from bot.agent.hooks import HookChain
+from bot.agent.hooks.chain import HookChain
+from bot.app.run_setup import redis_and_stores, runner
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, Asked, Decision, Verdict
 from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
+from bot.core.text.result_markdown import result_text
 from bot.evals.bounded import Bounded
 from bot.evals.canvases import CaseCanvases
 from bot.evals.cases import Case
@@ -26,15 +28,13 @@ from bot.evals.judging import reasons
 from bot.evals.results import CaseResult, Evaluation
 from bot.evals.web import CaseWebSearch
 from bot.model import Model
-from bot.result_text import result_text
-from bot.runners import redis_and_stores, runner
-from bot.runs.budgets import Budgets
+from bot.runs.policy.budgets import Budgets
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface, RunPost
+from bot.services.databases import DatabaseConfig
 from bot.settings import Settings
 from bot.store import Stores
 from bot.toolkit import Canvases, WebSearch
-from bot.toolkit.databases import DatabaseConfig
 from bot.toolkit.tool import Services
 
 Told = Callable[[CaseResult], None]

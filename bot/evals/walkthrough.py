@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from bot.dev.model import ModelRequest, Reply, call, finish
+from bot.dev.model.replies import Item
+from bot.dev.model.request import item_text
+from bot.dev.model.standin.fill import fill
 from bot.evals.cases import Case
-from bot.local.model import ModelRequest, Reply, call, finish
-from bot.local.model.replies import Item
-from bot.local.model.request import item_text
-from bot.local.model.standin.fill import fill
 
 _ACQUIRE, _COMPLETE = "acquire_tools", "complete_task"
 _HANDLE = re.compile(r"\b[a-z]{3}_[0-9a-z]{8}\b")

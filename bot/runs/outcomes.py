@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, ValidationError
 
+from bot.agent.calls.outputs import Step
 from bot.agent.events import RunEnded
-from bot.agent.outputs import Step
 from bot.agent.state import LoopState
 from bot.core.answers import Chart
 from bot.core.context import RequestContext
 from bot.core.errors import ToolError
 from bot.core.outcome import Outcome, Rehearsal, RunStatus, StopReason, Totals
-from bot.core.redaction import redacted, redacted_all
 from bot.core.request import Request
+from bot.core.text.redaction import redacted, redacted_all
 from bot.runs.endings import explain
 from bot.toolkit.artifacts import Artifacts
 

@@ -19,19 +19,19 @@ from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, Silence, StopReason
 from bot.core.request import Request
-from bot.runs.attempts import as_it_begins
-from bot.runs.auditing import RunAudit
-from bot.runs.beginnings import bound_to
-from bot.runs.equipment import Equipment
-from bot.runs.findings import with_findings
-from bot.runs.handing_back import HandBack, has_work_left
+from bot.runs.audit_trail import RunAudit
+from bot.runs.context.run_loader import bound_to
 from bot.runs.narration import Narrator
-from bot.runs.noting import Noting
 from bot.runs.outcomes import begun_tools, broken, outcome_of, steps_of, without_secrets
-from bot.runs.questions import Parked, Questions, through
+from bot.runs.partial_results import with_findings
+from bot.runs.policy.run_approvals import Parked, Questions, through
+from bot.runs.queue.requeue import HandBack, has_work_left
+from bot.runs.queue.revisions import as_it_begins
+from bot.runs.run_deps import Equipment
+from bot.runs.run_events import Noting
 from bot.runs.surface import OpenSurface, Surface
+from bot.services.processes.isolation import warm_processes
 from bot.store import Beside, Lease, Phase, Post, RunRecord, Stores
-from bot.toolkit.isolation import warm_processes
 
 log = logging.getLogger(__name__)
 

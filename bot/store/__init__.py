@@ -11,10 +11,22 @@ from dataclasses import dataclass
 from redis.exceptions import AuthenticationError
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.store.approvals import Approvals, Refusal, Rest
-from bot.store.artifacts import ArtifactStore
-from bot.store.audit import AuditLog, Beside
-from bot.store.budgets import (
+from bot.store.connection import Connection, Retention, connect
+from bot.store.erase import Erased, Erasure
+from bot.store.locks import Lock, locked
+from bot.store.threads.approvals import Approvals, Refusal, Rest
+from bot.store.threads.artifacts import ArtifactStore
+from bot.store.threads.caller_state import CallerStates
+from bot.store.threads.deletions import ResponseDeletions
+from bot.store.threads.leases import Lease, Leases
+from bot.store.threads.ledger import Ledger
+from bot.store.threads.mailbox import Mailbox
+from bot.store.threads.run import Phase, Post, RunRecord, Runs
+from bot.store.threads.signals import Signals
+from bot.store.threads.stale_statuses import StaleStatuses
+from bot.store.threads.threads import Threads
+from bot.store.workspaces.audit import AuditLog, Beside
+from bot.store.workspaces.budgets import (
     BudgetStore,
     Forecast,
     Place,
@@ -23,26 +35,14 @@ from bot.store.budgets import (
     Reserved,
     Room,
 )
-from bot.store.caller_state import CallerStates
-from bot.store.catch_up import CatchUps, CatchUpTurn
-from bot.store.connection import Connection, Retention, connect
-from bot.store.decisions import Decisions, ListedDecisions
-from bot.store.deletions import ResponseDeletions
-from bot.store.erase import Erased, Erasure
-from bot.store.feedback import FeedbackStore
-from bot.store.leases import Lease, Leases
-from bot.store.ledger import Ledger
-from bot.store.locks import Lock, locked
-from bot.store.mailbox import Mailbox
-from bot.store.memory import Memories as MemoryStore
-from bot.store.pause import PauseSwitch
-from bot.store.refused import Refused, RefusedStore
-from bot.store.run import Phase, Post, RunRecord, Runs
-from bot.store.scheduled_messages import ScheduledMessageStore
-from bot.store.schedules import ScheduleStore
-from bot.store.signals import Signals
-from bot.store.stale_statuses import StaleStatuses
-from bot.store.threads import Threads
+from bot.store.workspaces.catch_up import CatchUps, CatchUpTurn
+from bot.store.workspaces.decisions import Decisions, ListedDecisions
+from bot.store.workspaces.feedback import FeedbackStore
+from bot.store.workspaces.memory import Memories as MemoryStore
+from bot.store.workspaces.pause import PauseSwitch
+from bot.store.workspaces.refused import Refused, RefusedStore
+from bot.store.workspaces.scheduled_messages import ScheduledMessageStore
+from bot.store.workspaces.schedules import ScheduleStore
 
 __all__ = [
     "Approvals",

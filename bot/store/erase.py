@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.store.connection import PREFIX, QUARANTINE, Connection
-from bot.store.deletions import ResponseDeletions
-from bot.store.leases import Leases
-from bot.store.mailbox import mailbox_keys
+from bot.store.threads.deletions import ResponseDeletions
+from bot.store.threads.leases import Leases
+from bot.store.threads.mailbox import mailbox_keys
 
 _AT_ONCE = 500
 _PARTS = re.compile(r"[:\s]")
@@ -63,7 +63,7 @@ class _Name:
 
 
 class Erasure:
-    """Safe to repeat. Take back first what waits or runs: see `bot.runs.erasing`."""
+    """Safe to repeat. Take back first what waits or runs: see `bot.runs.erasure`."""
 
     def __init__(self, redis: Connection, leases: Leases, deletions: ResponseDeletions) -> None:
         self._redis = redis

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.core.ids import new_id
 from bot.store.connection import Connection
-from bot.store.leases import Lease
+from bot.store.threads.leases import Lease
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from bot.core.errors import ToolError
 from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words
-from bot.core.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
+from bot.core.text.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
 from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases, Change
 from bot.toolkit.conversation import Conversation, Download, ThreadMessage

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import ClassVar, Protocol
 
 from bot.core.errors import ToolError
-from bot.core.mentions import Mention
 from bot.core.request import FileRef
+from bot.core.text.mentions import Mention
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ async def main() -> None:
         ):
             compared = f"{share:.2f} of the bare loop's {cpu.bare:.1f} ms (goal {goal})"
             rows.append((f"CPU of a run, {each.name}: {what}", f"{taken:.1f} ms", compared))
-    worker, sdk = import_seconds("bot.app"), import_seconds("openai")
+    worker, sdk = import_seconds("bot.app.process"), import_seconds("openai")
     rows.append(
         ("import of a worker", f"{worker:.2f} s CPU", f"{worker / sdk:.2f} of `import openai`")
     )

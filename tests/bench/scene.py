@@ -11,20 +11,20 @@ from typing import Any, cast
 
 from pydantic import SecretStr
 
-from bot.agent.complete import ResponseType
+from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.events import Event
 from bot.agent.interrupt import Interrupt
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
-from bot.console import anybody
+from bot.app.run_setup import runner
+from bot.cli.console import anybody
 from bot.core.answers import Answer
 from bot.core.approvals import Approval, Asked, Decision
 from bot.core.chain import LedgerEntry
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.model import Model
-from bot.runners import runner
-from bot.runs.channels import ChannelSettings
+from bot.runs.policy.channels import ChannelSettings
 from bot.runs.runner import Runner
 from bot.runs.surface import RunPost
 from bot.settings import Settings
@@ -130,7 +130,7 @@ class Composition:
 async def composed(
     url: str, key: str, *, stream: bool, stateless: bool = False
 ) -> AsyncGenerator[Composition]:
-    """Build the bot as `bot.runners` builds it; the model service at `url` is not part of it."""
+    """Build the bot as `bot.app.run_setup` builds it; the model service at `url` is not part of it."""
     settings = Settings(
         openai_api_key=SecretStr(key),
         openai_base_url=url,

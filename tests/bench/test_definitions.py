@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from bot.runs.offers import Offers
-from bot.tool_files import catalogue
+from bot.app.tool_loading import catalogue
+from bot.runs.toolset_cache import Offers
 from bot.toolkit import Tool, tool
 
 SERVICES = ("crm", "tickets", "calendar", "wiki")

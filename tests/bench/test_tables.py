@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.parsing.tabular import connect
-from bot.toolkit import tables
-from bot.toolkit.isolation import warm_processes
+from bot.services.parsing.tabular import connect
+from bot.services.processes.isolation import warm_processes
+from bot.services.tables import tables
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import asked
 from tools.tables import query_table

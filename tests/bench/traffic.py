@@ -20,8 +20,8 @@ from typing import Any
 from redis.asyncio import Redis
 
 from bot.core.background import alongside
-from bot.local.model import ModelRequest, Reply, ResponsesServer, calls, finish
-from bot.local.workspace import ADA, Workspace
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, calls, finish
+from bot.dev.workspace import ADA, Workspace
 from bot.store.embedded import embedded_redis
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment

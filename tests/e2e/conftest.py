@@ -26,7 +26,7 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
-SAMPLE = Path(__file__).parents[2] / "bot/local/page/static/samples/sales.csv"
+SAMPLE = Path(__file__).parents[2] / "bot/dev/page/static/samples/sales.csv"
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from bot.local.model.replies import Item
-from bot.local.model.request import item_text
+from bot.dev.model.replies import Item
+from bot.dev.model.request import item_text
 
 _TAG = re.compile(r"\[(\w+-\d+)\]")
 

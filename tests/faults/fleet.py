@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.local.model import ResponsesServer
-from bot.local.workspace import Workspace
+from bot.dev.model import ResponsesServer
+from bot.dev.workspace import Workspace
 from bot.store.embedded import embedded_redis
 from tests.faults.processes import environment, started
 from tests.support.commands import Command

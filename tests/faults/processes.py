@@ -12,8 +12,8 @@ from pathlib import Path
 
 import aiohttp
 
-from bot.local.model import ResponsesServer
-from bot.local.workspace import Workspace
+from bot.dev.model import ResponsesServer
+from bot.dev.workspace import Workspace
 from tests.support.commands import Command, start
 from tests.support.deployment import MODEL
 

@@ -25,9 +25,9 @@ from typing import Any
 from redis.asyncio import Redis
 
 from bot.core.outcome import StopReason
-from bot.local.model import ModelRequest, Reply, call, calls, finish
-from bot.local.model.replies import Item
-from bot.local.workspace import ADA, BEN, CHLOE
+from bot.dev.model import ModelRequest, Reply, call, calls, finish
+from bot.dev.model.replies import Item
+from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.store import Stores, open_stores
 from tests.faults.conversation import answered_by, asked_in, since_result
 from tests.faults.fleet import COMMANDS, Fleet, Life, fleet

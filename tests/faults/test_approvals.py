@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, Script, call, finish
-from bot.local.workspace import ADA, NotAnswered, Workspace
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish
+from bot.dev.workspace import ADA, NotAnswered, Workspace
 from bot.slack.render.buttons import APPROVE, DENY
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, finish, held
-from bot.local.workspace import ADA, BEN, Workspace
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
+from bot.dev.workspace import ADA, BEN, Workspace
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment
 from tests.support.redis import redis_server, redis_url

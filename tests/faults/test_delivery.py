@@ -8,8 +8,8 @@ import re
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, call, finish, held
-from bot.local.workspace import ADA, BEN
+from bot.dev.model import ModelRequest, Reply, call, finish, held
+from bot.dev.workspace import ADA, BEN
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 

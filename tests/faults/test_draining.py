@@ -8,9 +8,9 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from bot.app import bot
-from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish, held
-from bot.local.workspace import ADA, Workspace
+from bot.app.process import bot
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, held
+from bot.dev.workspace import ADA, Workspace
 from tests.faults.processes import environment, started
 from tests.support.commands import Command
 from tests.support.deployment import Deployment, configured

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, ScriptBook, call, finish, held
-from bot.local.workspace import ADA, BEN, Workspace
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, ScriptBook, call, finish, held
+from bot.dev.workspace import ADA, BEN, Workspace
 from bot.slack.render.buttons import DEEPER, REGENERATE, RETRY
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed

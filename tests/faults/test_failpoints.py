@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.app import bot
+from bot.app.process import bot
 from bot.core.errors import ConfigurationError
 from bot.core.failpoints import FAILPOINTS
 from bot.settings import load_settings

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish, held
-from bot.local.workspace import ADA, Workspace
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, held
+from bot.dev.workspace import ADA, Workspace
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

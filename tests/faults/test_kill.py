@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish
-from bot.local.workspace import ADA, Workspace
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
+from bot.dev.workspace import ADA, Workspace
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment
 from tests.support.runs import answer

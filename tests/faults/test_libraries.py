@@ -17,14 +17,14 @@ import pytest
 from bot.core.chain import LedgerEntry
 from bot.core.errors import ModelError
 from bot.core.request import Request
-from bot.local.model import ResponsesServer, Script
-from bot.local.workspace import ADA, Workspace
-from bot.logs import Handler
+from bot.dev.model import ResponsesServer, Script
+from bot.dev.workspace import ADA, Workspace
 from bot.model import ResponsesModel, sdk_client
 from bot.model.types import ModelRequest
-from bot.runs.engine import EngineOptions, open_engine
-from bot.slack.client import DeadlineClient
-from bot.slack.socket_mode import socket_mode
+from bot.ops.logs import Handler
+from bot.runs.queue.engine import EngineOptions, open_engine
+from bot.slack.transport.client import DeadlineClient
+from bot.slack.transport.socket_mode import socket_mode
 from bot.store import Stores
 from bot.store.connection import connect
 from tests.faults.libraries import DEFECTS

@@ -11,9 +11,9 @@ from functools import partial
 
 import pytest
 
-from bot.app import bot
-from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish
-from bot.local.workspace import ADA, BEN, Workspace
+from bot.app.process import bot
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
+from bot.dev.workspace import ADA, BEN, Workspace
 from bot.store import connection
 from tests.support.deployment import Deployment, configured
 from tests.support.proxy import Proxy

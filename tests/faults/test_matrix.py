@@ -6,11 +6,11 @@ import asyncio
 import re
 
 from bot.core import failpoints
-from bot.local.model import ModelRequest, Reply, finish, held
-from bot.local.workspace import ADA
-from bot.local.workspace.record import Effect
-from bot.runs.channels import ChannelSettings
-from bot.runs.engine import EngineOptions
+from bot.dev.model import ModelRequest, Reply, finish, held
+from bot.dev.workspace import ADA
+from bot.dev.workspace.record import Effect
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.queue.engine import EngineOptions
 from bot.slack.render.words import STATUS_IN_LINE
 from tests.faults.matrix import PAGE, ROWS, TESTS, page
 from tests.support.deployment import Deployment, deployed

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
-from bot.local.workspace import ADA, NotAnswered
+from bot.dev.workspace import ADA, NotAnswered
 from bot.slack.render.buttons import STOP
 from bot.store import open_stores
 from tests.faults.fleet import COMMANDS, Fleet, fleet

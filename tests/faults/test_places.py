@@ -9,8 +9,8 @@ import signal
 import pytest
 from redis.asyncio import Redis
 
-from bot.local.model import ModelRequest, Reply, finish, held
-from bot.local.workspace import ADA
+from bot.dev.model import ModelRequest, Reply, finish, held
+from bot.dev.workspace import ADA
 from bot.store.embedded import embedded_redis
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

@@ -17,9 +17,9 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import ResponseError
 
-from bot.local.model import ModelRequest, Reply, call, finish, held
-from bot.local.workspace import ADA
-from bot.runs.engine import EngineOptions
+from bot.dev.model import ModelRequest, Reply, call, finish, held
+from bot.dev.workspace import ADA
+from bot.runs.queue.engine import EngineOptions
 from bot.slack.render import words
 from bot.store.embedded import embedded_redis
 from tests.support.deployment import Deployment, deployed

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, finish, held
-from bot.local.workspace import ADA, BEN
+from bot.dev.model import ModelRequest, Reply, finish, held
+from bot.dev.workspace import ADA, BEN
 from bot.slack.render import words
 from bot.slack.render.buttons import STOP
 from tests.support.deployment import Deployment, deployed

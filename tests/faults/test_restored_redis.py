@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from bot.app import bot
-from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish, held
-from bot.local.workspace import ADA, BEN, Workspace
-from bot.runs.engine import EngineOptions
-from bot.slack.catching_up import CatchUpSettings
+from bot.app.process import bot
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, held
+from bot.dev.workspace import ADA, BEN, Workspace
+from bot.runs.queue.engine import EngineOptions
+from bot.slack.incoming.catch_up import CatchUpSettings
 from bot.slack.render import words
 from bot.slack.render.buttons import STOP
 from bot.store import open_stores

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, finish, held
-from bot.local.workspace import ADA, BEN, Workspace
-from bot.runs.engine import EngineOptions
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
+from bot.dev.workspace import ADA, BEN, Workspace
+from bot.runs.queue.engine import EngineOptions
 from bot.slack.render import words
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed

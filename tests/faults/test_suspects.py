@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish
-from bot.local.workspace import ADA, BEN, CHLOE, Workspace
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
+from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from tests.faults.processes import environment, started
 from tests.support.commands import Command
 from tests.support.deployment import Deployment

@@ -11,8 +11,8 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.core.failpoints import FAILPOINTS
-from bot.local.model import ModelRequest, Reply, call, finish
-from bot.local.workspace import ADA
+from bot.dev.model import ModelRequest, Reply, call, finish
+from bot.dev.workspace import ADA
 from tests.faults.fleet import fleet
 from tests.faults.windows import NOT_RUN, SHORT, Brain, all_cases, judge, run_case, settled
 from tests.support.deployment import deployed

@@ -22,10 +22,10 @@ from typing import Any, Literal
 
 from bot.core.errors import StoreUnavailable
 from bot.core.failpoints import FAILPOINTS
-from bot.local.model import ModelRequest, Reply, calls, finish, refusal
-from bot.local.model.replies import Item
-from bot.local.model.request import item_text
-from bot.local.workspace import ADA, BEN
+from bot.dev.model import ModelRequest, Reply, calls, finish, refusal
+from bot.dev.model.replies import Item
+from bot.dev.model.request import item_text
+from bot.dev.workspace import ADA, BEN
 from bot.store import Stores, connection, open_stores
 from tests.faults.conversation import answered_by, asked_in, since_result
 from tests.faults.fleet import COMMANDS, Fleet

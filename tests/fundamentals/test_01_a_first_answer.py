@@ -9,7 +9,7 @@ protocol over a real socket. All else is the bot as it runs in production, witho
 
 from bot.core.answers import Answer
 from bot.core.outcome import RunStatus
-from bot.local.model import Script, finish
+from bot.dev.model import Script, finish
 from bot.store import Stores
 from tests.support.runs import answer, bot_with
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.local.model import Script, call, finish
+from bot.dev.model import Script, call, finish
 from bot.store import Stores
 from bot.toolkit import tool
 from tests.support.runs import answer, bot_with

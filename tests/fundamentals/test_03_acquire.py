@@ -5,7 +5,7 @@ one line each, in the description of `acquire_tools`. It asks for what it needs 
 """
 
 from bot.agent.events import ToolsAcquired
-from bot.local.model import Script, call, finish
+from bot.dev.model import Script, call, finish
 from bot.store import Stores
 from bot.toolkit import tool
 from bot.toolkit.tool import Services

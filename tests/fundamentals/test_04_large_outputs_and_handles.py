@@ -6,7 +6,7 @@ or query the whole, which never passes through the model.
 
 import re
 
-from bot.local.model import ModelRequest, Reply, Script, call, finish, respond
+from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.store import Stores
 from bot.toolkit import tool
 from tests.support.runs import answer, bot_with

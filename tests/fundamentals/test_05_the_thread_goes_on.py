@@ -7,7 +7,7 @@ sends only the new question, from whatever process.
 
 from pathlib import Path
 
-from bot.local.model import ResponsesServer, Script, call, finish
+from bot.dev.model import ResponsesServer, Script, call, finish
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis
 from tests.support.runs import answer, bot_on

@@ -7,7 +7,7 @@ Calls that ran are answered with their result, the others as cancelled: the chai
 import asyncio
 
 from bot.core.outcome import RunStatus
-from bot.local.model import Script, call, finish
+from bot.dev.model import Script, call, finish
 from bot.store import Stores
 from bot.toolkit import tool
 from tests.support.redis import asked

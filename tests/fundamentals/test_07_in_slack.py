@@ -4,8 +4,8 @@ The workspace is a stand-in that speaks Slack's protocols over real sockets and 
 Slack. The bot connects to it with Socket Mode and does not know the difference.
 """
 
-from bot.local.model import Script, call, finish
-from bot.local.workspace import ADA
+from bot.dev.model import Script, call, finish
+from bot.dev.workspace import ADA
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, bot_in_slack
 

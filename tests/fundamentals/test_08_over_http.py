@@ -6,8 +6,8 @@ with a shared secret. What is not signed is not read.
 
 import aiohttp
 
-from bot.local.model import Script, finish
-from bot.local.workspace import ADA
+from bot.dev.model import Script, finish
+from bot.dev.workspace import ADA
 from tests.support.ports import free_port
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, bot_in_slack

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.local.model import Script, call, finish
-from bot.local.workspace import ADA
+from bot.dev.model import Script, call, finish
+from bot.dev.workspace import ADA
 from bot.slack.render.buttons import APPROVE, DENY
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, Place, bot_in_slack

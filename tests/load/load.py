@@ -14,10 +14,10 @@ from typing import Any
 from redis.asyncio import Redis
 
 from bot.core.request import Request
-from bot.local.model import ResponsesServer
-from bot.local.workspace import ADA, Workspace
-from bot.local.workspace.delivery import Transport
-from bot.runs.engine import open_engine
+from bot.dev.model import ResponsesServer
+from bot.dev.workspace import ADA, Workspace
+from bot.dev.workspace.delivery import Transport
+from bot.runs.queue.engine import open_engine
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis
 from tests.faults.processes import environment, metrics_at, started

@@ -6,19 +6,19 @@ import asyncio
 import functools
 import sys
 
-import bot.app
-import bot.listening
-import bot.slack.catching_up
-import bot.store.catch_up
+import bot.app.process
+import bot.app.workspace_intake
+import bot.slack.incoming.catch_up
+import bot.store.workspaces.catch_up
 from bot.settings import load_settings
-from bot.slack.catching_up import CatchingUp
+from bot.slack.incoming.catch_up import CatchingUp
 
 
 async def main(pace: float) -> None:
-    vars(bot.listening)["CatchingUp"] = functools.partial(CatchingUp, pace=pace)
-    vars(bot.slack.catching_up)["LOOK_SECONDS"] = 0.2
-    vars(bot.store.catch_up)["LOCK_SECONDS"] = 1
-    async with bot.app.bot(load_settings()):
+    vars(bot.app.workspace_intake)["CatchingUp"] = functools.partial(CatchingUp, pace=pace)
+    vars(bot.slack.incoming.catch_up)["LOOK_SECONDS"] = 0.2
+    vars(bot.store.workspaces.catch_up)["LOCK_SECONDS"] = 1
+    async with bot.app.process.bot(load_settings()):
         print("ready", flush=True)  # noqa: T201 - the test reads it
         await asyncio.Event().wait()
 

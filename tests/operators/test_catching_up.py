@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-import bot.app
-import bot.listening
-import bot.slack.catching_up
-from bot.local.model import ModelRequest, Reply, ResponsesServer, finish
-from bot.local.workspace import ADA, BEN, GUS, Workspace
-from bot.operating import erase_lines
-from bot.runs.channels import ChannelSettings
-from bot.slack.catching_up import CatchingUp, CatchUpSettings
+import bot.app.process
+import bot.app.workspace_intake
+import bot.slack.incoming.catch_up
+from bot.cli.operator import erase_lines
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish
+from bot.dev.workspace import ADA, BEN, GUS, Workspace
+from bot.runs.policy.channels import ChannelSettings
+from bot.slack.incoming.catch_up import CatchingUp, CatchUpSettings
 from tests.support.deployment import MODEL, Deployment, configured
 from tests.support.runs import answer
 
@@ -35,7 +35,9 @@ def brain(request: ModelRequest) -> Reply:
 @pytest.fixture
 async def away(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Deployment]:
     """A workspace in which nothing listens, and which delivers nothing twice."""
-    monkeypatch.setattr(bot.listening, "CatchingUp", functools.partial(CatchingUp, pace=0.0))
+    monkeypatch.setattr(
+        bot.app.workspace_intake, "CatchingUp", functools.partial(CatchingUp, pace=0.0)
+    )
     async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
         ws.delivery.retry_delays = ()
         yield Deployment(ws, api)
@@ -43,7 +45,9 @@ async def away(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Deployment]:
 
 @asynccontextmanager
 async def back(away: Deployment, redis_url: str, **settings: Any) -> AsyncGenerator[None]:
-    async with bot.app.bot(configured(away.ws, away.api, redis_url, **CATCH_UP, **settings)):
+    async with bot.app.process.bot(
+        configured(away.ws, away.api, redis_url, **CATCH_UP, **settings)
+    ):
         yield
 
 
@@ -252,7 +256,9 @@ async def test_permission_is_judged_as_ever(away, redis_url, redis) -> None:
 
 async def test_one_of_several_processes_looks(away, redis_url, redis, monkeypatch) -> None:
     """While one looks, another that was started leaves it to it; each is answered once."""
-    monkeypatch.setattr(bot.listening, "CatchingUp", functools.partial(CatchingUp, pace=0.2))
+    monkeypatch.setattr(
+        bot.app.workspace_intake, "CatchingUp", functools.partial(CatchingUp, pace=0.2)
+    )
     ts = await missed(away, ADA, SALES, mention(away, "how many?"))
     async with back(away, redis_url), back(away, redis_url):
         await away.answered(SALES, ts)

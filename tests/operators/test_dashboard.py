@@ -9,15 +9,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from bot.local.model import Script, call, finish
-from bot.local.workspace import ADA
+from bot.dev.model import Script, call, finish
+from bot.dev.workspace import ADA
 from tests.operators.test_serving import SALES, probing
 from tests.support.deployment import deployed
 from tests.support.ports import free_port
 from tests.support.runs import answer
 
 DASHBOARD = json.loads(
-    (Path(__file__).parents[2] / "bot" / "dashboard.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[2] / "bot" / "ops" / "dashboard.json").read_text(encoding="utf-8")
 )
 PANELS = [each for each in DASHBOARD["panels"] if each["type"] != "row"]
 GIVEN_BY_PROMETHEUS = {"instance", "le"}

@@ -13,18 +13,18 @@ import pytest
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
+from bot.cli.operator import pause, usage_lines
 from bot.core.errors import ConfigurationError
-from bot.doctor import Finding, Level, examine
-from bot.local.model import ResponsesServer, Script
-from bot.local.workspace import Workspace
-from bot.operating import pause, usage_lines
-from bot.runs.budgets import Budgets
-from bot.runs.channels import ChannelSettings
+from bot.dev.model import ResponsesServer, Script
+from bot.dev.workspace import Workspace
+from bot.ops.doctor import Finding, Level, examine
+from bot.runs.policy.budgets import Budgets
+from bot.runs.policy.channels import ChannelSettings
+from bot.services.databases import DatabaseConfig
+from bot.services.mcp import McpServer
 from bot.settings import Settings
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis, running_redis
-from bot.toolkit.databases import DatabaseConfig
-from bot.toolkit.mcp import McpServer
 from tests.support.deployment import configured
 from tests.support.ports import free_port
 from tests.support.redis_process import RedisProcess, redis_process

@@ -19,21 +19,21 @@ from cryptography.fernet import Fernet
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
-from bot.app import bot
+from bot.app.oauth import reseal
+from bot.app.process import bot
 from bot.core import failpoints
 from bot.core.errors import ConfigurationError, CorruptValue, SlackUnavailable
-from bot.doctor import Level
-from bot.doctor.encryption import examine_encryption
-from bot.doctor.slack import examine_slack
-from bot.local.model import ResponsesServer, finish
-from bot.local.workspace import ADA, Workspace
-from bot.many_workspaces import reseal
+from bot.dev.model import ResponsesServer, finish
+from bot.dev.workspace import ADA, Workspace
+from bot.ops.doctor import Level
+from bot.ops.doctor.encryption import examine_encryption
+from bot.ops.doctor.slack import examine_slack
 from bot.settings import Settings
-from bot.slack.client import DeadlineClient
-from bot.slack.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
-from bot.slack.workspaces import PerWorkspace
+from bot.slack.transport.client import DeadlineClient
+from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
+from bot.slack.transport.workspaces import PerWorkspace
 from bot.store import Retention, Stores, open_stores
-from bot.store.installs import Install, Installs, box_of
+from bot.store.workspaces.installs import Install, Installs, box_of
 from tests.support.deployment import configured, is_terminal
 from tests.support.ports import free_port
 from tests.support.runs import answer

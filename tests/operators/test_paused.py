@@ -16,13 +16,13 @@ from bot.core.approvals import Decision, Verdict
 from bot.core.budgets import Pause
 from bot.core.memory import MemoryScope
 from bot.core.schedule import Schedule
-from bot.local.model import ModelRequest, Reply, held
-from bot.local.workspace import ADA, BEN
+from bot.dev.model import ModelRequest, Reply, held
+from bot.dev.workspace import ADA, BEN
 from bot.runs import runner
-from bot.runs.engine import open_engine
-from bot.slack import scheduling
-from bot.slack.manifest import manifest
+from bot.runs.queue.engine import open_engine
+from bot.slack.actions import due_schedules
 from bot.slack.render.buttons import APPROVE, RETRY, SHARE, STOP
+from bot.slack.transport.manifest import manifest
 from bot.store import Stores, open_stores
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import private_question
@@ -188,7 +188,7 @@ async def test_schedules_wait_and_are_asked_once(
 ) -> None:
     """O2: what comes due in a pause, once or often, is asked when it is over: nobody reads in the
     thread each day that the bot is paused, and no reminder is lost."""
-    monkeypatch.setattr(scheduling, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(due_schedules, "LOOK_SECONDS", 0.05)
     async with scene(redis_url) as here:
         root = str((await here.bot.ws.say(ADA, SALES, "Here.", None))["ts"])
         await here.pause()

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import aiohttp
 
-from bot.local.model import ResponsesServer, Script, call, finish
-from bot.local.workspace import ADA, Workspace
+from bot.dev.model import ResponsesServer, Script, call, finish
+from bot.dev.workspace import ADA, Workspace
 from tests.support.deployment import MODEL, Deployment
 from tests.support.ports import free_port
 from tests.support.redis_process import redis_process

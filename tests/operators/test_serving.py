@@ -13,14 +13,14 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from redis.asyncio import Redis
 
-import bot.app
+import bot.app.process
 from bot.core import failpoints
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.local.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, held
-from bot.local.workspace import ADA, Workspace
-from bot.slack.api_watch import SlackApiWatch
-from bot.slack.client import slack_clients
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish, held
+from bot.dev.workspace import ADA, Workspace
+from bot.slack.transport.api_watch import SlackApiWatch
+from bot.slack.transport.client import slack_clients
 from bot.store import open_stores
 from tests.support.deployment import Deployment, configured, deployed
 from tests.support.ports import free_port
@@ -259,7 +259,7 @@ async def test_a_redis_that_comes_a_little_later(tmp_path: Path) -> None:
 
 async def test_a_redis_that_never_comes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The process gives up with one line, and its host starts it again."""
-    monkeypatch.setattr(bot.app, "REDIS_SECONDS", 0.1)
+    monkeypatch.setattr(bot.app.process, "REDIS_SECONDS", 0.1)
     with pytest.raises(StoreUnavailable, match="Redis"):
         async with deployed(Script([]), f"redis://127.0.0.1:{free_port()}/0"):
             pass
@@ -279,10 +279,10 @@ async def test_a_port_that_is_taken_is_one_clear_line(redis_url: str) -> None:
     async with (
         Workspace.open() as ws,
         ResponsesServer.open(brain=Script([])) as api,
-        bot.app.bot(configured(ws, api, redis_url, port=(port := free_port()))),
+        bot.app.process.bot(configured(ws, api, redis_url, port=(port := free_port()))),
     ):
         with pytest.raises(ConfigurationError, match=str(port)):
-            async with bot.app.bot(configured(ws, api, redis_url, port=port)):
+            async with bot.app.process.bot(configured(ws, api, redis_url, port=port)):
                 pass
 
 
@@ -293,8 +293,8 @@ async def test_a_worker_leaves_the_port_to_the_web_process_beside_it(redis_url: 
         web = configured(ws, api, redis_url, port=port)
         worker = web.model_copy(update={"bot_metrics_port": metrics_port})
         async with (
-            bot.app.bot(web, work=False),
-            bot.app.bot(worker, intake=False),
+            bot.app.process.bot(web, work=False),
+            bot.app.process.bot(worker, intake=False),
             probing(port) as at_web,
             probing(metrics_port) as at_worker,
         ):

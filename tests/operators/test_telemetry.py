@@ -18,15 +18,15 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from bot.app import bot
+from bot.app.process import bot
 from bot.core.errors import ConfigurationError
-from bot.doctor.collector import examine_collector
-from bot.doctor.findings import Level
-from bot.health import http_server
-from bot.local.model import ResponsesServer, Script, ScriptBook, call, calls, finish
-from bot.local.workspace import ADA, Workspace
+from bot.dev.model import ResponsesServer, Script, ScriptBook, call, calls, finish
+from bot.dev.workspace import ADA, Workspace
+from bot.ops.doctor.collector import examine_collector
+from bot.ops.doctor.findings import Level
+from bot.ops.health import http_server
+from bot.ops.tracing import telemetry
 from bot.settings import Settings
-from bot.telemetry import telemetry
 from tests.support.deployment import MODEL, Deployment, configured
 from tests.support.runs import answer
 from tests.support.slack import GENERAL
@@ -159,7 +159,7 @@ async def test_a_collector_that_is_not_there_holds_nobody_up(redis_url: str) -> 
 
 async def test_what_it_needs_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The libraries are an extra; nothing else needs them."""
-    monkeypatch.setitem(sys.modules, "bot.telemetry.sending", None)
+    monkeypatch.setitem(sys.modules, "bot.ops.tracing.export", None)
     async with telemetry(None) as watches:
         assert watches == ()
     with pytest.raises(ConfigurationError, match=r"pip install 'slack-answer-bot\[otel\]'"):

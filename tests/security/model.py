@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from bot.local.model import ModelRequest, Reply, call, finish, text
+from bot.dev.model import ModelRequest, Reply, call, finish, text
 from tests.support.runs import answer
 
 _HANDLE = re.compile(r"\b(?:tbl|doc|file(?!_id)|out|chart|art|img)_\w+")

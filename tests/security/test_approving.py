@@ -11,11 +11,11 @@ import pytest
 
 from bot.core.approvals import Decision, Verdict
 from bot.core.budgets import Pause
-from bot.local.model import ModelRequest, Reply, call, finish
-from bot.local.workspace import ADA, BEN
+from bot.dev.model import ModelRequest, Reply, call, finish
+from bot.dev.workspace import ADA, BEN
 from bot.runs import runner
-from bot.runs.engine import open_engine
-from bot.runs.policy import Policy
+from bot.runs.policy.access import Policy
+from bot.runs.queue.engine import open_engine
 from bot.slack.render.buttons import APPROVE
 from bot.store import open_stores
 from tests.security.judge import calls, links

@@ -12,21 +12,21 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
 
+from bot.cli.operator import audit_report, erase_lines, pause
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.audit import AuditEntry, AuditHead, AuditKind, chained
 from bot.core.chain import CallerState
 from bot.core.outcome import Outcome, RunStatus, StopReason
-from bot.local.model import Script, call, finish
-from bot.local.workspace import ADA, BEN, EVE, GUS
-from bot.operating import audit_report, erase_lines, pause
-from bot.runs.auditing import RunAudit, refused
-from bot.runs.channels import ChannelSettings
+from bot.dev.model import Script, call, finish
+from bot.dev.workspace import ADA, BEN, EVE, GUS
+from bot.runs.audit_trail import RunAudit, refused
+from bot.runs.policy.channels import ChannelSettings
 from bot.settings import Settings
-from bot.slack.home import PAUSE
+from bot.slack.home.view import PAUSE
 from bot.slack.render.buttons import APPROVE
 from bot.slack.render.schedules import CANCEL
 from bot.store import Retention, open_stores
-from bot.store.audit import MOST_REFUSALS
+from bot.store.workspaces.audit import MOST_REFUSALS
 from bot.toolkit import tool
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import press

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bot.local.workspace import ADA
+from bot.dev.workspace import ADA
 from tests.security.bombs import document, hostile_files, workbook
 from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, deployed

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.local.workspace import ADA, BEN, CHLOE, EVE, GUS
+from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
 from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bot.local.workspace import ADA
+from bot.dev.workspace import ADA
 from bot.slack.render.buttons import APPROVE
 from tests.security.model import question, won_over
 from tests.security.test_approving import cards, posted

@@ -17,15 +17,15 @@ from pathlib import Path
 import pytest
 
 from bot.core.memory import Memory, MemoryScope
-from bot.local.model import ModelRequest, Reply, call, finish
-from bot.local.sample_database import build
-from bot.local.workspace import ADA, BEN, CHLOE
+from bot.dev.model import ModelRequest, Reply, call, finish
+from bot.dev.sample_database import build
+from bot.dev.workspace import ADA, BEN, CHLOE
+from bot.services.databases import DatabaseConfig
+from bot.services.fetching import WebFetcher, system_resolver
+from bot.services.mcp import McpServer, open_mcp_servers
 from bot.slack.render.buttons import APPROVE
 from bot.store import open_stores
 from bot.toolkit import Page
-from bot.toolkit.databases import DatabaseConfig
-from bot.toolkit.fetching import WebFetcher, system_resolver
-from bot.toolkit.mcp import McpServer, open_mcp_servers
 from tests.security.corpus import (
     ATTACKS,
     CANARY,

@@ -19,8 +19,8 @@ from pydantic import RootModel
 from bot.agent.state import LoopState
 from bot.core.answers import Source
 from bot.core.context import RequestContext, bound_request
-from bot.runs.outgoing import MOST_OF_A_SITE, MOST_OF_ONES_OWN, EgressGuard
-from bot.runs.policy import Policy
+from bot.runs.policy.access import Policy
+from bot.runs.policy.egress_guard import MOST_OF_A_SITE, MOST_OF_ONES_OWN, EgressGuard
 from bot.toolkit import Tool, ToolResult
 from tests.support.redis import asked
 from tools.threads import read_thread

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, finish
-from bot.local.workspace import ADA
+from bot.dev.model import ModelRequest, Reply, finish
+from bot.dev.workspace import ADA
+from bot.services.mcp import McpServer, open_mcp_servers
 from bot.slack.render.buttons import APPROVE
 from bot.store import open_stores
-from bot.toolkit.mcp import McpServer, open_mcp_servers
 from tests.security.judge import links
 from tests.security.test_approving import cards
 from tests.security.test_laundering import FILE, Step, asks, coded, obeys

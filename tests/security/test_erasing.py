@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from bot.app.run_setup import response_deleter
+from bot.cli.operator import erase_lines, usage_lines
 from bot.core import failpoints
 from bot.core.background import alongside
 from bot.core.context import RequestContext, bound_request
 from bot.core.memory import MemoryScope
-from bot.local.model import ModelRequest, Reply, call, finish
-from bot.local.workspace import ADA, BEN
-from bot.operating import erase_lines, usage_lines
-from bot.runners import response_deleter
-from bot.runs.memories import ScopedMemories
-from bot.runs.schedules import OwnSchedules
+from bot.dev.model import ModelRequest, Reply, call, finish
+from bot.dev.workspace import ADA, BEN
+from bot.runs.context.memories import ScopedMemories
+from bot.runs.context.own_schedules import OwnSchedules
 from bot.settings import ModelSettings, Settings
 from bot.store import open_stores
 from bot.store.connection import connect

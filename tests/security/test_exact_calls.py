@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.approvals import MOST_SHOWN, Approval, exact_arguments, holds_secret, laid_out
-from bot.core.unseen import exact, readable
-from bot.local.workspace import ADA
+from bot.core.text.invisible_text import exact, readable
+from bot.dev.workspace import ADA
 from bot.slack.render.approval import approval_modal
 from bot.slack.render.buttons import APPROVE, follow_up_buttons
 from bot.slack.render.links import LinkGate

@@ -10,14 +10,14 @@ import pytest
 
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
-from bot.local.model import finish
-from bot.local.workspace import ADA
-from bot.runs.artifacts import ThreadArtifacts
-from bot.runs.outgoing import EgressGuard
-from bot.runs.policy import Policy
+from bot.dev.model import finish
+from bot.dev.workspace import ADA
+from bot.runs.context.artifacts import ThreadArtifacts
+from bot.runs.policy.access import Policy
+from bot.runs.policy.egress_guard import EgressGuard
+from bot.services.processes.places import Places
 from bot.store import Stores
 from bot.toolkit import Artifact, ToolResult
-from bot.toolkit.places import Places
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.deployment import deployed
 from tests.support.redis import asked
@@ -118,7 +118,7 @@ async def test_one_person_does_not_take_all_places() -> None:
 
 async def test_who_waits_for_a_place_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty questions at once on a small machine: some are done, the others read what to do."""
-    monkeypatch.setattr("bot.toolkit.places._PATIENCE", 0.05)
+    monkeypatch.setattr("bot.services.processes.places._PATIENCE", 0.05)
     places = Places(every=1, own=1)
     async with places.taken():
         with pytest.raises(ToolError, match="Try again in a minute"):

@@ -13,8 +13,8 @@ import aiohttp
 import pytest
 from slack_sdk.signature import SignatureVerifier
 
-from bot.local.model import finish
-from bot.local.workspace import ADA, BEN, NotAnswered
+from bot.dev.model import finish
+from bot.dev.workspace import ADA, BEN, NotAnswered
 from tests.security.test_boundaries import press
 from tests.support.deployment import Deployment, deployed
 from tests.support.ports import free_port

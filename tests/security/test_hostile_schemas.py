@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from bot.core.errors import ToolDefinitionError
-from bot.isolated import schemas
-from bot.toolkit import given_schema
-from bot.toolkit.given_schema import given_model, given_models, validated
-from bot.toolkit.isolation import warm_processes
+from bot.services import given_schema
+from bot.services.given_schema import given_model, given_models, validated
+from bot.services.isolated import schemas
+from bot.services.processes.isolation import warm_processes
 from tests.support.conversation import asked
 from tests.support.lag import loop_lag
 

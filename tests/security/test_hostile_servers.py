@@ -18,12 +18,12 @@ import pytest
 from aiohttp import web
 
 from bot.core.errors import ToolError
-from bot.logs import Handler
-from bot.toolkit.given_schema import given_model
-from bot.toolkit.mcp import McpServer, ToolFacts
-from bot.toolkit.mcp import server as connections
-from bot.toolkit.mcp.server import Connection
-from bot.toolkit.mcp.tools import mcp_tool, tool_name
+from bot.ops.logs import Handler
+from bot.services.given_schema import given_model
+from bot.services.mcp import McpServer, ToolFacts
+from bot.services.mcp import server as connections
+from bot.services.mcp.server import Connection
+from bot.services.mcp.tools import mcp_tool, tool_name
 from bot.toolkit.tool import ToolResult
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.lag import loop_lag

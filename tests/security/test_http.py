@@ -14,9 +14,9 @@ import pytest
 from redis.asyncio import Redis
 from slack_sdk.signature import SignatureVerifier
 
-from bot.doctor.refused import examine_refused
-from bot.slack import http as events
-from bot.slack.signatures import refusal_of
+from bot.ops.doctor.refused import examine_refused
+from bot.slack.transport import http as events
+from bot.slack.transport.signatures import refusal_of
 from tests.operators.test_many_workspaces import place
 from tests.security.test_forged import over_http, still_answers
 from tests.support.deployment import configured

@@ -17,10 +17,10 @@ from urllib.parse import urlencode
 import aiohttp
 import pytest
 
-from bot.local.model import finish
-from bot.local.workspace import ADA, BEN
-from bot.slack.http import MAX_BODY
-from bot.slack.pressed import Pressed
+from bot.dev.model import finish
+from bot.dev.workspace import ADA, BEN
+from bot.slack.actions.button_payload import Pressed
+from bot.slack.transport.http import MAX_BODY
 from tests.security.test_boundaries import press
 from tests.security.test_forged import button, over_http, view
 from tests.support.deployment import Deployment, deployed

@@ -16,13 +16,13 @@ import pytest
 
 from bot.agent.limits import Limits
 from bot.core.context import RequestContext, bound_request
-from bot.local.model import ModelRequest, Reply, call, finish
-from bot.local.workspace import ADA
-from bot.runs.outgoing import EgressGuard
-from bot.runs.policy import Policy
+from bot.dev.model import ModelRequest, Reply, call, finish
+from bot.dev.workspace import ADA
+from bot.runs.policy.access import Policy
+from bot.runs.policy.egress_guard import EgressGuard
+from bot.services.fetching import WebFetcher
 from bot.slack.render.buttons import APPROVE
 from bot.toolkit import Page
-from bot.toolkit.fetching import WebFetcher
 from tests.security.model import filled, question
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked

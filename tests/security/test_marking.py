@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bot.local.workspace import ADA, BEN
-from bot.tool_files import catalogue
+from bot.app.tool_loading import catalogue
+from bot.dev.workspace import ADA, BEN
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import outputs
 from tests.support.deployment import deployed

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, call, finish
-from bot.local.workspace import ADA, BEN, CHLOE
+from bot.dev.model import ModelRequest, Reply, call, finish
+from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD
 from tests.security.test_approving import POST, SALES, cards, posted
 from tests.support.deployment import Deployment, deployed

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.local.model import ModelRequest, Reply, finish
-from bot.local.workspace import ADA
+from bot.dev.model import ModelRequest, Reply, finish
+from bot.dev.workspace import ADA
 from tests.security.judge import calls, links
 from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, deployed

@@ -11,12 +11,12 @@ import pytest
 
 from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
-from bot.local.model import finish
-from bot.local.workspace import ADA, BEN, CHLOE, EVE, GUS
-from bot.runs.channels import Channels, ChannelSettings
-from bot.runs.policy import Policy
-from bot.slack.home import FORGET
-from bot.slack.modals import COMMENT
+from bot.dev.model import finish
+from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
+from bot.runs.policy.access import Policy
+from bot.runs.policy.channels import Channels, ChannelSettings
+from bot.slack.actions.modals import COMMENT
+from bot.slack.home.view import FORGET
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, FEEDBACK, REGENERATE, SHOW_ALL
 from bot.slack.render.schedules import CANCEL
 from bot.store import Stores

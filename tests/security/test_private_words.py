@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.local.workspace import ADA
+from bot.dev.workspace import ADA
 from bot.store import open_stores
 from tests.security.test_encodings import look, spying
 from tests.security.test_laundering import FILE, Step, asks, coded, obeys

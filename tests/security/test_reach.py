@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.local.workspace import ADA
-from bot.toolkit.databases import DatabaseConfig
+from bot.dev.workspace import ADA
+from bot.services.databases import DatabaseConfig
 from tests.security.model import question, won_over
 from tests.support.deployment import deployed
 from tests.support.runs import answer

@@ -12,9 +12,9 @@ from subprocess import run
 import pytest
 from redis.asyncio import Redis
 
-from bot.local.model import ResponsesServer, finish
-from bot.local.workspace import ADA
-from bot.toolkit.databases import DatabaseConfig
+from bot.dev.model import ResponsesServer, finish
+from bot.dev.workspace import ADA
+from bot.services.databases import DatabaseConfig
 from tests.security.model import question, won_over
 from tests.support.deployment import MODEL, deployed
 from tests.support.runs import answer

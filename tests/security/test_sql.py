@@ -19,11 +19,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.core.errors import ToolError
-from bot.isolated import Refused
-from bot.isolated.statements import checked_select
-from bot.toolkit import tables
-from bot.toolkit.databases import DatabaseConfig, SqlDatabases
-from bot.toolkit.isolation import warm_processes
+from bot.services.databases import DatabaseConfig, SqlDatabases
+from bot.services.isolated import Refused
+from bot.services.isolated.statements import checked_select
+from bot.services.processes.isolation import warm_processes
+from bot.services.tables import tables
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import asked
 from tests.support.postgres import postgres as postgres

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from bot.local.model import ModelRequest, Reply, call, finish
-from bot.local.workspace import ADA, BEN, FakeFile
+from bot.dev.model import ModelRequest, Reply, call, finish
+from bot.dev.workspace import ADA, BEN, FakeFile
+from bot.slack.incoming.text import clean
 from bot.slack.render.tables import as_csv
-from bot.slack.text import clean
 from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

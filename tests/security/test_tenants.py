@@ -6,8 +6,8 @@ from typing import Any
 
 from redis.asyncio import Redis
 
-from bot.local.workspace import ADA, Workspace
-from bot.runs.channels import Channels, ChannelSettings
+from bot.dev.workspace import ADA, Workspace
+from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.slack.render.buttons import APPROVE
 from bot.store import Stores
 from tests.operators.test_many_workspaces import SALES, Place, place

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from bot.local.model import ModelRequest, Reply, ResponsesServer, calls, finish
-from bot.local.workspace import ADA, BEN, Workspace
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, calls, finish
+from bot.dev.workspace import ADA, BEN, Workspace
 from bot.store.embedded import embedded_redis
 from tests.faults.processes import environment, metrics_at, started
 from tests.support.deployment import Deployment

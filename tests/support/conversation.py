@@ -9,8 +9,8 @@ from datetime import datetime
 
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
-from bot.core.mentions import Mention
 from bot.core.request import Entry, FileRef, Request
+from bot.core.text.mentions import Mention
 from bot.toolkit.conversation import Download, ThreadMessage
 
 

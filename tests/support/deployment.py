@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.app import bot
-from bot.local.model import ModelRequest, ResponsesServer
-from bot.local.workspace import Workspace
+from bot.app.process import bot
+from bot.dev.model import ModelRequest, ResponsesServer
+from bot.dev.workspace import Workspace
 from bot.settings import Settings
-from bot.slack.catching_up import CatchUpSettings
+from bot.slack.incoming.catch_up import CatchUpSettings
 
 MODEL = "gpt-5.4-mini"
 _SHOWN = ("chat.postMessage", "chat.update", "chat.postEphemeral")

@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from bot.isolated import Refused
+from bot.services.isolated import Refused
 
 
 def echo(value: object) -> object:

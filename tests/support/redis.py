@@ -12,8 +12,8 @@ from bot.core.approvals import Approval, Decision
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.request import Entry, Request
 from bot.store import Refusal, Stores, open_stores
-from bot.store.audit import Beside
 from bot.store.embedded import embedded_redis
+from bot.store.workspaces.audit import Beside
 
 _numbers = count(1)
 

@@ -1,4 +1,4 @@
-"""The real runner, as `bot.runners` makes it, with a scripted model service and a surface that remembers."""
+"""The real runner, as `bot.app.run_setup` makes it, with a scripted model service and a surface that remembers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.agent.events import Event
-from bot.console import anybody
+from bot.app.run_setup import runner
+from bot.cli.console import anybody
 from bot.core.approvals import Approval, Asked, Decision
 from bot.core.outcome import Outcome
 from bot.core.request import Request
-from bot.local.model import ResponsesServer
-from bot.runners import runner
+from bot.dev.model import ResponsesServer
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface, RunPost
 from bot.settings import Settings

@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.app import bot
-from bot.local.model import ResponsesServer
-from bot.local.workspace import Workspace
+from bot.app.process import bot
+from bot.dev.model import ResponsesServer
+from bot.dev.workspace import Workspace
 from bot.settings import Settings
-from bot.slack.catching_up import CatchUpSettings
+from bot.slack.incoming.catch_up import CatchUpSettings
 
 GENERAL = "C0GENERAL1"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.local.model import Script, call, finish
-from bot.local.model.server import ResponsesServer
+from bot.dev.model import Script, call, finish
+from bot.dev.model.server import ResponsesServer
 from tests.support.runs import answer
 
 

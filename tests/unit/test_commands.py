@@ -22,11 +22,11 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from typer.testing import CliRunner
 
-from bot.commands import cli
+from bot.cli import cli
 from bot.core.answers import Answer
-from bot.local.model import ResponsesServer, Script, call, finish, held, respond, text
-from bot.local.model.request import ModelRequest
-from bot.local.workspace import Workspace
+from bot.dev.model import ResponsesServer, Script, call, finish, held, respond, text
+from bot.dev.model.request import ModelRequest
+from bot.dev.workspace import Workspace
 from tests.support.commands import Command, start
 from tests.support.ports import free_port
 from tests.support.redis import redis_server, redis_url
@@ -485,7 +485,7 @@ def test_every_command_explains_itself(name: str) -> None:
 
 def test_help_is_there_at_once() -> None:
     """Looking something up loads neither the bot nor what it stands on."""
-    heavy = ["bot.app", "bot.settings", "openai", "slack_sdk", "docket", "redis", "mcp"]
+    heavy = ["bot.app.process", "bot.settings", "openai", "slack_sdk", "docket", "redis", "mcp"]
     code = f"import sys, bot.__main__; print([each for each in {heavy} if each in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

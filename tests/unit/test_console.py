@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from bot.agent.events import RoomAwaited, TextDelta
-from bot.commands.asking import ask
-from bot.console import as_text, console_surface
+from bot.cli.ask import ask
+from bot.cli.console import as_text, console_surface
 from bot.core.answers import GIVEN
 from bot.core.errors import ConfigurationError
 from bot.core.outcome import Outcome, RunStatus, StopReason

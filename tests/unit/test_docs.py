@@ -15,8 +15,8 @@ from pydantic import TypeAdapter
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from bot.agent.commands import BeforeToolCommand
-from bot.commands import cli
+from bot.agent.hooks.commands import BeforeToolCommand
+from bot.cli import cli
 from bot.settings import Settings, Tables, load_settings
 
 ROOT = Path(__file__).parents[2]

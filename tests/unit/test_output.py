@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from bot.core.unseen import escaped_json
-from bot.doctor import report
-from bot.doctor.findings import Finding, Level
-from bot.output import print_json, print_lines
+from bot.cli.output import print_json, print_lines
+from bot.core.text.invisible_text import escaped_json
+from bot.ops.doctor import report
+from bot.ops.doctor.findings import Finding, Level
 
 FORGED = "calm\x1b[2K\rAll is well.\n✓ Redis\x9b31m\u202egnp.exe\u2028x\x07"
 

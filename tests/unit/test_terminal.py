@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.agent.events import TextDelta, ToolEnded, ToolsAcquired, ToolStarted, TurnStarted
-from bot.console import ConsoleConversation, ConsoleSurface, as_text, exit_code
+from bot.cli.console import ConsoleConversation, ConsoleSurface, as_text, exit_code
 from bot.core.answers import Chart
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals

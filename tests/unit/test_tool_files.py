@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tools
+from bot.app.tool_loading import catalogue
 from bot.core.errors import ToolDefinitionError
-from bot.tool_files import catalogue
 
 HEAD = "from typing import Annotated\nfrom pydantic import Field\nfrom bot.toolkit import tool\n\n"
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.core.errors import ToolError
-from bot.isolated import Refused
-from bot.isolated.files import read
-from bot.parsing.tabular import connect
-from bot.toolkit.file_kinds import kind_of
+from bot.services.file_kinds import kind_of
+from bot.services.isolated import Refused
+from bot.services.isolated.files import read
+from bot.services.parsing.tabular import connect
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.core.answers import ActionItem, ActionItems, Table
-from bot.core.locales import day
 from bot.core.outcome import Outcome
+from bot.core.text.locales import day
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Drawn, Upload

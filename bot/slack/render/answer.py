@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.core.answers import Answer
-from bot.core.locales import written_as
 from bot.core.outcome import Outcome
+from bot.core.text.locales import written_as
 from bot.slack.render import words
 from bot.slack.render.charts import chart_pieces
 from bot.slack.render.links import LinkGate

@@ -9,8 +9,8 @@ from babel.lists import format_list
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
-from bot.core.redaction import redacted
-from bot.slack.progress import Progress, Step, StepStatus
+from bot.core.text.redaction import redacted
+from bot.slack.incoming.text import clean
 from bot.slack.render import approval_words, words
 from bot.slack.render.arguments import (
     CHANNEL,
@@ -34,7 +34,7 @@ from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, Part, context, shortened
 from bot.slack.render.progress import plan
 from bot.slack.render.times import local_time
-from bot.slack.text import clean
+from bot.slack.reply.progress_state import Progress, Step, StepStatus
 
 _SHOWN = 1_200  # characters of one argument on the card
 _MOST_FIELDS = 12

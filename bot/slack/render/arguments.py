@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from bot.core.approvals import Approval, laid_out
 from bot.core.schedule import cron_in_words, is_said_whole
-from bot.core.time_zones import day_and_time
-from bot.core.unseen import readable
+from bot.core.text.invisible_text import readable
+from bot.core.text.time_zones import day_and_time
+from bot.slack.incoming.text import clean
 from bot.slack.render import approval_words
 from bot.slack.render.parts import Block
 from bot.slack.render.times import local_time_element
-from bot.slack.text import clean
 
 _CANVAS = re.compile(r"F[A-Z0-9]{6,}")
 CHANNEL = re.compile(r"(?<![/=])#?\b([CG][A-Z0-9]{8,})\b")  # not in an address

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.core.budgets import OverBudget
 from bot.core.errors import MalformedPayload
-from bot.core.mentions import Mention
 from bot.core.request import Request
-from bot.core.unseen import exact
+from bot.core.text.invisible_text import exact
+from bot.core.text.mentions import Mention
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.parts import Block, shortened

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from bot.core.answers import Chart, Series, Table
-from bot.core.locales import figures, rewritten
+from bot.core.text.locales import figures, rewritten
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bot.core.locales import number
+from bot.core.text.locales import number
 from bot.slack.render import words
 from bot.slack.render.markdown import code_fence, code_span
 from bot.slack.render.parts import Drawn, Upload, written

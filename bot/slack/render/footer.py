@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.core.locales import money, number
 from bot.core.outcome import Totals
+from bot.core.text.locales import money, number
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn
 

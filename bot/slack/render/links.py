@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
-from bot.core.mentions import Mention, split
+from bot.core.text.mentions import Mention, split
 
 _ADDRESS = re.compile(
     r"<(?P<angle>[a-zA-Z][a-zA-Z0-9+.-]{0,20}:[^<>|\s]+)(?:\|(?P<label>[^<>\n]*))?>"

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from bot.core.markdown import MAX_NESTING, parser
-from bot.core.mentions import Mention
+from bot.core.text.markdown import MAX_NESTING, parser
+from bot.core.text.mentions import Mention
 from bot.slack.render.links import Code, Link, LinkGate, Piece, Text
 
 _SPECIAL = re.compile(

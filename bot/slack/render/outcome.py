@@ -19,8 +19,9 @@ from bot.core.answers import (
     ThreadSummary,
 )
 from bot.core.outcome import Outcome, Rehearsal, RunStatus
-from bot.core.redaction import each_text
 from bot.core.request import Request
+from bot.core.text.redaction import each_text
+from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
 from bot.slack.render.action_items import action_pieces
 from bot.slack.render.answer import answer_pieces
@@ -52,7 +53,6 @@ from bot.slack.render.parts import (
 )
 from bot.slack.render.sections import listed, titled
 from bot.slack.render.thread_summary import summary_pieces
-from bot.slack.text import clean, one_line
 
 MAX_PARTS = 4
 DOCUMENT = "answer.md"

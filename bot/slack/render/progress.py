@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bot.core.redaction import redacted
-from bot.slack.progress import Progress, Step, StepStatus
+from bot.core.text.redaction import redacted
+from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
 from bot.slack.render.buttons import Stops, stop_button
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_blocks
 from bot.slack.render.parts import Block, Part, context, shortened, written
-from bot.slack.text import clean, one_line
+from bot.slack.reply.progress_state import Progress, Step, StepStatus
 
 MAX_CARDS = 12
 """The latest steps; a longer plan is harder to read than to count."""

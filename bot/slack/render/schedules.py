@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from bot.core.schedule import Schedule, cron_in_words
 from bot.core.scheduled_message import ScheduledMessage
-from bot.slack.render import home_words, words
+from bot.slack.home import home_words
+from bot.slack.incoming.text import unescape
+from bot.slack.render import words
 from bot.slack.render.buttons import asking_first, named
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, context, shortened
 from bot.slack.render.times import local_time, universal_time
-from bot.slack.text import unescape
 
 CANCEL, CANCEL_MESSAGE = "cancel_schedule", "cancel_message"
 _MOST = 10  # that are listed for admins: a Home tab has 100 blocks

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.slack.progress import Progress, Step, StepStatus
+from bot.slack.incoming.text import one_line
 from bot.slack.render import words
-from bot.slack.render.growing import streamable
+from bot.slack.render.partial_markdown import streamable
 from bot.slack.render.parts import Block
 from bot.slack.render.progress import came_of, card_status, card_title, lines_under, title_of
-from bot.slack.text import one_line
+from bot.slack.reply.progress_state import Progress, Step, StepStatus
 
 _MAX_NARRATION = 2_500
 _MAX_DRAFT = 4_000

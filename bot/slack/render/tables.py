@@ -8,12 +8,12 @@ import re
 from collections.abc import Sequence
 
 from bot.core.answers import Table
-from bot.core.locales import figures, in_cents, number
+from bot.core.text.locales import figures, in_cents, number
+from bot.slack.incoming.text import clean
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.markdown import safe_text
 from bot.slack.render.parts import Block, Drawn, Piece, Upload, shortened, written
-from bot.slack.text import clean
 
 MAX_ROWS, MAX_COLUMNS = 100, 20
 """Of a `table` block, the heading included (docs.slack.dev, table block)."""

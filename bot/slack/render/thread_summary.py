@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.core.answers import Moment, ThreadSummary
-from bot.core.locales import day_and_time
 from bot.core.outcome import Outcome
+from bot.core.text.locales import day_and_time
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_markdown, safe_text

@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.agent.calls import Toolbox
-from bot.agent.complete import ResponseType
+from bot.agent.builtin.complete_task import ResponseType
+from bot.agent.calls.call import Toolbox
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
-from bot.agent.hooks import HookChain, Hooks
+from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
@@ -23,7 +23,7 @@ from bot.core.answers import Answer, Source
 from bot.core.chain import Item, LedgerEntry, Usage
 from bot.core.context import RequestContext, current_request
 from bot.core.request import Entry, Request
-from bot.local.model import ResponsesServer
+from bot.dev.model import ResponsesServer
 from bot.model import ResponsesModel, sdk_client
 from bot.toolkit import ToolError, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue

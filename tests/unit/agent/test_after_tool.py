@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from bot.agent.calls import Toolbox
-from bot.agent.commands import AfterToolCommand, BeforeToolCommand, Commands
+from bot.agent.calls.call import Toolbox
 from bot.agent.events import RunEnded, ToolEnded, ToolStarted
-from bot.agent.hooks import HookChain
+from bot.agent.hooks.chain import HookChain
+from bot.agent.hooks.commands import AfterToolCommand, BeforeToolCommand, Commands
 from bot.core.outcome import RunStatus
 from bot.core.run_log import NOTICE
-from bot.local.model import Reply, Script, call, finish
+from bot.dev.model import Reply, Script, call, finish
 from bot.toolkit import Artifacts, Provided, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
 from tests.support.artifacts import MemoryArtifacts

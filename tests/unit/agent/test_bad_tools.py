@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from bot.agent.calls import Toolbox
-from bot.agent.complete import NAME as COMPLETE
+from bot.agent.builtin.complete_task import NAME as COMPLETE
+from bot.agent.calls.call import Toolbox
 from bot.core.errors import ToolDefinitionError, ToolError
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import Script, call, calls, finish, text
-from bot.runs.artifacts import MAX_BYTES
+from bot.dev.model import Script, call, calls, finish, text
+from bot.runs.context.artifacts import MAX_BYTES
 from bot.toolkit import ToolResult, tool
 from bot.toolkit.artifacts import Artifact
 from bot.toolkit.catalogue import RESERVED, Catalogue

@@ -13,7 +13,7 @@ from bot.agent.events import (
     ToolStarted,
 )
 from bot.core.outcome import RunStatus
-from bot.local.model import (
+from bot.dev.model import (
     Script,
     call,
     calls,

@@ -9,12 +9,12 @@ import pytest
 
 from bot.agent.events import Recorded
 from bot.agent.handover import caller_after, first_state
-from bot.agent.hooks import HookChain, Hooks
+from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.state import LoopState
 from bot.agent.window import active
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus
-from bot.local.model import ModelRequest, Reply, Script, call, calls, finish, text
+from bot.dev.model import ModelRequest, Reply, Script, call, calls, finish, text
 from bot.model.types import ModelResponse
 from tests.unit.agent.harness import ANSWER, Bench, bench
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.agent.events import Recorded, RunEnded
-from bot.local.model import Reply, Script, call, calls, empty, finish, incomplete, refusal, text
+from bot.dev.model import Reply, Script, call, calls, empty, finish, incomplete, refusal, text
 from tests.unit.agent.harness import ANSWER, bench, with_interrupt
 
 ADD = call("add", {"a": 1, "b": 1})

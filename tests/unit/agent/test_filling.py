@@ -12,7 +12,7 @@ from bot.agent.limits import Limits
 from bot.agent.state import LoopState
 from bot.core.chain import LedgerEntry, Usage
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import finish, text
+from bot.dev.model import finish, text
 from tests.unit.agent.harness import ANSWER, bench
 
 TASK = {"role": "user", "content": "1+1?"}

@@ -12,11 +12,11 @@ from pydantic import BaseModel
 
 from bot.agent import prompts
 from bot.agent.events import RunEnded, ToolStarted
-from bot.agent.hooks import Block, Go, Hooks, Prevent, Verdict
+from bot.agent.hooks.chain import Block, Go, Hooks, Prevent, Verdict
 from bot.agent.state import LoopState
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import Script, call, calls, finish, text
+from bot.dev.model import Script, call, calls, finish, text
 from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.tool import Tool, ToolResult
 from tests.unit.agent.harness import ANSWER, bench

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from bot.agent.calls import Toolbox
+from bot.agent.calls.call import Toolbox
 from bot.agent.events import ToolEnded, ToolStarted
 from bot.core.outcome import StopReason
-from bot.local.model import Script, calls, finish, raw
+from bot.dev.model import Script, calls, finish, raw
 from bot.model import PriceList
 from bot.toolkit.hosted import HostedTools
 from tests.unit.agent.harness import ANSWER, Bench, bench, small_tools

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bot.agent.effort import Effort
-from bot.agent.evaluate import Evaluation
+from bot.agent.hooks.effort import Effort
+from bot.agent.hooks.evaluation import Evaluation
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import Script, call, finish, text
+from bot.dev.model import Script, call, finish, text
 from tests.unit.agent.harness import ANSWER, Bench, bench
 
 GOOD = {"completed": True, "confidence": "high", "issues": [], "suggestion": ""}
@@ -24,7 +24,7 @@ def evaluating(place: Bench, tries: int) -> None:
     """Judge results with the same model."""
     from dataclasses import replace
 
-    from bot.agent.hooks import HookChain
+    from bot.agent.hooks.chain import HookChain
 
     request = place.parts.context.request
     hook = Evaluation(lambda: request.text, place.parts.model, "gpt-5.4-mini", tries=tries)

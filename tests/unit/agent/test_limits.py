@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import Script, call, calls, finish, refusal
+from bot.dev.model import Script, call, calls, finish, refusal
 from tests.unit.agent.harness import ANSWER, bench
 
 

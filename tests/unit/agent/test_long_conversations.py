@@ -12,17 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agent.calls.outputs import in_marks, marked
 from bot.agent.compaction import Compaction
 from bot.agent.events import Recorded, RunEnded, TextWithdrawn
-from bot.agent.outputs import in_marks, marked
 from bot.agent.state import LoopState
 from bot.agent.window import active, paired, portable, reasoned
 from bot.core.chain import Item, LedgerEntry
 from bot.core.errors import ModelErrorKind
 from bot.core.outcome import RunStatus, StopReason
-from bot.core.token_estimate import estimated_tokens
-from bot.local.model import Script, call, calls, empty, finish, held, reasoning, text
-from bot.local.model.errors import parent_not_found
+from bot.core.text.token_estimate import estimated_tokens
+from bot.dev.model import Script, call, calls, empty, finish, held, reasoning, text
+from bot.dev.model.errors import parent_not_found
 from tests.unit.agent.harness import ANSWER, MODELS, bench
 
 EARLIER = (

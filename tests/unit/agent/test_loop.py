@@ -18,7 +18,7 @@ from bot.agent.events import (
 )
 from bot.agent.state import LoopState
 from bot.core.outcome import Rehearsal, RunStatus, StopReason
-from bot.local.model import (
+from bot.dev.model import (
     Script,
     call,
     calls,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.agent.calls import Toolbox
-from bot.local.model import Script, call, finish
+from bot.agent.calls.call import Toolbox
+from bot.dev.model import Script, call, finish
 from tests.unit.agent.harness import ANSWER, Bench, bench, small_tools
 
 

@@ -15,7 +15,7 @@ from bot.agent.prompts import CONTINUE
 from bot.agent.window import words
 from bot.core.answers import Answer
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import (
+from bot.dev.model import (
     Reply,
     Script,
     call,

@@ -8,11 +8,11 @@ import pytest
 from pydantic import BaseModel
 
 from bot.agent.events import Paused, RunEnded, SavePoint, ToolStarted
-from bot.agent.hooks import Approved, Hooks, Permission, Undecided
+from bot.agent.hooks.chain import Approved, Hooks, Permission, Undecided
 from bot.agent.state import LoopState
 from bot.core.context import current_request
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import Script, call, calls, finish
+from bot.dev.model import Script, call, calls, finish
 from bot.toolkit.tool import Tool
 from tests.unit.agent.harness import ANSWER, Bench, bench, with_interrupt
 

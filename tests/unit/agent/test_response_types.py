@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from bot.agent.complete import ResponseType
+from bot.agent.builtin.complete_task import ResponseType
 from bot.core.answers import GIVEN, RESPONSE_TYPES, Answer
 from bot.core.outcome import RunStatus, StopReason
 from bot.core.request import Entry, Request
-from bot.local.model import Reply, Script, call, refusal, text
+from bot.dev.model import Reply, Script, call, refusal, text
 from tests.unit.agent.harness import bench
 
 TOTALS: dict[str, Any] = {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
 from bot.core.chain import Item
-from bot.local.model import Reply, call, finish, text
+from bot.dev.model import Reply, call, finish, text
 from tests.unit.agent.harness import ANSWER
 from tests.unit.agent.thread import Snapshot, Thread
 from tests.unit.agent.turns import UNTROUBLED_PLANS, Fault, Plan, Policy, help_with

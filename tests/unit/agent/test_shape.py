@@ -14,7 +14,7 @@ from bot.agent.events import Recorded
 from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
 from bot.core.chain import Item
-from bot.local.model import Script, call, finish, text
+from bot.dev.model import Script, call, finish, text
 from tests.unit.agent.harness import ANSWER, bench
 
 SOURCE = Path(loop.__file__).read_text("utf-8")
@@ -54,7 +54,7 @@ def test_a_turn_is_four_phases_and_the_decision_is_there_to_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted(Path(loop.__file__).parent.glob("*.py")), ids=lambda path: path.stem
+    "path", sorted(Path(loop.__file__).parent.rglob("*.py")), ids=lambda path: path.stem
 )
 def test_nothing_around_the_loop_knows_where_it_runs(path: Path) -> None:
     """A7: no module of the agent imports Slack, a store or a client of a service."""

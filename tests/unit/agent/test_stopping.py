@@ -15,7 +15,7 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import (
+from bot.dev.model import (
     Script,
     call,
     calls,

@@ -12,7 +12,7 @@ from bot.agent.events import Recorded
 from bot.agent.state import LoopState
 from bot.core.chain import Item, LedgerEntry
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import Script, finish, text
+from bot.dev.model import Script, finish, text
 from tests.unit.agent.harness import ANSWER, Bench, bench
 
 MID_TURN = """

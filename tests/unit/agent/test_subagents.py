@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
+from bot.agent.builtin.subagents import Report, dispatch_subagent, with_subagents
 from bot.agent.events import FromSubagent, RunEnded, RunStarted, SavePoint, ToolEnded, ToolStarted
-from bot.agent.hooks import Block, Hooks, Verdict
+from bot.agent.hooks.chain import Block, Hooks, Verdict
 from bot.agent.state import LoopState
-from bot.agent.subagents import Report, dispatch_subagent, with_subagents
 from bot.core.budgets import billed_tokens
 from bot.core.chain import Item, Usage
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import ModelRequest, Reply, ScriptBook, call, calls, finish, refusal
-from bot.local.model.script import Respond
+from bot.dev.model import ModelRequest, Reply, ScriptBook, call, calls, finish, refusal
+from bot.dev.model.script import Respond
 from tests.unit.agent.harness import ANSWER, MODELS, Bench, bench
 
 QUESTION = "What is on all lists?"

@@ -12,13 +12,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from bot.agent import prompts
-from bot.agent.calls import Toolbox
-from bot.agent.complete import ResponseType
-from bot.agent.effort import Effort
-from bot.agent.evaluate import Evaluation
+from bot.agent.builtin.complete_task import ResponseType
+from bot.agent.builtin.subagents import dispatch_subagent, with_subagents
+from bot.agent.calls.call import Toolbox
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
 from bot.agent.handover import caller_after, first_state
-from bot.agent.hooks import (
+from bot.agent.hooks.chain import (
     Approved,
     Block,
     Go,
@@ -29,21 +28,22 @@ from bot.agent.hooks import (
     Undecided,
     Verdict,
 )
+from bot.agent.hooks.effort import Effort
+from bot.agent.hooks.evaluation import Evaluation
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
 from bot.agent.parts import Parts
 from bot.agent.state import LoopState
-from bot.agent.subagents import dispatch_subagent, with_subagents
 from bot.core.answers import Answer
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.outcome import StopReason
 from bot.core.request import Entry, Request
-from bot.local.model import ModelRequest, Reply, ResponsesServer, call, finish, text
-from bot.local.model.cache import PromptCache
-from bot.local.model.faults import Fault, Faults
-from bot.local.model.server import Received
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, text
+from bot.dev.model.cache import PromptCache
+from bot.dev.model.faults import Fault, Faults
+from bot.dev.model.server import Received
 from bot.model import ResponsesModel, sdk_client
 from bot.model.types import ModelResponse
 from bot.toolkit import Provided, Tool, ToolError, tool

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from hypothesis import strategies as st
 
-from bot.local.model import Reply
+from bot.dev.model import Reply
 from tests.unit.agent.harness import ANSWER
 
 Draft = dict[str, Any]

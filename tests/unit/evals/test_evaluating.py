@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bot.commands import cli
+from bot.cli import cli
 from bot.core.errors import ConfigurationError
+from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
 from bot.evals.cases import Case
+from bot.evals.local_model import local_model
 from bot.evals.reading import read_cases
 from bot.evals.results import CaseResult
 from bot.evals.running import evaluate
-from bot.local.model import ApiError, ModelRequest, Reply, call, finish
-from bot.local_model import local_model
 from bot.settings import Settings
 from tests.support.runs import answer
 from tests.unit.test_commands import bot

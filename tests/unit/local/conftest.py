@@ -7,9 +7,9 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.local.page import mount
-from bot.local.workspace import Workspace
-from bot.local.workspace.state import Json
+from bot.dev.page import mount
+from bot.dev.workspace import Workspace
+from bot.dev.workspace.state import Json
 from tests.unit.local.page_kit import COMMANDS, NOTICE, SHORTCUTS, Browser
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from bot.local.workspace import ADA, Workspace
+from bot.dev.workspace import ADA, Workspace
 
 GENERAL, SALES, FINANCE = "C0GENERAL1", "C0SALES001", "C0FINANCE1"
 NOTICE = "Answers come from a stand-in model."

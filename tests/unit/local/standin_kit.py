@@ -25,15 +25,16 @@ import tools.sharing
 import tools.tables
 import tools.threads
 import tools.web
-from bot.agent.complete import ResponseType
+from bot.agent.builtin.complete_task import ResponseType
 from bot.core.answers import Answer
 from bot.core.errors import ToolError
-from bot.local.model import ModelRequest
-from bot.local.model.standin import decide
-from bot.local.model.standin.view import View
-from bot.toolkit import Artifacts, Conversation, Databases, ThreadMessage, tables
+from bot.dev.model import ModelRequest
+from bot.dev.model.standin import decide
+from bot.dev.model.standin.view import View
+from bot.services.databases import DatabaseConfig, SqlDatabases
+from bot.services.tables import tables
+from bot.toolkit import Artifacts, Conversation, Databases, ThreadMessage
 from bot.toolkit.catalogue import Catalogue
-from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from bot.toolkit.schema import without_nulls
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation, asked

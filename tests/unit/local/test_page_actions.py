@@ -3,10 +3,10 @@
 import aiohttp
 import pytest
 
-from bot.local.page.compose import as_slack_text, as_typed
-from bot.local.page.sending import FILE_MAX
-from bot.local.workspace import ADA, BEN, CHLOE, GUS
-from bot.local.workspace.text import escape
+from bot.dev.page.compose import as_slack_text, as_typed
+from bot.dev.page.sending import FILE_MAX
+from bot.dev.workspace import ADA, BEN, CHLOE, GUS
+from bot.dev.workspace.text import escape
 from tests.unit.local.page_kit import FINANCE, GENERAL, SALES
 
 
@@ -111,7 +111,7 @@ async def test_a_body_of_another_kind_is_refused(browser):
 
 
 async def test_a_file_beyond_the_limit_is_refused_with_its_name(browser, monkeypatch):
-    monkeypatch.setattr("bot.local.page.sending.FILE_MAX", 1000)
+    monkeypatch.setattr("bot.dev.page.sending.FILE_MAX", 1000)
     form = aiohttp.FormData({"user": ADA, "channel": GENERAL, "text": ""})
     form.add_field("file", b"x" * 2000, filename="big.bin")
     async with browser.http.post("/page/say", data=form) as answer:

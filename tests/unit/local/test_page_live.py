@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from bot.local.workspace import ADA, BEN, GUS
+from bot.dev.workspace import ADA, BEN, GUS
 from tests.unit.local.page_kit import FINANCE, GENERAL, SALES
 
 

@@ -7,12 +7,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html  # type: ignore[import-untyped]  # has no types of its own
 
-from bot.local.page.render import Renderer, Scene
-from bot.local.page.render.axes import labelled, short, ticks
-from bot.local.page.render.chart_data import read_chart
-from bot.local.page.render.markdown import markdown
-from bot.local.page.render.mrkdwn import mrkdwn
-from bot.local.page.render.tables import read_table
+from bot.dev.page.render import Renderer, Scene
+from bot.dev.page.render.axes import labelled, short, ticks
+from bot.dev.page.render.chart_data import read_chart
+from bot.dev.page.render.markdown import markdown
+from bot.dev.page.render.mrkdwn import mrkdwn
+from bot.dev.page.render.tables import read_table
 
 RENDERER = Renderer()
 SCENE = Scene(

@@ -2,7 +2,7 @@
 
 import re
 
-from bot.local.workspace import ADA, BEN, GUS
+from bot.dev.workspace import ADA, BEN, GUS
 from tests.unit.local.page_kit import GENERAL, NOTICE, SALES
 
 

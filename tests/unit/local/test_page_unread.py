@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bot.local.workspace import ADA, BEN, GUS
+from bot.dev.workspace import ADA, BEN, GUS
 from tests.unit.local.page_kit import FINANCE, GENERAL, SALES
 
 

@@ -10,7 +10,7 @@ import pytest
 from openai import AsyncOpenAI, BadRequestError
 from openai.types.responses import Response
 
-from bot.local.model import (
+from bot.dev.model import (
     Reply,
     ResponsesServer,
     Script,
@@ -20,7 +20,7 @@ from bot.local.model import (
     reasoning,
     text,
 )
-from bot.local.model.replies import Item
+from bot.dev.model.replies import Item
 
 
 class Chat:

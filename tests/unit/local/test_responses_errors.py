@@ -9,7 +9,7 @@ import pytest
 from openai import AsyncOpenAI, AuthenticationError, BadRequestError
 from openai.types.responses import FunctionToolParam
 
-from bot.local.model import ResponsesServer, Script, call, text
+from bot.dev.model import ResponsesServer, Script, call, text
 
 
 def tool(name: str = "look", **parameters: Any) -> FunctionToolParam:

@@ -10,7 +10,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from bot.local.model import ResponsesServer, Script, text
+from bot.dev.model import ResponsesServer, Script, text
 
 
 async def drain(client: AsyncOpenAI, **body: Any) -> list[str]:

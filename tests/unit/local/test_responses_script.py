@@ -9,7 +9,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI
 
-from bot.local.model import (
+from bot.dev.model import (
     ModelRequest,
     Reply,
     ResponsesServer,

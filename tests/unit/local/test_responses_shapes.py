@@ -11,7 +11,7 @@ from openai.types.responses import Response, ResponseStreamEvent
 from openai.types.responses.response_item_list import ResponseItemList
 from pydantic import TypeAdapter
 
-from bot.local.model import (
+from bot.dev.model import (
     Reply,
     ResponsesServer,
     Script,

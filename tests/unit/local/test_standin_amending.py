@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bot.agent.prompts import request_message
+from bot.app.tool_loading import catalogue
 from bot.core.request import Again
-from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import Thread, message
 from tests.unit.slack.samples import REQUEST
 

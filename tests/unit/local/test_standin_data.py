@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.outputs import cancelled
+from bot.agent.calls.outputs import cancelled
 from bot.agent.prompts import request_message
 from bot.core.request import Again
-from bot.toolkit import tables
+from bot.services.tables import tables
 from tests.support.conversation import asked
 from tests.unit.local.standin_kit import Thread, message, shop
 from tests.unit.slack.samples import REQUEST

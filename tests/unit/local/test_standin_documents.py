@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.toolkit import tables
+from bot.services.tables import tables
 from tests.support.conversation import asked
 from tests.unit.local.standin_kit import Thread
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.tool_files import catalogue
+from bot.app.tool_loading import catalogue
 from tests.unit.local.standin_kit import Thread
 
 pytestmark = pytest.mark.heavy

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from bot.toolkit import tables
+from bot.services.tables import tables
 from tests.support.conversation import asked
 from tests.unit.local.standin_kit import Thread
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.local.sample_database import build
-from bot.toolkit.databases import DatabaseConfig, SqlDatabases
+from bot.dev.sample_database import build
+from bot.services.databases import DatabaseConfig, SqlDatabases
 from tests.unit.local.standin_kit import Thread
 
 pytestmark = pytest.mark.heavy

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI
 
-from bot.local.model import ResponsesServer
-from bot.local.model.standin import StandIn
-from bot.local.model.standin.findings import Findings, NoValue
-from bot.tool_files import catalogue
+from bot.app.tool_loading import catalogue
+from bot.dev.model import ResponsesServer
+from bot.dev.model.standin import StandIn
+from bot.dev.model.standin.findings import Findings, NoValue
 from tests.unit.local.standin_kit import ANSWER, Thread, message, shop
 
 pytestmark = pytest.mark.heavy

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.local.model import ModelRequest
-from bot.local.model.standin import decide
-from bot.local.model.standin.view import View
+from bot.app.tool_loading import catalogue
+from bot.dev.model import ModelRequest
+from bot.dev.model.standin import decide
+from bot.dev.model.standin.view import View
 from bot.slack.render import words as slack_words
-from bot.tool_files import catalogue
 from tests.unit.local.standin_kit import ANSWER, Thread, Told, message
 
 pytestmark = pytest.mark.heavy

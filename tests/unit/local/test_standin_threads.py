@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.complete import ResponseType
+from bot.agent.builtin.complete_task import ResponseType
 from bot.core.answers import RESPONSE_TYPES
 from tests.unit.local.standin_kit import Thread, Told
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.local.workspace import SlackFault
-from bot.local.workspace.blocks import check_blocks, check_view
-from bot.local.workspace.state import Json
+from bot.dev.workspace import SlackFault
+from bot.dev.workspace.blocks import check_blocks, check_view
+from bot.dev.workspace.state import Json
 
 PLAIN = {"type": "plain_text", "text": "x"}
 

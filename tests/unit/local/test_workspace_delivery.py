@@ -9,7 +9,7 @@ from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.signature import SignatureVerifier
 
-from bot.local.workspace import ADA, BEN, EVE, NotAnswered
+from bot.dev.workspace import ADA, BEN, EVE, NotAnswered
 
 GENERAL, RANDOM, DM = "C0GENERAL1", "C0RANDOM01", "D0ADA00001"
 

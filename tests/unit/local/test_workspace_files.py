@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.local.workspace import ADA, ExternalFile, FakeFile
+from bot.dev.workspace import ADA, ExternalFile, FakeFile
 from tests.unit.local.refusals import error_of
 
 GENERAL, RANDOM = "C0GENERAL1", "C0RANDOM01"

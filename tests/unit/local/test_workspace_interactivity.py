@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from bot.local.workspace import ADA, BEN, CannotDo, NotAnswered
-from bot.local.workspace.state import Json
+from bot.dev.workspace import ADA, BEN, CannotDo, NotAnswered
+from bot.dev.workspace.state import Json
 from tests.unit.local.refusals import error_of
 
 GENERAL = "C0GENERAL1"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.local.workspace import ADA, CannotDo
-from bot.local.workspace.state import Json
+from bot.dev.workspace import ADA, CannotDo
+from bot.dev.workspace.state import Json
 from tests.unit.local.refusals import error_of
 
 GENERAL, DM = "C0GENERAL1", "D0ADA00001"

@@ -12,8 +12,8 @@ from openai import AsyncOpenAI
 
 from bot.core.chain import Usage
 from bot.core.errors import ModelError, ModelErrorKind
-from bot.local.model import ResponsesServer, Script, calls, incomplete, reasoning, refusal, text
-from bot.local.model.errors import rate_limit
+from bot.dev.model import ResponsesServer, Script, calls, incomplete, reasoning, refusal, text
+from bot.dev.model.errors import rate_limit
 from bot.model import (
     ArgumentsPart,
     ModelRequest,

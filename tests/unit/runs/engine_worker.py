@@ -6,7 +6,7 @@ import asyncio
 import sys
 
 from bot.core.request import Request
-from bot.runs.engine import EngineOptions, open_engine
+from bot.runs.queue.engine import EngineOptions, open_engine
 from bot.store import open_stores
 
 

@@ -16,12 +16,12 @@ from redis.asyncio import Redis
 from bot.core.approvals import Approval, Decision, Made, Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
-from bot.local.model import Reply, Script, calls, finish
-from bot.runs.channels import ChannelSettings
-from bot.runs.engine import Engine, EngineOptions, open_engine
-from bot.runs.policy import Policy
-from bot.runs.questions import Parked
-from bot.runs.requests import Requests
+from bot.dev.model import Reply, Script, calls, finish
+from bot.runs.policy.access import Policy
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.policy.run_approvals import Parked
+from bot.runs.queue.engine import Engine, EngineOptions, open_engine
+from bot.runs.queue.requests import Requests
 from bot.store import Refusal, Stores
 from bot.toolkit import tool
 from tests.support.redis import asked, decided
@@ -399,7 +399,7 @@ async def test_a_question_that_cannot_be_put_is_refused(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Slack takes no message: tried again, then the model is told; the run does not hang."""
-    monkeypatch.setattr("bot.runs.questions._PAUSES", (0.0,))
+    monkeypatch.setattr("bot.runs.policy.run_approvals._PAUSES", (0.0,))
     tries: list[Approval] = []
 
     def broken(approval: Approval) -> Decision:

@@ -7,7 +7,7 @@ from redis.asyncio import Redis
 
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
-from bot.runs.artifacts import ThreadArtifacts
+from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.surface import RunPost
 from bot.store import Stores
 from bot.toolkit.artifacts import Artifacts, Column

@@ -21,7 +21,7 @@ from bot.core.budgets import (
 from bot.core.errors import ConfigurationError, NotPermitted
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, StopReason
-from bot.local.model import (
+from bot.dev.model import (
     ModelRequest,
     Reply,
     ResponsesServer,
@@ -32,9 +32,9 @@ from bot.local.model import (
     text,
 )
 from bot.model import Price
-from bot.runs.budget_words import paused, renewal_of
-from bot.runs.budgets import BudgetPolicy, Budgets
-from bot.runs.channels import Channels, ChannelSettings
+from bot.runs.policy.budget_words import paused, renewal_of
+from bot.runs.policy.budgets import BudgetPolicy, Budgets
+from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.settings import ModelSettings
 from bot.store import Stores
 from tests.support.redis import asked

@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from bot.core.outcome import StopReason
-from bot.local.model import Script, call, finish
-from bot.runs.channels import Channels, ChannelSettings
+from bot.dev.model import Script, call, finish
+from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.store import Stores
 from bot.toolkit import current_request, tool
 from tests.support.runs import answer, bot_with

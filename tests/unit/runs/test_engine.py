@@ -16,8 +16,8 @@ from redis.asyncio import Redis
 
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.request import Request
-from bot.runs.engine import Engine, EngineOptions, open_engine
-from bot.runs.handing_back import HandBack
+from bot.runs.queue.engine import Engine, EngineOptions, open_engine
+from bot.runs.queue.requeue import HandBack
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
 from tests.support.redis import asked

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.core.request import FileRef
-from bot.local.model import Script, finish
+from bot.dev.model import Script, finish
 from bot.store import Stores
 from bot.toolkit.conversation import ThreadMessage
 from tests.support.redis import asked

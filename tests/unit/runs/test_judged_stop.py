@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from bot.local.model import finish, held, text
-from bot.local.workspace import ADA
+from bot.dev.model import finish, held, text
+from bot.dev.workspace import ADA
 from bot.settings import ModelSettings
 from tests.support.deployment import deployed
 from tests.support.runs import answer

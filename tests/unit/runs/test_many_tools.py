@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bot.agent.limits import Limits
 from bot.core.outcome import RunStatus
-from bot.local.model import Script, call, finish
-from bot.local.model.standin import StandIn
-from bot.runs.channels import ChannelSettings
+from bot.dev.model import Script, call, finish
+from bot.dev.model.standin import StandIn
+from bot.runs.policy.channels import ChannelSettings
 from bot.store import Stores
 from bot.toolkit import Tool, tool
 from tests.support.runs import answer, bot_with

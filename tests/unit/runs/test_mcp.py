@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from bot.doctor.mcp import examine_mcp
-from bot.local.model import Script, call, finish
-from bot.operating import mcp_lines
-from bot.output import print_lines
+from bot.cli.operator import mcp_lines
+from bot.cli.output import print_lines
+from bot.dev.model import Script, call, finish
+from bot.ops.doctor.mcp import examine_mcp
+from bot.services.mcp import McpServer, McpServers, open_mcp_servers
+from bot.services.mcp import servers as servers_module
 from bot.settings import Settings
 from bot.store import Stores
-from bot.toolkit.mcp import McpServer, McpServers, open_mcp_servers
-from bot.toolkit.mcp import servers as servers_module
 from tests.support.runs import Bot, answer, bot_with
 
 TIME = McpServer(command=sys.executable, args=("-m", "mcp_server_time"))

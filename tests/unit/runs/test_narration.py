@@ -17,7 +17,7 @@ from bot.agent.limits import Limits
 from bot.agent.state import LoopState, Transition
 from bot.core.audit import AuditKind
 from bot.core.run_log import NOTICE
-from bot.local.model import ResponsesServer, Script, call, calls, finish, text
+from bot.dev.model import ResponsesServer, Script, call, calls, finish, text
 from bot.runs.narration import Narrator
 from bot.store import Stores
 from tests.support.redis import asked
@@ -151,7 +151,7 @@ def test_a_run_that_was_left_is_not_said_to_begin(caplog: pytest.LogCaptureFixtu
 def test_json_logs_carry_the_ids() -> None:
     """I5: beside the line, what a search needs: run, request, thread and user."""
     code = (
-        "from bot.logs import configure; configure('json')\n"
+        "from bot.ops.logs import configure; configure('json')\n"
         "from bot.runs.narration import Narrator\n"
         "from bot.agent.events import RunStarted\n"
         "from tests.support.redis import asked\n"
@@ -169,7 +169,7 @@ def test_whatever_is_logged_in_a_run_carries_its_ids() -> None:
     """Libraries and tools know nothing of runs; what they log is found with the run all the same. O8:
     their words may be people's, and are not shown."""
     code = (
-        "import logging; from bot.logs import configure; configure('json')\n"
+        "import logging; from bot.ops.logs import configure; configure('json')\n"
         "from bot.core.context import RequestContext, bound_request\n"
         "from tests.support.redis import asked\n"
         "with bound_request(RequestContext(request=asked('?'), run_id='run_1')):\n"

@@ -16,7 +16,7 @@ from bot.core.budgets import Account, Budget, Cap, Spent, accounts_of
 from bot.core.chain import Usage
 from bot.core.outcome import RunStatus, StopReason
 from bot.core.request import Request
-from bot.local.model import (
+from bot.dev.model import (
     ModelRequest,
     Reply,
     call,
@@ -24,8 +24,8 @@ from bot.local.model import (
     finish,
     held,
 )
-from bot.local.model.errors import model_not_found
-from bot.runs.budgets import Budgets
+from bot.dev.model.errors import model_not_found
+from bot.runs.policy.budgets import Budgets
 from bot.settings import ModelSettings
 from bot.store import Stores
 from tests.support.redis import asked

@@ -8,9 +8,9 @@ from redis.asyncio import Redis
 
 from bot.core.outcome import RunStatus
 from bot.core.request import Again
-from bot.local.model import ModelRequest, Reply, Script, calls, finish, held
-from bot.runs.engine import open_engine
-from bot.runs.requests import Requests
+from bot.dev.model import ModelRequest, Reply, Script, calls, finish, held
+from bot.runs.queue.engine import open_engine
+from bot.runs.queue.requests import Requests
 from bot.store import Stores
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_with

@@ -16,7 +16,7 @@ from bot.core.audit import AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import LeaseLost, ModelErrorKind, StoreUnavailable
 from bot.core.outcome import RunStatus, StopReason
-from bot.local.model import (
+from bot.dev.model import (
     ModelRequest,
     Reply,
     ResponsesServer,
@@ -28,7 +28,7 @@ from bot.local.model import (
     respond,
     text,
 )
-from bot.runs.handing_back import HandBack
+from bot.runs.queue.requeue import HandBack
 from bot.settings import ModelSettings
 from bot.store import Stores
 from bot.toolkit import current_request, tool

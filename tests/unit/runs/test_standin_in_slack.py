@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from bot.local.model.standin import StandIn
+from bot.dev.model.standin import StandIn
 from tests.support.slack import GENERAL, Place, bot_in_slack
 
 ADA = "U0ADA00001"

@@ -9,11 +9,11 @@ import pytest
 
 from bot.agent.events import MessagesJoined
 from bot.core.request import Again, Entry, Request
-from bot.local.model import ModelRequest, Reply, call, finish, held
-from bot.runs.channels import ChannelSettings
-from bot.runs.engine import open_engine
-from bot.runs.requests import Requests
-from bot.runs.steering import MOST_CHARACTERS
+from bot.dev.model import ModelRequest, Reply, call, finish, held
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.queue.engine import open_engine
+from bot.runs.queue.requests import Requests
+from bot.runs.queue.steering import MOST_CHARACTERS
 from bot.settings import ModelSettings
 from bot.store import Stores
 from tests.support.redis import asked

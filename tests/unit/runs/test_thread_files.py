@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from bot.local.model import Script, finish
+from bot.dev.model import Script, finish
 from bot.store import Stores
 from bot.toolkit.conversation import ThreadMessage
 from tests.support.redis import asked

@@ -7,11 +7,11 @@ from contextlib import nullcontext
 import pytest
 
 from bot.core.errors import ConfigurationError
-from bot.local.model import Script, call, finish
-from bot.runs.policy import Policy
-from bot.runs.questions import Parked
+from bot.dev.model import Script, call, finish
+from bot.runs.policy.access import Policy
+from bot.runs.policy.run_approvals import Parked
+from bot.services.web_search import WebSearchConfig
 from bot.store import Stores
-from bot.toolkit.web_search import WebSearchConfig
 from tests.support.runs import answer, bot_with
 from tests.support.web_search import provider
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from bot.local.model import Script, call, finish, refusal
-from bot.local.workspace.state import Execution
-from bot.slack.manifest import manifest
+from bot.dev.model import Script, call, finish, refusal
+from bot.dev.workspace.state import Execution
+from bot.slack.transport.manifest import manifest
 from tests.security.judge import calls, links
 from tests.support.runs import answer
 from tests.support.slack import Place, bot_in_slack

@@ -1,7 +1,7 @@
 import pytest
 
 from bot.core.request import Entry, Request
-from bot.local.workspace import ADA, Workspace
+from bot.dev.workspace import ADA, Workspace
 from tests.unit.slack.rig import listening, wired
 from tests.unit.slack.scene import GENERAL, Thread
 

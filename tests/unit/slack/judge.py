@@ -4,7 +4,7 @@ from typing import Any
 
 from slack_sdk.models.blocks import Block
 
-from bot.local.workspace.blocks import check_blocks, check_view
+from bot.dev.workspace.blocks import check_blocks, check_view
 from bot.slack.render.parts import Part, Rendered
 
 RAW_ONLY = {"data_visualization"}

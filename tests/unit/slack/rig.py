@@ -20,30 +20,31 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.local.workspace import Workspace
-from bot.runs.attempts import AskedBefore, Words
-from bot.runs.budgets import BudgetPolicy, Budgets, Standing
-from bot.runs.channels import Channels, ChannelSettings
-from bot.runs.policy import Policy
-from bot.runs.preferences import PreferenceBook
-from bot.slack.admin import Admin
-from bot.slack.app import slack_app
-from bot.slack.asking import Asking
-from bot.slack.background import Background
-from bot.slack.client import Clients, Identity, identify, slack_clients
-from bot.slack.deciding import Deciding
-from bot.slack.edits import Edits
-from bot.slack.event_retries import EventRetries
-from bot.slack.gate import Gate
-from bot.slack.home_tab import HomeTab
-from bot.slack.intake import Intake
-from bot.slack.listeners import register
-from bot.slack.schedules import WorkspaceSchedules
-from bot.slack.sharing import Sharing
-from bot.slack.socket_mode import socket_mode
-from bot.slack.stopping import Stopping
-from bot.slack.waiting_messages import WaitingMessages
-from bot.slack.workspaces import Slack
+from bot.dev.workspace import Workspace
+from bot.runs.policy.access import Policy
+from bot.runs.policy.budgets import BudgetPolicy, Budgets, Standing
+from bot.runs.policy.channels import Channels, ChannelSettings
+from bot.runs.policy.preferences import PreferenceBook
+from bot.runs.queue.revisions import AskedBefore, Words
+from bot.services.mcp import McpServers
+from bot.slack.actions.questions import Asking
+from bot.slack.actions.schedules import WorkspaceSchedules
+from bot.slack.actions.share import Sharing
+from bot.slack.actions.stop import Stopping
+from bot.slack.approvals.decisions import Deciding
+from bot.slack.home.admin import Admin
+from bot.slack.home.publish import HomeTab
+from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.edits import Edits
+from bot.slack.incoming.intake import Intake
+from bot.slack.incoming.listeners import register
+from bot.slack.providers.waiting_messages import WaitingMessages
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.bolt_app import slack_app
+from bot.slack.transport.client import Clients, Identity, identify, slack_clients
+from bot.slack.transport.event_retries import EventRetries
+from bot.slack.transport.socket_mode import socket_mode
+from bot.slack.transport.workspaces import Slack
 from bot.store import (
     PauseSwitch,
     Position,
@@ -52,7 +53,6 @@ from bot.store import (
     ScheduleStore,
     open_stores,
 )
-from bot.toolkit.mcp import McpServers
 
 
 @dataclass

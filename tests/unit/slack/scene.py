@@ -5,12 +5,12 @@ from typing import Any
 
 from bot.core.errors import ToolError
 from bot.core.request import Request
-from bot.local.workspace import Workspace
-from bot.local.workspace.record import Effect
+from bot.dev.workspace import Workspace
+from bot.dev.workspace.record import Effect
 from bot.runs.surface import OpenSurface, Surface
-from bot.slack.names import naming
-from bot.slack.streams import Streams
-from bot.slack.surfaces import SlackSurfaces
+from bot.slack.incoming.names import naming
+from bot.slack.reply.open_run_message import SlackSurfaces
+from bot.slack.reply.streams import Streams
 from tests.unit.slack.rig import Post, Rig
 
 GENERAL = "C0GENERAL1"

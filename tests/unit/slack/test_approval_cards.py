@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
-from bot.local.workspace import ADA, BEN
+from bot.dev.workspace import ADA, BEN
 from bot.slack.render import approval_words
 from bot.slack.render.arguments import unsaid, values_of
 from bot.slack.render.buttons import APPROVE, SHOW_ALL

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.local.model import Reply, Script, call, calls, finish
-from bot.local.workspace import ADA, BEN, CHLOE
-from bot.runs.policy import Policy
+from bot.dev.model import Reply, Script, call, calls, finish
+from bot.dev.workspace import ADA, BEN, CHLOE
+from bot.runs.policy.access import Policy
 from bot.slack.render import approval_words, words
 from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
 from tests.security.test_boundaries import outputs, press

@@ -13,21 +13,21 @@ from bot.core.outcome import RunStatus
 from bot.core.request import Again, Entry, FileRef, Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.local.workspace import ADA, BEN, GUS, NotAnswered
-from bot.local.workspace.state import Channel
-from bot.runs.budgets import Budgets
-from bot.runs.channels import ChannelSettings
-from bot.runs.preferences import Preferences
-from bot.runs.schedules import MOST
-from bot.slack import modals
-from bot.slack.channel_form import Everywhere, channel_form, reset_done
-from bot.slack.home import Board, home_view, suggested_prompts
-from bot.slack.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
-from bot.slack.personal_form import personal_form
+from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
+from bot.dev.workspace.state import Channel
+from bot.runs.context.own_schedules import MOST
+from bot.runs.policy.budgets import Budgets
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.policy.preferences import Preferences
+from bot.services.mcp import Standing as Server
+from bot.slack.actions import modals
+from bot.slack.actions.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
+from bot.slack.actions.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
+from bot.slack.home.channel_form import Everywhere, channel_form, reset_done
+from bot.slack.home.personal_form import personal_form
+from bot.slack.home.view import Board, home_view, suggested_prompts
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
-from bot.slack.tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
-from bot.toolkit.mcp import Standing as Server
 from tests.unit.slack.judge import accept_view
 from tests.unit.slack.rig import Rig, listening, nothing_used
 from tests.unit.slack.samples import answer, outcome

@@ -10,10 +10,10 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.budgets import Account, Budget, Cap, OverBudget, Spent, accounts_of
 from bot.core.ids import new_id
-from bot.local.model import Script, finish
-from bot.local.workspace import ADA, BEN, EVE, GUS
-from bot.runs.budgets import Budgets
-from bot.runs.policy import Policy
+from bot.dev.model import Script, finish
+from bot.dev.workspace import ADA, BEN, EVE, GUS
+from bot.runs.policy.access import Policy
+from bot.runs.policy.budgets import Budgets
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
 from bot.store import open_stores

@@ -10,9 +10,9 @@ import pytest
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
-from bot.local.workspace import ADA, CHLOE, Workspace
-from bot.slack.canvases import SlackCanvases
-from bot.slack.reachable import ReachableChannels
+from bot.dev.workspace import ADA, CHLOE, Workspace
+from bot.slack.providers.canvases import SlackCanvases
+from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.render.buttons import APPROVE, DENY
 from tests.security.model import question, won_over
 from tests.support.artifacts import MemoryArtifacts

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from bot.core.errors import ToolError
-from bot.local.workspace import ADA, BEN, CHLOE, Workspace
+from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from tests.unit.slack.rig import wired
 from tests.unit.slack.test_directory import FINANCE, GENERAL, SALES, Lookup
 from tools.channels import list_channel_items

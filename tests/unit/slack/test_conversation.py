@@ -5,10 +5,10 @@ import pytest
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
-from bot.local.workspace import ADA, BEN, CHLOE, GUS, ExternalFile, FakeFile, Workspace
-from bot.slack.conversation import SlackConversation
-from bot.slack.files import download
-from bot.slack.reachable import ReachableChannels
+from bot.dev.workspace import ADA, BEN, CHLOE, GUS, ExternalFile, FakeFile, Workspace
+from bot.slack.providers.channel_access import ReachableChannels
+from bot.slack.providers.conversation import SlackConversation
+from bot.slack.providers.files import download
 from tests.unit.slack.rig import Rig, not_noted, wired
 
 GENERAL = "C0GENERAL1"

@@ -9,10 +9,10 @@ import pytest
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
-from bot.local.workspace import ADA, BEN, GUS, Workspace
-from bot.slack.conversation import SlackConversation
-from bot.slack.directory import SlackDirectory
-from bot.slack.reachable import ReachableChannels
+from bot.dev.workspace import ADA, BEN, GUS, Workspace
+from bot.slack.providers.channel_access import ReachableChannels
+from bot.slack.providers.conversation import SlackConversation
+from bot.slack.providers.directory import SlackDirectory
 from tests.unit.slack.rig import Rig, not_noted, wired
 from tools.directory import find_channels, find_people, list_members
 from tools.search import search_messages

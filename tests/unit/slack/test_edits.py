@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.core.request import Again
-from bot.local.workspace import ADA, BEN, CHLOE
+from bot.dev.workspace import ADA, BEN, CHLOE
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.scene import GENERAL
 

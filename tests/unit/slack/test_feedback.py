@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.local.workspace import ADA, BEN
+from bot.dev.workspace import ADA, BEN
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
 from tests.unit.slack.rig import Rig

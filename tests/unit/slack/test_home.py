@@ -10,19 +10,19 @@ from bot.core.budgets import Account, Budget, Pause, Spent
 from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.local.model import Script, call, finish
-from bot.local.workspace import ADA, BEN, GUS
-from bot.local.workspace.blocks import check_view
-from bot.runs.budgets import Budgets, Standing
-from bot.runs.policy import Policy
-from bot.runs.preferences import Preferences
-from bot.runs.schedules import MOST
-from bot.slack.channel_form import RESET
-from bot.slack.home import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS, Board, home_view
-from bot.slack.modals import ASK_ABOUT
+from bot.dev.model import Script, call, finish
+from bot.dev.workspace import ADA, BEN, GUS
+from bot.dev.workspace.blocks import check_view
+from bot.runs.context.own_schedules import MOST
+from bot.runs.policy.access import Policy
+from bot.runs.policy.budgets import Budgets, Standing
+from bot.runs.policy.preferences import Preferences
+from bot.services.mcp import McpServer
+from bot.services.mcp import Standing as Server
+from bot.slack.actions.modals import ASK_ABOUT
+from bot.slack.home.channel_form import RESET
+from bot.slack.home.view import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS, Board, home_view
 from bot.store import Position, open_stores
-from bot.toolkit.mcp import McpServer
-from bot.toolkit.mcp import Standing as Server
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer

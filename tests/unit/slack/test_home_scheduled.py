@@ -11,10 +11,10 @@ from bot.core.audit import AuditKind
 from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.local.workspace import ADA, BEN
-from bot.runs.budgets import Budgets
-from bot.runs.preferences import Preferences
-from bot.slack.home import FORGET, Board, home_view
+from bot.dev.workspace import ADA, BEN
+from bot.runs.policy.budgets import Budgets
+from bot.runs.policy.preferences import Preferences
+from bot.slack.home.view import FORGET, Board, home_view
 from bot.slack.render.schedules import CANCEL, CANCEL_MESSAGE
 from bot.store import Stores, open_stores
 from tests.security.judge import links

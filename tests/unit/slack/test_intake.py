@@ -6,9 +6,9 @@ import pytest
 
 from bot.agent.prompts import request_message
 from bot.core.request import Entry, Request
-from bot.local.workspace import ADA, BEN, CHLOE, EVE, GUS
-from bot.runs.channels import ChannelSettings
-from bot.runs.policy import Policy
+from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
+from bot.runs.policy.access import Policy
+from bot.runs.policy.channels import ChannelSettings
 from bot.slack.render import words
 from tests.unit.slack.rig import Rig, listening
 

@@ -16,9 +16,9 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot.core.errors import ConfigurationError
-from bot.local.workspace import Workspace
-from bot.local.workspace.state import BOT_SCOPES
-from bot.slack.manifest import (
+from bot.dev.workspace import Workspace
+from bot.dev.workspace.state import BOT_SCOPES
+from bot.slack.transport.manifest import (
     MANIFEST_FILE,
     as_yaml,
     create_app_link,

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.core.mentions import Mention, has_other_names, split
+from bot.core.text.mentions import Mention, has_other_names, split
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_markdown
 

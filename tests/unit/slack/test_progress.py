@@ -15,10 +15,10 @@ from bot.agent.events import (
     ToolStarted,
     TurnStarted,
 )
-from bot.slack.progress import Progress, advance
 from bot.slack.render import words
 from bot.slack.render.buttons import Stops
 from bot.slack.render.progress import MAX_CARDS, progress_part, status_line
+from bot.slack.reply.progress_state import Progress, advance
 from tests.unit.slack.judge import accept
 
 STOPS = Stops("T1", "C1", "1700000000.000100")

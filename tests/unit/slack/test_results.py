@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from bot.agent.complete import ResponseType
+from bot.agent.builtin.complete_task import ResponseType
 from bot.core.answers import (
     GIVEN,
     RESPONSE_TYPES,

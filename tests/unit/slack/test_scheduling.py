@@ -7,16 +7,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.app import bot
+from bot.app.process import bot
 from bot.core.errors import ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Entry, Request
 from bot.core.schedule import Schedule
-from bot.local.model import ResponsesServer, finish
-from bot.local.workspace import ADA, BEN, GUS, Workspace
-from bot.runs.schedules import MOST, OwnSchedules, first_time
-from bot.slack.schedules import WorkspaceSchedules
-from bot.slack.scheduling import Scheduling
+from bot.dev.model import ResponsesServer, finish
+from bot.dev.workspace import ADA, BEN, GUS, Workspace
+from bot.runs.context.own_schedules import MOST, OwnSchedules, first_time
+from bot.slack.actions.due_schedules import Scheduling
+from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.store import Stores, open_stores
 from tests.support.conversation import asked
 from tests.support.deployment import Deployment, configured

@@ -12,13 +12,13 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.core.answers import Table
-from bot.local.model import Script, finish
-from bot.local.workspace import ADA, BEN, Workspace
-from bot.slack.client import slack_clients
-from bot.slack.modals import ASK_ABOUT
+from bot.dev.model import Script, finish
+from bot.dev.workspace import ADA, BEN, Workspace
+from bot.slack.actions.modals import ASK_ABOUT
+from bot.slack.actions.share import Sharing
 from bot.slack.render import words
 from bot.slack.render.buttons import RETRY, SHARE
-from bot.slack.sharing import Sharing
+from bot.slack.transport.client import slack_clients
 from bot.store import open_stores
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 
 from bot.core.errors import ConfigurationError
-from bot.health import http_server
-from bot.local.workspace import ADA
-from bot.local.workspace.http_events import HttpEvents
-from bot.slack.http import SlackRequests
-from bot.slack.socket_mode import socket_mode
+from bot.dev.workspace import ADA
+from bot.dev.workspace.http_events import HttpEvents
+from bot.ops.health import http_server
+from bot.slack.transport.http import SlackRequests
+from bot.slack.transport.socket_mode import socket_mode
 from tests.unit.slack.rig import wired
 
 GENERAL = "C0GENERAL1"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.local.workspace import ADA, BEN, GUS
+from bot.dev.workspace import ADA, BEN, GUS
+from bot.slack.incoming.short_replies import is_stop
 from bot.slack.render import buttons, words
-from bot.slack.typed import is_stop
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.scene import GENERAL
 

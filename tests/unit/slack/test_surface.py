@@ -11,7 +11,7 @@ from bot.agent.events import ReasoningDelta, TextDelta, ToolEnded, ToolStarted, 
 from bot.core.answers import Table
 from bot.core.errors import LeaseLost
 from bot.core.outcome import RunStatus
-from bot.local.workspace import ADA, BEN
+from bot.dev.workspace import ADA, BEN
 from bot.slack.render import words
 from tests.unit.slack.rig import Post
 from tests.unit.slack.samples import CHART, answer, outcome

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.slack.contents import said_in
-from bot.slack.text import MAX_QUESTION, cap, clean, decode, mentions_from, question_from
+from bot.slack.incoming.message_contents import said_in
+from bot.slack.incoming.text import MAX_QUESTION, cap, clean, decode, mentions_from, question_from
 
 
 async def name_of(user: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.slack.turns import Turns
+from bot.slack.transport.ordered_locks import Turns
 
 
 class Line:

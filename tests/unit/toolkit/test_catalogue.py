@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bot.app.tool_loading import catalogue as shipped
 from bot.core.errors import ToolDefinitionError
-from bot.tool_files import catalogue as shipped
 from bot.toolkit import Tool, tool
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 

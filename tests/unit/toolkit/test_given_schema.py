@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from bot.core.errors import ToolDefinitionError
-from bot.local.model.schemas import strict_problem
-from bot.toolkit.given_schema import given_model, text_field_of, validated
+from bot.dev.model.schemas import strict_problem
+from bot.services.given_schema import given_model, text_field_of, validated
 from bot.toolkit.schema import strict_schema
 
 INVOICE: dict[str, Any] = {

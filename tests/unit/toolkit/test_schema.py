@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.answers import RESPONSE_TYPES, Answer
 from bot.core.errors import ToolDefinitionError
-from bot.local.model.schemas import strict_problem
+from bot.dev.model.schemas import strict_problem
 from bot.toolkit import tool
 from bot.toolkit.schema import strict_schema, without_nulls
 

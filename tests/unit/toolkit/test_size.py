@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.token_estimate import estimated_tokens
+from bot.core.text.token_estimate import estimated_tokens
 from bot.toolkit import Artifact, tool
 from bot.toolkit.size import Room, limited, preview, room_for_calls, saved_handle
 from tests.support.artifacts import MemoryArtifacts

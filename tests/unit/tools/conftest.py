@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from bot.core.context import RequestContext
-from bot.toolkit.isolation import warm_processes
+from bot.services.processes.isolation import warm_processes
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation, asked
 

@@ -6,7 +6,8 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
-from bot.toolkit import Artifact, tables
+from bot.services.tables import tables
+from bot.toolkit import Artifact
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 from tools.artifacts import read_artifact, search_artifact, write_file

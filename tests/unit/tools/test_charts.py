@@ -8,7 +8,8 @@ import pytest
 from PIL import Image
 
 from bot.core.errors import ToolError
-from bot.toolkit import CHART_TYPE, Artifact, Chart, tables
+from bot.services.tables import tables
+from bot.toolkit import CHART_TYPE, Artifact, Chart
 from tests.support.artifacts import MemoryArtifacts
 from tools.charts import make_chart
 

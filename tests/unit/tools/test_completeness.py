@@ -14,11 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bot.app.tool_loading import catalogue
 from bot.core.errors import ToolError
-from bot.tool_files import catalogue
-from bot.toolkit import Artifact, Artifacts, Fetcher, Page, ToolResult, documents, tables
-from bot.toolkit.databases import DatabaseConfig, SqlDatabases
-from bot.toolkit.file_kinds import Kind
+from bot.services import documents
+from bot.services.databases import DatabaseConfig, SqlDatabases
+from bot.services.file_kinds import Kind
+from bot.services.tables import tables
+from bot.toolkit import Artifact, Artifacts, Fetcher, Page, ToolResult
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 from tools import artifacts as reading

@@ -11,11 +11,11 @@ import pytest
 from pydantic import ValidationError
 
 from bot.core.errors import ToolError
-from bot.isolated import Refused
-from bot.isolated.statements import checked_select
-from bot.local.sample_database import build
+from bot.dev.sample_database import build
+from bot.services.databases import DatabaseConfig, SqlDatabases
+from bot.services.isolated import Refused
+from bot.services.isolated.statements import checked_select
 from bot.toolkit import Databases
-from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.postgres import postgres as postgres
 from tools.databases import list_databases, query_database

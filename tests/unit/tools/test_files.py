@@ -23,12 +23,13 @@ from pypdf import PdfWriter
 
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
-from bot.isolated import Refused
-from bot.isolated.files import read as reader
-from bot.parsing.delimited import read_delimited
-from bot.parsing.tabular import connect, csv_text
-from bot.toolkit import ThreadMessage, ToolResult, documents
-from bot.toolkit.isolation import IsolatedLimits
+from bot.services import documents
+from bot.services.isolated import Refused
+from bot.services.isolated.files import read as reader
+from bot.services.parsing.delimited import read_delimited
+from bot.services.parsing.tabular import connect, csv_text
+from bot.services.processes.isolation import IsolatedLimits
+from bot.toolkit import ThreadMessage, ToolResult
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 from tools.files import read_file

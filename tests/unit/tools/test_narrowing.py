@@ -19,6 +19,8 @@ import pytest_asyncio
 import tools
 from bot.core.context import bound_request, current_request
 from bot.core.errors import ToolError
+from bot.services.databases import DatabaseConfig, SqlDatabases
+from bot.services.tables import tables
 from bot.toolkit import (
     Artifacts,
     Canvas,
@@ -46,9 +48,7 @@ from bot.toolkit import (
     WebResult,
     WebSearch,
     narrowing,
-    tables,
 )
-from bot.toolkit.databases import DatabaseConfig, SqlDatabases
 from bot.toolkit.size import Room, limited
 from bot.toolkit.tool import Services
 from tests.support.artifacts import MemoryArtifacts

@@ -16,8 +16,8 @@ from pypdf.generic import (
     TextStringObject,
 )
 
-from bot.parsing.pages import read_pdf
-from bot.parsing.results import Document
+from bot.services.parsing.pages import read_pdf
+from bot.services.parsing.results import Document
 
 Words = tuple[int, int, str]
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.parsing.delimited import read_delimited
-from bot.parsing.tabular import connect
+from bot.services.parsing.delimited import read_delimited
+from bot.services.parsing.tabular import connect
 
 
 def read(folder: Path, text: str) -> tuple[str, list[tuple[Any, ...]], str]:

@@ -14,7 +14,9 @@ from pypdf import PdfReader
 
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
-from bot.toolkit import CHART_TYPE, Chart, Series, drawing, glyphs, reports, tables
+from bot.services import reports
+from bot.services.tables import drawing, glyphs, tables
+from bot.toolkit import CHART_TYPE, Chart, Series
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 from tools.sharing import share_file

@@ -6,7 +6,8 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
-from bot.toolkit import Artifact, ToolResult, tables
+from bot.services.tables import tables
+from bot.toolkit import Artifact, ToolResult
 from tests.support.artifacts import MemoryArtifacts
 from tools import comparing, shaping
 

@@ -11,7 +11,8 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
-from bot.toolkit import CHART_TYPE, Artifact, Chart, tables
+from bot.services.tables import tables
+from bot.toolkit import CHART_TYPE, Artifact, Chart
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import MemoryConversation
 from tools.sharing import Sheet, share_file

@@ -7,8 +7,9 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
-from bot.toolkit import Artifact, table_session, tables
-from bot.toolkit.isolation import IsolatedLimits
+from bot.services.processes.isolation import IsolatedLimits
+from bot.services.tables import session, tables
+from bot.toolkit import Artifact
 from tests.support.artifacts import MemoryArtifacts
 from tests.support.conversation import asked
 from tools.tables import describe_table, query_table
@@ -117,7 +118,7 @@ async def test_a_query_without_end_is_stopped(
     artifacts: MemoryArtifacts, sales: Artifact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process that ran it is gone, and the next query gets another (S2)."""
-    monkeypatch.setattr(table_session, "_LIMITS", IsolatedLimits(seconds=1))
+    monkeypatch.setattr(session, "_LIMITS", IsolatedLimits(seconds=1))
     sql = "SELECT count(*) FROM range(9999999) a, range(9999999) b WHERE a.range % 7 = b.range % 5"
     with pytest.raises(ToolError, match="stopped after 1 s"):
         await query_table(sql, [sales.handle], artifacts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.core.errors import ToolError
-from bot.toolkit import tables
+from bot.services.tables import tables
 from tests.support.artifacts import MemoryArtifacts
 from tools.documents import check_quote, outline_document, search_document
 from tools.texts import compare_texts, edit_file, extract_matches, list_artifacts, query_json

@@ -15,8 +15,8 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from bot.core.errors import ToolError
-from bot.toolkit import fetching
-from bot.toolkit.fetching import IPAddress, WebFetcher, public_only
+from bot.services import fetching
+from bot.services.fetching import IPAddress, WebFetcher, public_only
 from tests.support.artifacts import MemoryArtifacts
 from tools.web import fetch_page
 

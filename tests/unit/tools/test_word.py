@@ -8,8 +8,8 @@ from typing import Any
 import docx
 from docx.oxml import OxmlElement, parse_xml
 
-from bot.parsing.results import Document
-from bot.parsing.word import read_word
+from bot.services.parsing.results import Document
+from bot.services.parsing.word import read_word
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import openpyxl
 
-from bot.parsing.office import read_workbook
-from bot.parsing.results import Sheet
-from bot.parsing.tabular import write_parquet
+from bot.services.parsing.office import read_workbook
+from bot.services.parsing.results import Sheet
+from bot.services.parsing.tabular import write_parquet
 
 
 def read(make: Callable[[Any], None]) -> Sheet:

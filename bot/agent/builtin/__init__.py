@@ -1,0 +1,1 @@
+"""Tools of the loop itself: acquire, complete, checkpoint and delegate."""

@@ -1,0 +1,89 @@
+"""`acquire_tools`: the model asks for tools by name, or looks for them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+
+from pydantic import BaseModel, ValidationError
+
+from bot.agent import prompts
+from bot.agent.calls.outputs import CallOutput
+from bot.core.chain import Item
+from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
+from bot.core.request import Request
+from bot.core.text.redaction import redacted
+from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.tool import Services
+
+log = logging.getLogger(__name__)
+
+_MOST_FOUND = 15
+_HOW = 'Give {"names": ["…"]} with names from the list in the description.'
+
+
+class _Asked(BaseModel):
+    names: list[str] = []
+    search: str | None = None
+
+
+def suggested(
+    request: Request, catalogue: Catalogue, acquired: Collection[str]
+) -> tuple[Item, ...]:
+    """Return what goes out with a request where tools are too many for a line of each: the lines of
+    those that clearly fit it, as a note. The description stays the same for all requests, so that the
+    prompt cache holds."""
+    if catalogue.is_described:
+        return ()
+    found = catalogue.hints(f"{request.text}\n{request.quoted}")
+    lines = [each.line for each in found if each.name not in acquired]
+    return (prompts.note(prompts.suggested("\n".join(lines))),) if lines else ()
+
+
+async def acquired(
+    call: Item, catalogue: Catalogue, services: Services, context: RequestContext
+) -> CallOutput:
+    """Return the output of a call: the tools that can be called now, and those that a search found."""
+    try:
+        asked = _Asked.model_validate_json(call["arguments"])
+    except ValidationError:
+        asked = _Asked()
+    found = tuple(name for name in asked.names if catalogue.get(name))
+    lines = [await _introduced(name, catalogue, services, context) for name in asked.names]
+    if asked.search:
+        lines.append(_found(asked.search, catalogue))
+    ok = bool(found or asked.search)
+    text = "\n".join(lines) or _HOW
+    return CallOutput(call["call_id"], ACQUIRE, text, ok=ok, acquired=found)
+
+
+def _found(search: str, catalogue: Catalogue) -> str:
+    tools = catalogue.search(search, _MOST_FOUND)
+    if not tools:
+        return "No tool fits these words. Try others, in English."
+    lines = "\n".join(each.line for each in tools)
+    return f"Tools that fit, the best first; acquire them by name:\n{lines}"
+
+
+async def _introduced(
+    name: str, catalogue: Catalogue, services: Services, context: RequestContext
+) -> str:
+    """Return what the model reads about a tool it asked for, with the tool's own context."""
+    tool = catalogue.get(name)
+    if tool is None:
+        near = ", ".join(catalogue.near(name)) or "none"
+        return f"{name}: there is no such tool. Similar: {near}."
+    ready = f"{name}: you can call it now."
+    if tool.on_acquired is None:
+        return ready
+    try:
+        with bound_request(context):
+            async with asyncio.timeout(tool.timeout):
+                return f"{ready}\n{redacted(await tool.on_acquired(services))}"
+    except (ToolError, TimeoutError) as error:
+        return f"{ready}\n(What there is to know of it could not be had: {error})"
+    except Exception:
+        log.exception("on_acquired failed", extra={"tool": name})
+        return ready

@@ -1,0 +1,152 @@
+"""`complete_task`: the return statement of a run."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import from_json
+
+from bot.core.answers import RESPONSE_TYPES, Answer
+from bot.core.request import Request
+from bot.services.given_schema import (
+    GivenModel,
+    given_model,
+    text_field_of,
+    validated,
+    validated_at_once,
+)
+from bot.toolkit.schema import allows_null, strict_schema
+
+NAME = "complete_task"
+_DESCRIPTION = (
+    "Return the finished result and end the task. Call it once, alone, when the work is done. "
+    "Every statement must rest on what tools returned or on the conversation; name the sources, "
+    "and say in the result what could not be found."
+)
+
+
+@dataclass(frozen=True)
+class ResponseType:
+    """What a run must return. `text_field` takes plain text when the model will not call; None
+    where that would take making values up."""
+
+    model: type[BaseModel]
+    text_field: str | None
+
+    @classmethod
+    async def of(cls, request: Request) -> ResponseType:
+        """Return the type that `request` names or, as a JSON schema, brings with it."""
+        schema = request.response_schema
+        if schema is not None:
+            return cls(await given_model(schema, owner="the schema"), text_field_of(schema))
+        return _shipped(request.response_type)
+
+    @cached_property
+    def definition(self) -> dict[str, Any]:
+        """The `complete_task` tool for this type."""
+        return {
+            "type": "function",
+            "name": NAME,
+            "description": _DESCRIPTION,
+            "parameters": strict_schema(self.model, owner=f"response type {self.model.__name__}"),
+            "strict": True,
+        }
+
+    async def parse(self, arguments: str) -> BaseModel:
+        """Return the result in `arguments` (JSON). Raises pydantic's ValidationError without one."""
+        if issubclass(self.model, GivenModel):
+            return await validated(self.model, _json(arguments))
+        return self.model.model_validate_json(arguments)
+
+    def restored(self, name: str, result: str) -> BaseModel:
+        """Return the result that was kept as JSON under the name of its class, which is this type
+        or, for text that did not fit into it, `Answer`. It was checked when it was accepted."""
+        model = self.model if name == self.model.__name__ else Answer
+        if issubclass(model, GivenModel):
+            return model.model_construct(root=json.loads(result))
+        return model.model_validate_json(result)
+
+    def from_text(self, text: str) -> BaseModel:
+        """Return plain text as a result: `text_field` holds it, every other field is empty or lowest. As
+        an `Answer` where it does not fit: nothing that the model said is lost."""
+        if self.text_field:
+            with suppress(ValidationError):
+                given = _emptiest(self.model) | {self.text_field: text}
+                return validated_at_once(self.model, given)
+        return Answer.model_validate(_emptiest(Answer) | {Answer.text_field: text})
+
+
+@cache  # one for each of RESPONSE_TYPES: writing the schema costs more than a whole turn
+def _shipped(name: str) -> ResponseType:
+    model = RESPONSE_TYPES[name]
+    return ResponseType(model, model.text_field)
+
+
+def _json(arguments: str) -> Any:
+    """Parse JSON. Raises pydantic's ValidationError."""
+    return TypeAdapter(Any).validate_json(arguments)
+
+
+def json_in(text: str) -> str:
+    """Return the JSON object in a text that is one, fenced or not; the text itself when there is
+    none."""
+    begin, end = text.find("{"), text.rfind("}")
+    return text[begin : end + 1] if 0 <= begin < end else text
+
+
+_LONGEST_DRAFT = 40_000  # characters of arguments; what is longer is shown when it is whole
+
+
+class Draft:
+    """The text of a result while the arguments of its call arrive."""
+
+    def __init__(self, response_type: ResponseType) -> None:
+        self._field = response_type.text_field
+        self._arguments = ""
+        self._text = ""
+
+    def more(self, arguments: str) -> str:
+        """Return what more JSON adds to the text; "" before the text's field, and after it."""
+        if not self._field or len(self._arguments) > _LONGEST_DRAFT:
+            return ""
+        self._arguments += arguments
+        try:
+            given = from_json(self._arguments, allow_partial="trailing-strings")
+        except ValueError:  # the model is told when the call is whole
+            return ""
+        text = given.get(self._field) if isinstance(given, dict) else None
+        if not isinstance(text, str):
+            return ""
+        if next(reversed(given)) != self._field:  # another field has begun: this one is whole
+            self._field = None
+        added, self._text = text[len(self._text) :], text
+        return added
+
+
+def _emptiest(model: type[BaseModel]) -> dict[str, Any]:
+    """Return a value for each field: null, [], "" or the last of an enumeration, which by our convention
+    is the weakest (`confidence: low`). No number is made up."""
+    properties = strict_schema(model, owner=model.__name__)["properties"]
+    return {name: _empty_value(schema) for name, schema in properties.items()}
+
+
+def _empty_value(schema: dict[str, Any]) -> Any:
+    if allows_null(schema):
+        return None
+    if "enum" in schema:
+        return schema["enum"][-1]
+    return {"array": [], "string": ""}.get(schema.get("type", ""))
+
+
+def describe_errors(error: ValidationError, limit: int = 8) -> str:
+    """Return what is wrong, one line a field, as feedback for the model."""
+    lines = [
+        f"- {'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}"
+        for each in error.errors(include_url=False, include_input=False)[:limit]
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,109 @@
+"""The budget that a run shares with the sub-agents of one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from bot.agent.calls.outputs import CallOutput
+from bot.agent.events import FromSubagent
+from bot.agent.limits import Limits
+from bot.agent.state import LoopState
+from bot.core.budgets import billed_tokens
+from bot.core.outcome import StopReason
+
+
+class Pool:
+    """The usage of a run and its sub-agents; `state` is the run's, before any of them began."""
+
+    def __init__(self, limits: Limits, state: LoopState) -> None:
+        self._limits = limits
+        self._state = state
+        self._children: dict[str, LoopState] = {}
+        self._working: set[str] = set()
+
+    @property
+    def fallback(self) -> int:
+        """Return how many models the run has given up."""
+        return self._state.fallback
+
+    def begin(self, child: str) -> None:
+        """Share what is left with `child` as well."""
+        self._children[child] = LoopState()
+        self._working.add(child)
+
+    def note(self, child: str, state: LoopState) -> None:
+        """Record the latest state of `child`."""
+        self._children[child] = state
+
+    def end(self, child: str) -> None:
+        """Note that `child` makes no more calls."""
+        self._working.discard(child)
+
+    def credited(self, output: CallOutput) -> CallOutput:
+        """Return `output` with the steps of the sub-agent that its call dispatched."""
+        child = self._children.get(output.call_id)
+        if child is None:
+            return output
+        steps = (step.model_copy(update={"agent": output.call_id}) for step in child.done)
+        return replace(output, inner=tuple(steps))
+
+    def charged(self, state: LoopState) -> LoopState:
+        """`state` of the run with what its sub-agents took."""
+        usage, cost, calls = state.usage, state.cost, state.tool_calls
+        for child in self._children.values():
+            usage, calls = usage + child.usage, calls + child.tool_calls
+            cost = None if cost is None or child.cost is None else cost + child.cost
+        return state.go(state.transition, usage=usage, cost=cost, tool_calls=calls)
+
+    def used_up(self) -> StopReason | None:
+        """Return why a sub-agent may make only its last call now; None when it may make others.
+
+        What is left must do for one more call and the last one of each that is at work, and for the
+        answer of the run itself: what they find is of no use to anybody otherwise.
+        """
+        spent = self.charged(self._state)
+        calls = [self._state, *(self._children[each] for each in self._working for _ in range(2))]
+        tokens = sum(map(self._tokens_of_a_call, calls))
+        if billed_tokens(spent.usage) + tokens > self._limits.tokens:
+            return StopReason.TOKEN_BUDGET
+        money = sum(map(self._cost_of_a_call, calls))
+        if self._limits.cost and (spent.cost or 0.0) + money > self._limits.cost:
+            return StopReason.COST_BUDGET
+        return None
+
+    def limits(self, seconds: float) -> Limits:
+        """Return the limits of a sub-agent that begins now and has so many seconds."""
+        spent = self.charged(self._state)
+        limits = self._limits
+        cost = limits.cost and max(limits.cost - (spent.cost or 0.0), 1e-9)
+        return limits.model_copy(
+            update={
+                "turns": limits.subagent_turns,
+                "run_seconds": seconds,
+                "tokens": max(limits.tokens - billed_tokens(spent.usage), 1),
+                "cost": cost,
+                "effort": None,
+            }
+        )
+
+    def _tokens_of_a_call(self, state: LoopState) -> float:
+        if not state.turn:
+            state = self._state  # nothing is known of it yet
+        return max(billed_tokens(state.usage) / max(state.turn, 1), billed_tokens(state.last_usage))
+
+    def _cost_of_a_call(self, state: LoopState) -> float:
+        if not state.turn:
+            state = self._state
+        share = self._tokens_of_a_call(state) / max(billed_tokens(state.usage), 1)
+        return (state.cost or 0.0) * share
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """What a tool that runs a loop of its own is given of the run that called it: the id of the
+    call, the budget, and who is told what happens."""
+
+    call_id: str
+    pool: Pool
+    tell: Callable[[FromSubagent], None]

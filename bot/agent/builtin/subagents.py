@@ -1,0 +1,279 @@
+"""`dispatch_subagent`: a sub-question is looked into by a loop of its own.
+
+A sub-agent is the same loop on a fresh chain. It only reads: it has no tool that changes something
+or is sensitive, and no way to dispatch others, so the depth is one. Its conversation is kept nowhere
+else: one that a crash interrupts is simply done again. What it took counts as its parent's from call
+to call; Stop, the deadline and a pause of the bot reach it like its parent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import override
+
+from bot.agent import prompts
+from bot.agent.builtin.complete_task import ResponseType
+from bot.agent.builtin.shared_budget import Parent, Pool
+from bot.agent.events import (
+    FromSubagent,
+    ReasoningDelta,
+    Recorded,
+    ResultDelta,
+    RunEnded,
+    SavePoint,
+    TextDelta,
+)
+from bot.agent.hooks.chain import HookChain, Hooks, Permission, Undecided
+from bot.agent.loop import run
+from bot.agent.parts import Parts
+from bot.agent.state import LoopState
+from bot.core.answers import Result, Source
+from bot.core.chain import Item, LedgerEntry
+from bot.core.context import RequestContext, bound_request, current_request
+from bot.core.errors import ToolError
+from bot.core.outcome import RunStatus, StopReason
+from bot.model.types import ModelRequest
+from bot.toolkit import Provided, Tool, ToolResult, tool
+from bot.toolkit.catalogue import Catalogue
+
+NAME = "dispatch_subagent"
+
+_SHARE_OF_TIME = 0.75
+"""Of what its parent has left: a result that comes later than that helps nobody."""
+_LEAST_SECONDS = 2.0
+_DAY = 86_400.0
+_UNASKED = "Not done: a person would have to approve it, and helpers cannot ask anybody."
+
+
+class Finding(BaseModel):
+    """Something a sub-agent found out."""
+
+    model_config = ConfigDict(frozen=True)
+
+    statement: str = Field(description="What it is, in one sentence, with the numbers.")
+    source: str = Field(description="Where it stands: URL, handle or name, as a tool gave it.")
+
+
+class Report(Result):
+    """What a sub-agent returns."""
+
+    text_field = "summary"
+
+    summary: str = Field(description="What came out, in one to five sentences.")
+    findings: list[Finding] = Field(description="All that the goal asks for; may be [].")
+    gaps: list[str] = Field(description="What could not be found or was left out, and why.")
+
+
+_REPORT = ResponseType(Report, Report.text_field)
+
+
+@dataclass(frozen=True, slots=True)
+class Subagents:
+    """Makes sub-agents of the run that `parts` are those of."""
+
+    parts: Parts
+
+    async def work(self, goal: str, tools: Sequence[str], parent: Parent) -> ToolResult:
+        """Return the report on `goal`, marked where it is not whole. Raises ToolError without one: the
+        goal cannot be worked on, or nothing was found."""
+        catalogue = _reading(self.parts.toolbox.catalogue)
+        _check(tools, self.parts.toolbox.catalogue, catalogue)
+        context = current_request()
+        seconds = (context.deadline - asyncio.get_running_loop().time()) * _SHARE_OF_TIME
+        pool = parent.pool
+        pool.begin(parent.call_id)
+        try:
+            if seconds < _LEAST_SECONDS or pool.used_up():
+                raise ToolError("Not begun: too little is left of the budget. Go on without it.")
+            ended = await self._run(goal, tuple(tools), parent, context, catalogue, seconds)
+        finally:
+            pool.end(parent.call_id)
+        return _reported(ended)
+
+    async def _run(
+        self,
+        goal: str,
+        tools: tuple[str, ...],
+        parent: Parent,
+        context: RequestContext,
+        catalogue: Catalogue,
+        seconds: float,
+    ) -> RunEnded:
+        asked = prompts.subtask(context.request, goal)
+        entries = [LedgerEntry(run_id=context.idempotency_key, items=(asked,))]
+        state = LoopState(task=asked, pending=(asked,), acquired=tools)
+        context = replace(context, run_id=context.idempotency_key)
+        parts = self._parts(parent.pool, entries, context, catalogue, seconds)
+        with bound_request(context):
+            async with aclosing(run(state, parts)) as events:
+                async for event in events:
+                    if isinstance(event, Recorded):
+                        entries.append(event.entry)
+                    if isinstance(event, Recorded | SavePoint | RunEnded):
+                        parent.pool.note(parent.call_id, event.state)
+                    if not isinstance(event, TextDelta | ReasoningDelta | ResultDelta):
+                        parent.tell(FromSubagent(parent.call_id, event))
+                    if isinstance(event, RunEnded):
+                        return event
+        raise RuntimeError("the loop ended without RunEnded")
+
+    def _parts(
+        self,
+        pool: Pool,
+        entries: list[LedgerEntry],
+        context: RequestContext,
+        catalogue: Catalogue,
+        seconds: float,
+    ) -> Parts:
+        parts = self.parts
+
+        async def history() -> list[LedgerEntry]:
+            return entries
+
+        inherited = (_Inherited(each) for each in parts.hooks.hooks if each.inherited)
+
+        return replace(
+            parts,
+            models=parts.models[pool.fallback :],
+            toolbox=replace(parts.toolbox, catalogue=catalogue),
+            response_type=_REPORT,
+            limits=pool.limits(seconds),
+            context=context,
+            history=history,
+            instructions=prompts.subagent_instructions(parts.instructions),
+            hooks=HookChain((_Shared(pool), *inherited)),
+        )
+
+
+@tool(
+    group="agent",
+    summary="Has a sub-question looked into by a helper; several at once, side by side",
+    timeout=_DAY,  # its parent's deadline comes first
+    title="Look into: {goal}",
+    foreign=True,  # its words rest on what it read
+)
+async def dispatch_subagent(
+    goal: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="What is to be found out, with all that must be known for it: the helper "
+            "sees nothing of this conversation but handles of saved outputs that you name here.",
+        ),
+    ],
+    tools: Annotated[
+        list[str],
+        Field(description="Names of tools that it begins with besides the core ones; may be []."),
+    ],
+    subagents: Provided[Subagents],
+    parent: Provided[Parent],
+) -> ToolResult:
+    """Hand a sub-question to a helper that works on it by itself and returns a short report with
+    sources. Use it for parts of a task that do not depend on each other and need many steps or much
+    reading: call it once for each in the same response, and they work side by side. Helpers only
+    read, and share your budget."""
+    return await subagents.work(goal, tools, parent)
+
+
+def with_subagents(parts: Parts) -> Parts:
+    """Return `parts` of a run that may dispatch sub-agents, if its catalogue has the tool."""
+    services = {**parts.toolbox.services, Subagents: Subagents(parts)}
+    return replace(parts, toolbox=replace(parts.toolbox, services=services))
+
+
+class _Shared(Hooks):
+    """Stops a sub-agent when the budget that it shares is nearly used up; the last call of its run
+    is not its to make."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    @override
+    async def transform_context(self, request: ModelRequest) -> ModelRequest:
+        return replace(request, is_last=False)  # its run has calls to make after it
+
+    @override
+    async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
+        return self._pool.used_up()
+
+
+class _Inherited(Hooks):
+    """Those edges of a parent's hook that bound what is done for it; what it wants of results, and
+    of the run as a whole, is not for a sub-agent."""
+
+    def __init__(self, hook: Hooks) -> None:
+        self._hook = hook
+
+    @override
+    async def transform_context(self, request: ModelRequest) -> ModelRequest:
+        return await self._hook.transform_context(request)
+
+    @override
+    async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
+        return await self._hook.on_turn_start(state)
+
+    @override
+    def on_exposure(self, tool: Tool) -> None:
+        self._hook.on_exposure(tool)
+
+    @override
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        permission = await self._hook.before_tool(tool, arguments)
+        return _UNASKED if isinstance(permission, Undecided) else permission
+
+    @override
+    async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
+        return await self._hook.after_tool(tool, arguments, result)
+
+    @override
+    def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
+        return self._hook.may_link(tool, arguments, url)
+
+    @override
+    async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
+        return await self._hook.should_stop_after_turn(state)
+
+
+def _reading(catalogue: Catalogue) -> Catalogue:
+    """Return the tools that a sub-agent may have."""
+    return replace(catalogue, tools=tuple(filter(_may_be_given, catalogue.tools)))
+
+
+def _may_be_given(each: Tool) -> bool:
+    return not (each.mutates or each.sensitive or each.name == NAME)
+
+
+def _check(names: Sequence[str], all_tools: Catalogue, given: Catalogue) -> None:
+    """Check that a sub-agent may have the tools `names`. Raises ToolError."""
+    for name in names:
+        if given.get(name):
+            continue
+        if all_tools.get(name):
+            raise ToolError(
+                f"{name} cannot be given to a helper: helpers only read. Use it yourself."
+            )
+        near = ", ".join(given.near(name)) or "none is similar"
+        raise ToolError(f"There is no tool {name}. Similar names: {near}.")
+
+
+def _reported(ended: RunEnded) -> ToolResult:
+    """Return the report as the parent reads it: what is not whole says so first."""
+    if ended.result is None:
+        done = f" It had done: {'; '.join(dict.fromkeys(ended.done))}." if ended.done else ""
+        raise ToolError(f"The helper ended without a report ({ended.stop_reason}).{done}")
+    note = ""
+    if ended.status is not RunStatus.SUCCESS:
+        note = (
+            f"PARTIAL: the helper was cut short ({ended.stop_reason}). What follows is what it had "
+            "by then; do not take it for everything, and say so in your result."
+        )
+    elif isinstance(ended.result, Report):
+        note = f"Report: {len(ended.result.findings)} findings, {len(ended.result.gaps)} gaps"
+    links = tuple(Source(title=url, url=url, supports="") for url in ended.state.links)
+    return ToolResult(ended.result.model_dump_json(), sources=links, note=note)

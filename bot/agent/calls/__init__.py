@@ -1,0 +1,1 @@
+"""Tool calls: validation, approval, execution and outputs."""

@@ -1,0 +1,323 @@
+"""One call: its arguments checked, its permission asked, the tool run, the output fitted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from bot.agent.builtin.acquire_tools import acquired
+from bot.agent.builtin.complete_task import describe_errors
+from bot.agent.builtin.shared_budget import Parent, Pool
+from bot.agent.calls.outputs import CallOutput, mark_for
+from bot.agent.events import FromSubagent, ToolEnded, ToolsAcquired, ToolStarted
+from bot.agent.hooks.chain import Approved, HookChain, Undecided
+from bot.core.approvals import canonical, digest, exact_arguments
+from bot.core.chain import Item
+from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
+from bot.core.failpoints import failpoint
+from bot.core.outcome import Rehearsal
+from bot.core.text.invisible_text import without_unseen
+from bot.core.text.redaction import redacted
+from bot.services.given_schema import validated
+from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.schema import without_nulls
+from bot.toolkit.size import Room, limited, shortened
+from bot.toolkit.tool import Services, Tool, ToolResult
+
+log = logging.getLogger(__name__)
+
+_NOTHING_ACQUIRED = "Get tools (none of that name)"
+_LONGEST_NAME = 64
+_MOST_NAMES = 40
+_LONG = 100_000  # characters of an output
+
+MAYBE = "It may have happened or not. Look before you do it again, and say so in the result."
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The catalogue and what its tools need to run."""
+
+    catalogue: Catalogue
+    services: Services
+    artifacts: Artifacts
+
+    def made_changes(self, names: Iterable[str]) -> bool:
+        """Whether one of these tools changes what cannot be taken back, with or without a question."""
+        known = filter(None, map(self.catalogue.get, names))
+        return any(tool.mutates and tool.sensitive for tool in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A call that changes something is about to run; to be kept before it does."""
+
+    call_id: str
+
+
+Happening = ToolStarted | ToolEnded | ToolsAcquired | FromSubagent
+Happenings = asyncio.Queue[Happening | Intent | None]
+"""What happens while calls are made; None when one of them is over. Whoever takes from it says
+`task_done` for each once it was dealt with."""
+
+
+class _Refused(Exception):
+    """The model's mistake, told to the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Makes calls. `offered` are the names of the tools that the request carried; `context` is
+    bound for each call; `pool` is what sub-agents may spend."""
+
+    toolbox: Toolbox
+    hooks: HookChain
+    context: RequestContext
+    pool: Pool
+    offered: frozenset[str]
+
+    async def make(self, call: Item, happenings: Happenings) -> CallOutput | None:
+        """Make one call. Return its output, as much as has room; None while nobody has decided about
+        the call."""
+        began = time.monotonic()
+        output = await self._made(call, happenings)
+        if output is None:
+            return None
+        output = await self.fitted(output)
+        if output.title:
+            known = output.tool == ACQUIRE or self.toolbox.catalogue.get(output.tool) is not None
+            happenings.put_nowait(ended(output, time.monotonic() - began, known=known))
+        return output
+
+    async def fitted(self, output: CallOutput) -> CallOutput:
+        """Return `output` with as much text as one output of this turn may have: what is longer is
+        saved under a handle. A Stop does not wait for that, and loses no call that was made."""
+        room = Room(self.context.max_response_size, self.context.max_response_tokens)
+        note = shortened(output.note, Room(room.characters // 4, room.tokens // 4))
+        output = replace(output, note=note)
+        room = room.beside(output.frame)
+        if room.holds(output.text):
+            return output
+        tool, artifacts = self.toolbox.catalogue.get(output.tool), self.toolbox.artifacts
+        narrowing = tool.narrowing if tool else ()
+        name = output.tool[:_LONGEST_NAME]
+        try:
+            with bound_request(self.context):
+                text = await limited(output.text, room, artifacts, name=name, narrowing=narrowing)
+        except asyncio.CancelledError:
+            text = shortened(output.text, room)
+        return replace(output, text=text)
+
+    async def _made(self, call: Item, happenings: Happenings) -> CallOutput | None:
+        if call["name"] == ACQUIRE:
+            return await self._acquired(call, happenings)
+        try:
+            tool, arguments = await self._checked(call)
+        except _Refused as refused:
+            is_known = self.toolbox.catalogue.get(call["name"]) is not None
+            output = refusal(call, str(refused))
+            happenings.put_nowait(begun(output, known=is_known))
+            return output
+        title = redacted(tool.title(arguments)) or tool.name
+        key = f"{self.context.idempotency_key}:{call['call_id']}"
+        with bound_request(replace(self.context, idempotency_key=key)) as context:
+            self.hooks.on_exposure(tool)
+            permission: str | Approved | Undecided
+            try:
+                arguments = await self._checked_by_tool(tool, arguments)
+                permission = await self._permission(tool, arguments)
+            except _Refused as refused:
+                permission = str(refused)
+            if isinstance(permission, Undecided):
+                return None
+            veto, by = (permission, "") if isinstance(permission, str) else (None, permission.by)
+            with bound_request(replace(context, approved_by=by)):
+                return await self._shown(call, tool, arguments, title, veto, happenings)
+
+    async def _acquired(self, call: Item, happenings: Happenings) -> CallOutput:
+        output = await acquired(call, self.toolbox.catalogue, self.toolbox.services, self.context)
+        with bound_request(self.context):
+            for each in filter(None, map(self.toolbox.catalogue.get, output.acquired)):
+                if each.is_of_server:  # its schema and description are the server's words
+                    self.hooks.on_exposure(each)
+        if output.acquired:
+            happenings.put_nowait(ToolsAcquired(output.acquired))
+        elif not output.ok:
+            output = replace(output, title=_NOTHING_ACQUIRED, refused=True)
+            happenings.put_nowait(begun(output))
+        return output
+
+    async def _permission(self, tool: Tool, arguments: BaseModel) -> str | Approved | Undecided:
+        """Whether the call may be made, or why not. Whatever is sensitive needs a clear yes."""
+        if self._is_rehearsed(tool):
+            return Approved()
+        permission = await self.hooks.before_tool(tool, arguments)
+        if permission is None and tool.sensitive:
+            return f"Not done: {tool.name} needs a person's approval, which cannot be given here."
+        return Approved() if permission is None else permission
+
+    async def _checked_by_tool(self, tool: Tool, arguments: BaseModel) -> BaseModel:
+        """Return the arguments to make the call with. Raises _Refused where the call could not succeed,
+        so that nobody is asked about it."""
+        if self._is_rehearsed(tool):
+            return arguments
+        try:
+            return await tool.checked(arguments, self.toolbox.services)
+        except ToolError as error:
+            raise _Refused(_plain(f"Not done: {error}")) from None
+        except Exception:  # ours to fix; what the call itself meets is told then
+            log.exception("a call was not checked", extra={"tool": tool.name})
+            if tool.mutates:  # nothing unchecked is approved: names may not be bound to ids
+                raise _Refused(f"Not done: {tool.name} could not be checked now.") from None
+            return arguments
+
+    async def _shown(
+        self,
+        call: Item,
+        tool: Tool,
+        arguments: BaseModel,
+        title: str,
+        veto: str | None,
+        happenings: Happenings,
+    ) -> CallOutput:
+        """Make a call that people see begin."""
+        call_id = call["call_id"]
+        exactly = digest(tool.name, canonical(arguments))
+        happenings.put_nowait(ToolStarted(call_id, tool.name, title, exactly))
+        if veto is not None:
+            output = CallOutput(call_id, tool.name, veto, ok=False, refused=True)
+        elif self._is_rehearsed(tool):
+            output = _rehearsed(call_id, tool, arguments, title)
+        else:
+            if tool.mutates:
+                happenings.put_nowait(Intent(call_id))
+                await happenings.join()  # until the intent is kept
+                failpoint("change-intended")
+            parent = Parent(call_id, self.pool, happenings.put_nowait)
+            output = await self._run(tool, arguments, parent)
+        return replace(output, title=title)
+
+    async def _run(self, tool: Tool, arguments: BaseModel, parent: Parent) -> CallOutput:
+        call_id = parent.call_id
+        try:
+            result = await self._attempted(tool, arguments, parent)
+        except ToolError as error:
+            said = await _plain_however_long(str(error))
+            return CallOutput(call_id, tool.name, said, ok=False, mark=mark_for(tool))
+        except TimeoutError:
+            advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
+            text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
+            return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
+        except Exception as error:
+            # A bug of ours, so the log gets its trace; the model only learns that it failed.
+            log.exception("tool failed", extra={"tool": tool.name, "call_id": call_id})
+            advice = MAYBE if tool.mutates else "Trying again may not help."
+            text = f"{tool.name} failed ({type(error).__name__}). {advice}"
+            return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
+        found = (source.url for source in result.sources if source.url)
+        links = tuple(url for url in found if self.hooks.may_link(tool, arguments, url))
+        said, mark = result.content, mark_for(tool)
+        return CallOutput(call_id, tool.name, said, links=links, mark=mark, note=result.note)
+
+    async def _attempted(self, tool: Tool, arguments: BaseModel, parent: Parent) -> ToolResult:
+        """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""
+        failpoint("tool-running")
+        result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
+        failpoint("tool-ran")
+        with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
+            result = await self.hooks.after_tool(tool, arguments, result)
+        return replace(result, content=await _plain_however_long(result.content))
+
+    def _is_rehearsed(self, tool: Tool) -> bool:
+        return tool.mutates and self.context.dry_run
+
+    def _names(self) -> str:
+        return ", ".join(sorted(self.offered)[:_MOST_NAMES])
+
+    async def _checked(self, call: Item) -> tuple[Tool, BaseModel]:
+        name = call["name"]
+        tool = self.toolbox.catalogue.get(name)
+        if tool is None:
+            near = ", ".join(self.toolbox.catalogue.near(name))
+            names = f"Similar names: {near}" if near else f"You can call: {self._names()}"
+            raise _Refused(f"There is no tool {name[:_LONGEST_NAME]}. {names}.")
+        if name not in self.offered:
+            raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
+        values = _arguments(call, tool.arguments)
+        if tool.is_outward:  # what people see of it before they say yes is what is sent
+            values = exact_arguments(values)
+        try:
+            given = await validated(tool.arguments, values)
+        except ValidationError as error:
+            raise _Refused(
+                f"The arguments of {name} are not valid:\n{describe_errors(error)}\n"
+                "Correct them and call it again."
+            ) from None
+        return tool, given
+
+
+def refusal(call: Item, why: str) -> CallOutput:
+    """Answer a call that is not made, with `why` for the model."""
+    title = f"{_plain(call['name'])[:_LONGEST_NAME]} (not run)"
+    return CallOutput(call["call_id"], call["name"], why, ok=False, title=title, refused=True)
+
+
+def ended(output: CallOutput, seconds: float = 0.0, *, known: bool = True) -> ToolEnded:
+    """Return the event of a call that has its output."""
+    return ToolEnded(
+        output.call_id,
+        output.tool[:_LONGEST_NAME],
+        output.ok,
+        output.detail,
+        seconds,
+        output.title,
+        refused=output.refused,
+        known=known,
+        unknown=output.unknown,
+    )
+
+
+def begun(output: CallOutput, *, known: bool = True) -> ToolStarted:
+    """Return the event before the end of a call that was not made."""
+    return ToolStarted(output.call_id, output.tool[:_LONGEST_NAME], output.title, known=known)
+
+
+def shown_refusal(output: CallOutput, *, known: bool = True) -> tuple[ToolStarted, ToolEnded]:
+    """Return the events of a call that was not made: it is seen like any other."""
+    return begun(output, known=known), ended(output, known=known)
+
+
+def _rehearsed(call_id: str, tool: Tool, arguments: BaseModel, title: str) -> CallOutput:
+    """Say what a call would have done that a dry run leaves out."""
+    left_out = Rehearsal(tool=tool.name, title=title, arguments=from_json(canonical(arguments)))
+    text = f"Dry run: not done. It would have been: {tool.title(arguments)}"
+    return CallOutput(call_id, tool.name, _plain(text), rehearsed=left_out)
+
+
+def _plain(text: str) -> str:
+    """As the model may read it."""
+    return redacted(without_unseen(text))
+
+
+async def _plain_however_long(text: str) -> str:
+    """Of 10 MB that takes seconds, which are not the event loop's."""
+    return await asyncio.to_thread(_plain, text) if len(text) > _LONG else _plain(text)
+
+
+def _arguments(call: Item, model: type[BaseModel]) -> object:
+    try:
+        return without_nulls(model, from_json(call["arguments"]))
+    except ValueError:
+        raise _Refused(
+            f"The arguments of {call['name']} are not JSON. "
+            "Send one JSON object that fits its schema."
+        ) from None

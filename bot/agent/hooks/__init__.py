@@ -1,0 +1,1 @@
+"""Hooks of a run: their chain, operators' commands, effort and self-evaluation."""

@@ -1,0 +1,1 @@
+"""Composition: builds the running bot from its settings."""

@@ -1,0 +1,101 @@
+"""Many workspaces instead of the one of SLACK_BOT_TOKEN: what that takes, built together."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import aiohttp
+
+from bot.app.run_setup import response_deleter
+from bot.core.errors import ConfigurationError
+from bot.settings import SLACK, Settings, secret
+from bot.slack.transport.client import DeadlineClient
+from bot.slack.transport.install_flow import Flow, oauth_flow
+from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
+from bot.slack.transport.manifest import manifest
+from bot.store import Stores
+from bot.store.embedded import rewrite_append_only_file
+from bot.store.workspaces.installs import Installs, SealedBox, box_of
+
+log = logging.getLogger(__name__)
+
+_DEADLINE = 20.0  # seconds for a call to Slack
+
+
+@dataclass(frozen=True, slots=True)
+class ManyWorkspaces:
+    """Those in which the app was installed, how one more comes, and how one goes."""
+
+    workspaces: InstalledWorkspaces
+    flow: Flow
+    removals: Removals
+
+
+def encryption(settings: Settings) -> SealedBox:
+    """What opens the kept tokens. Raises ConfigurationError when a setting is missing or wrong."""
+    if settings.slack_bot_token is not None:
+        raise ConfigurationError(
+            "SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set: the first is for one workspace, the "
+            "second for many. Unset one of them."
+        )
+    why = "`bot encryption-key` prints one; the tokens of all workspaces are kept with it"
+    keys = secret(settings.bot_encryption_keys, "BOT_ENCRYPTION_KEYS", why)
+    return box_of([key.strip() for key in keys.split(",")])
+
+
+def kept_installs(settings: Settings, stores: Stores) -> Installs:
+    """Raises ConfigurationError when a setting is missing or wrong."""
+    return Installs(stores.redis, settings.retention, encryption(settings))
+
+
+async def reseal(settings: Settings, stores: Stores) -> None:
+    """Seal everything kept with the first of BOT_ENCRYPTION_KEYS, so that old ones can be retired."""
+    await stores.audit.reseal()
+    if settings.slack_client_id:
+        await kept_installs(settings, stores).reseal()
+
+
+def many_workspaces(
+    settings: Settings, stores: Stores, session: aiohttp.ClientSession
+) -> ManyWorkspaces:
+    """Raises ConfigurationError when a setting is missing or wrong."""
+    installs = kept_installs(settings, stores)
+    why = "it is beside the client id on the app's Basic Information page"
+    client_secret = secret(settings.slack_client_secret, "SLACK_CLIENT_SECRET", why)
+    app = AppKeys(settings.slack_client_id or "", client_secret)
+    base_url = settings.slack_api_url
+    client = DeadlineClient(deadline=_DEADLINE, base_url=base_url, session=session)
+    tokens = Tokens(installs, app, client)
+
+    async def forget(team: str) -> None:
+        await _forget(settings, stores, team)
+
+    return ManyWorkspaces(
+        workspaces=InstalledWorkspaces(installs, tokens, session, base_url),
+        flow=oauth_flow(
+            installs,
+            app,
+            client,
+            scopes=manifest()["oauth_config"]["scopes"]["bot"],
+            authorize_url=_authorize_url(base_url),
+        ),
+        removals=Removals(installs, tokens, client, forget),
+    )
+
+
+def _authorize_url(api_url: str) -> str:
+    host = "https://slack.com/" if api_url == SLACK else api_url.removesuffix("api/")
+    return f"{host}oauth/v2/authorize"
+
+
+async def _forget(settings: Settings, stores: Stores, team: str) -> None:
+    """Erase everything held of a workspace, here and at the model service. Responses that the
+    service does not delete now stay noted, and the workers go on trying."""
+    erased = await stores.erasure.workspace(team)
+    left = await response_deleter(settings, stores).delete()
+    log.warning("Erased %d keys of %s", erased.keys, team)
+    if left:
+        log.warning("The model service still holds %d erased responses; trying again", len(left))
+    if settings.redis_url is None:
+        await rewrite_append_only_file(stores.redis)

@@ -1,0 +1,254 @@
+"""What listens to people in the workspaces, and hands on what they ask."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+from bot.app.http_server import Serving
+from bot.app.oauth import ManyWorkspaces
+from bot.app.run_setup import budget_policy, names_tools, offered
+from bot.core.background import alongside
+from bot.runs.context.artifacts import ThreadArtifacts
+from bot.runs.observers import Submit
+from bot.runs.policy.channels import Channels
+from bot.runs.policy.preferences import PreferenceBook
+from bot.runs.queue.engine import Engine
+from bot.runs.queue.requests import Requests
+from bot.services.mcp import McpServers
+from bot.settings import Settings, secret
+from bot.settings.checks import unpriced_models
+from bot.slack.actions.due_schedules import Scheduling
+from bot.slack.actions.questions import Asking
+from bot.slack.actions.schedules import WorkspaceSchedules
+from bot.slack.actions.share import Sharing
+from bot.slack.actions.stop import Stopping
+from bot.slack.approvals.decisions import Deciding
+from bot.slack.home.admin import Admin
+from bot.slack.home.publish import HomeTab
+from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.catch_up import CatchingUp
+from bot.slack.incoming.edits import Edits
+from bot.slack.incoming.intake import Intake
+from bot.slack.incoming.listeners import register
+from bot.slack.providers.waiting_messages import WaitingMessages
+from bot.slack.reply.orphans import Orphans
+from bot.slack.transport.api_watch import SlackApiWatch
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.bolt_app import Listener, front_door, slack_app
+from bot.slack.transport.client import DeadlineClient
+from bot.slack.transport.event_retries import EventRetries
+from bot.slack.transport.socket_mode import socket_mode
+from bot.slack.transport.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces, in_each
+from bot.store import Stores
+
+
+@asynccontextmanager
+async def listening(
+    settings: Settings,
+    stores: Stores,
+    there: Workspaces,
+    engine: Engine,
+    told: Serving,
+    many: ManyWorkspaces | None,
+) -> AsyncGenerator[None]:
+    """Events, commands and clicks are taken in for the length of the context, over Socket Mode or HTTP;
+    what was missed is looked for, and what was scheduled is asked."""
+    async with AsyncExitStack() as stack:
+        background = await stack.enter_async_context(Background())
+        retries = await stack.enter_async_context(EventRetries.open())
+        requests = Requests(stores, engine, told.metrics.request_repeated)
+        submit: Submit = requests.submit
+        for each in told.watches:
+            submit = each.submits(submit)
+
+        def listener(slack: Slack) -> Listener:
+            return _listener(settings, stores, slack, requests, submit, background, retries)
+
+        listeners = PerWorkspace(there, listener)
+        await stack.enter_async_context(_events_taken_in(settings, there, listeners, told, many))
+        await stack.enter_async_context(_missed_looked_for(settings, stores, there, listeners))
+        await stack.enter_async_context(_due_asked(stores, there, listeners))
+        yield
+
+
+@asynccontextmanager
+async def _events_taken_in(
+    settings: Settings,
+    there: Workspaces,
+    listeners: PerWorkspace[Listener],
+    told: Serving,
+    many: ManyWorkspaces | None,
+) -> AsyncGenerator[None]:
+    signing_secret = _signing_secret(settings)
+    taken_out = many.removals.taken_out if many else None
+    app = front_door(listeners, signing_secret=signing_secret, taken_out=taken_out)
+    async with AsyncExitStack() as stack:
+        if many:
+            stack.enter_context(told.install_pages.served_by(many.flow))
+        if settings.slack_app_token:
+            token = settings.slack_app_token.get_secret_value()
+            client = DeadlineClient(deadline=20, base_url=settings.slack_api_url)
+            sockets = await stack.enter_async_context(socket_mode(app, token, web_client=client))
+            told.health.needs("slack", sockets.is_connected)
+        else:
+            watch = SlackApiWatch(_asking_slack(settings, there))
+            told.health.needs("slack", watch.answers)
+            await stack.enter_async_context(alongside(watch.run(), name="Slack watch"))
+            await stack.enter_async_context(told.slack_requests.taken_by(app, signing_secret))
+        yield
+
+
+def _asking_slack(settings: Settings, there: Workspaces) -> Callable[[], Awaitable[object]]:
+    """Return a call that Slack answers if all is well, with the bot's token where there is only one."""
+    if isinstance(there, OneWorkspace):
+        return there.slack.clients.reads.auth_test
+    return DeadlineClient(deadline=20, base_url=settings.slack_api_url).api_test
+
+
+@asynccontextmanager
+async def _missed_looked_for(
+    settings: Settings, stores: Stores, there: Workspaces, listeners: PerWorkspace[Listener]
+) -> AsyncGenerator[None]:
+    async def catch_up(team: str) -> None:
+        if listener := await listeners.of(team):
+            await _catching_up(settings, stores, listener).run()
+
+    if not settings.catch_up.every_minutes:
+        yield
+        return
+    async with alongside(in_each(there.teams, catch_up), name="catching up"):
+        yield
+
+
+@asynccontextmanager
+async def _due_asked(
+    stores: Stores, there: Workspaces, listeners: PerWorkspace[Listener]
+) -> AsyncGenerator[None]:
+    async def ask_what_is_due(team: str) -> None:
+        if listener := await listeners.of(team):
+            clients, asking = listener.slack.clients, listener.asking
+            await Scheduling(team, stores.schedules, stores.pause, asking, clients).run()
+
+    async with alongside(in_each(there.teams, ask_what_is_due), name="schedules"):
+        yield
+
+
+def check_signing(settings: Settings) -> None:
+    """Raise ConfigurationError where events come over HTTP and nobody could tell whose they are."""
+    if not settings.slack_app_token:
+        why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
+        secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", why)
+
+
+def _signing_secret(settings: Settings) -> str:
+    signing = settings.slack_signing_secret
+    return signing.get_secret_value() if signing else ""
+
+
+def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> CatchingUp:
+    async def is_known(team: str, channel: str, ts: str) -> bool:
+        taken = await stores.mailbox.was_taken(team, channel, ts)
+        return taken or await stores.threads.was_noticed(team, channel, ts)
+
+    async def is_idle(thread_key: str) -> bool:
+        return not await stores.mailbox.waiting(thread_key)
+
+    slack = listener.slack
+    orphans = Orphans(
+        clients=slack.clients, identity=slack.identity, status=slack.status, is_idle=is_idle
+    )
+    return CatchingUp(
+        settings.catch_up,
+        client=listener.slack.clients.reads,
+        identity=listener.slack.identity,
+        intake=listener.intake,
+        turns=stores.catch_ups,
+        is_known=is_known,
+        orphans=orphans,
+    )
+
+
+def _listener(
+    settings: Settings,
+    stores: Stores,
+    slack: Slack,
+    requests: Requests,
+    submit: Submit,
+    background: Background,
+    retries: EventRetries,
+) -> Listener:
+    app = slack_app(slack.clients, slack.identity, signing_secret=_signing_secret(settings))
+    channels = Channels(settings.channels, stores.channels)
+    gate = Gate(slack.identity.team, slack.people, settings.access, channels)
+    stopping = Stopping(slack, gate, requests, stores.audit.append)
+    intake = Intake(
+        slack,
+        gate,
+        threads=stores.threads,
+        questions=requests,
+        submit=submit,
+        stopping=stopping,
+        background=background,
+        retries=retries,
+        record=stores.audit.append,
+    )
+    asking = Asking(slack, gate, intake, requests.whole)
+    home_tab = _home_tab(settings, stores, slack, gate, background)
+    register(
+        app,
+        slack,
+        intake=intake,
+        edits=Edits(slack.identity, slack.clients, gate, intake, requests),
+        asking=asking,
+        submit=submit,
+        stopping=stopping,
+        keep_feedback=stores.feedback,
+        deciding=Deciding(
+            *(slack.identity.team, slack.people, requests.asked, requests.decide),
+            record=stores.audit.append,
+        ),
+        home_tab=home_tab,
+        answers=Sharing(
+            *(slack.identity, slack.clients, asking, requests.answered),
+            find_artifact=ThreadArtifacts(stores.artifacts).of,
+            alone=stores.sharing,
+            switch=stores.pause,
+        ),
+        background=background,
+    )
+    return Listener(slack, app, intake, asking)
+
+
+def _home_tab(
+    settings: Settings, stores: Stores, slack: Slack, gate: Gate, background: Background
+) -> HomeTab:
+    budgets = budget_policy(settings, stores)
+    schedules = WorkspaceSchedules(gate.team, stores.schedules, slack.clients)
+    tools = offered(settings)
+    admin = Admin(
+        gate,
+        one_of_many=settings.slack_client_id is not None,
+        budgets=budgets,
+        servers=McpServers(settings.mcp_servers, stores.mcp),
+        schedules=schedules,
+        tools=Counter(each.group for each in tools.tools),
+        is_tool=partial(names_tools, settings),
+        is_priced=not unpriced_models(settings),
+        limits=settings.limits,
+        record=stores.audit.append,
+    )
+    return HomeTab(
+        slack.identity,
+        slack.clients,
+        background,
+        gate=gate,
+        usage_of=budgets.of_person,
+        admin=admin,
+        memories=stores.memories,
+        schedules=schedules,
+        messages=WaitingMessages(gate.team, slack.clients, stores.scheduled_messages),
+        preferences=PreferenceBook(stores.preferences),
+    )

@@ -1,0 +1,54 @@
+"""The commands; `bot --help` lists them. Each imports what it needs when it runs, so that help is
+there at once."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from typing import Annotated
+
+import typer
+
+from bot.cli import ask, eval, operate, processes, setup
+from bot.cli.output import print_lines
+
+cli = typer.Typer(no_args_is_help=True, add_completion=False)
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        print_lines([f"bot {metadata.version('slack-answer-bot')}"])
+        raise typer.Exit
+
+
+@cli.callback()
+def root(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_say_version, is_eager=True, help="Print the version and end."
+        ),
+    ] = False,
+) -> None:
+    """A Slack agent you run yourself."""
+
+
+for each in (
+    processes.dev,
+    processes.serve,
+    processes.web,
+    processes.worker,
+    ask.ask,
+    setup.doctor,
+    setup.manifest,
+    setup.encryption_key,
+    setup.tools,
+    setup.mcp,
+    operate.usage,
+    operate.feedback,
+    operate.pause,
+    operate.resume,
+    operate.erase,
+    operate.audit,
+):
+    cli.command()(each)
+cli.command("eval")(eval.evaluate)

@@ -1,0 +1,50 @@
+"""`bot ask`: the same agent without Slack."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.cli.start import configured
+from bot.core.errors import ConfigurationError
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.")],
+    file: Annotated[
+        list[Path] | None, typer.Option(help="A file to work with; repeatable.")
+    ] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help="A JSON schema; the result is data of it, on stdout.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole outcome as JSON.")] = False,
+    stream: Annotated[bool, typer.Option("--stream", help="Show progress on stderr.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Do nothing that changes anything.")
+    ] = False,
+) -> None:
+    """Ask once, without Slack.
+
+    Exit code: 0 answered, 1 failed, 2 partial, 3 configuration,
+    4 key refused, 5 out of time, with a result or without, 130 interrupted.
+    """
+    from bot.cli.console import exit_code
+    from bot.cli.terminal_run import ask_once, read_schema
+    from bot.ops import logs
+
+    if not question.strip():
+        raise ConfigurationError("the question is empty.")
+    files = file or []
+    missing = [str(path) for path in files if not path.is_file()]
+    if missing:
+        raise ConfigurationError(f"--file: there is no file {', '.join(missing)}.")
+    given = read_schema(schema) if schema else None
+    settings = configured()
+    logs.quiet()  # `stream` shows progress to people
+    asked = ask_once(
+        settings, question, files, given, as_json=as_json, stream=stream, dry_run=dry_run
+    )
+    raise typer.Exit(exit_code(asyncio.run(asked)))

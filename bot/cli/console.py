@@ -1,0 +1,250 @@
+"""A run in the terminal: the surface and the conversation of `bot ask`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import mimetypes
+import sys
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import ClassVar
+
+from bot.agent.events import (
+    Event,
+    FromSubagent,
+    RoomAwaited,
+    TextDelta,
+    ToolEnded,
+    ToolsAcquired,
+    ToolStarted,
+)
+from bot.core.answers import GIVEN
+from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.errors import ModelErrorKind, ToolError
+from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.request import FileRef, Request
+from bot.core.text.invisible_text import escaped, escaped_json, for_terminal
+from bot.core.text.result_markdown import result_text
+from bot.runs.surface import OpenSurface, RunPost
+from bot.toolkit.conversation import Download, OutsideSlack, ThreadMessage
+
+_EXIT = {
+    RunStatus.SUCCESS: 0,
+    RunStatus.FAILED: 1,
+    RunStatus.PARTIAL: 2,
+    RunStatus.CANCELLED: 130,
+}
+_TIMEOUTS = frozenset({StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT})
+
+
+_NOBODY_THERE = "it needs a person's approval, and nobody sits at this terminal to give it"
+
+
+def exit_code(outcome: Outcome) -> int:
+    """0 success, 1 failed, 2 partial, 4 key refused, 5 out of time, with a result or without,
+    3 configuration: the model server has no Responses API; 130 interrupted. Other wrong settings end
+    before there is an outcome."""
+    if outcome.error is ModelErrorKind.NO_RESPONSES_API:
+        return 3
+    if outcome.error is ModelErrorKind.AUTHENTICATION:
+        return 4
+    if outcome.stop_reason in _TIMEOUTS:
+        return 5
+    return _EXIT[outcome.status]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleSurface:
+    """Progress on stderr while the run works (`stream`), the answer on stdout.
+
+    With `only_data` stdout gets data of the schema that was given or nothing, so that it can be
+    piped; words go to stderr.
+    """
+
+    as_json: bool
+    stream: bool
+    only_data: bool
+
+    async def show(self, event: Event) -> None:
+        """See `Surface.show`."""
+        if self.stream and (line := _progress(event)):
+            sys.stderr.write(for_terminal(line))
+            sys.stderr.flush()
+
+    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+        """Ask whoever sits in front of the terminal; where nobody does, nothing is approved."""
+        return [(approval, await _answer(approval)) for approval in approvals]
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        """The terminal shows what was typed."""
+
+    async def finish(self, outcome: Outcome) -> None:
+        """See `Surface.finish`."""
+        if self.as_json:
+            sys.stdout.write(escaped_json(outcome.model_dump_json(indent=2)) + "\n")
+        elif not self.only_data:
+            sys.stdout.write(for_terminal(as_text(outcome)) + "\n")
+        elif outcome.response_type == GIVEN and outcome.result is not None:
+            sys.stdout.write(escaped_json(result_text(outcome)) + "\n")
+            words = as_text(outcome.model_copy(update={"result": None}))
+            sys.stderr.write(for_terminal(words) + "\n")
+        else:
+            sys.stderr.write(for_terminal(as_text(outcome)) + "\n")
+
+
+async def anybody(_user: str) -> bool:
+    """Whoever can type may decide."""
+    return True
+
+
+async def _answer(approval: Approval) -> Decision:
+    """What is typed for one question; y is yes, all else no. Cancelling it leaves nothing behind."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
+    shown = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
+    title, tool = escaped(approval.title), escaped(approval.tool)
+    sys.stderr.write(f"\n{title}\n{tool} {shown}\nApprove? [y/N] ")
+    sys.stderr.flush()
+    typed = await _typed_line()
+    yes = typed.strip().lower() in ("y", "yes")
+    return Decision(verdict=Verdict.APPROVED if yes else Verdict.DENIED, by=approval.requester)
+
+
+async def _typed_line() -> str:
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str] = loop.create_future()
+
+    def read() -> None:
+        loop.remove_reader(sys.stdin)
+        line.set_result(sys.stdin.readline())
+
+    loop.add_reader(sys.stdin, read)
+    try:
+        return await line
+    finally:
+        loop.remove_reader(sys.stdin)
+
+
+def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
+    """Opens the terminal for any request."""
+
+    @asynccontextmanager
+    async def open_surface(request: Request, _post: RunPost) -> AsyncGenerator[ConsoleSurface]:
+        only_data = request.response_schema is not None
+        yield ConsoleSurface(as_json=as_json, stream=stream, only_data=only_data)
+
+    return open_surface
+
+
+def _progress(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
+    match event:
+        case TextDelta(text=text):
+            return text
+        case RoomAwaited(ended=False):
+            return "… Waiting: other questions hold what is left of a budget\n"
+        case ToolStarted(title=title):
+            return f"… {title}\n"
+        case ToolEnded(ok=False, detail=detail):
+            return f"✗ {detail}\n"
+        case ToolEnded(detail=detail, seconds=seconds):
+            return f"✓ {detail} ({seconds:.1f} s)\n"
+        case ToolsAcquired(names=names):
+            return f"+ {', '.join(names)}\n"
+        case FromSubagent(event=ToolStarted() | ToolEnded() | ToolsAcquired() as inner):
+            return f"  ↳ {_progress(inner)}"
+        case _:
+            return ""
+
+
+def as_text(outcome: Outcome) -> str:
+    """The outcome as Markdown."""
+    parts = [outcome.note] if outcome.note else []
+    if outcome.result is not None:
+        parts.append(result_text(outcome))
+    if outcome.found:
+        parts.append("\n".join(f"- {step}" for step in outcome.found))
+    if outcome.rehearsed:
+        left_out = (
+            f"- {each.title}: {each.tool} {_json(each.arguments)}" for each in outcome.rehearsed
+        )
+        parts.append("Dry run, so this was not done:\n" + "\n".join(left_out))
+    totals = outcome.totals
+    cost = "unknown cost" if totals.cost is None else f"${totals.cost:.4f}"
+    turns, calls = totals.turns, totals.tool_calls
+    parts.append(
+        f"— {totals.model} · {turns} turn{'s' * (turns != 1)} · {calls} tool call{'s' * (calls != 1)} · "
+        f"{totals.input_tokens + totals.output_tokens:,} tokens · {cost} · {totals.seconds:.1f} s"
+    )
+    parts += outcome.warnings
+    return "\n\n".join(parts)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleConversation(OutsideSlack):
+    """The files of `--file`, and nothing else; shared files are written to `folder`."""
+
+    refusal: ClassVar[str] = "There are no channels here: this request came from a terminal."
+
+    files: dict[str, Path]
+    folder: Path
+
+    @classmethod
+    def with_files(cls, paths: list[Path], folder: Path) -> ConsoleConversation:
+        """Files by their place in the list: F1, F2, …"""
+        return cls({f"F{n}": path for n, path in enumerate(paths, 1)}, folder)
+
+    def refs(self) -> tuple[FileRef, ...]:
+        """The files as a request carries them."""
+        return tuple(
+            FileRef(id=key, name=path.name, media_type=_media_type(path), size=path.stat().st_size)
+            for key, path in self.files.items()
+        )
+
+    async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
+        """There is no thread in a terminal."""
+        return []
+
+    async def history(
+        self,
+        channel: str | None,  # noqa: ARG002 - the protocol's, as below
+        *,
+        limit: int,  # noqa: ARG002
+        oldest: datetime | None = None,  # noqa: ARG002
+        latest: datetime | None = None,  # noqa: ARG002
+    ) -> list[ThreadMessage]:
+        """There are no channels in a terminal."""
+        raise ToolError(self.refusal)
+
+    async def download(self, file_id: str, *, max_bytes: int) -> Download:
+        """See `Conversation.download`."""
+        path = self.files.get(file_id)
+        if path is None:
+            known = ", ".join(f"{k} ({p.name})" for k, p in self.files.items()) or "none"
+            raise ToolError(f"There is no file {file_id}. Files given: {known}.")
+        size = path.stat().st_size
+        if size > max_bytes:
+            raise ToolError(f"{path.name} has {size:,} bytes; at most {max_bytes:,} are read.")
+        ref = FileRef(id=file_id, name=path.name, media_type=_media_type(path), size=size)
+        return Download(ref, path.read_bytes())
+
+    async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
+        """Writes the file; never over one that is there."""
+        target = self.folder / Path(name).name
+        try:
+            with target.open("xb") as file:
+                file.write(data)
+        except FileExistsError:
+            raise ToolError(f"{target.name} is there already. Choose another name.") from None
+        return target.absolute().as_uri()
+
+
+def _media_type(path: Path) -> str:
+    return mimetypes.guess_type(path.name)[0] or "application/octet-stream"

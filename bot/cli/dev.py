@@ -1,0 +1,120 @@
+"""`bot dev`: the local workspace and, without a key, the stand-in model; the bot itself is as ever."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.app.process import bot
+from bot.core.errors import ConfigurationError
+from bot.dev.model.standin import StandIn
+from bot.dev.page import mount
+from bot.dev.sample_database import build
+from bot.dev.workspace import Workspace
+from bot.evals.local_model import STAND_IN, local_model
+from bot.services.databases import DatabaseConfig
+from bot.settings import Settings
+from bot.slack.transport.manifest import manifest
+
+_NOTICE = (
+    "Answers come from a stand-in model that follows simple rules, because OPENAI_API_KEY is not "
+    "set. Everything else is real."
+)
+_NO_PORT = {
+    errno.EADDRINUSE: "is in use. Stop what uses it",
+    errno.EACCES: "is not for everybody to use. Ask who runs this machine",
+}
+_PAUSE = 0.35  # seconds before each of its replies, so that the work can be watched
+_CHUNK_DELAY = 0.025  # seconds between its events
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """The address of the page, and where the bot keeps its data, unless in a Redis of REDIS_URL."""
+
+    url: str
+    data_dir: Path | None
+
+
+@asynccontextmanager
+async def dev(settings: Settings, *, port: int) -> AsyncGenerator[Running]:
+    """Run the bot in a local workspace.
+
+    Raises ConfigurationError when the port is taken.
+    """
+    async with AsyncExitStack() as stack:
+        if not settings.has_model:
+            settings = await stack.enter_async_context(_with_stand_in_model(settings))
+        settings = stack.enter_context(_with_sample_data(settings))
+        notice = _NOTICE if settings.openai_model == STAND_IN else ""
+        workspace = await stack.enter_async_context(_workspace(port, notice))
+        joined = settings.model_copy(
+            update={
+                "slack_bot_token": SecretStr(workspace.bot_token),
+                "slack_app_token": SecretStr(workspace.app_token),
+                "slack_signing_secret": SecretStr(workspace.signing_secret),
+                "slack_api_url": workspace.api_url,
+                "port": None,  # somebody else's, here
+            }
+        )
+        await stack.enter_async_context(bot(joined))
+        yield Running(workspace.url, None if joined.redis_url else joined.bot_data_dir)
+
+
+def _with_stand_in_model(settings: Settings) -> AbstractAsyncContextManager[Settings]:
+    thinking = settings.model.model_copy(update={"reasoning_summaries": True})
+    settings = settings.model_copy(update={"model": thinking})
+    return local_model(settings, StandIn(pause=_PAUSE), chunk_delay=_CHUNK_DELAY)
+
+
+@contextmanager
+def _with_sample_data(settings: Settings) -> Generator[Settings]:
+    """A database to ask about, and a place for state: both gone at the end, as the workspace is."""
+    with tempfile.TemporaryDirectory(prefix="bot-dev-") as folder:
+        sample = Path(folder) / "sample.sqlite"
+        build(sample)
+        url = SecretStr(f"sqlite:///{sample}")
+        config = DatabaseConfig(url=url, description="Sample: customers, orders, support tickets.")
+        databases = settings.databases or {"sample": config}
+        yield settings.model_copy(
+            update={"databases": databases, "bot_data_dir": Path(folder) / "data"}
+        )
+
+
+@asynccontextmanager
+async def _workspace(port: int, notice: str) -> AsyncGenerator[Workspace]:
+    app_manifest = manifest()
+    features = app_manifest["features"]
+
+    def add_page(app: Any, workspace: Workspace) -> None:
+        mount(
+            app,
+            workspace,
+            notice=notice,
+            shortcuts=features["shortcuts"],
+            commands=features["slash_commands"],
+            functions=app_manifest["functions"],
+        )
+
+    try:
+        name = features["bot_user"]["display_name"]
+        async with Workspace.open(port=port, mount=add_page, app_name=name) as workspace:
+            yield workspace
+    except OSError as error:
+        if error.errno not in _NO_PORT:
+            raise
+        raise ConfigurationError(
+            f"Port {port} {_NO_PORT[error.errno]}, or choose another: bot dev --port 3001"
+        ) from None

@@ -1,0 +1,111 @@
+"""`bot eval`: how good a model is at questions whose answers are known."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.output import print_json, print_lines
+from bot.cli.start import configured
+from bot.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bot.evals.cases import Case
+    from bot.evals.results import CaseResult, Evaluation
+    from bot.settings import Settings
+
+_PIPED = 160  # columns where there is no terminal
+_SHIPPED = Path(__file__).parents[2] / "tests" / "evals"
+
+
+def evaluate(
+    cases: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files or folders of cases, or one saved evaluation (.json)."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Another model than the configured one; stand-in for the local one; walkthrough "
+            "asks none and goes the way that each case describes, to check the cases."
+        ),
+    ] = None,
+    only: Annotated[str | None, typer.Option(help="Only cases with this in their name.")] = None,
+    repeat: Annotated[int, typer.Option(min=1, help="Runs of each case.")] = 1,
+    parallel: Annotated[int, typer.Option(min=1, max=64, help="Runs at once.")] = 4,
+    save: Annotated[Path | None, typer.Option(help="Keep the evaluation in this file.")] = None,
+    compare: Annotated[
+        Path | None, typer.Option(help="A saved evaluation to compare with.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+) -> None:
+    """Ask questions whose answers are known, and print how a model did.
+
+    Without CASES those that are shipped. Nothing is changed: tools only say that they would.
+    Exit code: 0 all is well, 1 a case failed (--compare: got worse), 3 configuration.
+    """
+    from rich.console import Console
+
+    from bot.evals.report import print_comparison, print_results
+    from bot.evals.results import read_evaluation
+
+    places = cases or [_SHIPPED]
+    before = read_evaluation(compare) if compare else None
+    if len(places) == 1 and places[0].suffix == ".json":
+        now = read_evaluation(places[0])
+    else:
+        now = _evaluated(places, model, only, repeat, parallel)
+    if save:
+        save.write_text(now.model_dump_json(indent=2) + "\n", "utf-8")
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
+    if as_json:
+        print_json(now.model_dump_json(indent=2))
+    else:
+        print_results(now, console)
+        if before:
+            print_comparison(before, now, console)
+    is_bad = bool(now.worse_than(before)) if before else not now.passed
+    raise typer.Exit(int(is_bad))
+
+
+def _evaluated(
+    places: Sequence[Path],
+    model: str | None,
+    only: str | None,
+    repeat: int,
+    parallel: int,
+) -> Evaluation:
+    from bot.evals.reading import read_cases
+
+    cases = [each for each in read_cases(places) if only is None or only in each.name]
+    if not cases:
+        raise ConfigurationError(f"--only {only}: no case has this in its name.")
+    settings = configured()
+    logging.getLogger("bot.run").setLevel(logging.WARNING)  # steps of runs side by side confuse
+    return asyncio.run(_run(settings, cases, model, repeat, parallel))
+
+
+async def _run(
+    settings: Settings,
+    cases: Sequence[Case],
+    model: str | None,
+    repeat: int,
+    parallel: int,
+) -> Evaluation:
+    from bot.evals.models import asking
+    from bot.evals.running import evaluate as run
+
+    async with asking(model, settings, cases) as served:
+        return await run(served, cases, parallel=parallel, repeat=repeat, told=_tell)
+
+
+def _tell(result: CaseResult) -> None:
+    mark = "✓" if result.passed else "✗"
+    print_lines([f"{mark} {result.case} {result.totals.seconds:.1f} s"], to_stderr=True)

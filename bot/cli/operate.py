@@ -1,0 +1,113 @@
+"""The commands for whoever looks after a bot that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from bot.cli.output import print_json, print_lines
+from bot.cli.start import configured
+from bot.core.audit import AuditKind
+
+_USER = re.compile(r"[UW][A-Z0-9]{2,20}")
+_ON_RECORD = re.compile(
+    rf"{_USER.pattern}|operator|local|person_\w+"
+)  # the last: of who was erased
+_THREAD = re.compile(r"[A-Za-z0-9]+:[A-Za-z0-9]+:[0-9.]+")
+
+
+def usage() -> None:
+    """Print what was spent in this day and month (UTC), by workspace, channel and user."""
+    from bot.cli.operator import usage_lines
+
+    print_lines(asyncio.run(usage_lines(configured())))
+
+
+def feedback(
+    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+) -> None:
+    """List what people said of answers: thumbs and comments."""
+    from bot.cli.operator import feedback_lines
+
+    lines = asyncio.run(feedback_lines(configured(), limit, as_json=as_json))
+    _print(lines, as_json=as_json)
+
+
+def pause() -> None:
+    """Stop all work: whoever asks is told so, and no model is called until `bot resume`."""
+    from bot.cli import operator
+
+    what = asyncio.run(operator.pause(configured()))
+    print_lines([f"Paused: {what}. `bot resume` lets it work again."])
+
+
+def resume() -> None:
+    """Take a pause back, whoever began it."""
+    from bot.cli import operator
+
+    settings = configured()
+    asyncio.run(operator.resume(settings))
+    print_lines([f"At work again: {operator.where(settings)}."])
+
+
+def erase(
+    user: Annotated[str, typer.Option(help="A person's id in Slack, like U0123ABCD.")] = "",
+    thread: Annotated[str, typer.Option(help="A thread: team:channel:ts of its root.")] = "",
+    wait: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait for others to be answered there.")
+    ] = 0,
+) -> None:
+    """Erase all that is kept about a person, or of a thread, the model's stored responses included.
+
+    Exits 1 and says so while something is still held.
+    """
+    from bot.cli.operator import erase_lines
+
+    is_user, is_thread = _USER.fullmatch(user), _THREAD.fullmatch(thread)
+    if bool(is_user) == bool(is_thread):
+        raise typer.BadParameter("give --user U0123ABCD or --thread T0123:C0123:1763712000.123456")
+    lines = asyncio.run(erase_lines(configured(), user=user, thread=thread, wait=wait))
+    print_lines(lines)
+    if any(line.startswith("!") for line in lines):
+        raise typer.Exit(1)
+
+
+def audit(
+    user: Annotated[str, typer.Option(help="Only of this person, by id.")] = "",
+    kind: Annotated[AuditKind | None, typer.Option(help="Only what is of this kind.")] = None,
+    days: Annotated[int, typer.Option(min=1, help="How far back.")] = 30,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+    expect: Annotated[
+        list[str] | None, typer.Option(help="A head printed before that must still be in the log.")
+    ] = None,
+) -> None:
+    """Print the audit log, oldest first: who asked, what was called, decided, spent and changed.
+
+    What others have changed in it is told on stderr, and the exit code is 1.
+    """
+    from bot.cli.operator import audit_report
+
+    if user and not _ON_RECORD.fullmatch(user):
+        raise typer.BadParameter(f"--user {user}? Give their id, such as U0123ABCD")
+    reading = audit_report(
+        configured(), user=user, kind=kind, days=days, as_json=as_json, expected=expect or ()
+    )
+    report = asyncio.run(reading)
+    _print(report.lines, as_json=as_json)
+    notes = (*(f"! {each}" for each in report.problems), *report.notes)
+    print_lines(notes, to_stderr=True)
+    if report.problems:
+        raise typer.Exit(1)
+
+
+def _print(lines: Sequence[str], *, as_json: bool) -> None:
+    """Print lines of text, or of a JSON object each."""
+    if as_json:
+        print_json("\n".join(lines))
+    else:
+        print_lines(lines)

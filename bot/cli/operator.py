@@ -1,0 +1,355 @@
+"""What an operator does from the command line beside a running bot: look at spending, at servers and
+at what people say of answers, pause it, erase what it holds.
+
+On the Redis of REDIS_URL; without one on the bot's own, that of a running `bot serve` too. Where
+there is neither nothing is made up: whoever is in the wrong folder must not read that all is quiet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from operator import itemgetter
+from urllib.parse import urlsplit
+
+from bot.app.run_setup import beside, budget_policy, redis_and_stores, response_deleter
+from bot.core.audit import AuditEntry, AuditKind
+from bot.core.budgets import Pause
+from bot.core.errors import ConfigurationError
+from bot.runs.erasure import ResponseDeleter, erase_person, erase_thread
+from bot.runs.policy.budget_words import since, used_of
+from bot.runs.policy.budgets import BudgetPolicy
+from bot.runs.queue.engine import open_engine
+from bot.runs.queue.requests import Requests
+from bot.services.mcp import Pin, Standing, ToolFacts, open_mcp_servers
+from bot.settings import Settings, arm_failpoints
+from bot.store import Erased, Stores
+from bot.store.embedded import rewrite_append_only_file
+
+OPERATOR = "the operator"
+_DELETE_PAUSES = (0.5, 2.0)  # seconds between tries to delete responses
+_LOOK_SECONDS = 1.0  # between two looks whether a thread is still busy
+_WAIT = "Erase again when that is over, or give --wait SECONDS."
+_AUDIT_LIMITS = {
+    True: "An older copy of the whole log fits itself: note the heads elsewhere, and give them to --expect.",
+    False: "Not sealed: whoever can write to Redis can rewrite the log. Set BOT_ENCRYPTION_KEYS.",
+}
+"""What the checks cannot tell, with and without keys."""
+_LOCALE = "en-US"  # a terminal speaks English
+_AUDIT = "{:<19} {:<12} {:<23} {:<12} {:<21} {}"  # a pseudonym is as long as that
+_AUDIT_HEAD = _AUDIT.format("when (UTC)", "kind", "who", "channel", "run", "what")
+
+
+async def usage_lines(settings: Settings) -> list[str]:
+    """A table: who spent what in this day and month (UTC), against which budget."""
+    async with _policy(settings) as policy:
+        standings = await policy.of_all()
+        pause = await policy.paused()
+    rows = [("budget", "of", "spent")]
+    for each in standings:
+        share = f" ({each.share:.0%})" if each.shares else ""
+        holder = each.position.account.holder
+        name = f"{each.budget.replace('_', ', ')} {each.position.account.period}"
+        rows.append((name, holder, f"{used_of(each, _LOCALE)}{share}"))
+    lines = [f"{name:<28} {holder:<24} {spent}" for name, holder, spent in rows]
+    if len(rows) == 1:
+        lines = [f"Nothing was spent this month in {where(settings)}."]
+    return [f"Paused by {pause.name}, {since(pause, _LOCALE)}.", *lines] if pause else lines
+
+
+async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[str]:
+    """How each MCP server stands, asked now; `accept` names one whose changes are accepted. A line
+    that begins with ! is of one that cannot be reached. Raises
+    ConfigurationError when there is no such server. They can be asked before a bot ever ran."""
+    async with (
+        _stores(settings, needed=False) as stores,
+        open_mcp_servers(settings.mcp_servers, stores.mcp) as servers,
+    ):
+        if accept and accept not in settings.mcp_servers:
+            known = ", ".join(settings.mcp_servers) or "none"
+            raise ConfigurationError(f"There is no MCP server {accept}. Configured: {known}.")
+        standings = await servers.standings()
+        if accept:
+            before = next(each for each in standings if each.name == accept)
+            lines = _accepted_lines(replace(before, changed=await servers.accept(accept)))
+        else:
+            lines = [line for each in standings for line in _standing_lines(each)]
+    return lines or ["No MCP server is configured: see mcpServers in README.md."]
+
+
+def _accepted_lines(standing: Standing) -> list[str]:
+    """What was accepted, and what it was before: nobody may have read it until now."""
+    if not standing.changed:
+        return [_head(standing, "nothing to accept, all its tools are on")]
+    lines = [f"{standing.name}: accepted, and on from now: {', '.join(standing.changed)}"]
+    for tool, pin in standing.changed.items():
+        lines += [f"  {tool}", *_difference(pin)]
+    return lines
+
+
+def _standing_lines(standing: Standing) -> list[str]:
+    lines = [_head(standing, ", ".join(standing.usable) or "no tools")]
+    for tool, pin in standing.changed.items():
+        what = "CHANGED" if pin.accepted else "NEW"
+        lines.append(f"  {what}, off until `bot mcp --accept {standing.name}`: {tool}")
+        lines += _difference(pin)
+    return lines
+
+
+def _head(standing: Standing, otherwise: str) -> str:
+    return (
+        f"! {standing.name}: {standing.error}"
+        if standing.error
+        else f"{standing.name}: {otherwise}"
+    )
+
+
+def _difference(pin: Pin) -> list[str]:
+    """What the model was told of the tool, and what it would be told now, where that differs."""
+    before, now = pin.accepted, pin.offered
+    if now is None:
+        return []
+    sides = [("now", now)] if before is None else [("was", before), ("now", now)]
+    lines = []
+    for name in ("description", "input_schema", "read_only"):
+        if before is None or getattr(before, name) != getattr(now, name):
+            lines += [f"    {name} {side}: {_written(facts, name)}" for side, facts in sides]
+    return lines
+
+
+def _written(facts: ToolFacts, name: str) -> str:
+    """A fact on one line; a schema as the JSON that it is."""
+    fact = getattr(facts, name)
+    return fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False)
+
+
+async def pause(settings: Settings) -> str:
+    """Let no run ask a model any more. Returns what was paused, in words."""
+    await _record(settings, "paused")
+    async with _policy(settings) as policy:
+        await policy.switch.set(Pause(by="", name=OPERATOR, at=datetime.now(UTC)))
+    idle = beside(settings).redis_url is None
+    return where(settings) + (", where no bot runs at the moment" if idle else "")
+
+
+async def resume(settings: Settings) -> None:
+    """Take that back."""
+    await _record(settings, "resumed")
+    async with _policy(settings) as policy:
+        await policy.switch.clear()
+
+
+async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> list[str]:
+    """What people said of answers, the newest first: a table, or a JSON object a line."""
+    async with _stores(settings) as stores:
+        said = await stores.feedback.latest(limit)
+    if as_json:
+        return [each.model_dump_json() for each in said]
+    if not said:
+        return [f"Nobody has rated an answer yet in {where(settings)}."]
+    good = sum(each.verdict == "good" for each in said)
+    lines = [f"{'when (UTC)':<17} {'verdict':<8} {'who':<12} {'channel':<12} {'run':<21} comment"]
+    for each in said:
+        what = f"{each.at:%Y-%m-%d %H:%M}  {each.verdict:<8} {each.user:<12} {each.channel:<12}"
+        lines.append(f"{what} {each.run_id:<21} {' '.join(each.comment.split())}".rstrip())
+    return [*lines, f"{good} good, {len(said) - good} bad."]
+
+
+async def erase_lines(
+    settings: Settings, *, user: str = "", thread: str = "", wait: float = 0.0
+) -> list[str]:
+    """Erase all that is held about a person, or of a thread, and say what went; wait up to `wait`
+    seconds for others to be answered there. A line that begins with ! says what is still held."""
+    arm_failpoints(settings)
+    await _record(settings, "erased a person" if user else "erased a thread")
+    async with _requests(settings) as requests:
+        erased = await _erased(requests, user, thread, wait)
+        held = await _without_responses(response_deleter(settings, requests.stores))
+        is_rewritten = settings.redis_url is not None or await rewrite_append_only_file(
+            requests.stores.redis
+        )
+    lines = [f"Nothing is kept of {user or thread} in {where(settings)}."]
+    if erased.keys or erased.responses or erased.busy:
+        lines = [
+            f"Erased {erased.keys:,} keys in Redis, {len(erased.threads):,} threads among them, "
+            f"and {len(erased.responses - held):,} responses at the model service."
+        ]
+    if erased.busy:
+        busy = ", ".join(sorted(erased.busy))
+        lines.append(f"! Nothing was erased in {busy}: others are being answered there. {_WAIT}")
+    if held:
+        lines.append(
+            f"! The model service still holds {len(held):,} erased responses: "
+            f"{', '.join(sorted(held))}. A running bot goes on deleting them; run this again to see."
+        )
+    if not is_rewritten:
+        lines.append(
+            "! Redis did not rewrite its append-only file: erased words may still be in "
+            f"{settings.bot_data_dir.absolute() / 'redis'}. Run this again."
+        )
+    if settings.redis_url is not None:
+        lines.append(
+            f"{where(settings)} may still hold erased words in an append-only file until that is "
+            "rewritten (BGREWRITEAOF), and in snapshots, replicas and backups."
+        )
+    return lines
+
+
+async def _erased(requests: Requests, user: str, thread: str, wait: float) -> Erased:
+    """Erase, again and again while others are being answered there and time is left."""
+    clock = asyncio.get_running_loop().time
+    deadline, erased = clock() + wait, Erased()
+    while True:
+        now = await (erase_person(requests, user) if user else erase_thread(requests, thread))
+        erased = Erased(
+            keys=erased.keys + now.keys,
+            threads=erased.threads | now.threads,
+            busy=now.busy,
+            responses=erased.responses | now.responses,
+        )
+        if not erased.busy or clock() >= deadline:
+            return erased
+        await asyncio.sleep(min(_LOOK_SECONDS, max(0.0, deadline - clock())))
+
+
+async def _without_responses(deleter: ResponseDeleter) -> set[str]:
+    """Delete what this erase and earlier ones noted; return the ids that are still held."""
+    held = set(await deleter.delete())
+    for pause in _DELETE_PAUSES:
+        if not held or deleter.open_client is None:
+            break
+        await asyncio.sleep(pause)
+        held = set(await deleter.delete())
+    return held
+
+
+@dataclass(frozen=True, slots=True)
+class AuditReport:
+    """The audit log of all workspaces: `lines` are its entries, `problems` what others have changed
+    in it, `notes` how far it goes and what its checks cannot tell."""
+
+    lines: list[str]
+    problems: list[str]
+    notes: list[str]
+
+
+async def audit_report(
+    settings: Settings,
+    *,
+    user: str = "",
+    kind: AuditKind | None = None,
+    days: int = 30,
+    as_json: bool = False,
+    expected: Sequence[str] = (),
+) -> AuditReport:
+    """Read and check the log. The lines are a table, or a JSON object each. `expected` are heads as
+    an earlier report noted them, each of which must still be part of the log.
+
+    Raises ConfigurationError for one that is no head.
+    """
+    since = datetime.now(UTC) - timedelta(days=days)
+    told: list[tuple[datetime, str]] = []
+    problems: list[str] = []
+    notes: list[str] = []
+    heads = dict(map(_expected_head, expected))
+    async with _stores(settings) as stores:
+        for team in sorted({*await stores.audit.teams(), *heads}):
+            count, last = heads.get(team, (0, ""))
+            async for kept in stores.audit.read(team):
+                entry = kept.entry
+                if kept.problem:
+                    problems.append(f"{team}, entry {kept.number:,}: {kept.problem}")
+                if kept.number == count and kept.hash == last:
+                    count = 0
+                if entry is None or entry.at < since or kind not in (None, entry.kind):
+                    continue
+                if user in ("", entry.who):
+                    told.append(
+                        (entry.at, entry.model_dump_json() if as_json else _audit_line(entry))
+                    )
+            head = await stores.audit.head(team)
+            if count > head.trimmed:
+                problems.append(f"{team}: entry {count:,} is not the expected one any more.")
+            notes.append(f"{team}: {head.count:,} entries; head {team}:{head.count}:{head.hash}")
+            if head.unsealed and settings.bot_encryption_keys:
+                notes.append(
+                    f"{team}: its first {head.unsealed:,} entries were not sealed at first."
+                )
+    lines = [line for _, line in sorted(told, key=itemgetter(0))]
+    if not lines and not as_json:
+        lines = [f"Nothing of this is on record in {where(settings)}."]
+    elif not as_json:
+        lines = [_AUDIT_HEAD, *lines]
+    return AuditReport(lines, problems, [*notes, _AUDIT_LIMITS[bool(settings.bot_encryption_keys)]])
+
+
+def _expected_head(text: str) -> tuple[str, tuple[int, str]]:
+    match text.split(":"):
+        case [team, count, last] if team and count.isdecimal() and last:
+            return team, (int(count), last)
+    raise ConfigurationError(f"--expect {text}? Give a head as `bot audit` printed it.")
+
+
+def _audit_line(entry: AuditEntry) -> str:
+    cost = "" if entry.cost is None else f"${entry.cost:.4f}"
+    when = f"{entry.at:%Y-%m-%d %H:%M:%S}"
+    ok = "failed" if entry.kind is AuditKind.CALLED and not entry.ok else ""
+    ok = "may have happened" if entry.unknown else ok
+    where = entry.channel or "-"
+    run = entry.run_id or "-"
+    digest = entry.arguments[:12]
+    line = _AUDIT.format(when, entry.kind, entry.who, where, run, entry.what)
+    return " ".join(filter(None, (line, ok, cost, digest)))
+
+
+async def _record(settings: Settings, what: str) -> None:
+    """Before it is done: nothing is without an entry, whoever is killed."""
+    async with _stores(settings) as stores:
+        entry = AuditEntry(kind=AuditKind.ADMINISTERED, team="operator", who="operator", what=what)
+        await stores.audit.append([entry])
+
+
+@asynccontextmanager
+async def _policy(settings: Settings) -> AsyncGenerator[BudgetPolicy]:
+    async with _stores(settings) as stores:
+        yield budget_policy(settings, stores)
+
+
+@asynccontextmanager
+async def _requests(settings: Settings) -> AsyncGenerator[Requests]:
+    async with (
+        _redis(settings) as (url, stores),
+        open_engine(url, stores.mailbox, settings.engine) as engine,
+    ):
+        yield Requests(stores, engine)
+
+
+@asynccontextmanager
+async def _stores(settings: Settings, *, needed: bool = True) -> AsyncGenerator[Stores]:
+    async with _redis(settings, needed=needed) as (_, stores):
+        yield stores
+
+
+def _redis(
+    settings: Settings, *, needed: bool = True
+) -> AbstractAsyncContextManager[tuple[str, Stores]]:
+    """Raises ConfigurationError where no bot has ever kept anything, if that is `needed`."""
+    data_dir = settings.bot_data_dir / "redis"
+    there = data_dir.is_dir()
+    if needed and settings.redis_url is None and not there:
+        raise ConfigurationError(
+            f"No bot keeps anything in {settings.bot_data_dir.absolute()}: do this in the folder "
+            "of your `bot serve`, or set its REDIS_URL or BOT_DATA_DIR; `bot dev` prints the latter."
+        )
+    return redis_and_stores(beside(settings), data_dir=data_dir if there else None)
+
+
+def where(settings: Settings) -> str:
+    """What these commands speak to, for whoever has more than one; no password."""
+    if settings.redis_url is None:
+        return str(settings.bot_data_dir.absolute())
+    return f"Redis at {urlsplit(settings.redis_url).hostname or 'the socket'}"

@@ -1,0 +1,103 @@
+"""The commands that stay: they run the bot until they are asked to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bot.cli.output import print_lines
+from bot.cli.start import configured
+from bot.core.ending import ending_signals
+from bot.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from bot.cli.dev import Running
+    from bot.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_LAST_SECONDS = 3.0
+_ENDED_BY_SIGNAL = 130
+
+
+def dev(
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, envvar="PORT", help="Port of the page; 0 takes any.")
+    ] = 3000,
+) -> None:
+    """Try it: a local Slack-like workspace with its page, and the bot in it. Needs nothing."""
+    from bot.cli.dev import dev as in_workspace
+
+    def announce(running: Running) -> None:
+        lines = [f"Open {running.url} and ask something. Ctrl-C stops."]
+        if running.data_dir:
+            lines.append(
+                f"`bot usage`, `bot audit` and the like work on it with BOT_DATA_DIR={running.data_dir}"
+            )
+        print_lines(lines)
+
+    asyncio.run(_stay(in_workspace(configured(), port=port), announce))
+
+
+def serve() -> None:
+    """Run everything in one process: Slack's events and the runs."""
+    from bot.app.process import bot
+
+    asyncio.run(_stay(bot(configured()), _ready))
+
+
+def web() -> None:
+    """Take requests in; needs REDIS_URL and a worker beside it."""
+    from bot.app.process import bot
+
+    asyncio.run(_stay(bot(_shared(configured()), work=False), _ready))
+
+
+def worker() -> None:
+    """Work on requests; needs REDIS_URL. Start as many as you like."""
+    from bot.app.process import bot
+
+    asyncio.run(_stay(bot(_shared(configured()), intake=False), _ready))
+
+
+async def _stay(running: AbstractAsyncContextManager[Any], ready: Callable[[Any], None]) -> None:
+    """Run until the first signal to end, then leave in good order; a second one ends it at once,
+    handing back what can be handed back in a few seconds."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    main = asyncio.current_task()
+    assert main is not None  # noqa: S101 - we are in one
+
+    def asked() -> None:
+        if stop.is_set():
+            main.cancel()
+            loop.call_later(_LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL)  # a thread may never end
+        stop.set()
+
+    for each in ending_signals():
+        loop.add_signal_handler(each, asked)
+    async with running as entered:
+        ready(entered)
+        await stop.wait()
+        log.info("stopping: runs are handed back")
+    log.info("stopped")
+
+
+def _ready(_entered: None) -> None:
+    log.info("ready")
+
+
+def _shared(settings: Settings) -> Settings:
+    """Several processes need one Redis."""
+    if settings.redis_url is None:
+        raise ConfigurationError(
+            "REDIS_URL is not set: web and worker processes share a Redis. "
+            "`bot serve` runs everything in one process without one."
+        )
+    return settings

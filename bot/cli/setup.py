@@ -1,0 +1,124 @@
+"""The commands that say what the bot is made of, and what it lacks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.output import print_json, print_lines
+from bot.cli.start import configured, quiet_mcp
+
+if TYPE_CHECKING:
+    from bot.toolkit.catalogue import Catalogue
+
+
+class Form(StrEnum):
+    """How `bot manifest` prints."""
+
+    YAML = "yaml"
+    JSON = "json"
+    LINK = "link"
+
+
+def doctor() -> None:
+    """Check tokens, Redis, the model, databases and servers, and say how to mend each.
+
+    Exit code: 0 the bot can work, 1 it cannot.
+    """
+    from bot.ops.doctor import Level, examine, print_report
+
+    settings = configured()
+    quiet_mcp()
+    findings = asyncio.run(examine(settings))
+    print_report(findings)
+    raise typer.Exit(any(each.level is Level.PROBLEM for each in findings))
+
+
+def manifest(
+    form: Annotated[Form, typer.Option(help="How to print it.")] = Form.YAML,
+    name: Annotated[str | None, typer.Option(help="The app's name.")] = None,
+    request_url: Annotated[
+        str | None, typer.Option(help="Public address for HTTP events; without it Socket Mode.")
+    ] = None,
+    public_url: Annotated[
+        str | None,
+        typer.Option(help="The bot's public address, to be installed in many workspaces from."),
+    ] = None,
+) -> None:
+    """Print the Slack app's manifest, or a link that creates the app."""
+    from bot.slack.transport import manifest as manifests
+
+    if public_url and request_url:
+        raise typer.BadParameter("give --public-url or --request-url: the first holds the second")
+    if public_url:
+        content = manifests.installable_manifest(public_url, name=name)
+    else:
+        content = manifests.manifest(
+            name=name, socket_mode=request_url is None, request_url=request_url
+        )
+    match form:
+        case Form.YAML:
+            print_lines(manifests.as_yaml(content).split("\n"))
+        case Form.JSON:
+            print_json(json.dumps(content, indent=2, ensure_ascii=False))
+        case Form.LINK:
+            print_lines([manifests.create_app_link(content)])
+
+
+def encryption_key() -> None:
+    """Print a new key for BOT_ENCRYPTION_KEYS."""
+    from cryptography.fernet import Fernet
+
+    print_lines([Fernet.generate_key().decode()])
+
+
+def tools() -> None:
+    """List the tools, and what a first request carries of them."""
+    from bot.app.run_setup import offered
+
+    print_lines(_tool_lines(offered(configured())))
+
+
+def mcp(
+    accept: Annotated[
+        str | None, typer.Option(help="Accept what this server offers now, after reading it here.")
+    ] = None,
+) -> None:
+    """List the MCP servers with their tools, and what changed since it was accepted.
+
+    Exit code: 1 when one cannot be reached.
+    """
+    from bot.cli.operator import mcp_lines
+
+    settings = configured()
+    quiet_mcp()
+    lines = asyncio.run(mcp_lines(settings, accept=accept))
+    print_lines(lines)
+    if any(line.startswith("!") for line in lines):
+        raise typer.Exit(1)
+
+
+def _tool_lines(catalogue: Catalogue) -> list[str]:
+    sizes = {each.name: len(json.dumps(each.definition())) for each in catalogue.tools}
+    wide = max(map(len, sizes))
+    lines = [f"{'name':<{wide}} {'group':<12} {'kind':<9} {'bytes':>6}  summary"]
+    for each in catalogue.tools:
+        kind = "core" if each.core else "on demand"
+        change = "; changes something" if each.mutates else ""
+        change = "; changes something, after a yes" if each.sensitive else change
+        lines.append(
+            f"{each.name:<{wide}} {each.group:<12} {kind:<9} {sizes[each.name]:>6}  "
+            f"{each.summary}{change}"
+        )
+    first = sum(len(json.dumps(each)) for each in catalogue.always)
+    total = sum(sizes.values())
+    lines += [
+        "",
+        f"A first request carries {first:,} bytes of definitions; all of them: {total:,}. "
+        "Tools of MCP servers: `bot mcp`.",
+    ]
+    return lines

@@ -1,0 +1,108 @@
+"""One run in the terminal, as `bot ask` makes it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from bot.app.run_setup import redis_and_stores, runner
+from bot.cli.console import ConsoleConversation, anybody, console_surface
+from bot.core.answers import GIVEN, Answer
+from bot.core.ending import end_soon, ending_signals
+from bot.core.errors import ConfigurationError, ToolDefinitionError
+from bot.core.ids import new_id
+from bot.core.outcome import Outcome
+from bot.core.request import Entry, Request
+from bot.ops.tracing import telemetry
+from bot.runs.runner import Runner
+from bot.services.given_schema import given_model
+from bot.settings import Settings
+from bot.store import Stores
+
+
+async def ask_once(
+    settings: Settings,
+    question: str,
+    files: list[Path],
+    schema: dict[str, Any] | None,
+    *,
+    as_json: bool,
+    stream: bool,
+    dry_run: bool,
+) -> Outcome:
+    """Answer on stdout, on a Redis that is gone afterwards; a signal to end stops the run in
+    good order."""
+    conversation = ConsoleConversation.with_files(files, Path.cwd())
+    surface = console_surface(as_json=as_json, stream=stream)
+    async with (
+        telemetry(settings.otel_exporter_otlp_endpoint) as watches,
+        redis_and_stores(settings, data_dir=None) as (_, stores),
+        runner(
+            *(settings, stores, conversation, surface),
+            stream=stream,
+            dry_run=dry_run,
+            watches=watches,
+            may_decide=anybody,
+            may_administer=anybody,
+        ) as works,
+        stores.signals.listening(),
+    ):
+        return await _answered(_request(question, conversation, schema), works, stores)
+
+
+def _request(
+    question: str, conversation: ConsoleConversation, schema: dict[str, Any] | None
+) -> Request:
+    name = new_id("ask")
+    return Request(
+        entry=Entry.HEADLESS,
+        team="local",
+        channel="terminal",
+        thread=name,
+        ts=name,
+        user="local",
+        place="a terminal",
+        text=question,
+        files=conversation.refs(),
+        response_type=GIVEN if schema is not None else Answer.__name__,
+        response_schema=schema,
+    )
+
+
+async def _answered(request: Request, works: Runner, stores: Stores) -> Outcome:
+    loop, own = asyncio.get_running_loop(), asyncio.current_task()
+    stopping: list[asyncio.Task[Any]] = []
+
+    def interrupted() -> None:
+        if stopping and own:  # asked twice: end now, with what tools started
+            own.cancel()
+            end_soon()
+            return
+        cancel = stores.signals.request_cancel(request.thread_key, request.id, "local")
+        stopping.append(loop.create_task(cancel))
+
+    await stores.mailbox.submit(request, event_id=request.id)  # only what waits can be stopped
+    for each in ending_signals():
+        loop.add_signal_handler(each, interrupted)
+    outcome = await works.answer(request)
+    await asyncio.gather(*stopping)
+    return outcome
+
+
+def read_schema(file: Path) -> dict[str, Any]:
+    """The schema in a file. Raises ConfigurationError when the model service cannot keep to it."""
+    owner = f"--schema {file}"
+    try:
+        schema = json.loads(file.read_bytes())
+        asyncio.run(given_model(schema, owner=owner))
+    except OSError as error:
+        raise ConfigurationError(f"{owner}: {error.strerror}.") from None
+    except ValueError as error:
+        raise ConfigurationError(f"{owner}: this is not JSON: {error}.") from None
+    except RecursionError:
+        raise ConfigurationError(f"{owner}: this is nested too deeply.") from None
+    except ToolDefinitionError as error:
+        raise ConfigurationError(str(error)) from None
+    return dict(schema)

@@ -1,0 +1,1 @@
+"""Text: locales, Markdown, mentions, redaction and invisible characters."""

@@ -1,0 +1,78 @@
+"""`python -m bot.dev.model`: the server in a process of its own; the URL is the first line out.
+
+With `--bench` it plays the conversation of the benchmarks with no delay and without judging
+shapes: nine model calls a run, three parallel tool calls in eight of them, then `complete_task`.
+Where the tool is not offered at first, the first of the nine acquires it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+
+from .replies import Reply, calls, finish
+from .request import ModelRequest
+from .server import ResponsesServer
+from .standin import StandIn
+
+CALLING_TURNS = 8
+CALLS_A_TURN = 3
+ANSWER = {
+    "summary": "The tools were called and all of them answered.",
+    "key_points": ["Twenty-four calls were made."],
+    "table": None,
+    "charts": [],
+    "sources": [],
+    "gaps": [],
+    "follow_ups": [],
+    "confidence": "high",
+}
+
+
+class Bench:
+    """Three calls of one tool in each of eight turns, then the end."""
+
+    def __init__(self, tool: str, arguments: str) -> None:
+        self._tool = tool
+        self._calls = calls(*[(tool, arguments)] * CALLS_A_TURN)
+        self._acquire = calls(("acquire_tools", {"names": [tool]}))
+        self._end = finish(ANSWER)
+
+    def __call__(self, request: ModelRequest) -> Reply:
+        """The turn is told from the length of the chain, so that runs do not disturb each other."""
+        if request.forced:
+            return self._end
+        if not any(each.get("name") == self._tool for each in request.tools):
+            return self._acquire
+        turn = len(request.parent.lineage()) if request.parent else _answered(request)
+        return self._calls if turn % (CALLING_TURNS + 1) < CALLING_TURNS else self._end
+
+
+def _answered(request: ModelRequest) -> int:
+    """Turns behind a request that carries its whole history; the one that acquires has one call."""
+    outputs = len([item for item in request.input if item.get("type") == "function_call_output"])
+    return -(-outputs // CALLS_A_TURN)
+
+
+async def serve(options: argparse.Namespace) -> None:
+    """Serve until the process is ended."""
+    brain = Bench(options.tool, options.arguments) if options.bench else StandIn()
+    async with ResponsesServer.open(brain, port=options.port, strict=not options.bench) as api:
+        sys.stdout.write(f"{api.url}\n{api.api_key}\n")
+        sys.stdout.flush()
+        await asyncio.Event().wait()
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m bot.dev.model", description=__doc__)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--bench", action="store_true")
+    parser.add_argument("--tool", default="look", help="the tool that --bench calls")
+    parser.add_argument("--arguments", default="{}", help="its arguments, as JSON")
+    asyncio.run(serve(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""The page of the local workspace: a small Slack-like client in the browser, with no build step.
+
+guard.py    who may talk to the page at all, and under which content policy
+screens.py  the workspace as one viewer sees it, as values for the templates
+actions.py  what a person does on the page: say, click, submit …
+live.py     changes of the workspace pushed to open pages over a WebSocket
+sidebar.py  the conversations of a person; unread.py: what they have not seen; threads.py: their threads
+search.py   what is found by words and names; forwarding.py: a message taken elsewhere
+files.py    attached files, shown and downloaded
+render/     Slack messages and blocks to safe HTML
+routes.py   the URLs, and `mount`
+"""
+
+from bot.dev.page.routes import mount
+
+__all__ = ["mount"]

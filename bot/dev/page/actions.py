@@ -1,0 +1,255 @@
+"""What a person does on the page. Each action takes the decoded request and answers JSON."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from aiohttp import web
+
+from bot.dev.page.channel_commands import ChannelCommands
+from bot.dev.page.compose import as_slack_text
+from bot.dev.page.forwarding import forwarded
+from bot.dev.page.render.text import clean
+from bot.dev.page.sending import Said, read_form
+from bot.dev.page.unread import ReadMarks
+from bot.dev.page.windows import LastUsed
+from bot.dev.workspace import CannotDo, NotAnswered, Workspace
+from bot.dev.workspace.reacting import remove_reaction
+
+Json = dict[str, Any]
+
+TOO_LATE = "The app did not answer in time. Is the bot running? Its log says more."
+
+
+class BadRequest(Exception):
+    """The request is not one the page sends; the message says what is wrong with it."""
+
+
+class Actions:
+    """The actions by name, and how their failures are told to the person."""
+
+    def __init__(
+        self,
+        ws: Workspace,
+        marks: ReadMarks,
+        windows: LastUsed,
+        commands: list[str],
+        functions: Mapping[str, Json],
+    ) -> None:
+        self._ws = ws
+        self._marks = marks
+        self._windows = windows
+        self._commands = commands
+        self._functions = functions
+        self._channel_commands = ChannelCommands(ws)
+        self._known: dict[str, Callable[[Json], Awaitable[Json | None]]] = {
+            "edit": self._edit,
+            "delete": self._delete,
+            "pin": self._pin,
+            "unpin": self._unpin,
+            "unarchive": self._unarchive,
+            "unread": self._unread,
+            "forward": self._forward,
+            "react": self._react,
+            "click": self._click,
+            "shortcut": self._shortcut,
+            "submit": self._submit,
+            "close": self._close,
+            "home": self._home,
+            "beside": self._beside,
+            "step": self._step,
+            "stop": self._stop,
+        }
+
+    async def say(self, request: web.Request) -> web.Response:
+        """A message or slash command; multipart with user, channel, text, thread_ts and files."""
+        try:
+            said = await read_form(request)
+        except ValueError:
+            raise web.HTTPBadRequest(text="a multipart form is expected") from None
+        return await _told(self._say(said))
+
+    async def do(self, request: web.Request) -> web.Response:
+        """Any other action; JSON `{"do": name, "user": …, …}`."""
+        return await _told(self._dispatch(await _read_json(request)))
+
+    async def _dispatch(self, body: Json) -> Json | None:
+        if wrong := [name for name in body if not _is_of_its_kind(name, body[name])]:
+            raise BadRequest(f"{wrong[0]} is of the wrong kind")
+        action = self._known.get(str(body.get("do")))
+        if action is None or body.get("user") not in self._ws.people:
+            raise BadRequest("unknown action or user")
+        self._windows.used(body["user"], body.get("window") or "")
+        try:
+            return await action(body)
+        except KeyError as missing:
+            raise BadRequest(f"{missing} is missing") from None
+
+    async def _say(self, said: Said) -> Json:
+        self._require_member(said.user, said.channel)
+        self._windows.used(said.user, said.window)
+        command, _, rest = said.text.strip().partition(" ")
+        if said.thread_ts and (command in self._commands or self._channel_commands.has(command)):
+            raise CannotDo(f"{command} is not supported in threads, as in Slack")
+        if command in self._commands and not said.thread_ts and not said.files:
+            await self._ws.command(said.user, said.channel, command, rest.strip())
+            return {}
+        if self._channel_commands.has(command) and not said.thread_ts and not said.files:
+            text = self._as_slack_text(said.user, rest)
+            await self._channel_commands.do(said.user, said.channel, command, text)
+            return {}
+        if command[:1] == "/" and command[1:].isalpha() and said.text.startswith("/"):
+            raise CannotDo(
+                f"{command} is no command here. A space before it sends it as a message."
+            )
+        if not said.text.strip() and not said.files:
+            raise CannotDo("There is nothing to send yet.")
+        text = self._as_slack_text(said.user, said.text.strip())
+        posted = await self._ws.say(
+            said.user, said.channel, text, said.thread_ts, said.files, broadcast=said.broadcast
+        )
+        return {"ts": posted["ts"]}
+
+    async def _edit(self, body: Json) -> None:
+        text = self._as_slack_text(body["user"], str(body["text"]))
+        await self._ws.edit(body["user"], body["channel"], body["ts"], text)
+
+    async def _delete(self, body: Json) -> None:
+        await self._ws.delete(body["user"], body["channel"], body["ts"])
+
+    async def _pin(self, body: Json) -> None:
+        await self._ws.pin(body["user"], body["channel"], body["ts"])
+
+    async def _unpin(self, body: Json) -> None:
+        await self._ws.unpin(body["user"], body["channel"], body["ts"])
+
+    async def _unarchive(self, body: Json) -> None:
+        self._require_member(body["user"], body["channel"])
+        await self._ws.unarchive(body["user"], body["channel"])
+
+    async def _unread(self, body: Json) -> None:
+        self._marks.unread_from(body["user"], body["channel"], self._seen(body))
+
+    async def _forward(self, body: Json) -> Json:
+        """To another conversation of the person, with a note or without."""
+        user, to = body["user"], body["to"]
+        attachments = [forwarded(self._ws, body["channel"], self._seen(body))]
+        note = self._as_slack_text(user, str(body.get("note") or "").strip())
+        self._require_member(user, to)
+        posted = await self._ws.say(user, to, note, attachments=attachments)
+        return {"ts": posted["ts"]}
+
+    def _seen(self, body: Json) -> Json:
+        """The message that is meant, in a conversation of the person."""
+        self._require_member(body["user"], body["channel"])
+        message = self._ws.store.get(body["channel"], str(body["ts"]))
+        if message is None:
+            raise CannotDo("That message is gone.")
+        return message
+
+    async def _react(self, body: Json) -> None:
+        """Add the reaction, or take it back when it is the person's own."""
+        user, name = body["user"], body["name"]
+        message = self._ws.store.get(body["channel"], body["ts"]) or {}
+        mine = any(r["name"] == name and user in r["users"] for r in message.get("reactions", []))
+        if mine:
+            remove_reaction(self._ws, self._ws.channels[body["channel"]], message, user, name)
+        else:
+            await self._ws.react(user, body["channel"], body["ts"], name)
+
+    async def _click(self, body: Json) -> None:
+        user, action, value = body["user"], body["action_id"], body.get("value")
+        block = body.get("block_id") or None
+        if view := body.get("view_id"):
+            await self._ws.click_in_view(user, view, action, value=value, block_id=block)
+        else:
+            place, ts = body["channel"], body["ts"]
+            await self._ws.click(user, place, ts, action, value=value, block_id=block)
+
+    async def _shortcut(self, body: Json) -> None:
+        await self._ws.shortcut(
+            body["user"], body["callback_id"], channel=body.get("channel"), ts=body.get("ts")
+        )
+
+    async def _submit(self, body: Json) -> Json:
+        ack = await self._ws.submit(body["user"], body["view_id"], body["values"])
+        return {"errors": ack["errors"]} if ack.get("errors") else {}
+
+    async def _close(self, body: Json) -> None:
+        await self._ws.close_view(body["user"], body["view_id"])
+
+    async def _home(self, body: Json) -> None:
+        await self._ws.open_home(body["user"], body["tab"])
+
+    async def _beside(self, body: Json) -> None:
+        await self._ws.look_at(body["user"], body["channel"] or None)
+
+    async def _step(self, body: Json) -> Json:
+        function, inputs = str(body["function"]), body["inputs"]
+        if function not in self._functions or not isinstance(inputs, dict):
+            raise BadRequest("no such step")
+        outputs = list(self._functions[function]["output_parameters"]["properties"])
+        given = {name: value for name, value in inputs.items() if value}
+        return {"execution": await self._ws.run_step(function, given, outputs, by=body["user"])}
+
+    async def _stop(self, body: Json) -> None:
+        stopping = self._ws.stop_session(
+            body["user"], body["channel"], body.get("thread_ts") or None
+        )
+        if stopping is not None:
+            await stopping
+
+    def _require_member(self, user: str, channel: str) -> None:
+        place = self._ws.channels.get(channel)
+        if place is None or user not in place.members:
+            raise CannotDo("You are not in this conversation.")
+
+    def _as_slack_text(self, user: str, typed: str) -> str:
+        """With links to the channels that the person is in: the name of another stays a word, so that
+        nobody learns by guessing which private ones there are."""
+        people = {person.real_name: person.id for person in self._ws.state.everyone().values()}
+        people |= {person.name: person.id for person in self._ws.state.everyone().values()}
+        everywhere = self._ws.channels.values()
+        rooms = {c.name: c.id for c in everywhere if user in c.members and not c.is_direct}
+        return as_slack_text(clean_line_ends(typed), people, rooms)
+
+
+def clean_line_ends(typed: str) -> str:
+    """The text with the line ends of a form field made plain."""
+    return typed.replace("\r\n", "\n")
+
+
+async def _told(action: Awaitable[Json | None]) -> web.Response:
+    """The action's result; its failure as `{"error": a sentence for the person}`. What cannot be done
+    is an answer like any other, as in Slack's API: browsers report other statuses as errors."""
+    try:
+        return web.json_response(await action or {})
+    except CannotDo as problem:
+        return web.json_response({"error": _sentence(str(problem))})
+    except NotAnswered:
+        return web.json_response({"error": TOO_LATE}, status=504)
+    except BadRequest as problem:
+        return web.json_response(
+            {"error": f"The page sent a wrong request: {problem}."}, status=400
+        )
+
+
+def _is_of_its_kind(name: str, value: object) -> bool:
+    """Whether a field has what the page sends there: text or nothing, but for what forms hold."""
+    if name == "values":
+        return isinstance(value, dict) and all(isinstance(each, dict) for each in value.values())
+    return name in ("value", "inputs") or value is None or isinstance(value, str)
+
+
+def _sentence(problem: str) -> str:
+    text = clean(problem).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+async def _read_json(request: web.Request) -> Json:
+    try:
+        body = await request.json()
+    except (ValueError, LookupError):  # no JSON, or in no encoding
+        body = None
+    if not isinstance(body, dict):
+        raise web.HTTPBadRequest(text="a JSON object is expected")
+    return body

@@ -1,0 +1,76 @@
+"""Small facts about people and files that the message templates show."""
+
+import re
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from bot.dev.page.render.scene import Scene
+from bot.dev.page.render.text import clean
+
+AVATARS = 8
+_BULLET = re.compile(r"^( *)[-*] (?=\S)", re.MULTILINE)
+_INLINE_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+def initials(name: object) -> str:
+    """One or two letters for an avatar."""
+    words = [word for word in clean(name).split() if word[:1].isalnum()]
+    return "".join(word[0] for word in words[:2]).upper() or "?"
+
+
+def avatar(person_id: object) -> str:
+    """The avatar colour class, always the same for one id."""
+    return f"av{zlib.crc32(clean(person_id).encode()) % AVATARS}"
+
+
+def listed(text: object) -> str:
+    """A person's text with bullets for the lines that begin as those of a list, but in code: Slack's
+    composer makes them while one types."""
+    pieces = clean(text).split("```")
+    pieces[::2] = [_BULLET.sub(r"\1• ", piece) for piece in pieces[::2]]
+    return "```".join(pieces)
+
+
+def size(count: object) -> str:
+    """A file size in bytes, for people."""
+    if not isinstance(count, int | float):
+        return ""
+    for unit in ("B", "KB", "MB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 10 else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GB"
+
+
+def file_view(file: Mapping[str, Any]) -> dict[str, Any]:
+    """What the file template needs of a Slack file object."""
+    name = clean(file.get("name") or file.get("title") or "file")
+    extension = name.rpartition(".")[2].lower() if "." in name else ""
+    return {
+        "id": clean(file.get("id")),
+        "name": name,
+        "title": clean(file.get("title") or name),
+        "kind": (clean(file.get("filetype")) or extension or "file").upper()[:5],
+        "size": size(file.get("size")),
+        "image": file.get("mimetype") in _INLINE_IMAGES,
+        "table": extension in ("csv", "tsv"),
+    }
+
+
+def service_line(message: Mapping[str, Any], scene: Scene, place: str) -> str:
+    """What Slack itself says of its author in that place, to go on after their name; "" where it is
+    a message of their own."""
+    by = clean(message.get("inviter") or message.get("remover"))
+    own = not by or by == message.get("user")
+    match message.get("subtype"):
+        case "channel_join":
+            return f"joined {place}." if own else f"was added to {place} by {scene.person(by)}."
+        case "channel_leave":
+            return f"left {place}." if own else f"was removed from {place} by {scene.person(by)}."
+        case "channel_archive":
+            return f"archived {place}."
+        case "channel_unarchive":
+            return f"un-archived {place}."
+        case _:
+            return ""

@@ -1,0 +1,33 @@
+"""What the renderers may ask about the workspace around a message."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bot.dev.workspace.state import SLACKBOT
+
+
+def _nothing_hosted(_: str) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Names and files as one viewer sees them. Every mapping is id → display name."""
+
+    viewer: str = ""
+    bot: str = ""
+    is_admin: bool = False
+    people: Mapping[str, str] = field(default_factory=dict)
+    channels: Mapping[str, str] = field(default_factory=dict)
+    archived: frozenset[str] = frozenset()  # of the channels: known by name, offered by no picker
+    hosted_image: Callable[[str], str | None] = _nothing_hosted
+    """A file id or URL of the workspace's own file host → the page's URL for it; None for anything
+    outside, which the page never loads."""
+
+    def person(self, user_id: str) -> str:
+        """The display name; the id itself for somebody unknown."""
+        return self.people.get(user_id, "Slackbot" if user_id == SLACKBOT else user_id)
+
+    def channel(self, channel_id: str) -> str:
+        """The channel's name without "#"; the id itself for one the viewer cannot see."""
+        return self.channels.get(channel_id, channel_id)

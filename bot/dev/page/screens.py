@@ -1,0 +1,289 @@
+"""The workspace as one viewer sees it, as values for the templates."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bot.dev.page.address import TABS, Address
+from bot.dev.page.channel_commands import CHANNEL_COMMANDS
+from bot.dev.page.examples import EXAMPLES
+from bot.dev.page.files import SheetPreviews
+from bot.dev.page.kept import canvas_for, canvas_markdown, kept_in
+from bot.dev.page.render import Renderer, Scene
+from bot.dev.page.search import found
+from bot.dev.page.sidebar import sidebar, title, visible
+from bot.dev.page.suggestions import suggestions
+from bot.dev.page.threads import threads_of
+from bot.dev.page.unread import ReadMarks
+from bot.dev.page.windows import LastUsed
+from bot.dev.workspace import Channel, Workspace
+
+Json = dict[str, Any]
+
+_HOSTED = re.compile(r"/files-pri/[^/]+-(?P<id>F\w+)(?:/|$)")
+
+
+class Screens:
+    """Renders the page and its fragments from the workspace as it stands at the moment of the call."""
+
+    def __init__(
+        self,
+        ws: Workspace,
+        *,
+        notice: str,
+        shortcuts: Sequence[Json],
+        commands: Sequence[Json],
+        functions: Mapping[str, Json],
+    ) -> None:
+        self._ws = ws
+        self.marks = ReadMarks(ws)
+        self.windows = LastUsed()
+        self._renderer = Renderer()
+        self._previews = SheetPreviews(ws)
+        self._notice = notice
+        self._shortcuts = shortcuts
+        self._commands = commands
+        self._functions = functions
+
+    def address(self, query: Mapping[str, str]) -> Address:
+        """Where a request's query leads; unknown or unseen places lead to the nearest known one, and
+        the bot's messages with somebody else to those with this person."""
+        ws = self._ws
+        user = query.get("user", "")
+        people = [each.id for each in ws.people.values() if not each.is_deactivated]
+        user = user if user in people else people[0]
+        channel = query.get("channel", "")
+        if self._is_bot_dm(channel) and (own := ws.state.direct(user)):
+            channel = own.id
+        if channel not in ws.channels or user not in ws.channels[channel].members:
+            mine = visible(ws, user)
+            return Address(user, mine[0].id if mine else "")
+        thread = query.get("thread", "")
+        known = bool(thread) and ws.store.get(channel, thread) is not None
+        tab = query.get("tab", "")
+        if tab not in TABS or (tab == "home" and not self._is_bot_dm(channel)):
+            tab = "messages"
+        return Address(user, channel, thread if known else "", tab, query.get("away") == "true")
+
+    @property
+    def changes(self) -> int:
+        """How many changes of the workspace what is drawn now has seen."""
+        return self._ws.record.changes
+
+    def scene(self, user: str) -> Scene:
+        """Names and files for the renderers."""
+        everyone = self._ws.state.everyone()
+        return Scene(
+            viewer=user,
+            bot=self._ws.bot_user_id,
+            is_admin=everyone[user].is_admin if user in everyone else False,
+            people={person.id: person.real_name for person in everyone.values()},
+            channels={
+                c.id: c.name
+                for c in self._ws.channels.values()
+                if user in c.members and not c.is_direct
+            },
+            archived=frozenset(c.id for c in self._ws.channels.values() if c.archived),
+            hosted_image=lambda source: self._hosted_image(source, user),
+        )
+
+    def page(self, at: Address) -> str:
+        """The whole document."""
+        values = self._pane(at) | self._sidebar(at)
+        if at.thread_ts:
+            values |= self._thread(at)
+        return self._render(
+            "index.html",
+            at,
+            **values,
+            notice=self._notice,
+            global_shortcuts=[s for s in self._shortcuts if s.get("type") == "global"],
+            message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
+            functions=self._functions,
+            changes=self.changes,
+            suggestions=suggestions([*self._commands, *CHANNEL_COMMANDS]),
+        )
+
+    def sidebar(self, at: Address) -> str:
+        """The sidebar alone."""
+        return self._render("sidebar.html", at, **self._sidebar(at))
+
+    def pane(self, at: Address) -> str:
+        """The channel, DM or Home tab."""
+        return self._render("pane.html", at, **self._pane(at))
+
+    def thread(self, at: Address) -> str:
+        """The thread panel, "" for a thread that is not there."""
+        return self._render("thread.html", at, **self._thread(at)) if at.thread_ts else ""
+
+    def search(self, at: Address, query: str) -> str:
+        """Channels of that name, and messages with all words of it, that the person sees."""
+        shown = found(self._ws, at.user, query)
+        return self._render("search.html", at, **shown)
+
+    def kept(self, at: Address) -> str:
+        """What the channel keeps, for its header."""
+        return self._render("kept.html", at, **self._in(at)).strip()
+
+    def canvas(self, key: str, user: str) -> str | None:
+        """A canvas as a document of its own; None where there is none for this person."""
+        found = canvas_for(self._ws, key, user)
+        if found is None:
+            return None
+        file, viewer = found
+        text = canvas_markdown(file)
+        return self._render("canvas.html", Address(viewer, ""), file=file, text=text)
+
+    def modals(self, user: str) -> str:
+        """The modal on top, or nothing."""
+        views = self._ws.views(user)[-1:]
+        return self._render("modals.html", Address(user, ""), views=views).strip()
+
+    def home(self, user: str) -> str:
+        """The content of the Home tab."""
+        return self._render("home.html", Address(user, ""), home=self._ws.home(user))
+
+    def step(self, user: str, execution: str) -> str:
+        """How an execution of the app's step ended: its outputs under their titles, or why not."""
+        ended = self._ws.execution(execution)
+        declared = self._functions[ended.function]["output_parameters"]["properties"]
+        return self._render("outputs.html", Address(user, ""), ended=ended, declared=declared)
+
+    def message(self, at: Address, message: Json, place: str) -> str:
+        """One message, as it looks in the "channel" or in the "thread"."""
+        return self._render(
+            "message.html", at, place=place, message=self._shown(at, [message])[0], **self._in(at)
+        )
+
+    def status(self, at: Address, thread_ts: str, *, inline: bool) -> str:
+        """The status line of a thread ("" for the conversation itself)."""
+        status = self._status(at.channel, thread_ts)
+        return self._render("status.html", at, status=status, inline=inline).strip()
+
+    def prompts(self, at: Address, thread_ts: str) -> str:
+        """The suggested prompts of a thread or conversation."""
+        return self._render(
+            "prompts.html", at, prompts=self._prompts(at.channel, thread_ts)
+        ).strip()
+
+    def _render(self, template: str, at: Address, **values: Any) -> str:
+        return self._renderer.render(template, self.scene(at.user), **values)
+
+    def _sidebar(self, at: Address) -> Json:
+        return {"tab": at.tab, "channel": at.channel, **sidebar(self._ws, self.marks, at.user)}
+
+    def _in(self, at: Address) -> Json:
+        """What messages and composers need to know about where they are."""
+        channel = self._ws.channels.get(at.channel)
+        members = channel.members if channel else []
+        return {
+            "channel": at.channel,
+            "title": title(self._ws, channel, at.user),
+            "has_bot": self._ws.bot_user_id in members,
+            "is_bot_dm": self._is_bot_dm(at.channel),
+            "is_direct": channel is not None and channel.is_direct,
+            "previews": self._previews,
+            "kept": kept_in(self._ws, at.channel),
+            "read_only": _read_only(channel),
+            "first_reply": lambda ts: self.marks.first_reply(at.user, at.channel, ts),
+            "status_of": lambda thread_ts: self._status(at.channel, thread_ts),
+        }
+
+    def _pane(self, at: Address) -> Json:
+        if at.tab == "threads":
+            self.marks.threads_listed(at.user, at.channel)
+            return self._in(at) | {
+                "tab": at.tab,
+                "threads": threads_of(self._ws, self.marks, at.user),
+            }
+        channel = self._ws.channels.get(at.channel)
+        names = self.scene(at.user).people
+        direct = channel is None or channel.is_direct
+        values = self._in(at) | {
+            "tab": at.tab,
+            "topic": channel.topic if channel else "",
+            "place_icon": "lock" if channel and channel.kind == "private" else "",
+            "members": {}
+            if direct or not channel
+            else {m: names.get(m, m) for m in channel.members},
+            "examples": EXAMPLES,
+            "thread": at.thread_ts,
+            "beside": self._ws.state.beside.get(at.user, ""),
+            "rooms": {c.id: c.name for c in visible(self._ws, at.user) if not c.is_direct},
+        }
+        if at.tab == "home":
+            return values | {"home": self._ws.home(at.user)}
+        messages = self._ws.messages(at.channel, viewer=at.user) if channel else []
+        since = self.marks.unread(at.user, channel).first if channel else ""
+        self.marks.read(at.user, at.channel)
+        return values | {
+            "since": since,
+            "messages": self._shown(at, messages),
+            "status": self._status(at.channel, ""),
+            "prompts": self._prompts(at.channel, ""),
+        }
+
+    def _thread(self, at: Address) -> Json:
+        since = self.marks.went_on(at.user, at.channel, at.thread_ts)
+        self.marks.read(at.user, at.channel, at.thread_ts)
+        replies = self._ws.messages(at.channel, at.thread_ts, at.user)
+        return self._in(at) | {
+            "thread_ts": at.thread_ts,
+            "thread_since": since,
+            "replies": self._shown(at, replies),
+            "thread_status": self._status(at.channel, at.thread_ts),
+            "thread_prompts": self._prompts(at.channel, at.thread_ts),
+        }
+
+    def _shown(self, at: Address, messages: list[Json]) -> list[Json]:
+        return [self._with_state(at.channel, message) for message in messages]
+
+    def _with_state(self, channel: str, message: Json) -> Json:
+        """A message with `streaming` set; a person's is drawn from its text, which holds the same."""
+        stream = self._ws.state.streams.get((channel, message["ts"]))
+        shown = message | {"streaming": stream is not None and stream.state == "live"}
+        if not message.get("bot_id"):
+            shown.pop("blocks", None)
+        return shown
+
+    def _status(self, channel: str, thread_ts: str) -> Json | None:
+        """What stands under a thread; `otherwise` from the instant `until` on, when the text goes."""
+        status = self._ws.status(channel, thread_ts or None)
+        working = status.session == "processing"
+        otherwise = "is working…" if working else ""
+        if not status.text and not working:
+            return None
+        return {
+            "text": status.text or otherwise,
+            "loading_messages": list(status.loading_messages),
+            "until": status.until,
+            "otherwise": otherwise,
+            "waiting": status.session == "suspended",
+            "stoppable": working,
+            "channel": channel,
+            "thread_ts": thread_ts,
+        }
+
+    def _prompts(self, channel: str, thread_ts: str) -> Json | None:
+        prompts = self._ws.status(channel, thread_ts or None).prompts
+        return {"prompts": prompts} if prompts else None
+
+    def _is_bot_dm(self, channel_id: str) -> bool:
+        channel = self._ws.channels.get(channel_id)
+        return (
+            channel is not None and channel.kind == "im" and self._ws.bot_user_id in channel.members
+        )
+
+    def _hosted_image(self, source: str, user: str) -> str | None:
+        found = _HOSTED.search(source) if source.startswith(self._ws.url) else None
+        file = self._ws.state.files.get(found["id"] if found else source)
+        return f"/page/files/{file.id}/image?user={user}" if file and file.content else None
+
+
+def _read_only(channel: Channel | None) -> str:
+    """Why nothing can be written there; empty where something can."""
+    if channel is None:
+        return "There is no conversation to write in."
+    return (
+        f"#{channel.name} is archived: it can be read, not written in." if channel.archived else ""
+    )

@@ -1,0 +1,68 @@
+"""The conversations of one person, as the sidebar lists them."""
+
+from dataclasses import asdict
+from typing import Any
+
+from bot.dev.page.unread import ReadMarks
+from bot.dev.workspace import Channel, Person, Workspace
+
+Json = dict[str, Any]
+
+
+def visible(ws: Workspace, user: str) -> list[Channel]:
+    """The person's conversations: channels first, in the workspace's order."""
+    mine = [c for c in ws.channels.values() if user in c.members and not c.archived]
+    return sorted(mine, key=lambda channel: channel.is_direct)
+
+
+def title(ws: Workspace, channel: Channel | None, viewer: str) -> str:
+    """What the conversation is called for this person."""
+    if channel is None:
+        return "No conversation"
+    name = name_of(ws, channel, viewer)
+    return name if channel.is_direct else f"#{name}"
+
+
+def name_of(ws: Workspace, channel: Channel, viewer: str) -> str:
+    """Of a direct message those of the others in it."""
+    if not channel.is_direct:
+        return channel.name
+    everyone = ws.state.everyone()
+    others = [member for member in channel.members if member != viewer]
+    return ", ".join(everyone[m].real_name if m in everyone else m for m in others)
+
+
+def other_in(channel: Channel, viewer: str) -> str:
+    """The first of the others in a conversation, else the person themselves."""
+    return next((member for member in channel.members if member != viewer), viewer)
+
+
+def sidebar(ws: Workspace, marks: ReadMarks, user: str) -> Json:
+    """Values for the template: the agent's own conversation, channels, others, and who one can be."""
+    mine = visible(ws, user)
+    own_dm = ws.state.direct(user)
+    others = [c for c in mine if c.is_direct and c is not own_dm]
+
+    def listed(channel: Channel) -> Json:
+        return {
+            "id": channel.id,
+            "name": name_of(ws, channel, user),
+            "private": channel.kind == "private",
+            "person": other_in(channel, user),
+            **asdict(marks.unread(user, channel)),
+        }
+
+    return {
+        "thread_news": asdict(marks.unlisted(user, mine)),
+        "dm": listed(own_dm) if own_dm else None,
+        "channels": [listed(c) for c in mine if not c.is_direct],
+        "direct": [listed(c) for c in others],
+        "people": [_offered(each) for each in ws.people.values() if not each.is_deactivated],
+    }
+
+
+def _offered(person: Person) -> Json:
+    """Somebody one can be, with what is special about them."""
+    notes = {"guest": person.is_guest, "external": person.is_external, "admin": person.is_admin}
+    note = next((note for note, holds in notes.items() if holds), "")
+    return {"id": person.id, "name": person.real_name, "note": note}

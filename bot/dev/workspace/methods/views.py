@@ -1,0 +1,62 @@
+"""views.*: modals and the Home tab."""
+
+from bot.dev.workspace import views
+from bot.dev.workspace.arguments import JsonObject
+from bot.dev.workspace.core import Core
+from bot.dev.workspace.errors import SlackFault
+from bot.dev.workspace.methods.method import method
+from bot.dev.workspace.state import Json
+
+
+@method("views.open", tier=4)
+async def open_view(
+    core: Core,
+    *,
+    view: JsonObject,
+    trigger_id: str | None = None,
+    interactivity_pointer: str | None = None,
+) -> Json:
+    """Open a modal for the person who just acted."""
+    return {"view": views.open_view(core, _acting(core, trigger_id or interactivity_pointer), view)}
+
+
+@method("views.push", tier=4)
+async def push(
+    core: Core,
+    *,
+    view: JsonObject,
+    trigger_id: str | None = None,
+    interactivity_pointer: str | None = None,
+) -> Json:
+    """Put a modal on top of an open one."""
+    return {"view": views.push_view(core, _acting(core, trigger_id or interactivity_pointer), view)}
+
+
+@method("views.update", tier=4)
+async def update(
+    core: Core,
+    *,
+    view: JsonObject,
+    view_id: str | None = None,
+    external_id: str | None = None,
+    hash: str | None = None,
+) -> Json:
+    """Replace what a modal shows."""
+    user, found = views.find_view(core, view_id, external_id)
+    return {"view": views.update_view(core, user, found, view, hash)}
+
+
+@method("views.publish", tier=4)
+async def publish(core: Core, *, user_id: str, view: JsonObject, hash: str | None = None) -> Json:
+    """Set somebody's Home tab."""
+    if user_id not in core.people:
+        raise SlackFault("user_not_found")
+    return {"view": views.publish(core, user_id, view, hash)}
+
+
+def _acting(core: Core, trigger: str | None) -> str:
+    if trigger is None:
+        raise SlackFault(
+            "invalid_arguments", response_metadata={"messages": ["[ERROR] missing: trigger_id"]}
+        )
+    return views.take_trigger(core, trigger)

@@ -1,5 +1,0 @@
-"""Block Kit as Slack checks it."""
-
-from bot.local.workspace.blocks.check import check_blocks, check_view
-
-__all__ = ["check_blocks", "check_view"]

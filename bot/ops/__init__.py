@@ -1,0 +1,1 @@
+"""Health, metrics, logs, tracing and `bot doctor`: what an operator looks at."""

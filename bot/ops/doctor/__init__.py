@@ -1,0 +1,42 @@
+"""`bot doctor`: could the bot work with these settings, and how to mend what keeps it from it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.app.run_setup import beside
+from bot.ops.doctor.collector import examine_collector
+from bot.ops.doctor.databases import examine_databases
+from bot.ops.doctor.encryption import examine_encryption
+from bot.ops.doctor.env_file import examine_env_file
+from bot.ops.doctor.findings import Finding, Level
+from bot.ops.doctor.mcp import examine_mcp
+from bot.ops.doctor.model import examine_model
+from bot.ops.doctor.pause import examine_pause
+from bot.ops.doctor.redis import examine_redis
+from bot.ops.doctor.refused import examine_refused
+from bot.ops.doctor.report import print_report
+from bot.ops.doctor.slack import examine_slack
+from bot.ops.doctor.tools import examine_tools
+from bot.ops.doctor.web_search import examine_web_search
+from bot.settings import Settings
+
+__all__ = ["Finding", "Level", "examine", "print_report"]
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Everything that was looked at, in the order in which one sets it up. Changes nothing."""
+    parts = await asyncio.gather(
+        examine_slack(settings),
+        examine_redis(settings),
+        examine_refused(beside(settings)),
+        examine_pause(beside(settings)),
+        examine_encryption(beside(settings)),
+        examine_model(settings),
+        examine_databases(settings),
+        examine_mcp(beside(settings)),
+        examine_web_search(settings),
+        examine_collector(settings),
+    )
+    read = [*examine_env_file(), *examine_tools(settings)]
+    return [*read, *(finding for part in parts for finding in part)]

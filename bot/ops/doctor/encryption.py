@@ -1,0 +1,40 @@
+"""BOT_ENCRYPTION_KEYS: how much is still sealed with keys that were to be retired."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.app.oauth import kept_installs
+from bot.core.audit import audit_keys
+from bot.core.errors import ConfigurationError, StoreUnavailable
+from bot.ops.doctor.findings import SECONDS, Finding, ok, warning
+from bot.settings import Settings
+from bot.store import open_stores
+
+_SUBJECT = "BOT_ENCRYPTION_KEYS"
+
+
+async def examine_encryption(settings: Settings) -> list[Finding]:
+    """Count what is on old keys, per kind. Changes nothing; of a Redis that cannot be reached, and
+    of keys that are none, other checks tell."""
+    given = settings.bot_encryption_keys
+    if given is None or settings.redis_url is None:
+        return []
+    keys = audit_keys(given.get_secret_value())
+    try:
+        async with (
+            asyncio.timeout(SECONDS),
+            open_stores(settings.redis_url, audit_keys=keys) as stores,
+        ):
+            on_old = {"audit logs": await stores.audit.on_old_keys()}
+            if settings.slack_client_id:
+                on_old["installations"] = await kept_installs(settings, stores).on_old_keys()
+    except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
+        return []
+    if len(keys) == 1 and not any(on_old.values()):
+        return []
+    counted = ", ".join(f"{len(each):,} {kind}" for kind, each in on_old.items())
+    if any(on_old.values()):
+        fix = "keep the old keys and start the bot once, which seals them with the first key"
+        return [warning(_SUBJECT, f"not on the first key: {counted}", fix)]
+    return [ok(_SUBJECT, f"not on the first key: {counted}; the other keys can be removed")]

@@ -1,0 +1,87 @@
+"""Many workspaces: what OAuth needs, the keys, and whether each installation's token is good."""
+
+from __future__ import annotations
+
+import asyncio
+
+from slack_sdk.errors import SlackApiError
+
+from bot.app.oauth import encryption, kept_installs
+from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
+from bot.ops.doctor.findings import SECONDS, Finding, ok, problem, warning
+from bot.settings import Settings
+from bot.slack.transport.client import (
+    TRANSPORT_ERRORS,
+    clients_on,
+    error_code,
+    fixed,
+    slack_session,
+)
+from bot.slack.transport.manifest import manifest
+from bot.store import open_stores
+from bot.store.workspaces.installs import Install, Installs
+
+_SECRET, _KEYS = "SLACK_CLIENT_SECRET", "BOT_ENCRYPTION_KEYS"
+_AT_MOST = 20  # of many installations those are asked about that come first
+
+
+async def examine_installs(settings: Settings) -> list[Finding]:
+    """Asks Slack with each installation's token; refreshes none."""
+    missing = _missing(settings)
+    if missing or settings.redis_url is None:
+        return missing
+    try:
+        async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
+            return await _each(settings, kept_installs(settings, stores))
+    except (StoreUnavailable, TimeoutError):
+        return []  # the check of Redis says so
+
+
+def _missing(settings: Settings) -> list[Finding]:
+    found = []
+    if settings.slack_client_secret is None:
+        found.append(problem(_SECRET, "is not set", "it is on the app's Basic Information page"))
+    try:
+        encryption(settings)
+    except ConfigurationError as error:
+        found.append(problem(_KEYS, str(error), "correct it in the environment or .env"))
+    if settings.redis_url is None:
+        mend = "set REDIS_URL, so that installations outlive this machine's disk"
+        found.append(warning("installations", "are kept in the bot's own Redis", mend))
+    return found
+
+
+async def _each(settings: Settings, installs: Installs) -> list[Finding]:
+    teams = await installs.teams()
+    if not teams:
+        mend = "open /slack/install at the bot's public address"
+        return [ok(_KEYS, "can be used"), warning("installations", "there are none yet", mend)]
+    return [await _finding(settings, installs, team) for team in teams[:_AT_MOST]]
+
+
+async def _finding(settings: Settings, installs: Installs, team: str) -> Finding:
+    subject, again = f"workspace {team}", "have the app installed there again at /slack/install"
+    try:
+        install = await installs.find(team)
+    except CorruptValue as error:
+        return problem(subject, str(error), "add the key it was kept with to BOT_ENCRYPTION_KEYS")
+    if install is None:
+        return warning(subject, "its installation is gone", again)
+    try:
+        async with slack_session() as session:
+            token = fixed(install.token)
+            clients = clients_on(session, token, base_url=settings.slack_api_url, team=team)
+            await clients.live.auth_test()
+    except SlackApiError as error:
+        return warning(subject, f"Slack refuses its token: {error_code(error)}", again)
+    except TRANSPORT_ERRORS as error:
+        text = f"Slack cannot be reached ({type(error).__name__})"
+        return problem(subject, text, "check the network, and SLACK_API_URL if you set it")
+    return _scopes(subject, install, again)
+
+
+def _scopes(subject: str, install: Install, again: str) -> Finding:
+    wanted = set(manifest()["oauth_config"]["scopes"]["bot"])
+    if missing := sorted(wanted - set(install.scopes)):
+        return warning(subject, f"not granted: {', '.join(missing)}", again)
+    return ok(subject, f"{install.name}: its token is good, all scopes are granted")

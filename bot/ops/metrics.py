@@ -1,0 +1,192 @@
+"""What the process counts, for Prometheus; taken at the edges, so that nothing inside knows of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from types import SimpleNamespace
+
+import aiohttp
+from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
+from typing_extensions import override
+
+from bot.agent.events import Event, FromSubagent, ToolEnded
+from bot.core.errors import ModelError
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.model import Model, PriceList
+from bot.model.types import ModelRequest, ModelResponse, Progress
+from bot.ops.meters import ModelMeters, ProcessMeters, RunMeters
+from bot.runs.observers import Submit
+from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
+
+_MOST_REMEMBERED = 10_000  # runs whose end was counted
+
+
+class Metrics:
+    """A registry of its own, and the edges that feed it."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self._run = RunMeters(self._registry)
+        self._model = ModelMeters(self._registry)
+        self._process = ProcessMeters(self._registry)
+        self._counted = OrderedDict[str, None]()
+
+    def text(self) -> bytes:
+        """Everything in Prometheus's text format."""
+        return generate_latest(self._registry)
+
+    def queues(self, *, waiting: float, undelivered: float) -> None:
+        """How much is to do, in all processes together."""
+        self._process.waiting.set(waiting)
+        self._process.undelivered.set(undelivered)
+
+    def loop_lag(self, seconds: float) -> None:
+        """How late the event loop was."""
+        self._process.lag.observe(seconds)
+
+    def submits(self, submit: Submit) -> Submit:
+        """`submit`, counted."""
+
+        async def counted(request: Request, event_id: str) -> bool:
+            new = await submit(request, event_id)
+            if new:
+                self._run.requests.labels(request.entry).inc()
+            return new
+
+        return counted
+
+    def request_repeated(self) -> None:
+        """Count an event that Slack delivers again although it was taken in."""
+        self._run.repeated.inc()
+
+    def request_refused(self, reason: str) -> None:
+        """Count a request over HTTP without a signature of Slack's."""
+        self._process.refused.labels(reason).inc()
+
+    def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
+        """`open_surface`, with what passes through it counted."""
+
+        def opened(request: Request, post: RunPost) -> AbstractAsyncContextManager[Surface]:
+            return self._counting(open_surface(request, post))
+
+        return opened
+
+    @asynccontextmanager
+    async def _counting(
+        self, opening: AbstractAsyncContextManager[Surface]
+    ) -> AsyncGenerator[Surface]:
+        with self._run.active.track_inprogress():
+            async with opening as surface:
+                yield _CountedSurface(surface, self)
+
+    def tool_ended(self, event: ToolEnded) -> None:
+        """A tool's call has its output."""
+        tool = event.tool if event.known else "unknown"  # a label takes few values
+        self._run.tool_calls.labels(tool, str(event.ok).lower()).inc()
+
+    def run_ended(self, outcome: Outcome) -> None:
+        """Count a run whose end is up: once, also when that is put up again as nobody could note it."""
+        if outcome.run_id in self._counted:
+            return
+        self._counted[outcome.run_id] = None
+        if len(self._counted) > _MOST_REMEMBERED:
+            self._counted.popitem(last=False)
+        self._run.ended.labels(outcome.status, outcome.stop_reason).inc()
+        self._run.seconds.observe(outcome.totals.seconds)
+
+    def model(self, model: Model, prices: PriceList) -> Model:
+        """`model`, counted."""
+        return _CountedModel(model, prices, self)
+
+    def model_called(self, name: str, outcome: str, seconds: float) -> None:
+        """A call of the model service is over."""
+        self._model.calls.labels(name, outcome).inc()
+        self._model.seconds.labels(name).observe(seconds)
+
+    def model_used(self, name: str, response: ModelResponse, cost: float | None) -> None:
+        """What a response took."""
+        usage = response.usage
+        for kind, tokens in (
+            ("input", usage.input_tokens),
+            ("cached", usage.cached_tokens),
+            ("output", usage.output_tokens),
+        ):
+            self._model.tokens.labels(name, kind).inc(tokens)
+        self._model.cost.labels(name).inc(cost or 0.0)
+
+    def slack_calls(self, base_url: str) -> aiohttp.TraceConfig:
+        """For the session of Slack's clients: it sees each try, which the SDK's retries hide."""
+        tracing = aiohttp.TraceConfig()
+
+        def count(url: str, status: str) -> None:
+            method = url.removeprefix(base_url).partition("?")[0]
+            self._process.slack_calls.labels(
+                method if url.startswith(base_url) else "other", status
+            ).inc()
+
+        async def ended(
+            _session: aiohttp.ClientSession,
+            _context: SimpleNamespace,
+            params: aiohttp.TraceRequestEndParams,
+        ) -> None:
+            count(str(params.url), str(params.response.status))
+
+        async def failed(
+            _session: aiohttp.ClientSession,
+            _context: SimpleNamespace,
+            params: aiohttp.TraceRequestExceptionParams,
+        ) -> None:
+            count(str(params.url), "unanswered")
+
+        tracing.on_request_end.append(ended)
+        tracing.on_request_exception.append(failed)
+        return tracing
+
+
+class _CountedSurface(SurfaceAround):
+    def __init__(self, surface: Surface, metrics: Metrics) -> None:
+        super().__init__(surface)
+        self._metrics = metrics
+
+    @override
+    async def show(self, event: Event) -> None:
+        ended = event.event if isinstance(event, FromSubagent) else event
+        if isinstance(ended, ToolEnded):
+            self._metrics.tool_ended(ended)
+        await self._surface.show(event)
+
+    @override
+    async def finish(self, outcome: Outcome) -> None:
+        await self._surface.finish(outcome)
+        self._metrics.run_ended(outcome)
+
+
+class _CountedModel:
+    """See `bot.model.Model`."""
+
+    def __init__(self, model: Model, prices: PriceList, metrics: Metrics) -> None:
+        self._model = model
+        self._prices = prices
+        self._metrics = metrics
+
+    async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
+        clock = asyncio.get_running_loop().time
+        began, outcome = clock(), "abandoned"
+        try:
+            async with aclosing(self._model.respond(request)) as parts:
+                async for part in parts:
+                    if isinstance(part, ModelResponse):
+                        outcome = "ok"
+                        cost = self._prices.cost(request.model, part.usage)
+                        self._metrics.model_used(request.model, part, cost)
+                    yield part
+        except ModelError as error:
+            outcome = error.kind
+            raise
+        finally:
+            self._metrics.model_called(request.model, outcome, clock() - began)

@@ -1,0 +1,41 @@
+"""OpenTelemetry: traces and metrics in the names of the GenAI conventions, sent over OTLP/HTTP.
+
+Off unless an endpoint is set. What people and models write is in none of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from bot.core.errors import ConfigurationError
+from bot.runs.observers import Watch
+
+
+@asynccontextmanager
+async def telemetry(endpoint: str | None) -> AsyncGenerator[tuple[Watch, ...]]:
+    """What watches for an OTLP collector at `endpoint` (the base address), nothing without one;
+    what is still unsent is sent on the way out. The other standard OTEL_… variables hold too.
+
+    Raises ConfigurationError when the libraries are not installed.
+    """
+    if endpoint is None:
+        yield ()
+        return
+    try:
+        from bot.ops.tracing.export import providers
+        from bot.ops.tracing.spans import Tracing, trace_ids_in_logs
+    except ImportError:
+        raise ConfigurationError(
+            "OTEL_EXPORTER_OTLP_ENDPOINT is set, which needs more libraries: "
+            "pip install 'slack-answer-bot[otel]'."
+        ) from None
+    traces, metrics = providers(endpoint)
+    try:
+        with trace_ids_in_logs():
+            yield (Tracing(traces, metrics),)
+    finally:
+        await asyncio.gather(
+            asyncio.to_thread(traces.shutdown), asyncio.to_thread(metrics.shutdown)
+        )

@@ -1,4 +1,0 @@
-"""Readers of untrusted files. They run in a process of their own; see `bot.toolkit.documents`.
-
-Imports nothing else of bot, so that the process starts quickly and holds no secrets.
-"""

@@ -1,0 +1,1 @@
+"""Context that a run brings to the model: thread, files, images and memories."""

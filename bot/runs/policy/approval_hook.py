@@ -1,0 +1,193 @@
+"""Calls that wait for a person's yes: asked, answered, and made on exactly that (D6, reliability 10).
+
+Code decides whether somebody is asked, and who: from the request, never from what the model says.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Sequence
+
+from pydantic import BaseModel
+from typing_extensions import override
+
+from bot.agent.hooks.chain import Approved, Hooks, Permission, Undecided
+from bot.core.approvals import (
+    MENTIONED,
+    MOST_SHOWN,
+    Approval,
+    Decision,
+    Verdict,
+    canonical,
+    digest,
+    holds_secret,
+    laid_out,
+)
+from bot.core.context import current_request
+from bot.core.errors import CorruptValue
+from bot.core.request import Request
+from bot.core.text.mentions import Mention, has_other_names
+from bot.runs.policy.access import Policy
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.policy.egress_guard import EgressGuard
+from bot.store import Approvals
+from bot.toolkit import Tool
+
+MayDecide = Callable[[str], Awaitable[bool]]
+"""Whether a user is somebody who may approve anything at all: no guest, nobody from outside."""
+
+MayAdminister = Callable[[str], Awaitable[bool]]
+"""Whether a user is an admin of the bot."""
+
+MayAsk = Callable[[Request, ChannelSettings], Awaitable[bool]]
+"""Whether who asked may still ask, with what holds in the channel now."""
+
+MentionedIn = Callable[[str], Sequence[Mention]]
+"""Whom a message with that text would mention."""
+
+_LONGEST = 50_000
+"""Characters of arguments that somebody can be asked to look at."""
+
+_SAY_IT = "say once in the result that it was not done, and why; it is no gap"
+_NO_OTHER_WAY = f"Do not try to do it in another way; {_SAY_IT}."
+_AS_CHANGED = f"If that changes what this was to do, ask for it so changed; else {_SAY_IT}."
+_TOO_LONG = (
+    f"Not done: this needs a person's approval, and nobody can check more than {_LONGEST:,} "
+    "characters, or very many or deeply nested arguments. Do it in smaller pieces."
+)
+_UNSHOWN = (
+    "Not done: this needs a person's approval, and its arguments hold what looks like a password, a "
+    "token or a key, which nobody is shown. Leave it out, and say in the result who can set it."
+)
+_ADMINS = f"Not done: only admins decide what everybody in the workspace is told.\n{_NO_OTHER_WAY}"
+_ASKER_OUT = f"Not done: who asked may not ask here any more.\n{_NO_OTHER_WAY}"
+_NOBODY = f"Not done: it needs the approval of somebody who cannot give it.\n{_NO_OTHER_WAY}"
+
+
+class ApprovalHook(Hooks):
+    """Of one run: has people decide about calls that the policy does not leave to the model."""
+
+    def __init__(
+        self,
+        request: Request,
+        policy: Policy,
+        channel: ChannelSettings,
+        approvals: Approvals,
+        may_decide: MayDecide,
+        may_administer: MayAdminister,
+        may_ask: MayAsk,
+        mentioned_in: MentionedIn,
+        egress: EgressGuard,
+    ) -> None:
+        self._request = request
+        self._policy = policy
+        self._channel = channel
+        self._approvals = approvals
+        self._may_decide = may_decide
+        self._may_administer = may_administer
+        self._may_ask = may_ask
+        self._mentioned_in = mentioned_in
+        self._egress = egress
+
+    @override
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        if not await self._may_tell_everybody(tool, arguments):
+            return _ADMINS
+        leaks = self._egress.may_leak(tool, arguments)
+        sensitive = tool.sensitive or leaks
+        if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive):
+            self._egress.count(tool, arguments)
+            return Approved()
+        return await self._asked(self._approval(tool, arguments, leaks=leaks))
+
+    async def _asked(self, wanted: Approval) -> Permission:
+        """What people say of it."""
+        if holds_secret(wanted.arguments):
+            return _UNSHOWN
+        if len(wanted.arguments) > _LONGEST or len(laid_out(wanted.arguments)) > MOST_SHOWN:
+            return _TOO_LONG
+        if not [user for user in wanted.approvers if await self._may_decide(user)]:
+            return _NOBODY
+        standing = await self._approvals.standing(wanted)
+        if standing and await self._still_allowed(standing):
+            return await self._permission(standing)
+        try:
+            await self._approvals.ask(wanted)
+            decision = await self._approvals.claim(wanted)
+        except CorruptValue:
+            return "Not done: nobody knows any more what was decided about it. Ask for it again."
+        return await self._permission(decision)
+
+    async def _may_tell_everybody(self, tool: Tool, arguments: BaseModel) -> bool:
+        """Whether the asker may do what changes what all are told, if the call does."""
+        if self._policy.open_memories or not (tool.for_everybody and tool.for_everybody(arguments)):
+            return True
+        return await self._may_administer(self._request.user)
+
+    async def _permission(self, decision: Decision | None) -> Permission:
+        if decision is None:
+            return Undecided()
+        if await self._still_allowed(decision):
+            may_ask = await self._may_ask(self._request, self._channel)
+            return Approved(by=decision.by) if may_ask else _ASKER_OUT
+        advice = _AS_CHANGED if _is_overtaken(decision) else _NO_OTHER_WAY
+        return f"Not done: {_why(decision)}.\n{advice}"  # people are shown the first line
+
+    async def _still_allowed(self, decision: Decision) -> bool:
+        """Whether it is a yes of somebody who may still say it: settings and people change."""
+        return (
+            decision.allows
+            and decision.by in self._policy.approvers_of(self._request)
+            and await self._may_decide(decision.by)
+        )
+
+    def _approval(self, tool: Tool, arguments: BaseModel, *, leaks: bool) -> Approval:
+        given = canonical(arguments)
+        fixed = tool.standing if tool.standing is not None or tool.sensitive else ()
+        if leaks:
+            fixed = None  # each address is another question
+        values = {name: json.loads(given)[name] for name in fixed or ()}
+        text = str(getattr(arguments, tool.mentions)) if tool.mentions else ""
+        mentions = self._mentioned_in(text)
+        people = [each for each in mentions if each.is_of_a_person]
+        if tool.mentions and fixed is not None:
+            fixed, values = (*fixed, MENTIONED), values | {MENTIONED: [each.id for each in people]}
+        return Approval(
+            id=current_request().idempotency_key,
+            thread_key=self._request.thread_key,
+            tool=tool.name,
+            title=tool.title(arguments),
+            arguments=given,
+            mutates=tool.mutates,
+            sha256=digest(tool.name, given, [each.id for each in people]),
+            requester=self._request.user,
+            approvers=self._policy.approvers_of(self._request),
+            expires=int(time.time() + self._policy.approval_hours * 3_600),
+            standing="" if fixed is None else digest(tool.name, json.dumps(values)),
+            fixed=fixed or (),
+            mentions=tuple(each.shown for each in people),
+            mentioned=tuple(each.id for each in people),
+            other_names=has_other_names(text, mentions),
+            private=self._request.private,
+        )
+
+
+def _is_overtaken(decision: Decision) -> bool:
+    """Whether nobody decided it, because something new was written."""
+    return decision.verdict is Verdict.DENIED and not decision.by
+
+
+def _why(decision: Decision) -> str:
+    match decision.verdict:
+        case Verdict.EXPIRED:
+            return "nobody approved it in time"
+        case Verdict.DENIED if _is_overtaken(decision):
+            return decision.comment
+        case Verdict.DENIED:
+            said = f" and said: {decision.comment}" if decision.comment else ""
+            return f"{decision.name or decision.by} denied it{said}"
+        case Verdict.WITHDRAWN:
+            return "it was withdrawn"
+        case Verdict.APPROVED | Verdict.STANDING:
+            return f"{decision.name or decision.by} approved it, but may not approve it any more"

@@ -1,0 +1,119 @@
+"""Budgets in plain words: what is used up, when it renews, who can raise it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from bot.core.budgets import Budget, Cap, Pause
+from bot.core.outcome import StopReason
+from bot.core.text.locales import day, money, number
+from bot.runs.endings import CutShort
+from bot.runs.policy.budgets import Standing
+
+_NAMES = {
+    Budget.THREAD: "the budget for this thread",
+    Budget.USER_DAY: "your budget for today",
+    Budget.USER_MONTH: "your budget for this month",
+    Budget.CHANNEL_DAY: "today's budget for this channel",
+    Budget.CHANNEL_MONTH: "this month's budget for this channel",
+    Budget.WORKSPACE_DAY: "today's budget for this workspace",
+    Budget.WORKSPACE_MONTH: "this month's budget for this workspace",
+}
+
+
+def used_up(standing: Standing, now: datetime, locale: str) -> CutShort:
+    """What is used up, when it renews, and who can raise it. Other questions under way may hold what
+    is left."""
+    how = "is used up" if standing.share >= 1 else "has too little left for this"
+    cause = f"{capitalised(_NAMES[standing.budget])} {how} ({amounts(standing, locale)})"
+    renewal = renewal_of(standing.budget, now, locale)
+    when = f"It renews {renewal}" if renewal else "Start a new thread"
+    return cause, f"{when}, or an admin can raise it."
+
+
+def nearly_used_up(standing: Standing, locale: str) -> str:
+    """A note for the foot of an answer."""
+    name = _NAMES[standing.budget]
+    if standing.share >= 1:
+        return f"{capitalised(name)} is used up ({amounts(standing, locale)})."
+    return f"{int(standing.share * 100)}% of {name} is used ({amounts(standing, locale)})."
+
+
+def raised(standing: Standing, name: str, whose: str, locale: str) -> str:
+    """What everybody reads when `name` has raised a budget; `whose` it is, in the reader's words."""
+    until = "" if standing.budget is Budget.THREAD else f" for {_period(standing.budget)}"
+    return f"{name} raised the budget of {whose}{until} to {limit(standing, locale)}."
+
+
+def paused(pause: Pause, locale: str) -> CutShort:
+    """What everybody is told who asks something meanwhile."""
+    return f"I was paused by {pause.name} ({since(pause, locale)})", "Retry when I am back."
+
+
+def paused_card(pause: Pause, locale: str) -> str:
+    """Return what somebody reads who approves or shares something while the bot is paused."""
+    return (
+        f"Nothing is done yet: I was paused by {pause.name} ({since(pause, locale)}). "
+        "Press again when I am back."
+    )
+
+
+def since(pause: Pause, locale: str) -> str:
+    """From when the bot is paused."""
+    return f"{_date(pause.at, locale)}, {pause.at:%H:%M} UTC"
+
+
+def used_of(standing: Standing, locale: str) -> str:
+    """All that was used, and of how much: "$0.12 of $2.00, 23,400 tokens"."""
+    spent = standing.position.spent
+    dollars, tokens = money(spent.cost, locale), number(spent.tokens, locale)
+    if standing.cost_limit:
+        dollars += f" of {money(standing.cost_limit, locale)}"
+    if standing.token_limit:
+        tokens += f" of {number(standing.token_limit, locale, digits=0)}"
+    unpriced = (
+        f" ({number(spent.unpriced, locale)} of them at an unknown price)" if spent.unpriced else ""
+    )
+    return f"{dollars}, {tokens} tokens{unpriced}"
+
+
+def capped(cap: Cap, locale: str) -> str:
+    """What is allowed: "$2.00 and 100,000 tokens"."""
+    tokens = f"{number(cap.tokens, locale)} tokens" if cap.tokens else ""
+    return " and ".join(filter(None, (money(cap.cost, locale) if cap.cost else "", tokens)))
+
+
+def amounts(standing: Standing, locale: str) -> str:
+    """ "$5.02 of $5.00", or "120,300 of 100,000 billed tokens": of the limit that is fuller."""
+    spent = standing.position.spent
+    if standing.reason is StopReason.COST_BUDGET:
+        return f"{money(spent.cost, locale)} of {limit(standing, locale)}"
+    return f"{number(spent.tokens, locale)} of {limit(standing, locale)}"
+
+
+def limit(standing: Standing, locale: str) -> str:
+    """The fuller limit, as it was raised."""
+    if standing.reason is StopReason.COST_BUDGET:
+        return money(standing.cost_limit or 0, locale)
+    return f"{number(standing.token_limit or 0, locale, digits=0)} billed tokens"
+
+
+def renewal_of(budget: Budget, now: datetime, locale: str) -> str:
+    """When the budget is whole again; "" for a thread's."""
+    at = budget.renews(now)
+    if at is None:
+        return ""
+    return f"on {_date(at, locale)} (UTC)" if budget.endswith("_month") else "at midnight UTC"
+
+
+def capitalised(sentence: str) -> str:
+    """With a capital letter first, and the others as they are."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def _period(budget: Budget) -> str:
+    return "today" if budget.endswith("_day") else "this month"
+
+
+def _date(at: datetime, locale: str) -> str:
+    return day(at.date().isoformat(), locale)

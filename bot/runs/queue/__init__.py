@@ -1,0 +1,1 @@
+"""The queue of requests: engine, limits per person, and requests that change."""

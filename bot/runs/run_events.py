@@ -1,0 +1,83 @@
+"""What is done with each event of a run: kept, put on record, shown."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from bot.agent.events import Event, FromSubagent, Recorded, SavePoint
+from bot.agent.state import LoopState
+from bot.core.chain import NO_USAGE
+from bot.core.failpoints import failpoint
+from bot.core.request import Request
+from bot.runs.audit_trail import RunAudit
+from bot.runs.context.run_loader import bound_to
+from bot.runs.narration import Narrator
+from bot.runs.queue.requeue import HandBack, can_rest
+from bot.runs.queue.steering import Steering
+from bot.runs.surface import Surface
+from bot.store import Lease, RunRecord, Runs
+
+
+@dataclass(slots=True)
+class Noting:
+    """Of one run, which is handed back where it can rest once `draining` is set. `state` is where it
+    stood at the last save point."""
+
+    request: Request
+    record: RunRecord
+    lease: Lease
+    runs: Runs
+    surface: Surface
+    audit: RunAudit
+    steering: Steering
+    narrator: Narrator
+    draining: asyncio.Event
+    state: LoopState
+    has_advanced: bool = False
+
+    async def note(self, event: Event) -> None:
+        """Kept first, then shown. Raises LeaseLost, StoreUnavailable and HandBack."""
+        if isinstance(event, Recorded | SavePoint):
+            await self._keep(event)
+        if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
+            await self.runs.note_response(event.event.entry, self.lease)
+        if self.draining.is_set() and can_rest(event):
+            self.narrator.handed_back()
+            raise HandBack
+        for each in (event, *self.steering.news()):
+            self.narrator.tell(each)
+            self.audit.note(each)
+            await self.surface.show(each)
+
+    async def _keep(self, event: Recorded | SavePoint) -> None:
+        """What the loop may not go on without: its state, and what it added to the conversation."""
+        entries = [event.entry] if isinstance(event, Recorded) else []
+        bound = [each.model_copy(update={"bound_to": bound_to(self.request)}) for each in entries]
+        state = event.state.model_dump_json()
+        change = self.steering.change(event.state)
+        changes = self.audit.intend(event.state)
+        # Once in an attempt: from then on nothing is counted against the request but a new attempt.
+        advances = not self.has_advanced and _has_moved(self.state, event.state)
+        failpoint("step-keeping")
+        await self.runs.save_point(
+            *(self.record.run_id, state, self.lease, bound),
+            joining=[each.id for each in change.joining] if change else (),
+            joined=[each.id for each in change.joined] if change else None,
+            progress_of=self.request.id if advances else "",
+            goes_on=True,
+            on_record=await self.audit.due(),
+        )
+        if changes:
+            await self.audit.settle()
+        self.has_advanced |= advances
+        self.state = event.state
+        failpoint("step-kept")
+        self.steering.kept(change)
+
+
+def _has_moved(before: LoopState, now: LoopState) -> bool:
+    """Whether more than what was spent has changed: a sub-agent that starts over after each death
+    spends each time and does not advance the run."""
+    spent = {"usage": NO_USAGE, "cost": None, "tool_calls": 0, "elapsed": 0.0}
+    return before.model_copy(update=spent) != now.model_copy(update=spent)

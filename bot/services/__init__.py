@@ -1,0 +1,1 @@
+"""Services behind the tools: tables, databases, documents, the web, reports and MCP."""

@@ -1,0 +1,167 @@
+"""SQL over the databases an operator configured, read-only three times over: one SELECT of listed
+functions, a read-only connection, and, where the operator set one up, a read-only role."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+
+from bot.core.errors import ToolError
+from bot.services.isolated import Refused
+from bot.services.parsing.text import clean
+from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
+from bot.toolkit.narrowing import has_words
+from bot.toolkit.sql import Selection
+
+_SCHEMA_SECONDS = 10.0
+_MAX_TABLES = 50
+_MAX_COLUMNS = 60
+_CONNECTING = 6.0
+"""Seconds beyond the server's own limit, for connecting and for its answer."""
+
+
+class DatabaseConfig(BaseModel):
+    """One database. `url` is sqlite:///file or postgresql://…; `timeout` in seconds; `functions` are
+    those of the database's own that queries may call beside the built-in ones. Give it a role that
+    may only read what everybody here may see."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: SecretStr
+    description: str = ""
+    row_limit: int = Field(default=1000, ge=1, le=100_000)
+    timeout: float = Field(default=15.0, gt=0, le=300)
+    functions: tuple[str, ...] = ()
+
+    @field_validator("url")
+    @classmethod
+    def _supported(cls, url: SecretStr) -> SecretStr:
+        value = url.get_secret_value()
+        kind = value.split(":", 1)[0].split("+")[0]
+        if kind not in {"sqlite", "postgresql"}:
+            raise ValueError("must begin with sqlite:/// or postgresql://")
+        if kind == "sqlite" and not re.fullmatch(r"sqlite(\+pysqlite)?:///[^:?][^?]*", value):
+            raise ValueError("must name a file, as sqlite:///path/to/file.sqlite")
+        return url
+
+
+class SqlDatabases:
+    """The configured SQLite and PostgreSQL databases by name."""
+
+    def __init__(self, configs: Mapping[str, DatabaseConfig]) -> None:
+        self.configs = dict(configs)
+
+    async def schema(self, query: str | None = None, *, compact: bool = False) -> str:
+        """Every database's dialect, description, tables and columns, bounded to 50 tables each;
+        with `query` those tables that have its words, and `compact` without their columns."""
+        if not self.configs:
+            return "No databases are configured."
+        parts = await asyncio.gather(
+            *(self._described(each, query, compact) for each in sorted(self.configs))
+        )
+        return "\n\n".join(parts)
+
+    async def query(self, database: str, sql: str, limit: int | None = None) -> Selection:
+        """Run one SELECT. Raises ToolError, saying what is allowed or what the database said."""
+        config = self._config(database)
+        rows = min(limit or config.row_limit, config.row_limit)
+        arguments: dict[str, Any] = {"sql": clean(sql), "limit": rows}
+        if not _is_file(config):
+            arguments["functions"] = config.functions
+        found = await self._done(database, "select", config.timeout, **arguments)
+        return Selection.model_validate(found)
+
+    async def more_than_reading(self, database: str) -> list[str]:
+        """What the role of a PostgreSQL database may do besides reading its tables, in a few words
+        each; a file is only read. Raises ToolError when the database does not answer."""
+        if _is_file(self._config(database)):
+            await self._done(database, "schema", _SCHEMA_SECONDS)
+            return []
+        found: list[str] = await self._done(database, "privileges", _SCHEMA_SECONDS)
+        return found
+
+    async def _described(self, name: str, query: str | None, compact: bool) -> str:
+        config = self.configs[name]
+        head = f"database: {name} · {_dialect(config)}"
+        if config.description:
+            head += f" · {config.description}"
+        try:
+            tables = await self._done(name, "schema", _SCHEMA_SECONDS)
+        except ToolError as error:
+            return f"{head}\n(not available: {error})"
+        return f"{head}\n{_schema(tables, query=query, compact=compact)}"
+
+    def _config(self, name: str) -> DatabaseConfig:
+        if name in self.configs:
+            return self.configs[name]
+        near = difflib.get_close_matches(name, self.configs, n=3, cutoff=0.3)
+        raise ToolError(
+            f"There is no database {name}. Configured: {', '.join(near or self.configs) or 'none'}."
+        )
+
+    async def _done(self, name: str, job: str, seconds: float, **arguments: Any) -> Any:
+        """Do a job in an isolated process; PostgreSQL's server stops it before the process is."""
+        config = self._config(name)
+        jobs, where = _location(config)
+        # PostgreSQL's server ends the statement; the process gets a little longer.
+        limits = IsolatedLimits(cpu=seconds, seconds=seconds)
+        if not _is_file(config):
+            limits = replace(limits, seconds=seconds + _CONNECTING)
+        data = Path(where["path"]).parent if _is_file(config) else None
+        try:
+            async with isolated(jobs, limits, network=data is None, data=data) as process:
+                return await process.call(job, **where, seconds=seconds, **arguments)
+        except TimeoutError:
+            raise ToolError(
+                f"{name} was stopped after {seconds:g} s. Filter or aggregate."
+            ) from None
+        except ProcessLost:
+            raise ToolError(
+                f"{name}: the query needs more memory than is allowed. Filter or aggregate."
+            ) from None
+        except Refused as error:
+            raise ToolError(f"{name}: {error}") from None
+
+
+def _dialect(config: DatabaseConfig) -> str:
+    return "sqlite" if _is_file(config) else "postgres"
+
+
+def _is_file(config: DatabaseConfig) -> bool:
+    return config.url.get_secret_value().startswith("sqlite")
+
+
+def _location(config: DatabaseConfig) -> tuple[str, dict[str, str]]:
+    """Return the jobs for a database, and where it is."""
+    url = config.url.get_secret_value()
+    if _is_file(config):
+        path = Path(unquote(url.partition(":///")[2])).resolve()
+        return "bot.services.isolated.sqlite", {"path": str(path)}
+    return "bot.services.isolated.postgres", {"url": re.sub(r"\+\w+:", ":", url, count=1)}
+
+
+def _schema(tables: list[tuple[str, list[str]]], *, query: str | None, compact: bool) -> str:
+    """A line for each table or view: `orders(id INTEGER, customer_id INTEGER → customers.id)`."""
+    if compact:
+        return ", ".join(name for name, _ in tables if has_words(name, query)) or "(no tables)"
+    described = [f"{name}({_columns(columns)})" for name, columns in tables]
+    if query:
+        found = [line for line in described if has_words(line, query)][:_MAX_TABLES]
+        return "\n".join(found) or f"(none of {len(tables):,} tables)"
+    lines = described[:_MAX_TABLES]
+    if len(described) > _MAX_TABLES:
+        others = ", ".join(name for name, _ in tables[_MAX_TABLES:])
+        lines.append(f"… and {len(described) - _MAX_TABLES} more: {others[:1000]}")
+    return "\n".join(lines) or "(no tables)"
+
+
+def _columns(columns: list[str]) -> str:
+    return ", ".join([*columns[:_MAX_COLUMNS], *["…"] * (len(columns) > _MAX_COLUMNS)])

@@ -1,0 +1,216 @@
+"""Files that people attach or that the web serves: told apart, read in a process with limits,
+and kept as artifacts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import PurePosixPath
+from typing import Any
+
+from pydantic import BaseModel
+
+from bot.core.answers import Source
+from bot.core.errors import ToolError
+from bot.services.file_kinds import Kind
+from bot.services.file_kinds import kind_of as kind_of
+from bot.services.isolated import Refused
+from bot.services.isolated.messages import without_paths
+from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
+from bot.services.tables.tables import describe, save_table
+from bot.toolkit.artifacts import Artifact, Artifacts
+from bot.toolkit.narrowing import passages
+from bot.toolkit.size import current_room
+from bot.toolkit.tool import ToolResult
+
+log = logging.getLogger(__name__)
+
+LIMITS = IsolatedLimits(memory=2_000_000_000, output=100_000_000, cpu=25.0, seconds=30.0)
+"""What reading one file may take."""
+
+_MOST_BYTES = 100_000_000
+"""Of all tables of one file."""
+_LONGEST_NAME, _LONGEST_NOTE = 200, 1_000  # characters
+_MOST_NOTES = 30
+
+
+class Text(BaseModel):
+    """The text of a document, with what it says about itself."""
+
+    text: str
+    title: str = ""
+    date: str = ""
+    pages: int | None = None
+    notes: list[str] = []
+    left_out: list[str] = []
+
+
+class ReadTable(BaseModel):
+    """A table as Parquet; `name` is that of its sheet, if the file has several; `left_out` what the
+    file has and the table has not."""
+
+    name: str
+    notes: list[str]
+    left_out: list[str] = []
+    data: bytes = b""
+
+
+async def read(
+    data: bytes,
+    kind: Kind,
+    *,
+    name: str,
+    sheet: str | None = None,
+    pages: str | None = None,
+    limits: IsolatedLimits = LIMITS,
+) -> Text | list[ReadTable]:
+    """Read `data` in a process of its own, killed when the time is up or this call is cancelled.
+    Raises ToolError with a sentence that says what is wrong with the file."""
+    try:
+        # Not one that has read another file: that may have been made to change how this one is read.
+        async with isolated("bot.services.isolated.files", limits, once=True) as process:
+            await asyncio.to_thread(process.write, "input", data)
+            found = await process.call("read", kind=kind, name=name, sheet=sheet, pages=pages)
+            if "document" in found:
+                return _told_in_lines(Text.model_validate(found["document"]))
+            return await _tables(process, found["tables"], name)
+    except TimeoutError:
+        raise ToolError(_too_much(name, f"more than {limits.seconds:g} s")) from None
+    except ProcessLost:
+        raise ToolError(_too_much(name, "more memory, time or space")) from None
+    except Refused as error:
+        raise ToolError(without_paths(str(error), name)) from None
+    except RuntimeError as error:
+        log.warning("a reader broke: %s", error)
+        raise ToolError(f"{name} is damaged, or of a kind that is not known here.") from None
+
+
+async def _tables(
+    process: IsolatedProcess, described: list[dict[str, Any]], name: str
+) -> list[ReadTable]:
+    tables, left = list[ReadTable](), _MOST_BYTES
+    for index, each in enumerate(described):
+        data = await asyncio.to_thread(process.read, f"{index}.parquet")
+        left -= len(data)
+        if left < 0:
+            raise Refused(f"The sheets of {name} are too large together: name one as `sheet`.")
+        told = {"notes": _lines(each["notes"]), "left_out": _lines(each["left_out"])}
+        tables.append(ReadTable(name=_line(each["name"]), **told, data=data))
+    return tables
+
+
+def _told_in_lines(text: Text) -> Text:
+    said = {"title": _line(text.title), "date": _line(text.date)}
+    listed = {"notes": _lines(text.notes), "left_out": _lines(text.left_out)}
+    return text.model_copy(update={**said, **listed})
+
+
+def _lines(notes: list[str]) -> list[str]:
+    more = [f"and {len(notes) - _MOST_NOTES:,} more"] * (len(notes) > _MOST_NOTES)
+    return [_line(note, _LONGEST_NOTE) for note in notes[:_MOST_NOTES]] + more
+
+
+def _line(words: str, longest: int = _LONGEST_NAME) -> str:
+    """Return other people's words on one line: a second one could pass for one of ours."""
+    words = " ".join(words.split())
+    return words if len(words) <= longest else f"{words[:longest]}…"
+
+
+def _too_much(name: str, what: str) -> str:
+    return (
+        f"{name} could not be read: it takes {what} than is allowed, or is damaged. Ask for a "
+        "smaller part of it, or for the data as CSV."
+    )
+
+
+async def keep(
+    found: Text | list[ReadTable],
+    artifacts: Artifacts,
+    *,
+    name: str,
+    title: str = "",
+    url: str | None = None,
+    query: str | None = None,
+    compact: bool = False,
+    own: bool = False,
+) -> ToolResult:
+    """Save what was read and tell the model about it: a head line with the handle for each table
+    or document, its notes, and, unless `compact`, its profile or as much of its text as fits; with
+    a `query`, the passages of the text that have most of its words. What is `own` (see `ToolResult`)
+    has the handle of a written file."""
+    name, title = _line(name), _line(title)
+    if isinstance(found, Text):
+        prefix, title = "file" if own else "doc", title or name
+        head, saved = await _keep_text(
+            found, artifacts, prefix=prefix, name=name, title=title, url=url
+        )
+        text = "" if compact else f"\n\n{_part(found.text, saved, query)}"
+        sources = _sources(found.title or title, url)
+        return ToolResult(head + text, sources, (saved.handle,), own)
+    parts: list[str] = []
+    handles: list[str] = []
+    for table in found:
+        label = name if table.name in {"", name} else f"{name} · {table.name}"
+        saved = await save_table(
+            artifacts,
+            table.data,
+            name=label,
+            title=title or label,
+            url=url,
+            left_out=[f"{label}: {gap}" for gap in table.left_out],
+        )
+        parts.append(await describe(artifacts, saved, notes=table.notes, compact=compact))
+        handles.append(saved.handle)
+    return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles), own)
+
+
+async def _keep_text(
+    found: Text, artifacts: Artifacts, *, prefix: str, name: str, title: str, url: str | None
+) -> tuple[str, Artifact]:
+    """Keep a text; what is to be said of it before the text itself."""
+    count = len(found.text.splitlines())
+    saved = await artifacts.save(
+        found.text.encode("utf-8", "replace"),
+        name=f"{name}.txt" if PurePosixPath(name).suffix not in {".txt", ".md"} else name,
+        media_type="text/plain; charset=utf-8",
+        prefix=prefix,
+        rows=count,
+        source_title=title,
+        source_url=url,
+        left_out=[f"{name}: {gap}" for gap in found.left_out],
+    )
+    size = f"{found.pages:,} pages · {count:,} lines" if found.pages else f"{count:,} lines"
+    head = [f"handle: {saved.handle} · {size} · source: {title}{f' <{url}>' if url else ''}"]
+    head += [f"title: {found.title}"] * bool(found.title)
+    head += [f"date: {found.date}"] * bool(found.date)
+    head += [*saved.gap_notes, *(f"note: {note}" for note in found.notes)]
+    return "\n".join(head), saved
+
+
+def _part(text: str, saved: Artifact, query: str | None) -> str:
+    return passages(text, query) if query else beginning(text.splitlines(), saved)
+
+
+def beginning(lines: list[str], saved: Artifact) -> str:
+    """As many of the first lines as take up to half of what this output may hold, and how to read
+    on."""
+    left = current_room().characters_of("\n".join(lines)) // 2
+    shown = 0
+    for line in lines:
+        left -= len(line) + 1
+        if left < 0:
+            break
+        shown += 1
+    if shown == len(lines):
+        return "\n".join(lines)
+    if not shown:
+        return f"[The first line is long; search_artifact finds passages in {saved.handle}]"
+    rest = (
+        f"[lines 1–{shown:,} of {len(lines):,} shown; read_artifact with handle {saved.handle} and "
+        f"offset {shown} reads on, search_artifact finds passages]"
+    )
+    return "\n".join([*lines[:shown], rest])
+
+
+def _sources(title: str, url: str | None) -> tuple[Source, ...]:
+    return (Source(title=title, url=url, supports="What was read from it."),)

@@ -1,0 +1,258 @@
+"""A JSON schema that is given at run time, as a model class like any other (C3).
+
+The model service is given the schema in the shape of its strict mode; what comes back is checked
+against the schema as it was given. The schema is somebody else's, and can be made so that reading
+it or checking data takes hours: only what is known to be cheap happens in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeVar, cast
+
+from cachetools import LRUCache
+from pydantic import BaseModel, RootModel, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+from typing_extensions import override
+
+from bot.core.answers import GIVEN
+from bot.core.errors import ToolDefinitionError, ToolError
+from bot.services.isolated import schemas
+from bot.services.isolated.schemas import DoesNotFit, Misfit, Schema
+from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
+from bot.toolkit.schema import strict_schema
+
+M = TypeVar("M", bound=BaseModel)
+
+_LONGEST = 500_000  # characters of one schema
+_SHORT = 20_000  # characters of a schema that can be looked through without delay
+_STEPS = 5_000  # of validation in this process: about 15 ms
+_CHARACTERS = 1_000_000  # that these steps may quote in messages, together
+LIMITS = IsolatedLimits(memory=2**29, output=2**20, cpu=3.0, seconds=10.0)
+_TOO_MUCH = "checking it takes more time or memory than is allowed. Make the schema simpler."
+_IGNORED_BY_THE_SERVICE = frozenset(
+    {
+        "$schema", "$id", "$comment", "deprecated", "readOnly", "writeOnly", "contains",
+        "minContains", "maxContains", "minProperties", "maxProperties", "propertyNames",
+        "unevaluatedItems", "unevaluatedProperties",
+    }
+)  # fmt: skip
+"""Left out of what the service gets; a result that breaks them goes back to the model."""
+
+Problems = tuple[str | None, str | None]
+"""What is wrong with a schema: for any use, and for strict mode."""
+
+_inspected: LRUCache[bytes, Problems] = LRUCache(2_000)
+"""What an isolated process found about schemas, by their digest."""
+
+
+class GivenModel(RootModel[Schema]):
+    """Data of a schema given at run time; `root` is the data.
+
+    pydantic only sees to it that it is an object: `validated` checks it. `strict` says whether the
+    service's strict mode can express the schema; `sent` is what the service gets.
+    """
+
+    given: ClassVar[Schema]
+    sent: ClassVar[Schema]
+    strict: ClassVar[bool]
+
+    @override
+    @classmethod
+    def model_json_schema(cls, *_: Any, **__: Any) -> Schema:
+        return cls.sent
+
+
+async def validated(model: type[M], value: Any) -> M:
+    """Return `value` as an instance of `model`, within limits of time and memory.
+
+    For a given schema null for an optional property means that it is left out. Raises pydantic's
+    ValidationError, also when a check takes too much.
+    """
+    if issubclass(model, GivenModel):
+        try:
+            value = await fitted(model.given, value)
+        except DoesNotFit as error:
+            raise _validation_error(error.misfits) from None
+    return model.model_validate(value)
+
+
+def validated_at_once(model: type[M], value: Any) -> M:
+    """Return `value` as `validated` does, where that is known to be cheap. Raises pydantic's
+    ValidationError, also where it is not known."""
+    if issubclass(model, GivenModel):
+        if not _is_cheap(model.given, value):
+            raise _validation_error([Misfit((), _TOO_MUCH)])
+        try:
+            value = schemas.fitted(model.given, value)
+        except DoesNotFit as error:
+            raise _validation_error(error.misfits) from None
+    return model.model_validate(value)
+
+
+async def fitted(schema: Schema, value: Any) -> Any:
+    """Return `value` without the nulls that stand for "left out". Raises DoesNotFit, also when the
+    check takes too much."""
+    if _is_cheap(schema, value):
+        return schemas.fitted(schema, value)
+    try:
+        given = await asyncio.to_thread(lambda: (json.dumps(schema), json.dumps(value)))
+        found = await _isolated("fit", schema=given[0], value=given[1])
+        result = await asyncio.to_thread(json.loads, found)
+    except (TimeoutError, ProcessLost, ToolError, RecursionError, ValueError):
+        raise DoesNotFit(Misfit((), f"It was not accepted: {_TOO_MUCH}")) from None
+    if "misfits" in result:
+        raise DoesNotFit(*(Misfit(tuple(path), why) for path, why in result["misfits"]))
+    return result["value"]
+
+
+async def given_model(schema: Any, *, owner: str = "schema") -> type[GivenModel]:
+    """Return a model class whose instances fit `schema`. Raises ToolDefinitionError, naming `owner`
+    and the place, for what is no JSON schema, what strict mode cannot express, and what is too
+    expensive to check."""
+    [(_, problem)] = await _problems([(owner, schema)])
+    if problem:
+        raise ToolDefinitionError(problem)
+    return await asyncio.to_thread(_strict_model, schema, owner)
+
+
+async def given_models(
+    given: Sequence[tuple[str, Schema]],
+) -> list[type[GivenModel] | ToolDefinitionError]:
+    """Return a model class for each (owner, schema), or why there is none. A schema that strict
+    mode cannot express has one, too: then the model service does not see to it that data fits,
+    only we do."""
+    made: list[type[GivenModel] | ToolDefinitionError] = []
+    problems = await _problems(given)
+    for (owner, schema), (form, strict) in zip(given, problems, strict=True):
+        if form:
+            made.append(ToolDefinitionError(form))
+        else:
+            may_be_strict = None if strict else await asyncio.to_thread(_if_strict, schema, owner)
+            made.append(may_be_strict or _model(schema, schema, strict=False))
+    return made
+
+
+async def _problems(given: Sequence[tuple[str, Any]]) -> list[Problems]:
+    """Return what is wrong with each (owner, schema)."""
+    found: list[Problems | None] = []
+    keys: dict[int, bytes] = {}
+    for index, (owner, schema) in enumerate(given):
+        text = _text(schema)
+        if text is None or len(text) > _LONGEST:
+            found.append(_both(f"{owner}: this is too large, or nested too deeply."))
+        elif len(text) <= _SHORT and schemas.weight(schema) is not None:
+            found.append(schemas.problems(owner, schema, is_sound=True))
+        else:
+            keys[index] = hashlib.sha256(f"{owner}\n{text}".encode()).digest()
+            found.append(_inspected.get(keys[index]))
+        await asyncio.sleep(0)  # others have their turn
+    unknown = [index for index in keys if found[index] is None]
+    if unknown:
+        text = await asyncio.to_thread(json.dumps, [given[index] for index in unknown])
+        try:
+            answers = await _isolated("inspect", schemas=text)
+        except (TimeoutError, ProcessLost, ToolError):
+            answers = [_both(f"{given[index][0]}: {_TOO_MUCH}") for index in unknown]
+        else:
+            _inspected.update(zip((keys[index] for index in unknown), answers, strict=True))
+        for index, answer in zip(unknown, answers, strict=True):
+            found[index] = answer
+    return cast(list[Problems], found)
+
+
+def _both(problem: str) -> Problems:
+    return problem, problem
+
+
+def _text(value: Any) -> str | None:
+    try:
+        return json.dumps(value)
+    except (RecursionError, ValueError):
+        return None
+
+
+async def _isolated(job: str, **arguments: Any) -> Any:
+    """Return what a job of `bot.services.isolated.schemas` returns. Raises TimeoutError and ProcessLost."""
+    async with isolated("bot.services.isolated.schemas", LIMITS) as process:
+        return await process.call(job, **arguments)
+
+
+def _is_cheap(schema: Schema, value: Any) -> bool:
+    """Whether checking `value` takes a few milliseconds at most, whatever it holds."""
+    if (weight := _weight(schema)) is None:
+        return False
+    size = schemas.size(value, _STEPS // weight)
+    return (
+        size is not None
+        and weight * size.values <= _STEPS
+        and weight * size.characters <= _CHARACTERS
+    )
+
+
+def _weight(schema: Schema) -> int | None:
+    """Return the weight of a schema that is short enough to be looked through each time."""
+    text = _text(schema)
+    return schemas.weight(schema) if text and len(text) <= _SHORT else None
+
+
+def _strict_model(schema: Schema, owner: str) -> type[GivenModel]:
+    model = _model(schema, cast(Schema, _for_the_service(schema)), strict=True)
+    strict_schema(model, owner=owner)
+    return model
+
+
+def _if_strict(schema: Schema, owner: str) -> type[GivenModel] | None:
+    try:
+        return _strict_model(schema, owner)
+    except ToolDefinitionError:
+        return None
+
+
+def _model(schema: Schema, sent: Schema, *, strict: bool) -> type[GivenModel]:
+    facts = {"given": schema, "sent": sent, "strict": strict, "__module__": __name__}
+    return type(GIVEN, (GivenModel,), facts)
+
+
+def text_field_of(schema: Schema) -> str | None:
+    """Return the one property that makes a whole result when plain text is put into it; None where
+    other values would have to be made up."""
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    texts = [name for name, part in properties.items() if _is_text(part)]
+    if len(required) > 1 or not set(required) <= set(texts):
+        return None
+    return next(iter([*required, *texts]), None)
+
+
+def _is_text(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "string" and "enum" not in part
+
+
+def _for_the_service(node: Any) -> Any:
+    """The schema without what the service ignores at best."""
+    if not isinstance(node, dict):
+        return node
+    kept = {key: value for key, value in node.items() if key not in _IGNORED_BY_THE_SERVICE}
+    for part in ("properties", "$defs", "definitions"):
+        if part in kept:
+            kept[part] = {name: _for_the_service(each) for name, each in kept[part].items()}
+    if "items" in kept:
+        kept["items"] = _for_the_service(kept["items"])
+    if "anyOf" in kept:
+        kept["anyOf"] = [_for_the_service(each) for each in kept["anyOf"]]
+    return kept
+
+
+def _validation_error(misfits: Sequence[Misfit]) -> ValidationError:
+    errors = [
+        InitErrorDetails(
+            type=PydanticCustomError("schema", "{message}", {"message": each.message}),
+            loc=each.path,
+            input=None,
+        )
+        for each in misfits
+    ]
+    return ValidationError.from_exception_data(GIVEN, errors)

@@ -1,0 +1,68 @@
+"""`python -m bot.services.isolated OPTIONS`: does one job after another until its input ends.
+
+OPTIONS is a JSON object: jobs (a module whose functions are the jobs), memory and output (bytes),
+network, parent (process id), data (a folder, or null). A request is {job, arguments, cpu, seconds}; its reply is {"value":
+…}, {"refused": sentence}, {"exhausted": true} or {"broken": where}. To null, which asks whether the
+process takes jobs, it is {}.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bot
+from bot.core import confinement
+from bot.services.isolated import Refused, wire
+
+_CODE = Path(bot.__file__).parents[1]
+_LONGEST = 2_000  # characters of why a job was refused; libraries quote the data
+
+
+def main(options: dict[str, Any]) -> None:
+    """Serve the jobs of one module on standard input and output."""
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    # What a library prints must not get into the replies.
+    os.dup2(2, 1)
+    name = options.pop("jobs")
+    packages = sorted(str(_CODE / each) for each in {"bot", name.partition(".")[0]})
+    confinement.confine(**options, packages=packages)
+    jobs = importlib.import_module(name)
+    while True:
+        try:
+            request = wire.receive(requests)
+        except EOFError:
+            return
+        if request is None:
+            reply = wire.pack({})
+        else:
+            confinement.allow(cpu=request["cpu"], seconds=request["seconds"])
+            reply = _done(jobs, request)
+            confinement.allow(cpu=request["cpu"], seconds=0)
+        replies.write(reply)
+        replies.flush()
+
+
+def _done(jobs: ModuleType, request: dict[str, Any]) -> bytes:
+    try:
+        return wire.pack({"value": getattr(jobs, request["job"])(**request["arguments"])})
+    except Refused as error:
+        return wire.pack({"refused": str(error)[:_LONGEST]})
+    except (MemoryError, RecursionError):
+        return wire.pack({"exhausted": True})
+    except Exception as error:  # noqa: BLE001 - a bug of ours, raised where it is awaited
+        # Only where it happened: messages may quote the data.
+        frames = traceback.extract_tb(error.__traceback__)[-3:]
+        places = [f"{frame.name}:{frame.lineno}" for frame in frames]
+        return wire.pack({"broken": f"{type(error).__name__} at {', '.join(places)}"})
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,117 @@
+"""Jobs on files of others: `input` in this process's folder becomes text, or Parquet files."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from bot.services.isolated import Refused
+from bot.services.parsing.results import Document, Sheet, Unreadable
+
+_MOST_TEXT, _MOST_LINES = 32_000_000, 2_000_000
+"""Characters and lines of a document's text, which is kept and searched as a whole."""
+
+
+def read(kind: str, name: str, sheet: str | None, pages: str | None) -> dict[str, Any]:
+    """Return {"document": {…}}, or {"tables": [{name, notes}]}, the table at index 2 being in
+    `2.parquet`. Raises Refused with a sentence about the file."""
+    try:
+        return _written(_found(kind, name, sheet, pages), name)
+    except PermissionError:
+        # A reader needs neither network nor other programs; a file that makes it try is hostile.
+        raise Refused(
+            "The file made its reader do what no reader needs; it was not read."
+        ) from None
+    except Unreadable as error:
+        raise Refused(str(error)) from None
+
+
+def _found(kind: str, name: str, sheet: str | None, pages: str | None) -> list[Sheet] | Document:
+    """What `input` holds. Raises Unreadable.
+
+    Each reader's libraries are imported for their own kind only: some take half a second.
+    """
+    data = Path("input").read_bytes()
+    found: list[Sheet] | Document | Sheet
+    match kind:
+        case "csv":
+            from bot.services.parsing.delimited import read_delimited
+
+            found = read_delimited(data, name, Path("0.parquet"))
+        case "json":
+            from bot.services.parsing.records import read_json
+
+            found = read_json(data, name)
+        case "xlsx":
+            from bot.services.parsing.office import read_workbook
+
+            found = read_workbook(data, name, sheet)
+        case "docx":
+            from bot.services.parsing.word import read_word
+
+            found = read_word(data, name)
+        case "pdf":
+            from bot.services.parsing.pages import read_pdf
+
+            found = read_pdf(data, name, pages)
+        case "mail":
+            from bot.services.parsing.mail import read_mail
+
+            found = read_mail(data, name)
+        case "html":
+            from bot.services.parsing.pages import read_html
+
+            found = read_html(data, name)
+        case "parquet":
+            found = _checked_parquet(name, Path("0.parquet"))
+        case _:
+            found = _text(data, name)
+    return [found] if isinstance(found, Sheet) else found
+
+
+def _text(data: bytes, name: str) -> Document:
+    from bot.services.parsing.text import decode
+
+    text, encoding = decode(data)
+    if not text.strip():
+        raise Unreadable(f"{name} is empty.")
+    return Document(text, notes=[encoding] * bool(encoding))
+
+
+def _checked_parquet(name: str, to: Path) -> Sheet:
+    """Write the same table to `to`, so that nobody else opens a file from outside; without numbers
+    that are none, which make every sum one."""
+    import duckdb
+
+    from bot.services.parsing.tabular import connect, without_nan
+
+    try:
+        with connect() as connection:
+            notes = without_nan(connection, "read_parquet('input')", to)
+            return Sheet("", [], [], notes=notes, is_written=True)
+    except duckdb.Error as error:
+        raise Unreadable(f"{name} is damaged: it is not readable as Parquet.") from error
+
+
+def _written(found: list[Sheet] | Document, name: str) -> dict[str, Any]:
+    """Write the sheets whose reader did not; return what the bot is to know of them."""
+    if isinstance(found, Document):
+        lines = len(found.text.splitlines())
+        if len(found.text) > _MOST_TEXT or lines > _MOST_LINES:
+            raise Unreadable(
+                f"{name} holds {len(found.text):,} characters of text in {lines:,} lines, which is "
+                "more than can be read. Ask for a part of it."
+            )
+        return {"document": dataclasses.asdict(found)}
+    from bot.services.parsing.tabular import write_parquet
+
+    for index, sheet in enumerate(found):
+        if not sheet.is_written:
+            write_parquet(sheet, Path(f"{index}.parquet"))
+    return {
+        "tables": [
+            {"name": sheet.name, "notes": sheet.notes, "left_out": sheet.left_out}
+            for sheet in found
+        ]
+    }

@@ -1,0 +1,124 @@
+"""Jobs on a SQLite file, which is opened for reading only. SQLite itself says what a statement
+would read and call, to an authorizer that allows the tables of the file and listed functions."""
+
+# ruff: noqa: S608 - the names in these statements are quoted
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from bot.services.isolated import Refused
+from bot.services.isolated.functions import ALLOWED
+from bot.services.isolated.messages import without_paths
+from bot.services.isolated.selections import tables_of, taken
+from bot.services.isolated.statements import checked_select
+
+_LONGEST = 50_000_000  # bytes of one value
+_HEAP = 500_000_000
+_READABLE = frozenset({"sqlite_master", "sqlite_schema", "json_each", "json_tree"})
+
+
+def schema(path: str, seconds: float) -> list[tuple[str, list[str]]]:
+    """Return the tables and views with their columns."""
+    with _opened(path, seconds) as connection:
+        columns, references = list[tuple[str, str, str]](), dict[tuple[str, str], str]()
+        for table in sorted(_tables(connection)):
+            for _, column, kind, *_ in connection.execute(f"PRAGMA table_info({_quoted(table)})"):
+                columns.append((table, column, kind))
+            for key in connection.execute(f"PRAGMA foreign_key_list({_quoted(table)})"):
+                references[table, key[3]] = f"{key[2]}.{key[4] or 'rowid'}"
+        return tables_of(columns, references)
+
+
+def select(path: str, sql: str, limit: int, seconds: float) -> dict[str, Any]:
+    """Return {columns, rows, truncated} of one SELECT. Raises Refused with what is not allowed."""
+    statement = checked_select(sql, "sqlite").sql
+    with _opened(path, seconds) as connection:
+        known = {name.lower() for name in _tables(connection)} | _READABLE
+        refused: list[str] = []
+
+        def authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
+            name = (first or "").lower()
+            match action:
+                case sqlite3.SQLITE_SELECT | sqlite3.SQLITE_RECURSIVE:
+                    return sqlite3.SQLITE_OK
+                # A part of the statement, as one of WITH, has no table of its own, or no column is
+                # read of what has that name.
+                case sqlite3.SQLITE_READ if not name or not second or name in known:
+                    return sqlite3.SQLITE_OK
+                case sqlite3.SQLITE_FUNCTION if (second or "").lower() in ALLOWED["sqlite"]:
+                    return sqlite3.SQLITE_OK
+                case sqlite3.SQLITE_READ:
+                    refused.append(f"The table {first} may not be read.")
+                case sqlite3.SQLITE_FUNCTION:
+                    refused.append(f"The function {second} is not allowed.")
+                case _:
+                    refused.append("Only reading is allowed.")
+            return sqlite3.SQLITE_DENY
+
+        _load_virtual_tables(connection)
+        connection.set_authorizer(authorize)
+        try:
+            cursor = connection.execute(statement)
+            columns = [each[0] for each in cursor.description]
+            return taken(columns, cursor, limit)
+        except sqlite3.Error as error:
+            if refused:
+                raise Refused(refused[0]) from None
+            raise _explained(error, sql) from None
+
+
+@contextmanager
+def _opened(path: str, seconds: float) -> Generator[sqlite3.Connection]:
+    """A connection that neither writes nor creates the file."""
+    try:
+        connection = sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True, timeout=seconds)
+    except sqlite3.Error as error:
+        raise _explained(error, "") from None
+    try:
+        connection.text_factory = _text
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA temp_store = MEMORY")
+        connection.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
+        yield connection
+    except sqlite3.Error as error:
+        raise _explained(error, "") from None
+    finally:
+        connection.close()
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    sql = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+    return [name for (name,) in connection.execute(sql) if not name.startswith("sqlite_")]
+
+
+def _load_virtual_tables(connection: sqlite3.Connection) -> None:
+    """Have SQLite declare them, which the authorizer would take for making a table."""
+    sql = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
+    for name in ("json_each", "json_tree", *(name for (name,) in connection.execute(sql))):
+        with suppress(sqlite3.Error):  # made by an extension that is not here
+            connection.execute(f"SELECT 1 FROM {_quoted(name)} LIMIT 0")
+
+
+def _text(value: bytes) -> str:
+    """What a database holds as text need not be UTF-8."""
+    return value.decode("utf-8", "replace")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _explained(error: sqlite3.Error, sql: str) -> Exception:
+    # Errors of the Python module itself, such as that of a missing parameter, have no code.
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOMEM:
+        return MemoryError()
+    message = re.sub(r"\s+", " ", str(error))[:300]
+    return Refused(without_paths(f"The database refused the query: {message}", sql))

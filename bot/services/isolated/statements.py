@@ -1,0 +1,247 @@
+"""Judges whether a statement only reads, before PostgreSQL or SQLite sees it.
+
+What is judged is what is run: the statement is written anew from its tree, and the calls are found
+in that text. DuckDB judges with its own parser, see `bot.services.isolated.tables`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import cast
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
+
+from bot.services.isolated import Refused
+from bot.services.isolated.functions import ALLOWED
+from bot.services.parsing.text import clean
+
+_ALLOWED = (
+    "One SELECT statement is allowed (WITH, JOIN, GROUP BY, UNION, window functions are fine); "
+    "nothing that changes data or settings."
+)
+_LONGEST = 20_000  # characters
+_LONGEST_NAME = 63  # bytes; PostgreSQL leaves out what comes after
+_DEEPEST = 40  # parentheses within each other; the parser's time grows fast with them
+
+_PART_NAMES = """
+    Query Binary Unary Predicate Func Alias Aliases All Any AtTimeZone Between Boolean Bracket
+    ColumnDef Column CTE Cube DataType DataTypeParam Distinct Fetch Filter From Group GroupingSets
+    Having Identifier IgnoreNulls In Interval IntervalSpan Join JSONKeyValue JSONPath JSONPathPart
+    Lambda Lateral Limit LimitOptions Literal Null Offset Order Ordered RespectNulls Rollup Schema
+    Slice Star Table TableAlias TableSample Tuple Values Var Where Window WindowSpec With
+    WithinGroup
+"""
+_PARTS = tuple(getattr(exp, name) for name in _PART_NAMES.split())
+
+_LANGUAGE = """
+    all and any array as between by case distinct else except exists filter from having ilike in
+    intersect is join lateral like limit not offset on or over recursive select similar some then
+    to union using values when where with within group sets set returning materialized
+    bigint bit character decimal double float int integer nchar nvarchar precision real smallint
+    timestamp varying zone tablesample bernoulli system escape collate end partition rows range
+    window exclude only outer inner left right full cross natural
+"""
+_NO_CALLS = frozenset(_LANGUAGE.split())
+"""Words of the language that stand before a parenthesis and call nothing."""
+
+_TYPES = re.compile(
+    r"(?:var)?char|bpchar|character(?: varying)?|n?(?:var)?char2?|text|name|citext|u?uuid|boolean|bool"
+    r"|(?:small|big|tiny|medium|u)?int(?:eger)?[248]?|udouble|u(?:small|big|tiny)int|serial|real"
+    r"|double(?: precision)?|float[48]?|decimal|numeric|money|dec|bit|varbit|bit varying|bytea|blob"
+    r"|varbinary|date|datetime|time|timetz|timestamp(?:l?tz|ntz)?|(?:time|timestamp) with(?:out)? time zone"
+    r"|interval|jsonb?|array|oid|inet|cidr|macaddr8?|tsvector|tsquery|jsonpath|point|polygon|box"
+    r"|path|line|lseg|circle|(?:int4|int8|num|ts|tstz|date)(?:multi)?range|null|unknown|any|none"
+    r"|signed|unsigned"
+)
+_SCHEMAS = re.compile(r"pg_catalog|pg_toast.*|pg_temp.*|information_schema")
+_CATALOGUES = frozenset(
+    f"information_schema.{name}"
+    for name in (
+        *("tables", "columns", "views", "schemata", "table_constraints", "key_column_usage"),
+        *("constraint_column_usage", "referential_constraints"),
+    )
+)
+_SYSTEM = re.compile(r"pg_.*|sqlite_(?!master$|schema$).*|pragma_.*|dbstat|fts\d.*|rtree.*")
+_VALUES = frozenset({TokenType.STRING, TokenType.NUMBER})
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A statement that only reads: `sql` as it is to be run, the functions it `calls`, and the
+    names behind a dot, each with the tables of which one has such a column if it is one: () where
+    that cannot be told."""
+
+    sql: str
+    calls: frozenset[str]
+    dotted: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def checked_select(sql: str, dialect: str, functions: Collection[str] = ()) -> Checked:
+    """Check that `sql` is one statement that only reads, and calls only what is listed for the
+    dialect or in `functions`. Raises Refused that names what is not allowed and what is."""
+    statement = _parsed(clean(sql), dialect)
+    if dialect == "postgres":
+        statement = cast(exp.Query, statement.transform(_as_written))
+    for node in statement.walk():
+        if not isinstance(node, _PARTS) or isinstance(node, exp.Operator):
+            raise Refused(f"{_named(node)} is not allowed in it. {_ALLOWED}")
+        if isinstance(node, exp.DataType):
+            _check_type(node, dialect)
+        if isinstance(node, exp.Table):
+            _check_table(node)
+    written = statement.sql(dialect=dialect, comments=False)
+    tokens = sqlglot.tokenize(written, read=dialect)
+    calls = _calls(statement, tokens)
+    if refused := sorted(calls - ALLOWED[dialect] - set(functions)):
+        raise Refused(
+            f"The function {refused[0]} is not allowed: only listed ones that compute from their "
+            f"arguments are. {_ALLOWED}"
+        )
+    return Checked(written, frozenset(calls), tuple(_dotted(statement, tokens, dialect)))
+
+
+def _parsed(sql: str, dialect: str) -> exp.Query:
+    if len(sql) > _LONGEST or _depth(sql) > _DEEPEST:
+        raise Refused(f"The statement is too long or too deeply nested. {_ALLOWED}")
+    try:
+        statements = [each for each in sqlglot.parse(sql, dialect=dialect) if each is not None]
+    except (sqlglot.errors.SqlglotError, RecursionError) as error:
+        reason = re.sub(r"\x1b\[\d*m", "", str(error)).split("\n")[0]
+        raise Refused(f"The SQL cannot be read: {reason} {_ALLOWED}") from None
+    if len(statements) != 1:
+        raise Refused(f"{len(statements)} statements were given. {_ALLOWED}")
+    [statement] = statements
+    if not isinstance(statement, exp.Query):
+        words = re.findall(r"[A-Za-z]+", sql)
+        raise Refused(f"{words[0].upper() if words else 'This'} is not allowed. {_ALLOWED}")
+    return statement
+
+
+def _depth(sql: str) -> int:
+    depth = deepest = 0
+    for character in sql:
+        depth += (character in "([{") - (character in ")]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _named(node: object) -> str:
+    return type(node).__name__.upper()
+
+
+def _check_type(node: exp.DataType, dialect: str) -> None:
+    """Types with functions of their own behind a cast: regclass, xml, and those of the operator."""
+    name = node.sql(dialect=dialect).lower()
+    plain = re.sub(r"\(.*?\)|\[\d*\]", "", name).strip()
+    if not _TYPES.fullmatch(re.sub(r"\s+", " ", plain)) and not isinstance(
+        node.find_ancestor(exp.Interval), exp.Interval
+    ):
+        raise Refused(f"The type {name} is not allowed in a cast. Compare it as text. {_ALLOWED}")
+
+
+def _check_table(node: exp.Table) -> None:
+    schema, name = node.db.lower(), node.name.lower()
+    if f"{schema}.{name}" in _CATALOGUES and not node.catalog:
+        return
+    if _SCHEMAS.fullmatch(schema) or _SYSTEM.fullmatch(name):
+        raise Refused(f"The table {node.name} may not be read: it is the system's. {_ALLOWED}")
+
+
+def _as_written(node: exp.Expression) -> exp.Expression:
+    """Undo what the writer for PostgreSQL would change: strings with escapes, and names of functions."""
+    match node:
+        case exp.ByteString() | exp.RawString():
+            return exp.Literal.string(node.name)
+        case exp.Hex():
+            return exp.Anonymous(this="to_hex", expressions=[node.this])
+        case exp.Log() if node.expression and node.this == exp.Literal.number(10):
+            return exp.Log(this=node.expression)
+        case _:
+            return node
+
+
+def _folded(name: str, *, is_quoted: bool) -> str:
+    """Return a name as PostgreSQL keeps it: ASCII letters small unless quoted, and 63 bytes."""
+    kept = name.encode() if is_quoted else name.encode().lower()
+    return kept[:_LONGEST_NAME].decode(errors="ignore")
+
+
+def _calls(statement: exp.Query, tokens: list[Token]) -> set[str]:
+    """The names before a parenthesis in the text that will be run, but for words of the language
+    and the names of tables with a list of columns. A quoted name counts as it is written."""
+    found: Counter[str] = Counter()
+    for index, (token, following) in enumerate(pairwise(tokens)):
+        if following.token_type != TokenType.L_PAREN or token.token_type in _VALUES:
+            continue
+        is_bare = token.token_type != TokenType.IDENTIFIER
+        name = _written_name(token).split()[-1] if is_bare else _written_name(token)
+        is_language = name in _NO_CALLS or not re.match(r"[^\W\d]", name)
+        if is_bare and is_language and not _is_dot(tokens[index - 1]):
+            continue
+        found[_qualified(tokens, index, name)] += 1
+    for alias in statement.find_all(exp.TableAlias):
+        if alias.columns and alias.this is not None:
+            found[_name(alias.this)] -= 1
+    # A function may be named like a word of the language.
+    unknown = {each.name.lower() for each in statement.find_all(exp.Anonymous)}
+    return {name for name, count in found.items() if count > 0} | unknown
+
+
+def _qualified(tokens: list[Token], index: int, name: str) -> str:
+    """The name of a function with its schema, unless that is PostgreSQL's own."""
+    if index < 2 or not _is_dot(tokens[index - 1]):
+        return name
+    schema = tokens[index - 2].text
+    return name if schema.lower() == "pg_catalog" else f"{schema}.{name}"
+
+
+def _dotted(
+    statement: exp.Query, tokens: list[Token], dialect: str
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names behind a dot that are no table's, with the tables that they may be columns of."""
+    sources: dict[str, list[str | None]] = {}
+    defined = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
+    for node in statement.find_all(exp.Table, exp.Subquery, exp.Lateral, exp.Values, exp.Unnest):
+        if name := node.alias_or_name.lower():
+            sources.setdefault(name, []).append(_base_table(node, defined, dialect))
+    behind_dots = Counter(_written_name(each) for dot, each in pairwise(tokens) if _is_dot(dot))
+    for table in statement.find_all(exp.Table):
+        behind_dots.subtract(map(_name, table.parts[1:]))
+    for column in statement.find_all(exp.Column):
+        if column.table and not isinstance(column.this, exp.Star):
+            tables = sources.get(column.table.lower(), [None])
+            certain = tuple(each for each in tables if each)
+            behind_dots.subtract(map(_name, column.parts[1:]))
+            yield _name(column.this), certain if len(certain) == len(tables) else ()
+    for name, count in behind_dots.items():
+        if count > 0:
+            yield name, ()
+
+
+def _is_dot(token: Token) -> bool:
+    return token.token_type == TokenType.DOT
+
+
+def _written_name(token: Token) -> str:
+    return _folded(token.text, is_quoted=token.token_type == TokenType.IDENTIFIER)
+
+
+def _name(part: exp.Expr) -> str:
+    return _folded(part.name, is_quoted=bool(part.args.get("quoted")))
+
+
+def _base_table(node: exp.Expression, defined: set[str], dialect: str) -> str | None:
+    """The name of a table of the database; None for what the statement makes itself."""
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        return None
+    alias = node.args.get("alias")
+    if (not node.db and node.name.lower() in defined) or (alias is not None and alias.columns):
+        return None
+    bare: exp.Table = exp.Table(this=node.this, db=node.args.get("db"))
+    return bare.sql(dialect=dialect)

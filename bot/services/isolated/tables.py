@@ -1,0 +1,196 @@
+"""Jobs on tables: SQL in DuckDB over Parquet, CSV and JSON files of this process's folder.
+
+`tables` is a list of [file, reader, names]: each file is a view under each of its names.
+"""
+
+# ruff: noqa: S608 - the names in these statements are quoted, the values our own
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from bot.services.isolated import Refused
+from bot.services.isolated.functions import ALLOWED
+from bot.services.isolated.messages import without_paths
+from bot.services.parsing.results import Sheet
+from bot.services.parsing.tabular import column_names, connect, write_parquet
+
+Tables = list[tuple[str, str, list[str]]]
+
+_MEMORY = "512MB"
+_LONGEST = 1_000  # characters of an error, which may quote a whole value
+_ENDING = (duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.InternalException)
+"""Errors after which DuckDB takes no more statements, or has no memory for them."""
+_ONE_SELECT = "One SELECT (or WITH … SELECT) statement is allowed, and nothing else."
+
+
+class _Database:
+    """The connection of this process, and the views it has."""
+
+    def __init__(self) -> None:
+        self.connection = connect(threads=2, memory=_MEMORY)
+        self.connection.execute(f"SET allowed_directories = ['{Path.cwd()}/']")
+        self.connection.execute("SET enable_external_access = false")
+        self.connection.execute("SET lock_configuration = true")
+        self.tables: Tables = []
+
+    def over(self, tables: Tables) -> Any:
+        """Return the connection with `tables` as its views and no other."""
+        if tables != self.tables:
+            for name in _names(self.tables):
+                self.connection.execute(f"DROP VIEW IF EXISTS {_quoted(name)}")
+            self.tables = []
+            for file, reader, names in tables:
+                source = f"{reader}('{Path.cwd() / file}')"
+                for name in names:
+                    # One of that name is left where a later one could not be made.
+                    view = f"CREATE OR REPLACE VIEW {_quoted(name)}"
+                    self.connection.execute(f"{view} AS FROM {source}")
+            self.tables = tables
+        return self.connection
+
+
+_databases: list[_Database] = []
+
+
+def rows(tables: Tables, sql: str) -> list[tuple[Any, ...]]:
+    """Return all rows of a statement of the bot's own."""
+    try:
+        return list(_over(tables).execute(sql).fetchall())
+    except duckdb.Error as error:
+        raise _explained(error, sql) from None
+
+
+def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
+    """Run a statement of the model's and write its rows as Parquet to the file `to`. Return their columns [[name, type]] and number. Raises Refused for anything but one SELECT over
+    `tables` with allowed functions."""
+    try:
+        connection = _over(tables)
+        statement = _judged(connection, sql, set(_names(tables)))
+        source = f"({statement}\n)"
+        writing = f"FROM {source}) TO '{Path.cwd() / to}' (FORMAT parquet)"
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        try:
+            connection.execute(f"COPY (SELECT * {_whole_numbers(columns)} {writing}")
+        except duckdb.ConversionException:
+            # A sum beyond 64 bits, unless the statement itself is at fault and fails again.
+            connection.execute(f"COPY (SELECT * {writing}")
+        return measure(to)
+    except duckdb.Error as error:
+        raise _explained(error, sql) from None
+
+
+def measure(file: str) -> dict[str, Any]:
+    """Return the columns [[name, type]] and the number of rows of a Parquet file."""
+    source = f"read_parquet('{Path.cwd() / file}')"
+    try:
+        connection = _over([])
+        columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+        [count] = connection.execute(f"SELECT count(*) FROM {source}").fetchone()
+    except duckdb.Error as error:
+        raise _explained(error, "") from None
+    return {"columns": [(name, kind) for name, kind, *_ in columns], "rows": count}
+
+
+def write(columns: list[str], rows: list[list[Any]], to: str) -> dict[str, Any]:
+    """Write rows of Python values as Parquet to the file `to`, and measure it; `notes` say what could
+    not be written as it is. Text stays text, ISO dates become dates."""
+    names = column_names(columns, len(columns))
+    sheet = Sheet("rows", names, rows, typed=True)
+    write_parquet(sheet, Path(to))
+    return {**measure(to), "notes": sheet.notes}
+
+
+def _over(tables: Tables) -> Any:
+    if not _databases:
+        _databases.append(_Database())
+    return _databases[0].over(tables)
+
+
+def _judged(connection: Any, sql: str, tables: set[str]) -> str:
+    """Return the one SELECT in `sql`, judged by the tree that DuckDB's own parser makes of it."""
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise Refused(_ONE_SELECT)
+    statement: str = statements[0].query.strip().rstrip(";")
+    [text] = connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [statement]).fetchone()
+    tree = json.loads(text)
+    if tree["error"]:
+        raise Refused(f"{tree['error_message']} {_ONE_SELECT}")
+    for node, known in _nodes(tree["statements"], frozenset(map(_folded, tables))):
+        name = node.get("function_name")
+        if name is not None and re.match(r"\w", name) and name.lower() not in ALLOWED["duckdb"]:
+            raise Refused(f"The function {name} is not allowed here.")
+        if node.get("type") == "BASE_TABLE" and (
+            node.get("schema_name") or _folded(node["table_name"]) not in known
+        ):
+            raise Refused(
+                f"The table {node['table_name']} does not exist. Name it in handles; tables here: "
+                f"{', '.join(sorted(tables)) or 'none'}."
+            )
+        if node.get("type") == "SHOW_REF":
+            raise Refused(f"{_ONE_SELECT} describe_table tells what a table holds.")
+    return statement
+
+
+def _nodes(tree: Any, tables: frozenset[str]) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
+    """Every object of the tree with the names of tables that it sees: `tables`, and those parts of
+    WITH that come before it. Elsewhere the same name may be a file's or the catalogue's.
+
+    Without recursion: statements may nest deep.
+    """
+    waiting = [(tree, tables)]
+    while waiting:
+        node, known = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend((each, known) for each in node)
+        elif isinstance(node, dict):
+            for part in node.get("cte_map", {}).get("map", ()):
+                waiting.append((part["value"], known))
+                known |= {_folded(part["key"])}
+            yield node, known
+            for key, value in node.items():
+                # Only the second half of a recursive part may name the part itself.
+                if key == "right" and node.get("type") == "RECURSIVE_CTE_NODE":
+                    waiting.append((value, known | {_folded(node["cte_name"])}))
+                elif key != "cte_map":
+                    waiting.append((value, known))
+
+
+def _whole_numbers(columns: list[tuple[str, str]]) -> str:
+    """Sums of integers have 128 bits, which Parquet would turn into floating point."""
+    casts = [
+        f"CAST({_quoted(name)} AS BIGINT) AS {_quoted(name)}"
+        for name, kind, *_ in columns
+        if kind == "HUGEINT"
+    ]
+    return f"REPLACE ({', '.join(casts)})" if casts else ""
+
+
+def _explained(error: Exception, sql: str) -> Exception:
+    """DuckDB's own words, without paths and advice on its settings."""
+    if isinstance(error, _ENDING):
+        return MemoryError()
+    lines = [line for line in str(error)[:_LONGEST].splitlines() if "Did you mean" not in line]
+    told = re.sub(r" Use \"SET .*", "", "\n".join(list(filter(None, lines))[:4]))
+    return Refused(without_paths(told, sql))
+
+
+def _folded(name: str) -> str:
+    """Return a name as DuckDB compares it: only ASCII letters are the same in any case. Were `ſ` an
+    `s` here, a part of WITH named `ſqlite_master` would stand for the catalogue."""
+    return name.encode().lower().decode()
+
+
+def _names(tables: Tables) -> list[str]:
+    return [name for _, _, names in tables for name in names]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

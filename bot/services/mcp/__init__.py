@@ -1,0 +1,16 @@
+"""Tools of MCP servers: connections, pins, and how they join the catalogue."""
+
+from bot.services.mcp.config import McpServer
+from bot.services.mcp.pins import Pin, Pins, ServerPins, ToolFacts
+from bot.services.mcp.servers import McpServers, Standing, open_mcp_servers
+
+__all__ = [
+    "McpServer",
+    "McpServers",
+    "Pin",
+    "Pins",
+    "ServerPins",
+    "Standing",
+    "ToolFacts",
+    "open_mcp_servers",
+]

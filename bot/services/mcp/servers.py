@@ -1,0 +1,275 @@
+"""All configured MCP servers: which of their tools may be used now."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bot.core.background import alongside
+from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
+from bot.services.given_schema import given_models
+from bot.services.mcp.config import McpServer
+from bot.services.mcp.pins import Pin, Pins, Reach, ServerPins, ToolFacts
+from bot.toolkit.tool import Tool
+
+if TYPE_CHECKING:
+    from bot.services.mcp.server import Connection
+
+log = logging.getLogger(__name__)
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to see a server at all
+_FIRST_MEETING = 10.0  # seconds from the start in which runs wait for servers that were never seen
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one server stands, for people who run the bot; `changed` are the tools that are off by
+    name, `hidden` those that the bot cannot call. `error` says that it cannot be reached, and why
+    if it was asked just now."""
+
+    name: str
+    usable: tuple[str, ...] = ()
+    changed: Mapping[str, Pin] = field(default_factory=dict)
+    error: str = ""
+    hidden: tuple[str, ...] = ()
+
+
+class McpServers:
+    """The servers of this deployment. A server is asked what it has when it is first heard of, and
+    whenever it is connected; in between its tools are known from their pins, and nothing runs."""
+
+    def __init__(
+        self, servers: Mapping[str, McpServer], pins: Pins, *, meeting_ends: float = float("-inf")
+    ) -> None:
+        self._servers = servers
+        self._pins = pins
+        self._made: dict[tuple[str, str], Tool | None] = {}
+        self._making = asyncio.Lock()
+        self._asked = {name: asyncio.Event() for name in servers}  # set once it was asked first
+        self._meeting_ends = meeting_ends  # on the event loop's clock
+        self._missing: set[str] = set()
+        self._connections = {
+            name: self._connection(name, server) for name, server in servers.items()
+        }
+
+    def _connection(self, name: str, server: McpServer) -> Connection:
+        from bot.services.mcp.server import Connection  # loads the SDK: half a second
+
+        return Connection(name, server, partial(self._saw, name), partial(self._missed, name))
+
+    async def tools(self, allowed: Sequence[str] | None = None) -> tuple[Tool, ...]:
+        """Return the tools that may be used now, of the servers that may have any of the `allowed`
+        names, groups and patterns (None: of all).
+
+        Waits for servers that were never seen, in the first seconds of the process and no longer.
+        Raises StoreUnavailable.
+        """
+        names = [name for name in self._servers if self._may_have(name, allowed)]
+        await self._first_asked(names)
+        known = [(name, await self._known(name)) for name in names]
+        for name, pins in known:
+            self._note(name, is_known=pins is not None)
+        usable = [
+            (name, pin.usable)
+            for name, pins in known
+            for pin in (pins.tools.values() if pins else ())
+            if pin.usable and self._is_offered(name, pin.usable.name)
+        ]
+        async with self._making:
+            await self._make([each for each in usable if _key(*each) not in self._made])
+        made = [tool for each in usable if (tool := self._made[_key(*each)])]
+        # Names are made so that no two are alike; should a server have found a way, the first counts.
+        return tuple({each.name: each for each in reversed(made)}.values())[::-1]
+
+    def missing(self, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the servers whose tools `tools` had to leave out, as they were never seen."""
+        return tuple(name for name in sorted(self._missing) if self._may_have(name, allowed))
+
+    def _note(self, name: str, *, is_known: bool) -> None:
+        if is_known:
+            self._missing.discard(name)
+        elif name not in self._missing:
+            self._missing.add(name)
+            log.warning("Runs go on without the tools of MCP server %s: it has not answered", name)
+
+    def _may_have(self, name: str, allowed: Sequence[str] | None) -> bool:
+        server = self._servers[name]
+        return allowed is None or any(server.may_have(name, each) for each in allowed)
+
+    async def _first_asked(self, names: Sequence[str]) -> None:
+        """Wait until each server was asked for its tools once, whatever came of it."""
+        asked = [self._asked[name] for name in names]
+        left = self._meeting_ends - asyncio.get_running_loop().time()
+        if left <= 0 or all(each.is_set() for each in asked):
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                await asyncio.gather(*(each.wait() for each in asked))
+
+    async def standings(self) -> list[Standing]:
+        """How each server stands, asked now."""
+        return list(await asyncio.gather(*(self._standing(name) for name in self._servers)))
+
+    async def accept(self, name: str, tools: Sequence[str] | None = None) -> dict[str, Pin]:
+        """Accept what the server offered when it was asked last, of the named tools or of all.
+        Returns exactly that, whatever it offers meanwhile. Raises ToolError when there is no such
+        server."""
+        if name not in self._servers:
+            raise ToolError(
+                f"There is no MCP server {name}. Configured: {', '.join(self._servers)}."
+            )
+        pins = await self._known(name) or ServerPins()
+        changed = self._changed(name, pins)
+        taken = {tool: pin for tool, pin in changed.items() if tools is None or tool in tools}
+        await self._pins.save(name, pins.accept(taken))
+        return taken
+
+    async def meet_new_ones(self) -> None:
+        """Ask servers that were never seen for their tools, again and again until they answer."""
+        async with asyncio.TaskGroup() as group:
+            for name in self._servers:
+                group.create_task(self._meet(name))
+
+    async def close(self) -> None:
+        """Leave all servers."""
+        await asyncio.gather(*(each.close() for each in self._connections.values()))
+
+    async def _meet(self, name: str) -> None:
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                if await self._known(name) is None:
+                    await self._connections[name].look()
+            except ToolError:
+                pass  # the connection has said so
+            except StoreUnavailable as error:
+                log.warning("Tools of MCP server %s are not known yet: %s", name, error)
+            else:
+                return
+            finally:
+                self._asked[name].set()
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def _saw(self, name: str, listed: Sequence[ToolFacts]) -> None:
+        if await self._trouble(name):
+            await self._pins.save(_reach(name), Reach(down=False))
+        before = await self._known(name)
+        now = before.against(listed) if before else ServerPins.first(listed)
+        if now == before:
+            return
+        await self._pins.save(name, now)
+        if now.changed:
+            log.warning(
+                "MCP server %s changed %s: off until `bot mcp --accept %s`",
+                name,
+                ", ".join(sorted(now.changed)),
+                name,
+            )
+
+    async def _missed(self, name: str, why: str) -> None:
+        await self._pins.save(_reach(name), Reach(down=True, why=why))
+
+    async def _trouble(self, name: str) -> str:
+        """Return why the server could not be used when somebody tried last; "" when it could."""
+        try:
+            reach = await self._pins.load(_reach(name), Reach)
+        except CorruptValue:
+            return ""
+        return (reach.why or "cannot be reached") if reach and reach.down else ""
+
+    async def _known(self, name: str) -> ServerPins | None:
+        try:
+            return await self._pins.load(name, ServerPins)
+        except CorruptValue:  # what was trusted is lost: nothing is, until somebody says so again
+            log.exception("The pins of MCP server %s are lost", name)
+            await self._pins.save(name, ServerPins())
+            return ServerPins()
+
+    async def pinned(self) -> list[Standing]:
+        """How each server stands as far as is known, without asking it."""
+        return [await self._as_pinned(name) for name in self._servers]
+
+    async def _standing(self, name: str) -> Standing:
+        from bot.services.mcp.server import first_of, reason
+
+        error = ""
+        try:
+            await self._connections[name].look()
+        except ToolError as failed:
+            error = str(failed)
+            if failed.__cause__:
+                error = f"cannot be reached: {reason(failed.__cause__)}"
+                is_missing = isinstance(first_of(failed.__cause__), FileNotFoundError)
+                if self._servers[name].command and not is_missing:
+                    error += "; run its command by hand to see why"
+        return replace(await self._as_pinned(name), error=error)
+
+    async def _as_pinned(self, name: str) -> Standing:
+        known = await self._known(name)
+        pins = known or ServerPins()
+        error = "" if known else "has not answered yet"
+        error = await self._trouble(name) or error
+        usable = tuple(
+            tool for tool, pin in pins.tools.items() if pin.usable and self._is_offered(name, tool)
+        )
+        hidden = tuple(sorted(self._connections[name].needs_tasks))
+        return Standing(name, usable, self._changed(name, pins), error, hidden)
+
+    def _changed(self, name: str, pins: ServerPins) -> dict[str, Pin]:
+        takes = self._servers[name].takes
+        return {tool: pin for tool, pin in pins.changed.items() if takes(tool)}
+
+    def _is_offered(self, server: str, tool: str) -> bool:
+        """Whether the operator wants this tool, and the bot can call it."""
+        hidden = self._connections[server].needs_tasks
+        return tool not in hidden and self._servers[server].takes(tool)
+
+    async def _make(self, wanted: Sequence[tuple[str, ToolFacts]]) -> None:
+        """Make tools of what servers say of them. One that cannot be used is left out."""
+        if not wanted:
+            return
+        from bot.services.mcp.tools import mcp_tool
+
+        models = await given_models(
+            [
+                (f"MCP server {name}, tool {facts.name}", facts.input_schema)
+                for name, facts in wanted
+            ]
+        )
+        for (name, facts), model in zip(wanted, models, strict=True):
+            if isinstance(model, ToolDefinitionError):
+                log.warning("A tool is left out: %s", model)
+                self._made[_key(name, facts)] = None
+            else:
+                server = self._servers[name]
+                tool = mcp_tool(facts, model, self._connections[name], server.timeout)
+                self._made[_key(name, facts)] = tool
+
+
+def _key(server: str, facts: ToolFacts) -> tuple[str, str]:
+    return server, facts.digest
+
+
+def _reach(name: str) -> str:
+    """Under which name it is kept, beside the pins, whether a server can be reached."""
+    return f"{name}/reach"
+
+
+@asynccontextmanager
+async def open_mcp_servers(
+    servers: Mapping[str, McpServer], pins: Pins
+) -> AsyncGenerator[McpServers]:
+    """The servers for the length of the context; those that were started are stopped at its end."""
+    ends = asyncio.get_running_loop().time() + _FIRST_MEETING
+    opened = McpServers(servers, pins, meeting_ends=ends)
+    try:
+        async with alongside(opened.meet_new_ones(), name="MCP servers"):
+            yield opened
+    finally:
+        await opened.close()

@@ -1,0 +1,71 @@
+"""What a workbook shows with its numbers and keeps in their formats only: per cent and currency."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+from bot.services.parsing.numerals import some_of
+from bot.services.parsing.results import Cell, Sheet
+
+_OF_A_PLACE = re.compile(r"\[\$([^\]-]*)[^\]]*\]")
+"""A currency as `[$€-407]`; `[$-407]` has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The signs that the numbers of each column are shown with."""
+
+    seen: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def see(self, row: Sequence[Any]) -> None:
+        """Take in the cells of a row."""
+        for at, cell in enumerate(row):
+            if _is_number(cell.value):
+                self.seen[at].add(_sign(cell.number_format) if cell.has_style else "")
+
+    def tell(self, sheet: Sheet) -> Sheet:
+        """`sheet` with 10 where 0.1 is shown as 10%; its notes tell of that, and of currencies."""
+        columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
+        told = []
+        for at, cells in enumerate(columns):
+            sign, *others = self.seen[at] or {""}
+            if not sign or others:
+                continue
+            if sign == "%":
+                columns[at] = [_hundredfold(cell) for cell in cells]
+            first = next(filter(_is_number, columns[at]), None)
+            if first is not None:
+                written = f"{first}%" if sign == "%" else f"{sign}{first}"
+                told.append(f"{sheet.columns[at]} ({written} as {first})")
+        if not told:
+            return sheet
+        note = f"Read as numbers: {some_of(told)}."
+        return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, note])
+
+
+def _is_number(cell: Cell) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _hundredfold(cell: Cell) -> Cell:
+    if not isinstance(cell, int | float) or isinstance(cell, bool):
+        return cell
+    hundredfold = float(f"{cell * 100:.12g}")
+    return int(hundredfold) if hundredfold.is_integer() else hundredfold
+
+
+@cache
+def _sign(form: str) -> str:
+    """The sign of a format such as `0.0%` or `#,##0 "€"`; "" without one."""
+    from openpyxl.styles.numbers import is_builtin
+
+    plain = _OF_A_PLACE.sub(r"\1", form)
+    sign = next((c for c in plain if c == "%" or unicodedata.category(c) == "Sc"), "")
+    # Those that every workbook has are shown in the currency of whoever looks.
+    return "" if sign != "%" and is_builtin(form) else sign

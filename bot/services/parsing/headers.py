@@ -1,0 +1,126 @@
+"""Whether the first row of a table names its columns."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, time
+from decimal import Decimal
+from itertools import pairwise
+
+from bot.services.parsing.numerals import is_written_number, says_nothing
+from bot.services.parsing.results import Cell
+
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:[ T].*)?|\d{1,2}([-/.])\d{1,2}\1(?:\d{2}|\d{4})(?: .*)?"
+    r"|\d{4}-?Q[1-4]|\d{1,2}:\d\d(?::\d\d.*)?"
+)
+_YEARS = range(1500, 2201)
+_SOME = 0.1
+"""A share of rows that counts as exceptions."""
+_LOOKED_AT = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`is_header`: the first row names the columns; not `is_sure`: it may as well be otherwise."""
+
+    is_header: bool
+    is_sure: bool
+
+
+def judged(first: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int) -> Verdict:
+    """Judge the first row by the rows below it. A header is unlike its own columns: words above
+    numbers, or years, dates or counting numbers above something else."""
+    body = rows[:_LOOKED_AT]
+    filled = {at: cell for at, cell in enumerate(first) if _kind(cell)}
+    if len(filled) < max(1, width // 2):
+        return Verdict(is_header=False, is_sure=False)
+    words = [at for at, cell in filled.items() if _kind(cell) == "text"]
+    figures = [at for at in filled if at not in words]
+    unlike = any(_is_unlike(first[at], _column(body, at)) for at in words)
+    if not figures:
+        if unlike or not body:
+            return Verdict(is_header=True, is_sure=True)
+        recurs = [at for at in words if first[at] in _column(body, at)]
+        repeats = any(list(row[: len(first)]) == list(first) for row in body)
+        return Verdict(is_header=repeats or not recurs, is_sure=repeats or _is_longer(first, body))
+    if _is_progression(first, body, figures):
+        return Verdict(is_header=True, is_sure=bool(words))
+    return Verdict(is_header=unlike, is_sure=False)
+
+
+def _kind(cell: Cell) -> str:
+    """Return text, number or date; "" for a blank cell."""
+    if isinstance(cell, date | time):
+        return "date"
+    if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool):
+        return "number"
+    text = str(cell if cell is not None else "").strip()
+    if not text or says_nothing(text):
+        return ""
+    if _DATE.fullmatch(text):
+        return "date"
+    return "number" if is_written_number(text) else "text"
+
+
+def _column(rows: Sequence[Sequence[Cell]], at: int) -> list[Cell]:
+    return [row[at] for row in rows if at < len(row) and _kind(row[at])]
+
+
+def _is_unlike(name: Cell, column: Sequence[Cell]) -> bool:
+    """Whether a word stands above numbers or dates, or above codes of one form."""
+    kinds = Counter(map(_kind, column))
+    if kinds["text"] <= _SOME * len(column):
+        return bool(column)
+    forms = {
+        re.sub(r"[a-z]", "a", re.sub(r"[A-Z]", "A", re.sub(r"\d", "0", str(c)))) for c in column
+    }
+    return len(forms) == 1 and len(set(map(str, column))) > 2 and not _has_form(name, forms)
+
+
+def _has_form(name: Cell, forms: set[str]) -> bool:
+    return re.sub(r"[a-z]", "a", re.sub(r"[A-Z]", "A", re.sub(r"\d", "0", str(name)))) in forms
+
+
+def _is_longer(first: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
+    """Whether the cells look like names of columns: none is blank, and one is `like_this`."""
+    return any("_" in str(cell) for cell in first) and not any(
+        "_" in str(cell) for row in body for cell in row
+    )
+
+
+def _is_progression(
+    first: Sequence[Cell], body: Sequence[Sequence[Cell]], figures: Sequence[int]
+) -> bool:
+    """Whether the numbers or dates of the first row go up by steps, and those below do not."""
+    steps = _steps(first, figures)
+    below = sum(_steps(row, figures) == steps for row in body)
+    return bool(steps) and below <= _SOME * len(body)
+
+
+def _steps(row: Sequence[Cell], at: Sequence[int]) -> str:
+    """Say what these cells of a row are when they go up by steps: dates, years or numbers."""
+    cells = [row[n] if n < len(row) else None for n in at]
+    if all(_kind(cell) == "date" for cell in cells):
+        texts = list(map(str, cells))
+        return "dates" if len(set(texts)) == len(texts) else ""
+    numbers = [_whole(cell) for cell in cells]
+    known = [each for each in numbers if each is not None]
+    if len(known) < len(numbers):
+        return ""
+    steps = {after - before for before, after in pairwise(known)}
+    if all(each in _YEARS for each in known):
+        is_ordered = all(step > 0 for step in steps) or all(step < 0 for step in steps)
+        return "years" if is_ordered else ""
+    return "numbers" if len(known) > 2 and len(steps) == 1 and steps.pop() > 0 else ""
+
+
+def _whole(cell: Cell) -> int | None:
+    """Return a whole number, also in text without a sign; None for anything else."""
+    if isinstance(cell, float) and cell.is_integer():
+        return int(cell)
+    text = str(cell).strip()
+    return int(text) if text.isascii() and text.isdecimal() else None

@@ -1,0 +1,157 @@
+"""Types of columns, by rules of ours: a guess that is wrong changes values without a word, so a column
+gets a type only where every value in it has one reading; all else stays text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from math import isnan
+
+from bot.services.parsing.results import Cell
+
+WHOLE = r"[-+]?(?:0|[1-9]\d*)"
+"""Without leading zeros: 007 is a code."""
+FRACTION = r"[-+]?(?:0|[1-9]\d*)?\.\d+|[-+]?(?:0|[1-9]\d*)\."
+_EXPONENT = r"(?:\d+\.?\d*|\.\d+)[eE][-+]?\d{1,3}"
+_SCIENTIFIC = r"(?:\d*\.\d+|\d+\.)[eE][-+]?\d{1,3}|\d+[eE][-+]\d{1,3}"
+"""An exponent that can be no code: 1E2 and 12E10 are names of things, too."""
+
+ISO_DATE = r"\d{4}-\d\d-\d\d"
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?"
+ISO_TIME = rf"{ISO_DATE}[ T]{_CLOCK}"
+_ZONE = r"(?:Z|[+-]\d\d(?::?\d\d)?)"
+
+_MOST_DIGITS = 38
+"""Of a DECIMAL in DuckDB and Parquet."""
+
+
+def matcher(*patterns: str) -> re.Pattern[str]:
+    """Return a compiled alternative of the patterns, ASCII digits only, for fullmatch."""
+    return re.compile("|".join(f"(?:{each})" for each in patterns), re.ASCII)
+
+
+_NUMBER = matcher(WHOLE, FRACTION, rf"[-+]?(?:{_SCIENTIFIC})")
+_MAYBE_NUMBER = matcher(WHOLE, FRACTION, rf"[-+]?(?:{_EXPONENT})")
+_IS_WHOLE, _IS_FRACTION = matcher(WHOLE), matcher(FRACTION, rf"[-+]?(?:{_SCIENTIFIC})")
+_DATE, _TIME, _CLOCK_ALONE = matcher(ISO_DATE), matcher(ISO_TIME), matcher(_CLOCK)
+_ZONED = matcher(rf"{ISO_TIME}{_ZONE}")
+
+
+def is_exact(number: str) -> bool:
+    """Whether floating point keeps all digits of a number."""
+    return len(number) <= 16 or Decimal(repr(float(number))) == Decimal(number)
+
+
+def kind_of_texts(values: Collection[str], exact: Callable[[str], bool] = is_exact) -> str:
+    """Return the DuckDB type that every one of these texts without spaces around has, VARCHAR where
+    there is none. Not one of them may be empty; `exact` says whether floating point keeps a number."""
+    if values and all(map(_MAYBE_NUMBER.fullmatch, values)):
+        return _kind_of_numbers(values, exact)
+    found = (kind for kind, fits in _FITTING if values and all(map(fits, values)))
+    return next(found, "VARCHAR")
+
+
+def _kind_of_numbers(values: Collection[str], exact: Callable[[str], bool]) -> str:
+    """Return a type that keeps every digit."""
+    if all(map(_IS_WHOLE.fullmatch, values)):
+        digits = max(len(each.lstrip("+-")) for each in values)
+        return "BIGINT" if digits <= 18 else decimal_kind(digits, 0)
+    if not any(map(_IS_FRACTION.fullmatch, values)):
+        return "VARCHAR"  # 1E2 among whole numbers is a code
+    if all(map(exact, values)):
+        return "DOUBLE"
+    if not any("e" in each.lower() for each in values):
+        found = [Decimal(each).as_tuple() for each in values]
+        scale = max(-int(each.exponent) for each in found)
+        whole = max(len(each.digits) + int(each.exponent) for each in found)
+        return decimal_kind(max(whole, 0) + scale, scale)
+    return "VARCHAR"
+
+
+def decimal_kind(digits: int, scale: int) -> str:
+    """Return the type of exact numbers with so many digits, `scale` of them decimals, if there is one."""
+    return f"DECIMAL({max(digits, 1)},{scale})" if digits <= _MOST_DIGITS else "VARCHAR"
+
+
+def _is_day(text: str) -> bool:
+    return bool(_DATE.fullmatch(text)) and _is_real(date.fromisoformat, text)
+
+
+def _is_moment(text: str) -> bool:
+    return _is_day(text) or (bool(_TIME.fullmatch(text)) and _is_real(_moment, text))
+
+
+def _is_zoned(text: str) -> bool:
+    return bool(_ZONED.fullmatch(text)) and _is_real(_moment, text)
+
+
+def _is_clock(text: str) -> bool:
+    return bool(_CLOCK_ALONE.fullmatch(text)) and _is_real(
+        time.fromisoformat, text if text[1] != ":" else f"0{text}"
+    )
+
+
+def _is_real(read: Callable[[str], object], text: str) -> bool:
+    """Whether it is a day or time that there is, unlike 30 February."""
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _moment(text: str) -> datetime:
+    """Read an ISO time, also with an hour of one digit."""
+    return datetime.fromisoformat(f"{text[:10]}T{'0' if text[12] == ':' else ''}{text[11:]}")
+
+
+_FITTING: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("BOOLEAN", lambda text: text.casefold() in {"true", "false"}),
+    ("DATE", _is_day),
+    ("TIMESTAMP", _is_moment),
+    ("TIMESTAMP WITH TIME ZONE", _is_zoned),
+    ("TIME", _is_clock),
+)
+
+
+def kind_of_cells(cells: Sequence[Cell]) -> str:
+    """Return the DuckDB type of a column of Python values. Text stays text but for ISO dates and
+    times; what has several types becomes text."""
+    filled = [each for each in cells if each not in (None, "") and not is_nan(each)]
+    types = {type(each) for each in filled}
+    if types == {str}:
+        kind = kind_of_texts({str(each).strip() for each in filled} - {""})
+        return kind if kind.startswith(("DATE", "TIME")) else "VARCHAR"
+    if types and types <= {date, datetime}:
+        return _kind_of_moments(filled)
+    if types and types <= {int, float, Decimal}:
+        return _kind_of_figures(filled)
+    simple = {frozenset({bool}): "BOOLEAN", frozenset({time}): "TIME"}
+    return simple.get(frozenset(types), "VARCHAR")
+
+
+def _kind_of_moments(cells: Iterable[Cell]) -> str:
+    zones = {isinstance(each, datetime) and each.tzinfo is not None for each in cells}
+    if zones == {True}:
+        return "TIMESTAMP WITH TIME ZONE"
+    if True in zones:
+        return "VARCHAR"
+    days = all(not isinstance(each, datetime) or each.time() == time() for each in cells)
+    return "DATE" if days else "TIMESTAMP"
+
+
+def _kind_of_figures(cells: Sequence[Cell]) -> str:
+    if all(isinstance(each, int) for each in cells):
+        most = max(abs(each) for each in cells if isinstance(each, int))
+        return "BIGINT" if most < 2**63 else decimal_kind(len(str(most)), 0)
+    if all(isinstance(each, float) or is_exact(str(each)) for each in cells):
+        return "DOUBLE"
+    texts = {f"{each:f}" if isinstance(each, Decimal) else repr(each) for each in cells}
+    return _kind_of_numbers(texts, is_exact) if all(map(_NUMBER.fullmatch, texts)) else "VARCHAR"
+
+
+def is_nan(cell: Cell) -> bool:
+    """Whether it is the number that is none, and makes every sum one."""
+    return isinstance(cell, float | Decimal) and isnan(cell)

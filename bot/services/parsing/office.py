@@ -1,0 +1,186 @@
+"""Workbooks: zip archives, which are looked over before they are opened."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from bot.services.parsing.formats import Signs
+from bot.services.parsing.numerals import some_of, with_blanks
+from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
+from bot.services.parsing.sheet_marks import (
+    Marks,
+    fill_merged,
+    join_header,
+    joined_header,
+    marks_of,
+)
+from bot.services.parsing.tabular import NumberedRow, is_blank, to_sheet
+
+_DAMAGE = (
+    *(LookupError, ValueError, OSError, zipfile.BadZipFile, zlib.error),
+    SyntaxError,  # all XML is syntax
+)
+_MAX_UNPACKED = 400_000_000
+_MAX_RATIO = 200
+_MAX_SHEETS = 10
+_NAMED = 20  # sheets
+_MAX_CELLS = 5_000_000
+_ERRORS = frozenset(
+    (
+        *("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!"),
+        *("#GETTING_DATA", "#FIELD!", "#BLOCKED!", "#CONNECT!", "#UNKNOWN!", "#BUSY!"),
+    )
+)
+
+
+def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
+    """The sheets of an Excel workbook that hold anything (values, not formulas), or `sheet`."""
+    import openpyxl
+
+    check_archive(data, name)
+    try:
+        workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+    except _DAMAGE as error:
+        raise Unreadable(f"{name} is damaged: it is not readable as an Excel workbook.") from error
+    chosen = _chosen(workbook.sheetnames, sheet, name)
+    sheets: list[Sheet] = []
+    unread = dict.fromkeys(chosen[_MAX_SHEETS:], "name it as `sheet` to read it")
+    for each in chosen[:_MAX_SHEETS]:
+        try:
+            sheets.append(_worksheet(workbook[each], each if len(workbook.sheetnames) > 1 else ""))
+        except EmptySheet:
+            if sheet:
+                raise
+        except Unreadable as error:
+            if sheet:
+                raise
+            unread[each] = str(error).strip()
+        except _DAMAGE as error:
+            raise Unreadable(f"{name} is damaged: its sheet {each!r} cannot be read.") from error
+    if not sheets:
+        why = next(iter(unread.values()), "")
+        empty = f"{name} is empty: none of its sheets has a row with a value."
+        raise Unreadable(f"{name}: {why}" if why else empty)
+    for found in sheets:
+        found.left_out.extend(f"sheet {title} was not read: {why}" for title, why in unread.items())
+    return sheets
+
+
+def _chosen(names: list[str], sheet: str | None, file: str) -> list[str]:
+    if sheet is None:
+        return names
+    found = [each for each in names if each.casefold() == sheet.strip().casefold()]
+    if not found:
+        shown = f"{', '.join(names[:_NAMED])}{', …' * (len(names) > _NAMED)}"
+        raise Unreadable(f"{file} has no sheet {sheet!r}. Its sheets: {shown}.")
+    return found
+
+
+def _worksheet(worksheet: Any, name: str) -> Sheet:
+    if not hasattr(worksheet, "reset_dimensions"):
+        raise Unreadable(f"{name} is a chart sheet.")
+    worksheet.reset_dimensions()  # what the file declares may be a billion empty cells
+    signs = Signs()
+    with worksheet._get_source() as source:  # the library reads values alone
+        marks = marks_of(source)
+    errors: Counter[str] = Counter()
+    rows = dict(_rows(worksheet, signs, errors))
+    blocks = _blocks(rows)
+    header = joined_header(rows, marks.merged)
+    if header:
+        join_header(rows, marks.merged, *header)
+    fill_merged(rows, [each for each in marks.merged if not header or each.top > header[1]])
+    sheet = signs.tell(with_blanks(to_sheet(name, sorted(rows.items()))))
+    if unkept := [
+        f"{sheet.columns[at - 1]} ({count:,})"
+        for at, count in sorted(marks.unkept.items())
+        if at <= len(sheet.columns)
+    ]:
+        sheet.left_out.append(
+            "formulas are kept without their values, which are empty here: "
+            f"{some_of(unkept)}; opened and saved in Excel the file has them"
+        )
+    sheet.notes.extend(_odd(marks, errors, blocks))
+    if worksheet.sheet_state != "visible":
+        sheet.notes.append("The sheet is hidden in the workbook.")
+    return sheet
+
+
+def _odd(marks: Marks, errors: Counter[str], blocks: list[int]) -> list[str]:
+    """Say what a reader of the workbook sees otherwise."""
+    said = []
+    if marks.hidden_rows:
+        said.append(
+            f"{marks.hidden_rows:,} rows are hidden in the workbook, and read like the others."
+        )
+    if marks.hidden_columns:
+        said.append("Some columns are hidden in the workbook, and read like the others.")
+    if errors:
+        told = ", ".join(f"{code} ({count:,})" for code, count in errors.most_common(5))
+        said.append(f"Formula errors, read as empty: {told}.")
+    if blocks:
+        lines = ", ".join(map(str, blocks[:5]))
+        said.append(
+            f"Below a blank line, line {lines} looks like the header of another table; all is read "
+            "as one table. Ask for each as a sheet of its own, or query by rows."
+        )
+    return said
+
+
+def _blocks(rows: dict[int, list[Cell]]) -> list[int]:
+    """The lines that look like headers of further tables: words below a blank line, in columns that
+    held numbers."""
+    found, numeric, last = [], set[int](), 0
+    for line, row in sorted(rows.items()):
+        if is_blank(row):
+            continue
+        filled = {at: cell for at, cell in enumerate(row) if cell is not None}
+        is_first = line > last + 1 and len(filled) > 1 and numeric & filled.keys()
+        if is_first and all(isinstance(cell, str) for cell in filled.values()):
+            found.append(line)
+        numeric |= {at for at, cell in filled.items() if isinstance(cell, int | float)}
+        last = line
+    return found
+
+
+def _rows(worksheet: Any, signs: Signs, errors: Counter[str]) -> Iterator[NumberedRow]:
+    cells = 0
+    for number, row in enumerate(worksheet.iter_rows(), start=1):
+        cells += len(row)
+        if cells > _MAX_CELLS:
+            raise Unreadable(
+                f"Sheet {worksheet.title!r} has more than {_MAX_CELLS:,} cells. Ask for a CSV or "
+                "Parquet file of it, or for a part."
+            )
+        signs.see(row)
+        errors.update(cell.value for cell in row if _is_error(cell.value))
+        yield number, [_value(cell.value) for cell in row]
+
+
+def _value(cell: Cell) -> Cell:
+    """Formula errors such as #DIV/0! are no value; blank text is none either."""
+    return None if _is_error(cell) or (isinstance(cell, str) and not cell.strip()) else cell
+
+
+def _is_error(cell: Cell) -> bool:
+    """Whether it is an error of a formula, and not #USA or #winning!."""
+    return isinstance(cell, str) and cell in _ERRORS
+
+
+def check_archive(data: bytes, name: str) -> None:
+    """Raises Unreadable for what is no zip archive, and for one that unpacks to far too much."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            unpacked = sum(each.file_size for each in archive.infolist())
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise Unreadable(f"{name} is damaged: it is not a readable Office file.") from error
+    if unpacked > _MAX_UNPACKED or (unpacked > 10_000_000 and unpacked > _MAX_RATIO * len(data)):
+        raise Unreadable(
+            f"{name} unpacks from {len(data):,} to {unpacked:,} bytes and was not opened. Ask for "
+            "the data as CSV or Parquet, or for a part of it."
+        )

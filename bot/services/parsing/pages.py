@@ -1,0 +1,273 @@
+"""PDF files and web pages."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from ctypes import POINTER, c_float, c_ushort, cast, create_string_buffer
+from dataclasses import dataclass
+from typing import Any
+
+from bot.services.parsing.results import Document, Unreadable
+from bot.services.parsing.text import clean, decode
+
+_MAX_PAGES = 1_000
+_SECONDS = 15.0
+_MOST_NAMED = 20  # pages, attached files
+_LINE_BREAKS = str.maketrans({"\r": None, "\ufffe": "-\n", "\x02": "-\n"})
+"""PDFium has a sign of its own for a hyphen at the end of a line."""
+
+_WIDE_LINE, _WIDE_LINE_HEIGHT = "a-line-as-wide-as-the-page", 8.0
+
+_BESIDE = "[beside the main text]"
+_INLINE = frozenset(
+    [
+        *(
+            "a",
+            "abbr",
+            "b",
+            "bdi",
+            "bdo",
+            "big",
+            "cite",
+            "code",
+            "data",
+            "del",
+            "dfn",
+            "em",
+            "font",
+        ),
+        *("i", "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike"),
+        *("strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
+    ]
+)
+
+
+def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
+    """The text of a PDF with a line `[page 3 of 12]` above each page, and below it what is filled
+    into forms and written on the page; the first 1,000 pages, or those named as in "1-5,8"."""
+    import pypdfium2
+    from pypdfium2.raw import FPDF_ERR_PASSWORD
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+        document.init_forms()
+        total = len(document)
+        chosen = _chosen(pages, total, name) if pages and total else list(range(1, total + 1))
+        found = _read_pages(document, chosen[:_MAX_PAGES])
+        attached = [
+            document.get_attachment(at).get_name() for at in range(document.count_attachments())
+        ]
+    except pypdfium2.PdfiumError as error:
+        if error.err_code == FPDF_ERR_PASSWORD:
+            raise Unreadable(
+                f"{name} is protected by a password. Ask for a copy without one."
+            ) from None
+        raise Unreadable(
+            f"{name} is damaged: it is not readable as a PDF. Another copy of it is needed."
+        ) from error
+    if not found:
+        raise Unreadable(f"{name} is damaged: it has no pages. Another copy of it is needed.")
+    if not any(page.text for page in found.values()):
+        raise Unreadable(
+            f"{name} holds no text: its pages are blank, or scanned images, which cannot be read. "
+            "A copy with text is needed, or the pages as PNG or JPEG."
+        )
+    text = "\n\n".join(f"[page {at} of {total}]\n{page.text}" for at, page in found.items())
+    title = clean(document.get_metadata_dict().get("Title", ""))
+    left_out = [*_unread(chosen, found), *_unseen(found, attached)]
+    return Document(text, title=title, pages=total, left_out=left_out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """The text of a page; one that `is_scanned` has images and no text."""
+
+    text: str
+    is_scanned: bool
+
+
+def _read_pages(document: Any, pages: list[int]) -> dict[int, _Page]:
+    """The pages by number: as many as can be read before time runs short."""
+    found: dict[int, _Page] = {}
+    for number in pages:
+        found[number] = _read_page(document, number)
+        if time.process_time() > _SECONDS:
+            break
+    return found
+
+
+def _read_page(document: Any, number: int) -> _Page:
+    """A page that is damaged is empty, as programs show it."""
+    import pypdfium2
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+
+    try:
+        page = document[number - 1]
+    except pypdfium2.PdfiumError:
+        return _Page("", is_scanned=True)
+    parts = [_text_of(document, page), *_written_on(page)]
+    is_empty = not any(parts)
+    has_images = is_empty and any(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3))
+    page.close()
+    return _Page("\n".join(filter(None, parts)), is_scanned=has_images)
+
+
+def _text_of(document: Any, page: Any) -> str:
+    """The text of a page in the order of its content. PDFium takes single characters below one another
+    for vertical writing where no line of the page is wide, as in a narrow table: so one line is put
+    below all others that is as wide as the page, and left out of the text."""
+    from pypdfium2 import raw
+
+    line = raw.FPDFPageObj_NewTextObj(document, b"Helvetica", 1.0)
+    words = create_string_buffer(f"{_WIDE_LINE}\0".encode("utf-16-le"))
+    raw.FPDFText_SetText(line, cast(words, POINTER(c_ushort)))
+    left, bottom, right, top = (c_float() for _ in range(4))
+    raw.FPDFPageObj_GetBounds(line, left, bottom, right, top)
+    x, y, *_ = page.get_mediabox()
+    scale = page.get_width() / max(right.value - left.value, 0.1)
+    raw.FPDFPageObj_Transform(line, scale, 0, 0, _WIDE_LINE_HEIGHT, x, y + 2)
+    raw.FPDFPage_InsertObject(page, line)
+    text = str(page.get_textpage().get_text_range(errors="replace"))
+    before, _, after = text.rpartition(_WIDE_LINE)
+    return clean((before + after).translate(_LINE_BREAKS)).strip()
+
+
+def _written_on(page: Any) -> Iterator[str]:
+    """What people filled into the forms of a page, and wrote on it."""
+    from pypdfium2 import raw
+
+    typed = {raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT}
+    boxes = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
+    for at in range(raw.FPDFPage_GetAnnotCount(page)):
+        annotation = raw.FPDFPage_GetAnnot(page, at)
+        kind = raw.FPDFAnnot_GetSubtype(annotation)
+        if kind == raw.FPDF_ANNOT_WIDGET and page.formenv:
+            field = (page.formenv, annotation)
+            value = _said(raw.FPDFAnnot_GetFormFieldValue, *field)
+            if raw.FPDFAnnot_GetFormFieldType(*field) in boxes:
+                value = "yes" if raw.FPDFAnnot_IsChecked(*field) else ""
+            label = _said(raw.FPDFAnnot_GetFormFieldName, *field)
+            yield f"[form field {label}: {value}]" if value else ""
+        elif kind in typed:
+            words = _said(raw.FPDFAnnot_GetStringValue, annotation, b"Contents")
+            yield f"[note on the page: {words}]" if words else ""
+        raw.FPDFPage_CloseAnnot(annotation)
+
+
+def _said(ask: Callable[..., int], *about: Any) -> str:
+    """A text of PDFium, which says how many bytes of UTF-16 it takes."""
+    size = ask(*about, None, 0)
+    if size <= 2:
+        return ""
+    buffer = (c_ushort * (size // 2))()
+    ask(*about, buffer, size)
+    text = bytes(buffer).decode("utf-16-le", "replace").split("\0")[0]
+    return " ".join(clean(text).split())
+
+
+def _unseen(found: dict[int, _Page], attached: list[str]) -> list[str]:
+    """Say what is in a PDF beside text."""
+    said = []
+    if scanned := [str(number) for number, page in found.items() if page.is_scanned]:
+        said.append(f"no text on page {_some(scanned)}: images, as of a scan, which are not read")
+    if attached:
+        said.append(f"files attached to it are not read: {_some(attached)}")
+    return said
+
+
+def _some(told: list[str]) -> str:
+    return f"{', '.join(told[:_MOST_NAMED])}{', …' if len(told) > _MOST_NAMED else ''}"
+
+
+def _unread(chosen: list[int], texts: Collection[int]) -> list[str]:
+    if len(chosen) == len(texts):
+        return []
+    return [
+        f"read up to page {chosen[len(texts) - 1]}; ask for more with `pages`, for example "
+        f'"{chosen[len(texts)]}-{chosen[min(len(chosen), 2 * len(texts)) - 1]}"'
+    ]
+
+
+def _chosen(pages: str, total: int, name: str) -> list[int]:
+    chosen: list[int] = []
+    for part in pages.split(","):
+        match = re.fullmatch(r"\s*(\d{1,6})\s*(?:[-–]\s*(\d{1,6})?)?\s*", part)
+        if not match:
+            raise Unreadable(f'pages must be like "1-5,8", not {pages!r}.')
+        first = int(match[1])
+        last = int(match[2]) if match[2] else total if "-" in part or "–" in part else first
+        chosen.extend(range(max(1, first), min(last, total) + 1))
+    if not chosen:
+        raise Unreadable(f"{name} has {total} page(s); {pages!r} names none of them.")
+    return list(dict.fromkeys(chosen))
+
+
+def read_html(data: bytes | str, name: str) -> Document:
+    """The main text of a web page as Markdown, and below it what stands beside that, with its title
+    and date."""
+    import trafilatura
+    from lxml import etree, html  # type: ignore[import-untyped]
+
+    page, note = (data, "") if isinstance(data, str) else _decoded(data)
+    try:
+        tree = html.fromstring(page)
+        text = trafilatura.extract(page, output_format="markdown", include_links=True) or ""
+        metadata = trafilatura.extract_metadata(tree)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise Unreadable(f"{name} holds no text.") from error
+    title = metadata.title or tree.findtext(".//title") or ""
+    whole = _all_text(tree)
+    if rest := _not_in(text, whole) if text else []:
+        text = "\n".join([text, "", _BESIDE, *rest])
+    text = text or whole
+    if not text.strip():
+        raise Unreadable(f"{name} holds no text; it may be drawn by scripts only.")
+    date = metadata.date or ""
+    notes = [note] if note else []
+    return Document(clean(text), title=" ".join(clean(title).split()), date=date, notes=notes)
+
+
+def _decoded(data: bytes) -> tuple[str, str]:
+    """The page as text, and a note on its encoding: that which it declares, where it is not UTF-8."""
+    declared = re.search(
+        rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)=[\"']?([\w-]+)", data[:4096]
+    )
+    text, note = decode(data)
+    if note and declared:
+        name = declared[1].decode().lower()
+        name = "cp1252" if name == "iso-8859-1" else name  # as browsers do
+        with suppress(LookupError):  # an encoding that nobody knows
+            text, note = data.decode(name, "replace"), ""
+    return re.sub(r"^\s*<\?xml[^>]*\?>", "", text), note
+
+
+def _all_text(tree: Any) -> str:
+    """All text of a page line by line: a line for each block, | between the cells of a row."""
+    from lxml import etree
+
+    for node in tree.xpath("//script|//style|//noscript|//head|//template"):
+        node.drop_tree()
+    parts = list[str]()
+    for event, node in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+        tag = node.tag if isinstance(node.tag, str) else ""
+        if tag not in _INLINE and tag:
+            parts.append(" | " if tag in {"td", "th"} and event == "start" else "\n")
+        if event == "start" and tag:
+            parts.append(" ".join((node.text or "").splitlines()))
+        if event != "start":
+            parts.append(" ".join((node.tail or "").splitlines()))
+    lines = (" ".join(line.split()).removeprefix("| ") for line in "".join(parts).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+def _not_in(text: str, whole: str) -> list[str]:
+    """The lines of `whole` whose words are not in `text`, Markdown, one after the other."""
+    plain = _said_words(re.sub(r"\]\([^)\s]*\)|\*\*|</?su[bp]>", "", text))
+    return [line for line in whole.splitlines() if _said_words(line) not in plain]
+
+
+def _said_words(text: str) -> str:
+    return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])

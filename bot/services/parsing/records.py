@@ -1,0 +1,97 @@
+"""JSON and JSON lines: a table when it is a list of records, a document otherwise."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from bot.services.parsing.results import Cell, Document, Sheet, Unreadable
+from bot.services.parsing.tabular import column_names
+from bot.services.parsing.text import clean, decode
+
+_LONGEST = 500
+_WHAT = "hits?|found|results?|records?|items?|rows?|match(?:es)?|elements?|entries"
+_TOTAL = re.compile(
+    rf"(?:total|num|count)[_-]?(?:count|{_WHAT})?|(?:{_WHAT})[_-]?(?:total|count)?", re.IGNORECASE
+)
+_NEXT = re.compile(r"next|cursor|continu|more|scroll|truncated|partial|incomplete", re.IGNORECASE)
+
+
+def read_json(data: bytes, name: str) -> Sheet | Document:
+    """A list of objects (also as the only list in an object, or one object a line) is a table;
+    nested values in it stay JSON text."""
+    text, _ = decode(data)
+    if not text.strip():
+        raise Unreadable(f"{name} is empty.")
+    try:
+        value = _parse(text)
+    except json.JSONDecodeError as error:
+        raise Unreadable(
+            f"{name} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from error
+    except ValueError:
+        raise Unreadable(f"{name} holds a number of too many digits to be read.") from None
+    except RecursionError:
+        raise Unreadable(f"{name} is nested too deeply to be read.") from None
+    records, others = _records(value)
+    if records is None:
+        return Document(clean(json.dumps(value, ensure_ascii=False, indent=2)))
+    sheet = _sheet(name, records)
+    if others:
+        sheet.notes.append(f"Beside the rows the file says: {_told(others)}")
+    if more := {
+        key: each for key, each in others.items() if _tells_of_more(key, each, len(records))
+    }:
+        sheet.left_out.append(f"it is a page of {len(records):,} rows; {_told(more)}")
+    return sheet
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2 or error.msg != "Extra data":
+            raise
+        return [json.loads(line) for line in lines]
+
+
+def _records(value: Any) -> tuple[list[dict[str, Any]] | None, dict[str, Any]]:
+    """Return the records in `value`, None when it is no table, and what stands beside them."""
+    others: dict[str, Any] = {}
+    if isinstance(value, dict):
+        others = {key: each for key, each in value.items() if not isinstance(each, list)}
+        lists = [each for each in value.values() if isinstance(each, list)]
+        value = lists[0] if len(lists) == 1 else None
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        return value, others
+    return None, {}
+
+
+def _tells_of_more(key: str, value: Any, rows: int) -> bool:
+    """Whether `key` of a page, also within an object, says that there are rows on other pages: more
+    in total than these, or a next page."""
+    if isinstance(value, dict):
+        return any(_tells_of_more(inner, each, rows) for inner, each in value.items())
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and _TOTAL.fullmatch(key):
+        return value > rows
+    return bool(_NEXT.search(key)) and bool(value)
+
+
+def _told(others: dict[str, Any]) -> str:
+    said = [f"{key}: {json.dumps(each, ensure_ascii=False)}" for key, each in others.items()]
+    text = clean(" ".join(", ".join(said).split()))
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _sheet(name: str, records: list[dict[str, Any]]) -> Sheet:
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    rows = [[_cell(record.get(key)) for key in keys] for record in records]
+    return Sheet(name, column_names(keys, len(keys)), rows, typed=True)
+
+
+def _cell(value: Any) -> Cell:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value

@@ -1,0 +1,140 @@
+"""What a worksheet says of its cells beside their values: merged, hidden, and formulas without values."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO
+
+from bot.services.parsing.results import Cell
+
+_TAG = rb"<(?:\w+:)?"
+_MERGED = re.compile(_TAG + rb'mergeCell\b[^>]*\bref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
+_ROW = re.compile(_TAG + rb"row\b[^>]*\bhidden=\"(?:1|true)\"[^>]*>")
+_COLUMN = re.compile(_TAG + rb"col\b[^>]*\bhidden=\"(?:1|true)\"[^>]*>")
+_UNKEPT = re.compile(
+    _TAG
+    + rb'c\b(?![^>]*\bt="str")[^>]*\br="([A-Z]{1,3})\d+"[^>]*>'
+    + _TAG
+    + rb"f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)(?:"
+    + _TAG
+    + rb"v\s*/>|"
+    + _TAG
+    + rb"v></(?:\w+:)?v>)?</(?:\w+:)?c>"
+)
+_CHUNK = 4_000_000
+_MOST_MERGED = 20_000
+_MOST_FILLED = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Cells from a row and column to another, counted from 1."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+@dataclass(slots=True)
+class Marks:
+    """`unkept` counts formulas without a value by column, counted from 1."""
+
+    merged: list[Range] = field(default_factory=list)
+    hidden_rows: int = 0
+    hidden_columns: int = 0
+    unkept: Counter[int] = field(default_factory=Counter)
+
+
+def marks_of(source: IO[bytes]) -> Marks:
+    """Read the XML of a worksheet in parts that end with a tag."""
+    marks = Marks()
+    for part in _parts(source):
+        marks.hidden_rows += len(_ROW.findall(part))
+        marks.hidden_columns += len(_COLUMN.findall(part))
+        marks.unkept.update(map(_number, _UNKEPT.findall(part)))
+        for left, top, right, bottom in _MERGED.findall(part):
+            if len(marks.merged) < _MOST_MERGED:
+                marks.merged.append(Range(int(top), _number(left), int(bottom), _number(right)))
+    return marks
+
+
+def _parts(source: IO[bytes]) -> Iterator[bytes]:
+    kept = b""
+    while chunk := source.read(_CHUNK):
+        kept += chunk
+        end = max(kept.rfind(b"</row>"), kept.rfind(b":row>"), kept.rfind(b"<mergeCell "))
+        if end > 0:
+            yield kept[:end]
+            kept = kept[end:]
+    yield kept
+
+
+def _number(letters: bytes) -> int:
+    """Return the number of a column: 1 for A, 27 for AA."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
+
+
+def fill_merged(rows: dict[int, list[Cell]], merged: list[Range]) -> None:
+    """Give every row of a merged range the value that is kept in its first one: a group that is named
+    once counts for all its rows."""
+    left = _MOST_FILLED
+    for each in merged:
+        value = _at(rows, each.top, each.left)
+        for line in range(each.top + 1, each.bottom + 1):
+            row = rows.get(line)
+            if value is None or row is None or left <= 0:
+                break
+            row.extend([None] * (each.left - len(row)))
+            if row[each.left - 1] is None:
+                row[each.left - 1] = value
+            left -= 1
+
+
+def joined_header(rows: dict[int, list[Cell]], merged: list[Range]) -> tuple[int, int] | None:
+    """Return the first and last line of a header in several rows, which is where a merged range groups
+    some of the columns; None where there is none."""
+    width = max(map(len, rows.values()), default=0)
+    first = next((line for line, row in sorted(rows.items()) if _filled(row) > 1), None)
+    if first is None:
+        return None
+    last = first
+    while any(
+        each.top == last and each.bottom == last and 1 < each.right - each.left + 1 < width
+        for each in merged
+    ):
+        last += 1
+    return (first, last) if last > first and last in rows else None
+
+
+def join_header(rows: dict[int, list[Cell]], merged: list[Range], first: int, last: int) -> None:
+    """Make one row of the rows of a header, as "2025 H1", in the last of them."""
+    width = max(map(len, rows.values()))
+    names: list[list[str]] = [[] for _ in range(width)]
+    for line in range(first, last + 1):
+        row = [*rows.get(line, []), *[None] * width][:width]
+        for each in merged:
+            if each.top <= line <= each.bottom:
+                value = _at(rows, each.top, each.left)
+                row[each.left - 1 : each.right] = [value] * (min(each.right, width) - each.left + 1)
+        for name, cell in zip(names, row, strict=True):
+            text = str(cell).strip() if cell is not None else ""
+            if text and text not in name[-1:]:
+                name.append(text)
+        rows.pop(line, None)
+    rows[last] = [" ".join(name) or None for name in names]
+
+
+def _at(rows: dict[int, list[Cell]], line: int, column: int) -> Cell:
+    row = rows.get(line, [])
+    return row[column - 1] if column <= len(row) else None
+
+
+def _filled(row: list[Cell]) -> int:
+    return sum(cell is not None for cell in row)

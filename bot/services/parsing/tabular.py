@@ -1,0 +1,444 @@
+"""Rows as files have them to tables: a header, one width, and Parquet with types."""
+
+# ruff: noqa: S608 - the names in these statements are quoted, the values our own
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from bot.services.parsing.dates import looks_like_one
+from bot.services.parsing.headers import judged
+from bot.services.parsing.kinds import is_nan, kind_of_cells
+from bot.services.parsing.numerals import (
+    adds_up,
+    doubtful_words,
+    is_written_number,
+    says_nothing,
+    some_of,
+    stands_out,
+)
+from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
+from bot.services.parsing.text import clean
+
+NumberedRow = tuple[int, list[Cell]]
+"""A row and the line of the file on which it ends, counted from 1."""
+
+_TOTAL = re.compile(
+    r"(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|somme|suma)\b", re.IGNORECASE
+)
+_MAX_COLUMNS = 2_000
+_MAX_LINE = 16_000_000
+_LONGEST_NAME = 200  # characters of a column's name
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the first rows of a table say: the names of its columns, and `rows`, those of them that
+    are below the header. `skipped` counts the others."""
+
+    columns: list[str]
+    rows: list[NumberedRow]
+    skipped: int
+    notes: list[str]
+
+
+def to_sheet(name: str, rows: Iterable[NumberedRow]) -> Sheet:
+    """Make a sheet of the typed cells of a workbook: find the header, leave out blank rows, lines
+    above the header and a total below, and give every row one width.
+
+    Raises EmptySheet when there is no row with a value.
+    """
+    kept = [(line, _trimmed(row)) for line, row in rows if not is_blank(row)]
+    head = find_head(name, kept, typed=True)
+    left_out: list[str] = []
+    body = without_total(head.rows, len(head.columns), head.notes, left_out)
+    levelled = Levelled(len(head.columns))
+    level = [levelled.row(*each)[:-1] for each in body]
+    return Sheet(name, head.columns, level, typed=True, notes=head.notes, left_out=left_out)
+
+
+def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
+    """Find the header among the first rows of a table, none of which is blank, and leave out lines
+    above it. `rows` are all of them where `typed`: a workbook leaves out empty cells at the end of a
+    row.
+
+    Raises EmptySheet when there are no rows, Unreadable when they are too wide.
+    """
+    if not rows:
+        raise EmptySheet(f"{name} is empty: it has no row with a value.")
+    width = _width(rows, typed=typed)
+    notes: list[str] = []
+    kept = _without_preamble(rows, width, notes)
+    kept = _with_one_header(kept, width) if typed else kept
+    line, first = kept[0]
+    verdict = judged(first, [row for _, row in kept[1:]], width)
+    header = first if verdict.is_header else None
+    words = words_of(first)[:100]
+    if header is None:
+        note = "There is no header row; the columns were named column_1, column_2, …."
+        notes.append(f"{note} Line {line} ({words}) was read as a row; it may be a header.")
+    elif not verdict.is_sure:
+        notes.append(f"Line {line} ({words}) was read as the header; it may be a row.")
+    if header is not None and not typed:
+        header = _above_its_columns(header, kept[1:], width, notes)
+    width = max(width, len(header or ()))
+    if width > _MAX_COLUMNS:
+        raise Unreadable(f"{name} has {width:,} columns; {_MAX_COLUMNS:,} can be read.")
+    names = column_names(header or (), width)
+    if later := _renamed(header or (), names):
+        notes.append(f"Columns of the same name: the later ones are called {', '.join(later)}.")
+    body = kept[1:] if header is not None else kept
+    return Head(names, body, len(rows) - len(body), notes)
+
+
+class Levelled:
+    """Gives rows one width and counts those that had another one."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self.total = 0
+        self._short: list[int] = []
+        self._long: list[int] = []
+
+    @property
+    def has_surplus(self) -> bool:
+        return bool(self._long)
+
+    def row(self, line: int, row: list[Cell]) -> list[Cell]:
+        """Return the cells of one row, filled with nulls, and after them what is too much."""
+        self.total += 1
+        width = self._width
+        if len(row) == width:
+            return [*row, None]
+        surplus = row[width:]
+        if len(row) < width:
+            self._short.append(line)
+        elif not is_blank(surplus):
+            self._long.append(line)
+            return [*row[:width], ", ".join(map(cell_text, surplus))]
+        return [*row[:width], *[None] * (width + 1 - len(row[:width]))]
+
+    def notes(self) -> list[str]:
+        """Say which lines were odd."""
+        short, long = self._short, self._long
+        parts = []
+        if short:
+            parts.append(
+                f"{len(short):,} with too few cells (line {_some(short)}), filled with nulls"
+            )
+        if long:
+            parts.append(
+                f"{len(long):,} with too many (line {_some(long)}), the surplus is in column extra"
+            )
+        odd = f"{len(short) + len(long):,} of {self.total:,} lines were odd: {'; '.join(parts)}."
+        return [odd] if parts else []
+
+
+def column_names(header: Sequence[Cell], width: int) -> list[str]:
+    """`width` names: blank ones as column_3, repeated ones (in any case) as name_2."""
+    names: list[str] = []
+    seen: set[str] = set()
+    for index in range(width):
+        given = " ".join(cell_text(header[index]).split()) if index < len(header) else ""
+        given = given[:_LONGEST_NAME]
+        base = name = given or f"column_{index + 1}"
+        copy = 1
+        while name.lower() in seen:
+            copy += 1
+            name = f"{base}_{copy}"
+        seen.add(name.lower())
+        names.append(name)
+    return names
+
+
+def _above_its_columns(
+    header: list[Cell], rows: list[NumberedRow], width: int, notes: list[str]
+) -> list[Cell]:
+    """A header that is shorter than its rows, and not for a delimiter at their ends: with one name
+    missing it is that of the row numbers, as R writes them."""
+    filled = max(
+        (at + 1 for _, row in rows for at, cell in enumerate(row[:width]) if cell), default=0
+    )
+    if len(header) == filled - 1:
+        notes.append(
+            "The header has one name fewer than the rows have values: the first column was taken to "
+            "have none; it may be the last."
+        )
+        return [None, *header]
+    if len(header) < filled:
+        notes.append(
+            f"The header names {len(header)} of {filled} columns: the first ones, it seems."
+        )
+    return header
+
+
+def _renamed(header: Sequence[Cell], names: Sequence[str]) -> list[str]:
+    """The names of columns that another has in the header as well."""
+    given = [" ".join(cell_text(cell).split()) for cell in header]
+    return [name for said, name in zip(given, names, strict=False) if said and said != name]
+
+
+def is_blank(row: Sequence[Cell]) -> bool:
+    """Whether no cell of a row has a value."""
+    return not any(cell.strip() if isinstance(cell, str) else cell is not None for cell in row)
+
+
+def _trimmed(row: list[Cell]) -> list[Cell]:
+    end = len(row)
+    while end and row[end - 1] is None:
+        end -= 1
+    return row[:end]
+
+
+def _width(rows: list[NumberedRow], *, typed: bool) -> int:
+    """Cells of a usual row. A workbook leaves out empty cells at the end of a row, so there it is
+    the widest row."""
+    widths = Counter(len(row) for _, row in rows)
+    return max(widths) if typed else max(widths, key=lambda width: (widths[width], width))
+
+
+def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> list[NumberedRow]:
+    """Leave out titles above the header: leading rows with one value in a wider table, or with few
+    in one that is much wider."""
+    most, start = max(1, width // 8), 0
+    if width > 1:
+        while start < len(rows) - 1 and _filled(rows[start][1]) <= most:
+            start += 1
+    if start:
+        words = "; ".join(words_of(row) for _, row in rows[:start])
+        notes.append(f"{start} line(s) above the header were left out: {words[:200]}")
+    return rows[start:]
+
+
+def _filled(row: Sequence[Cell]) -> int:
+    return sum(not is_blank([cell]) for cell in row)
+
+
+def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
+    """Two rows that name the columns together, as those with merged cells do, made one: "2025 H1".
+    They are where the first column is named in one of them only, and figures follow."""
+    if len(rows) < 3 or all(isinstance(cell, str | None) for cell in rows[2][1]):
+        return rows
+    above, below = ([*row, *[None] * (width - len(row))] for _, row in rows[:2])
+    filled = [
+        (not is_blank([upper]), not is_blank([lower]))
+        for upper, lower in zip(above, below, strict=True)
+    ]
+    if sum(filled[0]) != 1 or (False, True) not in filled[1:]:
+        return rows
+    if not all(isinstance(cell, str | None) for cell in below):
+        return rows
+    names: list[Cell] = []
+    group = ""
+    for upper, lower in zip(above, below, strict=True):
+        of_all = is_blank([upper]) and _is_label(lower)
+        group = group if is_blank([upper]) and not is_blank([lower]) else cell_text(upper)
+        group = "" if of_all else group
+        names.append(f"{group} {cell_text(lower)}".strip())
+    return [(rows[1][0], names), *rows[2:]]
+
+
+def without_total(
+    rows: list[NumberedRow], width: int, notes: list[str], left_out: list[str]
+) -> list[NumberedRow]:
+    """Leave out a last row that adds up those above. Where it only begins like one the notes tell of
+    it: it may be a company called Total."""
+    last = rows[-1][1] if len(rows) > 2 else []
+    words = words_of(last)
+    if not _TOTAL.match(words):
+        return rows
+    if _is_total([row for _, row in rows], width) or _TOTAL.fullmatch(words):
+        left_out.append(f"the last row is a total and was left out: {words[:200]}")
+        return rows[:-1]
+    notes.append(f"The last row may be a total of those above: {words[:200]}")
+    return rows
+
+
+def may_be_total(row: Sequence[Cell]) -> bool:
+    """Whether a row begins as one that adds up those above."""
+    return bool(_TOTAL.match(words_of(row)))
+
+
+def words_of(row: Sequence[Cell]) -> str:
+    """What a row says, on one line: notes are read line by line."""
+    return " ".join(" ".join(map(cell_text, row)).split())
+
+
+def _is_total(rows: list[list[Cell]], width: int) -> bool:
+    """Whether the last row has a cell that is blank, or says "Total", where all others have a value,
+    and tells nothing but sums, or averages beside them."""
+    columns = [[next(iter(row[at : at + 1]), None) for row in rows] for at in range(width)]
+    labels = [cells for cells in columns if is_blank(cells[-1:]) or _is_label(cells[-1])]
+    filled = [cells for cells in columns if cells not in labels]
+    return (
+        any(not any(is_blank([cell]) for cell in cells[:-1]) for cells in labels)
+        and any(map(adds_up, filled))
+        and not any(map(stands_out, filled))
+    )
+
+
+def _is_label(cell: Cell) -> bool:
+    return isinstance(cell, str) and bool(_TOTAL.fullmatch(cell.strip().rstrip(":")))
+
+
+def _some(lines: list[int]) -> str:
+    shown = ", ".join(str(line) for line in lines[:5])
+    return f"{shown}, …" if len(lines) > 5 else shown
+
+
+def cell_text(cell: Cell) -> str:
+    """A cell as text: ISO dates, floats without binary noise, bytes in hex, null as nothing."""
+    match cell:
+        case None:
+            text = ""
+        case bool():
+            text = "true" if cell else "false"
+        case float():
+            text = repr(float(f"{cell:.15g}"))
+        case datetime():
+            midnight = cell.time() == time() and cell.tzinfo is None
+            text = str(cell.date()) if midnight else cell.isoformat(sep=" ")
+        case bytes():
+            text = cell.hex()
+        case _:
+            text = clean(str(cell))
+    return text
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """CSV (RFC 4180, but lines end in a line feed) with a header; without a final line feed."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([cell_text(column) for column in columns])
+    writer.writerows([cell_text(cell) for cell in row] for row in rows)
+    return out.getvalue().rstrip("\n")
+
+
+def connect(threads: int = 1, memory: str = "512MB") -> Any:
+    """An in-memory DuckDB without extensions; times are in UTC."""
+    import duckdb  # 0.3 s to import, and not every file needs it
+
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "threads": threads,
+            "memory_limit": memory,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "python_enable_replacements": False,
+        },
+    )
+    connection.execute("SET TimeZone = 'UTC'; SET temp_directory = ''")
+    return connection
+
+
+def write_parquet(sheet: Sheet, path: Path) -> None:
+    """Write `sheet`, of typed cells, as Parquet, each column with the type that all its values have."""
+    columns = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.columns)
+    if told := [
+        f"{name} ({empty:,})"
+        for name, cells in zip(sheet.columns, columns, strict=True)
+        if (empty := sum(map(is_nan, cells)))
+    ]:
+        sheet.notes.append(f"Values that are no number (NaN), read as empty: {some_of(told)}.")
+    kinds = list(map(kind_of_cells, columns))
+    texts = {
+        name: list(filter(None, (cell_text(cell).strip() for cell in cells)))
+        for name, cells, kind in zip(sheet.columns, columns, kinds, strict=True)
+        if kind == "VARCHAR"
+    }
+    sheet.notes.extend(_on_texts(texts))
+    source = path.with_suffix(".csv")
+    with source.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([_stored_text(cell) for cell in row] for row in sheet.rows)
+    typed = {
+        name: f"CAST(nullif(c{at}, '') AS {kind})"
+        for at, (name, kind) in enumerate(zip(sheet.columns, kinds, strict=True))
+    }
+    with connect() as connection:
+        load_csv(connection, source, len(typed))
+        source.unlink()
+        copy_columns(connection, typed, path)
+
+
+def _on_texts(columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """Say which columns of text are mostly numbers or days, and which have words for no value."""
+    figures = [
+        f"{name} ({texts[0][:_LONGEST_NAME]})"
+        for name, texts in columns.items()
+        if _are_figures(texts)
+    ]
+    counts = {name: Counter(filter(says_nothing, texts)) for name, texts in columns.items()}
+    told = [f"Kept as text, as the file has them: {some_of(figures)}."] * bool(figures)
+    return [*told, *doubtful_words(counts)]
+
+
+def _are_figures(texts: Sequence[str]) -> bool:
+    if all(each.isdecimal() for each in texts) and any(each[0] == "0" for each in texts):
+        return False  # codes
+    figures = sum(is_written_number(each) or looks_like_one(each) for each in texts)
+    return figures * 2 > len(texts)
+
+
+def _stored_text(cell: Cell) -> str:
+    """A cell as `cell_text` has it, but numbers with all their digits."""
+    if isinstance(cell, float):
+        return "" if is_nan(cell) else repr(cell)
+    if isinstance(cell, Decimal):
+        return "" if is_nan(cell) else f"{cell:f}"
+    return cell_text(cell)
+
+
+def load_csv(
+    connection: Any, source: Path, width: int, *, delimiter: str = ",", quote: str = '"'
+) -> None:
+    """Load a CSV file without a header, and with rows of one width, as the table `cells` of text
+    columns c0, c1, …."""
+    found = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
+    options = (
+        f"header = false, auto_detect = false, delim = '{delimiter}', quote = '{quote}', "
+        f"escape = '{quote}', max_line_size = {_MAX_LINE}, parallel = false, columns = {{{found}}}"
+    )
+    connection.execute(
+        f"CREATE OR REPLACE TABLE cells AS FROM read_csv({_quoted(source)}, {options})"
+    )
+
+
+def copy_columns(connection: Any, typed: Mapping[str, str], path: Path) -> None:
+    """Write columns of the table `cells`, named and given as SQL, as Parquet."""
+    values = ", ".join(f"{sql} AS {_identifier(name)}" for name, sql in typed.items())
+    connection.execute(f"COPY (SELECT {values} FROM cells) TO {_quoted(path)} (FORMAT parquet)")
+
+
+def without_nan(connection: Any, source: str, path: Path) -> list[str]:
+    """Write a table as Parquet with NULL in place of NaN. Return a note on it."""
+    columns = connection.execute(f"DESCRIBE FROM {source}").fetchall()
+    names = [_identifier(name) for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
+    counts = ", ".join(f"count(*) FILTER (WHERE isnan({name}))" for name in names) or "0"
+    found = connection.execute(f"SELECT {counts} FROM {source}").fetchone()
+    empty = {name: count for name, count in zip(names, found, strict=False) if count}
+    values = ", ".join(f"CASE WHEN NOT isnan({name}) THEN {name} END AS {name}" for name in empty)
+    replaced = f"REPLACE ({values})" if empty else ""
+    connection.execute(
+        f"COPY (SELECT * {replaced} FROM {source}) TO {_quoted(path)} (FORMAT parquet)"
+    )
+    told = [f"{name.strip(chr(34))} ({count:,})" for name, count in empty.items()]
+    return [f"Values that are no number (NaN), read as empty: {some_of(told)}."] if told else []
+
+
+def _identifier(name: str) -> str:
+    return '"' + clean(name).replace('"', '""') + '"'
+
+
+def _quoted(value: object) -> str:
+    return "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,170 @@
+"""Word documents: all text that a reader of the document sees, in its order."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from bot.services.parsing.office import check_archive
+from bot.services.parsing.results import Document, Unreadable
+from bot.services.parsing.text import clean
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_GONE = frozenset((f"{_W}del", f"{_W}moveFrom"))
+_UNSEEN = _GONE | {_FALLBACK, f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"}
+_SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
+_NOTES = {f"{_W}footnoteReference": "", f"{_W}endnoteReference": "e"}
+
+
+def read_word(data: bytes, name: str) -> Document:
+    """The text of a Word document in reading order: headings as #, tables with | between cells, then
+    foot- and endnotes and what is above and below each page. Tracked changes are read as accepted,
+    and noted."""
+    import docx
+    from docx.opc.exceptions import PackageNotFoundError
+
+    check_archive(data, name)
+    try:
+        document = docx.Document(io.BytesIO(data))
+    except (KeyError, ValueError, PackageNotFoundError, zipfile.BadZipFile, SyntaxError) as error:
+        raise Unreadable(f"{name} is damaged: it is not readable as a Word document.") from error
+    found = _Reader(document)
+    parts = [*found.blocks(document.element.body), *found.notes_below(), *found.page_margins()]
+    text = clean("\n\n".join(parts))
+    if not text.strip():
+        raise Unreadable(f"{name} holds no text.")
+    title = clean(document.core_properties.title or "")
+    return Document(text, title=title, notes=found.remarks())
+
+
+class _Reader:
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._styles = {
+            style.get(f"{_W}styleId"): _value(style.find(f"{_W}name"))
+            for style in document.styles.element.iter(f"{_W}style")
+        }
+        self._changes = Counter(
+            "inserted" if each.tag in {f"{_W}ins", f"{_W}moveTo"} else "deleted"
+            for each in document.element.body.iter(f"{_W}ins", f"{_W}moveTo", *_GONE)
+        )
+
+    def blocks(self, parent: Any) -> Iterator[str]:
+        """Paragraphs and tables below an element, also those in content controls and text boxes."""
+        for child in parent:
+            if child.tag == f"{_W}p":
+                yield from filter(None, [self._paragraph(child)])
+                for box in child.iter(f"{_W}txbxContent"):
+                    if not any(each.tag == _FALLBACK for each in box.iterancestors()):
+                        yield from self.blocks(box)
+            elif child.tag == f"{_W}tbl":
+                yield from filter(None, ["\n".join(self._rows(child))])
+            elif child.tag not in _UNSEEN:
+                yield from self.blocks(child)
+
+    def notes_below(self) -> Iterator[str]:
+        """Foot- and endnotes, under the marks that the text has for them."""
+        for kind, mark in (("footnote", ""), ("endnote", "e")):
+            for part in self._parts(f"{kind}s"):
+                for note in part.iter(f"{_W}{kind}"):
+                    if text := " ".join(self.blocks(note)):
+                        yield f"[^{mark}{note.get(f'{_W}id')}]: {text}"
+
+    def page_margins(self) -> Iterator[str]:
+        """What stands above and below the text of every page."""
+        for kind in ("header", "footer"):
+            said = [" ".join(self.blocks(part)).strip() for part in self._parts(kind)]
+            for text in filter(None, dict.fromkeys(said)):
+                yield f"[page {kind}] {text}"
+
+    def remarks(self) -> list[str]:
+        """Say what the text does not show."""
+        said = []
+        if self._changes:
+            inserted, deleted = self._changes["inserted"], self._changes["deleted"]
+            said.append(
+                f"It has tracked changes: {inserted:,} insertions are in the text, {deleted:,} "
+                "deletions are not."
+            )
+        if comments := sum(len(part) for part in self._parts("comments")):
+            said.append(f"It has {comments:,} comments, which are not in the text.")
+        return said
+
+    def _parts(self, kind: str) -> list[Any]:
+        """The XML of the parts of the document that are of a kind."""
+        from docx.oxml import parse_xml
+
+        parts = [
+            each.target_part
+            for each in self._document.part.rels.values()
+            if not each.is_external and each.reltype.endswith(f"/{kind}")
+        ]
+        return [
+            part.element if hasattr(part, "element") else parse_xml(part.blob) for part in parts
+        ]
+
+    def _paragraph(self, paragraph: Any) -> str:
+        text = "".join(_inline(paragraph)).strip()
+        about = paragraph.find(f"{_W}pPr")
+        style = self._styles.get(_value(_child(about, "pStyle"))) or ""
+        level = style.casefold().removeprefix("heading ")
+        if text and style.casefold().startswith("heading ") and level.isdecimal():
+            return f"{'#' * int(level)} {text}"
+        is_item = style.casefold().startswith("list") or _child(about, "numPr") is not None
+        return f"- {text}" if text and is_item else text
+
+    def _rows(self, table: Any) -> Iterator[str]:
+        """The rows of a table, cells that span several of them in each."""
+        above: dict[int, str] = {}
+        for row in _within(table, "tr", "tbl"):
+            about = row.find(f"{_W}trPr")
+            if _child(about, "del") is not None:
+                continue
+            cells: list[str] = []
+            for cell in _within(row, "tc", "tr"):
+                properties, at = cell.find(f"{_W}tcPr"), len(cells)
+                merged = _child(properties, "vMerge")
+                text = " ".join(" ".join(self.blocks(cell)).split())
+                if merged is not None and _value(merged) != "restart":
+                    text = above.get(at, text)
+                above[at] = text
+                span = _value(_child(properties, "gridSpan")) or "1"
+                cells += [text, *[""] * (min(int(span), 100) - 1 if span.isdecimal() else 0)]
+            yield " | ".join(cells)
+
+
+def _within(parent: Any, name: str, stop: str) -> Iterator[Any]:
+    """Children of that name, also in content controls, but not those of an element inside."""
+    for child in parent:
+        if child.tag == f"{_W}{name}":
+            yield child
+        elif child.tag not in {f"{_W}{stop}", f"{_W}tc", *_GONE}:
+            yield from _within(child, name, stop)
+
+
+def _inline(parent: Any) -> Iterator[str]:
+    """The text of a paragraph as it is seen, with marks for notes; text boxes are blocks of their own."""
+    for child in parent:
+        if child.tag in {f"{_W}t", f"{_MATH}t"}:
+            yield child.text or ""
+        elif child.tag in _SIGNS:
+            yield _SIGNS[child.tag]
+        elif child.tag in _NOTES:
+            yield f"[^{_NOTES[child.tag]}{child.get(f'{_W}id')}]"
+        elif child.tag == f"{_W}txbxContent" or child.tag in _UNSEEN:
+            continue
+        else:
+            yield from _inline(child)
+
+
+def _child(parent: Any, name: str) -> Any:
+    return None if parent is None else parent.find(f"{_W}{name}")
+
+
+def _value(element: Any) -> str:
+    return "" if element is None else element.get(f"{_W}val") or ""

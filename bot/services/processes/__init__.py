@@ -1,0 +1,1 @@
+"""Child processes with limits, for work on other people's data."""

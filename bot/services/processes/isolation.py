@@ -1,0 +1,274 @@
+"""Processes for work on other people's data: bounded by the operating system, killed on Stop, on
+timeout and with the bot, and never shared between two runs or two people.
+
+    async with isolated("bot.services.isolated.tables") as process:
+        rows = await process.call("rows", sql="SELECT 1")
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import bot
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.services.isolated import Refused, wire
+from bot.services.processes.places import Places, at_once
+from bot.services.processes.process_group import process_group
+from bot.services.processes.scratch import scratch_folder
+
+_PLACES = Places(every=at_once(each=2**30), own=3)
+"""Processes that work at the same time, of any kind."""
+
+_MOST_IDLE = 8
+"""Idle processes kept in the whole bot; the one idle for longest makes room."""
+
+_MOST_REPLY = 128_000_000
+_MOST_READ = 64_000_000
+_GRACE = 1.0
+"""Seconds by which the kernel's alarm follows the bot's own timeout, for when the bot is busy."""
+
+_STARTING = 60.0
+_ANSWERING = 2.0
+"""Seconds until a new process, and until an idle one, must answer."""
+
+
+class ProcessLost(Exception):
+    """The process ended before its job did: it needed more memory than is allowed, or crashed."""
+
+
+@dataclass(frozen=True)
+class IsolatedLimits:
+    """`memory` of the process and `output`, the largest file it may write, in bytes; for each job
+    `cpu` seconds of computing and `seconds` by the clock."""
+
+    memory: int = 2**30
+    output: int = 2**29
+    cpu: float = 60.0
+    seconds: float = 20.0
+
+
+class IsolatedProcess:
+    """A process that does one job at a time in a folder of its own."""
+
+    def __init__(
+        self, process: asyncio.subprocess.Process, folder: Path, limits: IsolatedLimits
+    ) -> None:
+        self._process = process
+        self._requests = cast(asyncio.StreamWriter, process.stdin)
+        self._replies = cast(asyncio.StreamReader, process.stdout)
+        self._limits = limits
+        self.folder = folder
+        self.is_sound = True
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    async def answer(self, seconds: float) -> None:
+        """Wait until the process takes jobs. Raises TimeoutError and ProcessLost when it does not."""
+        async with asyncio.timeout(seconds):
+            await self._exchanged(wire.pack(None))
+
+    async def call(self, job: str, **arguments: Any) -> Any:
+        """Return what the job returns. Raises Refused with the job's sentence, TimeoutError when its
+        time is up, ProcessLost when the process died; after the last two, and when the call is
+        cancelled, the process is not used again."""
+        seconds = self._limits.seconds
+        request = {
+            "job": job,
+            "arguments": arguments,
+            "cpu": self._limits.cpu,
+            "seconds": seconds + _GRACE,
+        }
+        message = await asyncio.to_thread(wire.pack, request)
+        was_sound, self.is_sound = self.is_sound, False
+        if not was_sound:
+            raise ProcessLost("the process is busy or has ended")
+        async with asyncio.timeout(seconds):
+            reply = await self._exchanged(message)
+        self.is_sound = not reply.keys().isdisjoint(("value", "refused", "broken"))
+        match reply:
+            case {"value": value}:
+                return value
+            case {"refused": why}:
+                raise Refused(why)
+            case {"broken": where}:
+                raise RuntimeError(f"the job {job} broke: {where}")
+            case _:
+                raise ProcessLost("out of memory")
+
+    def read(self, name: str) -> bytes:
+        """Return a file that a job wrote. Raises Refused for one that is too large, and OSError for
+        anything but a plain file: a process that was taken over could have left a link to one of the
+        host's, or a pipe that nobody writes to."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with os.fdopen(os.open(self.folder / name, flags), "rb") as file:
+            about = os.fstat(file.fileno())
+            if not stat.S_ISREG(about.st_mode):
+                raise OSError(f"{name} is not a plain file")
+            if about.st_size > _MOST_READ:
+                raise Refused(f"What came of it has more than {_MOST_READ:,} bytes: ask for less.")
+            return file.read(about.st_size)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Put a file into the folder, in place of whatever has that name."""
+        path = self.folder / name
+        path.unlink(missing_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
+
+    async def _exchanged(self, message: bytes) -> Mapping[str, Any]:
+        try:
+            self._requests.write(message)
+            await self._requests.drain()
+            header = await self._replies.readexactly(wire.HEADER.size)
+            [length] = wire.HEADER.unpack(header)
+            if length > _MOST_REPLY:
+                raise ProcessLost("its reply is too large")
+            body = await self._replies.readexactly(length)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            ended = await self._process.wait()
+            if -ended in {signal.SIGXCPU, signal.SIGALRM}:
+                raise TimeoutError from None
+            raise ProcessLost(f"it ended with {ended}") from None
+        try:
+            reply = await asyncio.to_thread(wire.unpack, body)
+        except ValueError:
+            raise ProcessLost("it did not reply in our words") from None
+        if not isinstance(reply, dict):
+            raise ProcessLost("it did not reply in our words")
+        return reply
+
+
+class _Run:
+    """What processes of one run have in common: they end with it."""
+
+    is_over = False
+
+
+@dataclass(frozen=True)
+class _Lent:
+    """A process, what it may be used again for, and what ends it."""
+
+    run: _Run | None
+    key: tuple[object, ...]
+    process: IsolatedProcess
+    ending: AsyncExitStack
+
+
+_run: ContextVar[_Run | None] = ContextVar("isolated_run", default=None)
+_idle: list[_Lent] = []
+
+
+@asynccontextmanager
+async def warm_processes() -> AsyncGenerator[None]:
+    """Keep isolated processes between calls until the body, one run, ends."""
+    run = _Run()
+    token = _run.set(run)
+    try:
+        yield
+    finally:
+        _run.reset(token)
+        run.is_over = True
+        async with AsyncExitStack() as endings:  # each is ended, even when this is cancelled
+            for each in [each for each in _idle if each.run is run]:
+                _idle.remove(each)
+                endings.push_async_callback(each.ending.aclose)
+
+
+@asynccontextmanager
+async def isolated(
+    jobs: str,
+    limits: IsolatedLimits = IsolatedLimits(),
+    *,
+    network: bool = False,
+    data: Path | None = None,
+    once: bool = False,
+) -> AsyncGenerator[IsolatedProcess]:
+    """Lend a process that does the functions of the module `jobs`: one that this run and person
+    left idle, or a new one. It is killed on the way out unless it may be used again, which one for
+    `once` may not. Besides its own folder it sees the folder `data`.
+
+    Raises ToolError when too many are at work, or the machine is too busy to start one.
+    """
+    run = None if once else _run.get()
+    person = (current_request().team, current_request().user) if run else None
+    key = (jobs, limits, network, data, person)
+    async with _PLACES.taken():
+        lent = run and await _warm(run, key)
+        if not lent:
+            ending = AsyncExitStack()
+            process = await ending.enter_async_context(_started(jobs, limits, network, data))
+            lent = _Lent(run, key, process, ending)
+        try:
+            yield lent.process
+        finally:
+            if run is not None and not run.is_over and lent.process.is_sound:
+                _idle.append(lent)
+                if len(_idle) > _MOST_IDLE:
+                    await _idle.pop(0).ending.aclose()
+            else:
+                await lent.ending.aclose()
+
+
+async def _warm(run: _Run, key: tuple[object, ...]) -> _Lent | None:
+    """Return an idle process that still lives: the kernel may have ended it for want of memory."""
+    while idle := next((each for each in _idle if (each.run, each.key) == (run, key)), None):
+        _idle.remove(idle)
+        async with AsyncExitStack() as unless_it_answers:
+            unless_it_answers.push_async_callback(idle.ending.aclose)
+            with suppress(TimeoutError, ProcessLost):
+                await idle.process.answer(_ANSWERING)
+                unless_it_answers.pop_all()
+                return idle
+    return None
+
+
+@asynccontextmanager
+async def _started(
+    jobs: str, limits: IsolatedLimits, network: bool, data: Path | None
+) -> AsyncGenerator[IsolatedProcess]:
+    options = {
+        "jobs": jobs,
+        "memory": limits.memory,
+        "output": limits.output,
+        "network": network,
+        "data": str(data) if data else None,
+        "parent": os.getpid(),
+    }
+    command = (sys.executable, "-P", "-s", "-m", "bot.services.isolated", json.dumps(options))
+    with scratch_folder("job-") as path:
+        pipe = asyncio.subprocess.PIPE
+        env = _environment(path, network=network)
+        async with process_group(command, cwd=path, env=env, stdin=pipe, stdout=pipe) as started:
+            process = IsolatedProcess(started, path, limits)
+            try:
+                await process.answer(_STARTING)
+            except TimeoutError:
+                raise ToolError(
+                    "This machine is too busy to begin with it. Try again in a minute."
+                ) from None
+            yield process
+
+
+def _environment(folder: Path, *, network: bool) -> dict[str, str]:
+    """Return what the process may know of this one: where its code is, and none of its secrets.
+    One that talks to a database gets the settings that its client reads (PGSSLROOTCERT …)."""
+    code = str(Path(bot.__file__).parents[1])
+    given = {name: value for name, value in os.environ.items() if name.startswith("PG")}
+    home = os.environ.get("HOME", str(folder)) if network else str(folder)
+    # Each arena of glibc reserves 64 MB of the address space that is limited.
+    fixed = {"PYTHONPATH": code, "LANG": "C.UTF-8", "HOME": home, "MALLOC_ARENA_MAX": "2"}
+    return {**given, **fixed} if network else fixed

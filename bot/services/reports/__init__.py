@@ -1,0 +1,62 @@
+"""Reports: Markdown that a model wrote, as a file that people read, print and send on."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.core.text.invisible_text import without_unseen
+from bot.services.reports.blocks import Heading, Report, Table, every
+from bot.services.reports.figures import filled
+from bot.services.reports.markdown import blocks_of
+from bot.services.reports.pdf import pdf
+from bot.services.reports.word import docx
+from bot.toolkit.artifacts import Artifacts
+
+FORMATS = (".docx", ".pdf")
+_LONGEST = 200_000
+_MOST_BLOCKS, _MOST_CELLS = 3_000, 20_000
+"""What a Word document of takes seconds to write: its time grows with the square of its length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A file, and a sentence for each thing that is not in it as it was written."""
+
+    data: bytes
+    notes: tuple[str, ...] = ()
+
+
+async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) -> Made:
+    """The text as a file of one of FORMATS, its first heading being the title, or else `title`. An
+    image alone in a paragraph with a handle as its address is that chart or table.
+
+    Raises ToolError when it is too long, and for handles and letters that cannot be shown.
+    """
+    if len(markdown) > _LONGEST:
+        raise ToolError(
+            f"The text has {len(markdown):,} characters; a report has {_LONGEST:,} at most. Share it "
+            "in parts, or as .md."
+        )
+    locale = current_request().request.locale
+    blocks = await asyncio.to_thread(blocks_of, without_unseen(markdown))
+    named = next((each.plain for each in blocks if isinstance(each, Heading)), title)
+    blocks, images, gaps = await filled(blocks, artifacts, locale)
+    made = Report(title=named, locale=locale, blocks=blocks, images=images)
+    _check_size(made)
+    if form == ".docx":
+        return Made(await asyncio.to_thread(docx, made), gaps)
+    data, notes = await asyncio.to_thread(pdf, made)
+    return Made(data, (*gaps, *notes))
+
+
+def _check_size(made: Report) -> None:
+    found = list(every(made.blocks))
+    cells = sum(len(each.heading) * len(each.rows) for each in found if isinstance(each, Table))
+    if len(found) > _MOST_BLOCKS or cells > _MOST_CELLS:
+        raise ToolError(
+            f"The report has {len(found):,} paragraphs and {cells:,} cells of tables; {_MOST_BLOCKS:,} "
+            f"and {_MOST_CELLS:,} are the most. Share it in parts or as .md, and long tables as .xlsx."
+        )

@@ -1,0 +1,188 @@
+"""What a report is made of, whatever file it becomes: plain data in reading order."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from bot.core.text.locales import locale_of
+
+Alignment = Literal["start", "center", "end"]
+
+
+class Run(BaseModel):
+    """Letters of one look; a line feed in `text` ends the line. `code` has no other look."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+    code: bool = False
+
+
+Runs = tuple[Run, ...]
+
+
+class Text(BaseModel):
+    """Runs that read from the side that their first letter is written from."""
+
+    model_config = ConfigDict(frozen=True)
+
+    runs: Runs
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def rtl(self) -> bool:
+        """Whether it reads from right to left: its first letter decides, as in HTML's dir=auto."""
+        sides = (unicodedata.bidirectional(c) for run in self.runs for c in run.text)
+        return next((side != "L" for side in sides if side in {"L", "R", "AL"}), False)
+
+    @property
+    def plain(self) -> str:
+        return "".join(run.text for run in self.runs)
+
+
+class Heading(Text):
+    """A heading; `level` from 1 to 6."""
+
+    kind: Literal["heading"] = "heading"
+    level: int
+
+
+class Paragraph(Text):
+    """A paragraph."""
+
+    kind: Literal["paragraph"] = "paragraph"
+
+
+class Code(BaseModel):
+    """Text of one width, with its lines as they are."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["code"] = "code"
+    text: str
+
+
+class Listing(BaseModel):
+    """A list; an ordered one counts from `start`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["list"] = "list"
+    ordered: bool
+    start: int = 1
+    items: tuple[tuple[Block, ...], ...]
+
+
+class Quote(BaseModel):
+    """What somebody else said."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["quote"] = "quote"
+    blocks: tuple[Block, ...]
+
+
+class Table(BaseModel):
+    """A table whose rows are as wide as its heading."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["table"] = "table"
+    caption: str = ""
+    heading: tuple[Text, ...]
+    rows: tuple[tuple[Text, ...], ...]
+    alignments: tuple[Alignment, ...]
+
+
+class Figure(BaseModel):
+    """What a handle stands for, with its caption: a chart, an image or a table."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["figure"] = "figure"
+    handle: str
+    caption: str
+
+
+class Rule(BaseModel):
+    """A line across the page."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["rule"] = "rule"
+
+
+Block = Heading | Paragraph | Code | Listing | Quote | Table | Figure | Rule
+
+
+class Report(BaseModel):
+    """Blocks, and the PNGs of those figures among them that are images, by handle.
+
+    `locale` is that of the person who asked: it decides on the paper.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    title: str
+    locale: str
+    blocks: tuple[Block, ...]
+    images: dict[str, bytes] = {}
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a table needs the paper on its side."""
+        tables = (each for each in every(self.blocks) if isinstance(each, Table))
+        return any(len(each.heading) > _NARROW for each in tables)
+
+    @property
+    def on_us_letter(self) -> bool:
+        """Whether its paper is US letter, and not A4."""
+        return locale_of(self.locale).territory in _US_LETTER
+
+    @property
+    def letters(self) -> str:
+        """All that it says."""
+        return "".join(_letters(every(self.blocks)))
+
+
+_US_LETTER = frozenset(
+    ["BZ", "CA", "CL", "CO", "CR", "GT", "MX", "NI", "PA", "PH", "PR", "SV", "US", "VE"]
+)
+"""Where paper is not A4 (CLDR, paperSize)."""
+
+_NARROW = 8
+"""Columns that fit on paper that stands."""
+
+
+def every(blocks: Iterable[Block]) -> Iterator[Block]:
+    """The blocks and all that are within them."""
+    for block in blocks:
+        yield block
+        if isinstance(block, Quote):
+            yield from every(block.blocks)
+        if isinstance(block, Listing):
+            for item in block.items:
+                yield from every(item)
+
+
+def _letters(blocks: Iterable[Block]) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case Heading() | Paragraph():
+                yield block.plain
+            case Code():
+                yield block.text
+            case Table():
+                yield block.caption
+                yield from (cell.plain for row in (block.heading, *block.rows) for cell in row)
+            case Figure():
+                yield block.caption
+            case Listing() | Quote() | Rule():
+                pass

@@ -1,0 +1,128 @@
+"""What the handles in a report stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+from bot.core.answers import Chart
+from bot.core.errors import ToolError
+from bot.core.text import locales
+from bot.services.reports.blocks import Block, Figure, Listing, Paragraph, Quote, Run, Table, Text
+from bot.services.tables import spreadsheets, tables
+from bot.toolkit.artifacts import CHART_TYPE, Artifacts
+
+_MOST_ROWS = 1000
+_MOST_COLUMNS = 16
+_MOST_FIGURES = 20
+
+
+async def filled(
+    blocks: Sequence[Block], artifacts: Artifacts, locale: str
+) -> tuple[tuple[Block, ...], dict[str, bytes], tuple[str, ...]]:
+    """Return the blocks with tables in place of the figures that are tables, the PNGs of the others,
+    and a note for each figure that is not complete; its caption says so too.
+
+    What is no handle becomes its caption. Raises ToolError for a handle of something else, and for
+    a table that is too large to be read in a report.
+    """
+    found = _Filling(artifacts, locale)
+    return await found.within(blocks), found.images, tuple(dict.fromkeys(found.gaps))
+
+
+class _Filling:
+    def __init__(self, artifacts: Artifacts, locale: str) -> None:
+        self._artifacts = artifacts
+        self._locale = locale
+        self._count = 0
+        self.images: dict[str, bytes] = {}
+        self.gaps: list[str] = []
+
+    async def within(self, blocks: Iterable[Block]) -> tuple[Block, ...]:
+        return tuple([await self._one(block) for block in blocks])
+
+    async def _one(self, block: Block) -> Block:
+        match block:
+            case Figure():
+                return await self._figure(block)
+            case Quote():
+                return Quote(blocks=await self.within(block.blocks))
+            case Listing():
+                items = tuple([await self.within(item) for item in block.items])
+                return block.model_copy(update={"items": items})
+            case _:
+                return block
+
+    async def _figure(self, figure: Figure) -> Block:
+        if ":" in figure.handle or "/" in figure.handle:  # an address: nothing is fetched
+            return Paragraph(runs=(Run(text=figure.caption, italic=True),))
+        self._count += 1
+        if self._count > _MOST_FIGURES:
+            raise ToolError(f"A report has at most {_MOST_FIGURES} charts and tables by handle.")
+        artifact = await self._artifacts.find(figure.handle)
+        gaps = [f"not complete: {gap}" for gap in artifact.left_out]
+        self.gaps += gaps
+        caption = figure.caption + "".join(f" ({gap})" for gap in gaps)
+        figure = figure.model_copy(update={"caption": caption})
+        if artifact.media_type == tables.PARQUET:
+            return await self._table(figure)
+        image = figure.handle
+        if artifact.media_type == CHART_TYPE:
+            image = Chart.model_validate_json(await self._artifacts.read(figure.handle)).image
+        elif artifact.media_type != "image/png":
+            raise ToolError(
+                f"{figure.handle} is {artifact.media_type}; only a chart_… or a tbl_… can stand in a "
+                "report as ![caption](handle)."
+            )
+        self.images[figure.handle] = await self._artifacts.read(image)
+        return figure
+
+    async def _table(self, figure: Figure) -> Table:
+        found = await tables.rows_of(self._artifacts, figure.handle, limit=_MOST_ROWS)
+        if found.total > _MOST_ROWS or len(found.columns) > _MOST_COLUMNS:
+            raise ToolError(
+                f"{figure.handle} has {found.total:,} rows and {len(found.columns)} columns; a report "
+                f"shows up to {_MOST_ROWS} and {_MOST_COLUMNS}. Aggregate it with query_table, or share "
+                "it as .xlsx beside the report."
+            )
+        return Table(
+            caption=figure.caption,
+            heading=tuple(_text(name.replace("_", " ")) for name in found.names),
+            rows=tuple(zip(*map(self._column, zip(*found.rows, strict=True)), strict=True)),
+            alignments=tuple("end" if _is_number(each.type) else "start" for each in found.columns),
+        )
+
+    def _column(self, values: Sequence[Any]) -> list[Text]:
+        """Cells in the reader's form: fractions with as many digits after the mark as the column has,
+        whole numbers grouped where one of them has five. Years are not grouped."""
+        found = [each for each in values if _is_figure(each)]
+        digits = spreadsheets.digits(found)
+        plain = digits == 0 and all(abs(each) < 10_000 for each in found)
+
+        def cell(value: Any) -> str:
+            if _is_figure(value) and not plain:
+                return locales.number(value, self._locale, digits=digits)
+            if isinstance(value, date) and not isinstance(value, datetime):
+                return locales.day(value.isoformat(), self._locale)
+            return tables.cell_text(value)
+
+        return [_text(cell(value)) for value in values]
+
+
+def _is_figure(value: object) -> bool:
+    return (
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) and isfinite(value)
+    )
+
+
+def _is_number(kind: str) -> bool:
+    return kind.endswith("INT") or kind.startswith(
+        ("DECIMAL", "INTEGER", "UINTEGER", "DOUBLE", "FLOAT")
+    )
+
+
+def _text(value: str) -> Text:
+    return Text(runs=(Run(text=value),))

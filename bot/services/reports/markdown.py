@@ -1,0 +1,137 @@
+"""Markdown as the blocks of a report. An image with a handle as its address is a figure; nothing is
+fetched. Addresses of links are written out, so that nobody is led where they do not see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from markdown_it.tree import SyntaxTreeNode
+
+from bot.core.text.markdown import MAX_NESTING, parser
+from bot.services.reports.blocks import (
+    Alignment,
+    Block,
+    Code,
+    Figure,
+    Heading,
+    Listing,
+    Paragraph,
+    Quote,
+    Rule,
+    Run,
+    Runs,
+    Table,
+    Text,
+)
+
+_DEEPEST = 6
+"""Lists and quotes within each other that a page has room for."""
+_ALIGNMENTS: dict[str, Alignment] = {"text-align:right": "end", "text-align:center": "center"}
+
+_PARSER = parser()
+
+
+def blocks_of(markdown: str) -> tuple[Block, ...]:
+    """The blocks of a text in CommonMark with tables and ~~struck out~~ words."""
+    tokens = _PARSER.parse(markdown)
+    if any(token.level >= MAX_NESTING for token in tokens):  # the parser leaves out what is deeper
+        lines = (line.strip() for line in markdown.split("\n"))
+        return tuple(Paragraph(runs=(Run(text=line),)) for line in lines if line)
+    return tuple(_blocks(SyntaxTreeNode(tokens), 0))
+
+
+def _blocks(parent: SyntaxTreeNode, depth: int) -> Iterator[Block]:
+    for node in parent.children:
+        match node.type:
+            case "heading":
+                yield Heading(level=int(node.tag[1]), runs=_runs(node))
+            case "paragraph":
+                yield _figure(node) or Paragraph(runs=_runs(node))
+            case "fence" | "code_block":
+                yield Code(text=node.content.rstrip("\n"))
+            case "bullet_list" | "ordered_list" | "blockquote" | "list_item" if depth >= _DEEPEST:
+                yield from _blocks(node, depth)
+            case "bullet_list" | "ordered_list":
+                yield _list(node, depth + 1)
+            case "blockquote":
+                yield Quote(blocks=tuple(_blocks(node, depth + 1)))
+            case "table":
+                yield _table(node)
+            case "hr":
+                yield Rule()
+            case _:
+                pass
+
+
+def _figure(paragraph: SyntaxTreeNode) -> Figure | None:
+    """A paragraph that is one image and no more."""
+    [inline] = paragraph.children
+    if len(inline.children) != 1 or inline.children[0].type != "image":
+        return None
+    [image] = inline.children
+    return Figure(handle=str(image.attrs["src"]), caption=image.content)
+
+
+def _list(node: SyntaxTreeNode, depth: int) -> Listing:
+    items = tuple(tuple(_blocks(item, depth)) for item in node.children)
+    ordered = node.type == "ordered_list"
+    return Listing(ordered=ordered, start=int(node.attrs.get("start", 1)), items=items)
+
+
+def _table(node: SyntaxTreeNode) -> Table:
+    head, *bodies = node.children
+    heading = head.children[0].children
+    return Table(
+        heading=tuple(Text(runs=_runs(cell)) for cell in heading),
+        rows=tuple(
+            tuple(Text(runs=_runs(cell)) for cell in row.children)
+            for body in bodies
+            for row in body.children
+        ),
+        alignments=tuple(_ALIGNMENTS.get(str(c.attrs.get("style")), "start") for c in heading),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
+
+    def of(self, text: str) -> Run:
+        return Run(text=text, bold=self.bold, italic=self.italic, strike=self.strike)
+
+
+def _runs(node: SyntaxTreeNode) -> Runs:
+    return tuple(run for inline in node.children for run in _inline(inline, _Look()))
+
+
+def _inline(node: SyntaxTreeNode, look: _Look) -> Iterator[Run]:
+    for each in node.children:
+        match each.type:
+            case "text" | "image":
+                yield look.of(each.content)
+            case "softbreak":
+                yield look.of(" ")
+            case "hardbreak":
+                yield look.of("\n")
+            case "code_inline":
+                yield Run(text=each.content, code=True)
+            case "strong":
+                yield from _inline(each, replace(look, bold=True))
+            case "em":
+                yield from _inline(each, replace(look, italic=True))
+            case "s":
+                yield from _inline(each, replace(look, strike=True))
+            case "link":
+                yield from _link(each, look)
+            case _:
+                pass
+
+
+def _link(node: SyntaxTreeNode, look: _Look) -> Iterator[Run]:
+    label, address = tuple(_inline(node, look)), str(node.attrs["href"])
+    yield from label
+    if "".join(run.text for run in label) != address:
+        yield look.of(f" ({address})")

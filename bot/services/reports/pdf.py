@@ -1,0 +1,59 @@
+"""A report as a PDF, set by Typst, which needs no program and no font of the machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from bot.core.errors import ToolError
+from bot.core.text.locales import locale_of
+from bot.core.text.redaction import each_text
+from bot.services.processes.scratch import scratch_folder
+from bot.services.reports.blocks import Report
+from bot.services.tables.glyphs import fonts, undrawable
+
+_TEMPLATE = Path(__file__).with_name("report.typ")
+_ENDLESS = re.compile(r"\S{40}(?=\S)")
+
+
+def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
+    """The file, and what had to be left out of it; blocks, so call it in a thread.
+
+    Raises ToolError when no font here has some of its letters: signs are left out, words are not.
+    """
+    import typst
+
+    missing = undrawable(report.letters)
+    if letters := [each for each in missing if each.isalnum()]:
+        raise ToolError(
+            f"No font on this machine has {' '.join(letters[:10])}, so a PDF cannot show them. Share "
+            "the report as .docx, which its reader's own fonts show."
+        )
+    with scratch_folder("report-") as folder:
+        template = str(shutil.copy(_TEMPLATE, folder))
+        names = {handle: f"{n}.png" for n, handle in enumerate(report.images)}
+        for handle, name in names.items():
+            (folder / name).write_bytes(report.images[handle])
+        given = json.dumps(_described(report, names, missing))
+        made = typst.compile(
+            template, root=str(folder), font_paths=fonts(), sys_inputs={"report": given}
+        )
+    gone = f"left out, as no font here has them: {' '.join(missing)}"
+    return made, (gone,) if missing else ()
+
+
+def _described(report: Report, images: dict[str, str], without: list[str]) -> Any:
+    """What the template reads. A word without end gets places where it may be broken."""
+    gone = str.maketrans(dict.fromkeys(without, ""))
+    given = {
+        "title": report.title,
+        "language": locale_of(report.locale).language,
+        "paper": "us-letter" if report.on_us_letter else "a4",
+        "is_wide": report.is_wide,
+        "images": images,
+        "blocks": [each.model_dump() for each in report.blocks],
+    }
+    return each_text(given, lambda text: _ENDLESS.sub("\\g<0>\u200b", text.translate(gone)))

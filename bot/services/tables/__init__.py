@@ -1,0 +1,1 @@
+"""Tables as artifacts: queries, profiles, spreadsheets and charts."""

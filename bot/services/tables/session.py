@@ -1,0 +1,148 @@
+"""SQL over table artifacts, in an isolated process that sees the tables asked for and nothing else
+of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from bot.core.errors import ToolError
+from bot.services.isolated import Refused
+from bot.services.parsing.text import clean
+from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
+from bot.toolkit.artifacts import Artifact, Artifacts, Column
+
+PARQUET = "application/vnd.apache.parquet"
+"""Media type of an artifact that is a table."""
+
+_READERS = {PARQUET: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
+_LIMITS = IsolatedLimits(seconds=20.0)
+_NAMED_COLUMNS = 100
+_RESULT = "result.parquet"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A table's Parquet file, its columns and the number of its rows; `notes` say what was changed."""
+
+    data: bytes
+    columns: tuple[Column, ...]
+    rows: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Session:
+    """A process with tables as views, by handle and by name."""
+
+    tables: tuple[Artifact, ...]
+    _process: IsolatedProcess
+    _views: list[tuple[str, str, list[str]]]
+
+    async def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Return all rows of a statement of ours. Raises ToolError for what DuckDB refuses."""
+        found = await self._done("rows", tables=self._views, sql=sql)
+        return [tuple(row) for row in found]
+
+    async def select(self, sql: str) -> Measured:
+        """Return all rows of a statement of the model's. Raises ToolError for anything but one
+        SELECT over the tables, and for what DuckDB refuses."""
+        found = await self._done("select", tables=self._views, sql=sql, to=_RESULT)
+        return await self._measured(_RESULT, found)
+
+    async def measure(self, data: bytes) -> Measured:
+        """Return Parquet `data` with its columns and rows counted."""
+        await asyncio.to_thread(self._process.write, _RESULT, data)
+        return await self._measured(_RESULT, await self._done("measure", file=_RESULT))
+
+    async def write(self, columns: list[str], rows: Sequence[Sequence[object]]) -> Measured:
+        """Return rows of Python values as a table; text stays text, ISO dates become dates."""
+        found = await self._done("write", columns=columns, rows=rows, to=_RESULT)
+        return await self._measured(_RESULT, found)
+
+    async def _measured(self, file: str, found: dict[str, Any]) -> Measured:
+        try:
+            data = await asyncio.to_thread(self._process.read, file)
+        except Refused as error:
+            raise ToolError(str(error)) from None
+        columns = tuple(Column(name=name, type=kind) for name, kind in found["columns"])
+        return Measured(data, columns, found["rows"], tuple(found.get("notes", ())))
+
+    async def _done(self, job: str, **arguments: Any) -> Any:
+        try:
+            return await self._process.call(job, **arguments)
+        except TimeoutError:
+            raise ToolError(
+                f"The query was stopped after {_LIMITS.seconds:g} s. Filter or aggregate earlier."
+            ) from None
+        except ProcessLost:
+            raise ToolError(
+                "The query needs more memory than is allowed. Filter or aggregate earlier."
+            ) from None
+        except Refused as error:
+            raise ToolError(self._explained(str(error))) from None
+
+    def _explained(self, message: str) -> str:
+        """DuckDB's words, the columns there are, and near matches of the name it did not find."""
+        parts = [message]
+        missing = re.search(r'column "([^"]+)" not found', message)
+        names = [column.name for table in self.tables for column in table.columns]
+        if missing:
+            near = difflib.get_close_matches(missing[1], names, n=3, cutoff=0.4)
+            parts += [f"Similar columns: {', '.join(near)}."] if near else []
+        parts += [f"{table.handle} has: {columns_line(table.columns)}" for table in self.tables]
+        return "\n".join(parts)
+
+
+@asynccontextmanager
+async def opened(artifacts: Artifacts, handles: Sequence[str] = ()) -> AsyncGenerator[Session]:
+    """Open a session over the tables named by `handles`; each is a view named by its handle and, if
+    no other has that name, by its file name. It reads these tables and nothing else.
+
+    Raises ToolError when a handle is no table.
+    """
+    found = tuple([await artifacts.find(handle) for handle in dict.fromkeys(handles)])
+    for each in found:
+        if each.media_type.split(";")[0] not in _READERS:
+            raise ToolError(
+                f"{each.handle} ({each.name}) is no table. Tables have handles like tbl_…; "
+                "read_artifact and search_artifact read documents."
+            )
+    async with isolated("bot.services.isolated.tables", _LIMITS) as process:
+        for each in found:
+            file = process.folder / each.handle
+            if not await asyncio.to_thread(file.exists):
+                await asyncio.to_thread(
+                    process.write, each.handle, await artifacts.read(each.handle)
+                )
+        yield Session(found, process, _views(found))
+
+
+def _views(tables: Sequence[Artifact]) -> list[tuple[str, str, list[str]]]:
+    views: list[tuple[str, str, list[str]]] = []
+    named: set[str] = set()
+    for table in tables:
+        names = []
+        for name in map(clean, (table.handle, table.name)):
+            if name and name.lower() not in named:
+                named.add(name.lower())
+                names.append(name)
+        views.append((table.handle, _READERS[table.media_type.split(";")[0]], names))
+    return views
+
+
+def quoted_name(name: str) -> str:
+    """`name` as an SQL identifier."""
+    return '"' + clean(name).replace('"', '""') + '"'
+
+
+def columns_line(columns: Sequence[Column]) -> str:
+    """The columns on one line, `region VARCHAR, amount DOUBLE`; at most 100 of them."""
+    line = ", ".join(f"{column.name} {column.type}" for column in columns[:_NAMED_COLUMNS])
+    more = len(columns) - _NAMED_COLUMNS
+    return f"{line}, … ({more} more)" if more > 0 else line

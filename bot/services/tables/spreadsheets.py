@@ -1,0 +1,175 @@
+"""Tables as files that a spreadsheet opens: right types, and nothing that it would run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+from bot.core.errors import ToolError
+from bot.services.tables.tables import cell_text, clean
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
+_NO_TITLE = re.compile(r"[\[\]:*?/\\]")
+_LONGEST_TITLE, _LONGEST_CELL, _DIGITS = 31, 32_767, 15
+"""What Excel takes: characters of a sheet's name, of a cell, and figures of a number."""
+_MOST_CELLS = 3_000_000
+_MEASURED_ROWS = 200
+_DATE, _MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table under a name."""
+
+    name: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+def digits(values: Iterable[object]) -> int:
+    """How many digits after the mark all numbers of a column are shown with: 0 where all are whole,
+    else as many as one of them needs, from 2 (1234.5 may be money) to 3."""
+    needed = max((_digits(each) for each in values if isinstance(each, float | Decimal)), default=0)
+    return max(2, needed) if needed else 0
+
+
+def _digits(value: float | Decimal) -> int:
+    return len(f"{value:.3f}".rstrip("0").partition(".")[2]) if isfinite(value) else 0
+
+
+def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    """CSV with a byte order mark, without which Excel misreads accents."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([_harmless(column) for column in columns])
+    writer.writerows([cell_text(_harmless(cell)) for cell in row] for row in rows)
+    return out.getvalue().encode("utf-8-sig")
+
+
+def workbook(sheets: Sequence[Sheet]) -> bytes:
+    """An Excel workbook: headings that stay in sight and can be filtered, numbers as numbers, dates
+    as dates. Blocks. Raises ToolError when it is more than Excel opens with ease."""
+    import openpyxl
+
+    cells = sum(len(each.columns) * (len(each.rows) + 1) for each in sheets)
+    if cells > _MOST_CELLS:
+        raise ToolError(
+            f"These are {cells:,} cells; a workbook gets {_MOST_CELLS:,} at most. Choose rows or columns "
+            "with query_table, or share .csv or .parquet."
+        )
+    book = openpyxl.Workbook(write_only=True)
+    for sheet, title in zip(sheets, _titles(sheets), strict=True):
+        _write(book.create_sheet(title), sheet)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def _titles(sheets: Sequence[Sheet]) -> list[str]:
+    """The names as Excel takes them, told apart by numbers where they are the same."""
+    titles: list[str] = []
+    for number, sheet in enumerate(sheets, 1):
+        plain = " ".join(_NO_TITLE.sub(" ", clean(sheet.name)).split()).strip("'")
+        title = base = plain[:_LONGEST_TITLE].strip() or f"Sheet {number}"
+        copy = 1
+        while title.casefold() in map(str.casefold, titles):
+            copy += 1
+            title = f"{base[: _LONGEST_TITLE - 4]} ({copy})"
+        titles.append(title)
+    return titles
+
+
+def _write(made: Any, sheet: Sheet) -> None:
+    from openpyxl.styles import Alignment, Font, PatternFill
+    from openpyxl.utils import get_column_letter
+
+    last = get_column_letter(max(1, len(sheet.columns)))
+    made.freeze_panes = "A2"
+    made.auto_filter.ref = f"A1:{last}{len(sheet.rows) + 1}"
+    for number, width in enumerate(_widths(sheet), 1):
+        made.column_dimensions[get_column_letter(number)].width = width
+    heading = [_text_cell(made, clean(column)) for column in sheet.columns]
+    for cell in heading:
+        cell.font, cell.fill = (
+            Font("Calibri", 11, bold=True),
+            PatternFill("solid", fgColor="EEF1F5"),
+        )
+        cell.alignment = Alignment(vertical="top", wrap_text=True)
+    made.append(heading)
+    forms = [_form(column) for column in zip(*sheet.rows, strict=True)]
+    for row in sheet.rows:
+        made.append([_cell(made, value, form) for value, form in zip(row, forms, strict=True)])
+
+
+def _form(column: Sequence[object]) -> str:
+    """How its fractions are shown; "" where all are whole, which may be years and ids."""
+    return f"#,##0.{'0' * found}" if (found := digits(column)) else ""
+
+
+def _widths(sheet: Sheet) -> list[int]:
+    """Of each column, in characters: what the first rows take, within reason."""
+    rows = sheet.rows[:_MEASURED_ROWS]
+    longest = [
+        max([len(name), *(len(cell_text(row[n])) for row in rows)])
+        for n, name in enumerate(sheet.columns)
+    ]
+    return [min(60, max(9, each + 3)) for each in longest]
+
+
+def _cell(sheet: Any, value: object, form: str) -> Any:
+    """What goes into a row. Text stays text, whatever it begins with; a number that Excel would
+    round is text too."""
+    match value:
+        case None | bool():
+            return value
+        case int() if len(str(abs(value))) <= _DIGITS:
+            return value
+        case float() | Decimal() if isfinite(value):
+            return _formatted(sheet, value, form) if form else value
+        case time():
+            return value
+        case date():
+            return _dated(sheet, value)
+        case _:
+            text = cell_text(value)[:_LONGEST_CELL]
+            return _text_cell(sheet, text) if text.startswith(_FORMULA) else text
+
+
+def _dated(sheet: Any, value: date) -> Any:
+    if value.year < 1900:  # before Excel's calendar
+        return cell_text(value)
+    return _formatted(sheet, value, _MOMENT if isinstance(value, datetime) else _DATE)
+
+
+def _formatted(sheet: Any, value: float | Decimal | date, form: str) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+
+    cell = WriteOnlyCell(sheet)
+    cell.value = value
+    cell.number_format = form
+    return cell
+
+
+def _text_cell(sheet: Any, text: str) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+
+    cell = WriteOnlyCell(sheet, text)
+    cell.data_type = "s"  # text, and not the formula that openpyxl takes it for
+    cell.quotePrefix = True  # nor what Excel would make of it when somebody edits it
+    return cell
+
+
+def _harmless(cell: Any) -> Any:
+    """Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers do not."""
+    if not isinstance(cell, str):
+        return cell
+    text = clean(cell)
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text

@@ -1,0 +1,44 @@
+"""What the columns of a table hold."""
+
+# ruff: noqa: S608 - the names in these statements are quoted
+
+from __future__ import annotations
+
+from bot.services.parsing.tabular import cell_text
+from bot.services.tables.session import Session, quoted_name
+from bot.toolkit.artifacts import Artifact, Column
+
+HEADING = ["column", "type", "nulls", "distinct", "min", "max", "values"]
+MOST_COLUMNS = 100
+_LISTED_VALUES = 12
+
+
+async def profile(session: Session, table: Artifact) -> list[list[object]]:
+    """Return a row under `HEADING` for each of the first 100 columns."""
+    columns = table.columns[:MOST_COLUMNS]
+    return [await _profiled(session, table.handle, column) for column in columns]
+
+
+async def _profiled(session: Session, handle: str, column: Column) -> list[object]:
+    name = quoted_name(column.name)
+    [(nulls, distinct, low, high)] = await session.rows(
+        f"SELECT count(*) - count({name}), count(DISTINCT {name}), min({name})::VARCHAR, "
+        f"max({name})::VARCHAR FROM {quoted_name(handle)}"
+    )
+    values = await _values(session, handle, name) if column.type == "VARCHAR" else []
+    listed = " | ".join(values) if len(values) <= _LISTED_VALUES else ""
+    return [column.name, column.type, nulls, distinct, _short(low), _short(high), listed]
+
+
+async def _values(session: Session, handle: str, name: str) -> list[str]:
+    """The different texts of a column, one more than are listed at most."""
+    rows = await session.rows(
+        f"SELECT DISTINCT {name} FROM {quoted_name(handle)} WHERE {name} IS NOT NULL "
+        f"ORDER BY 1 LIMIT {_LISTED_VALUES + 1}"
+    )
+    return [_short(value) for (value,) in rows]
+
+
+def _short(value: str | None) -> str:
+    text = cell_text(value)
+    return text if len(text) <= 40 else f"{text[:39]}…"

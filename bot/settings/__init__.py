@@ -1,0 +1,249 @@
+"""All settings: secrets and addresses from the environment (and `.env`), the rest from `bot.toml`.
+
+A wrong setting is one clear line that names its key, before anything starts.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+from typing_extensions import override
+
+from bot.agent.hooks.commands import AfterToolCommand, BeforeToolCommand
+from bot.agent.limits import Limits
+from bot.core import failpoints
+from bot.core.errors import ConfigurationError
+from bot.model import Price
+from bot.ops.logs import Format
+from bot.runs.policy.access import Policy
+from bot.runs.policy.budgets import Budgets
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.queue.engine import EngineOptions
+from bot.services.databases import DatabaseConfig
+from bot.services.mcp import McpServer
+from bot.services.web_search import WebSearchConfig
+from bot.settings.errors import slip, unreadable, wrong_names
+from bot.slack.incoming.catch_up import CatchUpSettings
+from bot.store import Retention
+from bot.toolkit.hosted import HostedTools
+
+NO_MODEL = (
+    "set it, or OPENAI_BASE_URL for another server that speaks the Responses API; `bot dev` works "
+    "without, with a stand-in model"
+)
+
+SLACK = "https://slack.com/api/"
+
+
+class ModelSettings(BaseModel):
+    """How the model is called; `[model]` in bot.toml. `window` in tokens and `price` in dollars for
+    a million tokens are for models that the price table does not know. `stateless` is for services
+    that keep no responses, and `images` goes off for models that see none. `evaluation` has each
+    result judged by another call: `basic` marks one that falls short as partial, `full` sends it
+    back up to twice."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    reasoning_summaries: bool = False
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    max_output_tokens: int | None = Field(default=None, ge=256)
+    window: int = Field(default=128_000, ge=4_000)
+    price: Price | None = None
+    stateless: bool = False
+    images: bool = True
+    evaluation: Literal["off", "basic", "full"] = "off"
+
+    @property
+    def reasoning_parameter(self) -> dict[str, str] | None:
+        """`reasoning` as the Responses API takes it; None leaves it to the service."""
+        effort = {"effort": self.reasoning} if self.reasoning else {}
+        summary = {"summary": "auto"} if self.reasoning_summaries else {}
+        return (effort | summary) or None
+
+
+class HookSettings(BaseModel):
+    """`[hooks]` in bot.toml."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    before_tool: tuple[BeforeToolCommand, ...] = ()
+    after_tool: tuple[AfterToolCommand, ...] = ()
+
+
+class Tables(BaseModel):
+    """What bot.toml holds."""
+
+    model: ModelSettings = ModelSettings()
+    limits: Limits = Limits()
+    budgets: Budgets = Budgets()
+    access: Policy = Policy()
+    channels: dict[str, ChannelSettings] = {}
+    retention: Retention = Retention()
+    catch_up: CatchUpSettings = CatchUpSettings()
+    engine: EngineOptions = EngineOptions()
+    databases: dict[str, DatabaseConfig] = {}
+    hosted: HostedTools = HostedTools()
+    web_search: WebSearchConfig | None = None
+    hooks: HookSettings = HookSettings()
+    mcp_servers: dict[str, McpServer] = Field(default={}, alias="mcpServers")
+
+
+class Settings(BaseSettings, Tables):
+    """Names of the environment are the upper-case names of the fields; an empty one is not set."""
+
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
+
+    slack_bot_token: SecretStr | None = None
+    slack_app_token: SecretStr | None = None
+    slack_signing_secret: SecretStr | None = None
+    slack_client_id: str | None = None
+    slack_client_secret: SecretStr | None = None
+    bot_encryption_keys: SecretStr | None = None
+    slack_api_url: str = SLACK
+    openai_api_key: SecretStr | None = None
+    openai_base_url: str | None = None
+    openai_model: str = "gpt-6.1-sol"
+    web_search_api_key: SecretStr | None = None
+    openai_fallback_models: tuple[str, ...] = ()
+    redis_url: str | None = None
+    port: int | None = Field(default=None, ge=0, le=65535)
+    bot_metrics_port: int | None = Field(default=None, ge=0, le=65535)
+    bot_data_dir: Path = Path(".data")
+    bot_log_format: Format = "text"
+    bot_log_words: bool = False
+    bot_log_file: Path | None = None
+    otel_exporter_otlp_endpoint: str | None = None
+    bot_failpoints: Path | None = None
+
+    @field_validator("redis_url")
+    @classmethod
+    def _is_redis(cls, url: str | None) -> str | None:
+        if url is None or url.startswith(("redis://", "rediss://", "unix://")):
+            return url
+        raise PydanticCustomError("redis_url", "must begin with redis://, rediss:// or unix://")
+
+    @field_validator("openai_base_url", "slack_api_url", "otel_exporter_otlp_endpoint")
+    @classmethod
+    def _is_http(cls, url: str | None) -> str | None:
+        if url is None or url.startswith(("http://", "https://")):
+            return url
+        raise PydanticCustomError("http_url", "must begin with http:// or https://")
+
+    @field_validator("slack_bot_token", "slack_app_token")
+    @classmethod
+    def _is_the_other(cls, token: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        """Slack's own answer to a token in the wrong place does not say that it is there."""
+        other = "xapp-" if info.field_name == "slack_bot_token" else "xoxb-"
+        if token is None or not token.get_secret_value().startswith(other):
+            return token
+        raise PydanticCustomError(
+            "token", "is the other token: it begins with {other}", {"other": other}
+        )
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """bot.toml comes last: the environment wins. It holds no tables, so that somebody else's
+        MODEL there is not taken for ours."""
+        tables = {name.lower() for name in _table_names()}
+        for source in (env_settings, dotenv_settings):
+            assert isinstance(source, EnvSettingsSource)  # noqa: S101 - which they are by contract
+            own = {key: value for key, value in source.env_vars.items() if key not in tables}
+            source.env_vars = own
+        path = Path(os.environ.get("BOT_CONFIG", "bot.toml"))
+        toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
+        return (init_settings, env_settings, dotenv_settings, toml)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model service was named."""
+        return self.openai_api_key is not None or self.openai_base_url is not None
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Raises ConfigurationError, one line that names the keys."""
+    path = os.environ.get("BOT_CONFIG")
+    if path and not Path(path).is_file():
+        raise ConfigurationError(f"BOT_CONFIG names {path}, which is not there.")
+    try:
+        _check_tables(Path(path or "bot.toml"))
+        settings = Settings(**overrides)
+    except ValidationError as error:
+        wrong = "; ".join(slip(each, _table_names()) for each in error.errors())
+        raise ConfigurationError(f"Wrong setting: {wrong}") from None
+    except SettingsError as error:  # a list in the environment that is not JSON
+        raise ConfigurationError(f"Wrong setting: {unreadable(error)}") from None
+    except ValueError as error:  # a file that is not TOML
+        raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
+    if wrong := "; ".join(wrong_names(settings.channels, settings.access)):
+        raise ConfigurationError(f"Wrong setting: {wrong}.")
+    if settings.access.approval_hours >= settings.retention.thread_days * 24:
+        raise ConfigurationError(
+            "Wrong setting: access.approval_hours: must be less than retention.thread_days, or what "
+            "waits for a yes is gone before that comes."
+        )
+    return settings
+
+
+def _table_names() -> list[str]:
+    return [field.alias or name for name, field in Tables.model_fields.items()]
+
+
+def _check_tables(path: Path) -> None:
+    """Raises ConfigurationError for a key of bot.toml that nothing reads: most likely a slip."""
+    if not path.is_file():
+        return
+    content = tomllib.loads(path.read_text("utf-8"))
+    known_keys = {field.alias or name for name, field in Settings.model_fields.items()}
+    unknown = sorted(content.keys() - known_keys)
+    if unknown:
+        raise ConfigurationError(
+            f"{path}: unknown key {', '.join(unknown)}. Known tables: {', '.join(_table_names())}."
+        )
+
+
+def secret(value: SecretStr | None, key: str, why: str) -> str:
+    """The text of a secret that must be set. Raises ConfigurationError naming `key`."""
+    if value is None or not value.get_secret_value():
+        raise ConfigurationError(f"{key} is not set: {why}.")
+    return value.get_secret_value()
+
+
+def arm_failpoints(settings: Settings) -> None:
+    """Crash where a test orders it. Raises ConfigurationError where people would meet that."""
+    if settings.bot_failpoints is None:
+        return
+    if settings.slack_api_url == SLACK:
+        raise ConfigurationError("BOT_FAILPOINTS is set: it crashes a bot on purpose. Unset it.")
+    failpoints.arm(settings.bot_failpoints)

@@ -1,0 +1,68 @@
+"""What is wrong with a setting, in words for whoever wrote it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from pydantic_core import ErrorDetails
+
+from bot.runs.policy.access import Policy
+from bot.runs.policy.channels import DEFAULT, ChannelSettings
+
+_LIST = 'must be a list, such as ["…", "…"]'
+_TABLE = "must be a table, such as { … = … }"
+_UNKNOWN = "there is no such key"
+_SAID = {
+    "extra_forbidden": _UNKNOWN,
+    "unexpected_keyword_argument": _UNKNOWN,
+    "missing": "is missing",
+    "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "bool_parsing": "must be true or false",
+    "bool_type": "must be true or false",
+    "string_type": "must be a text",
+    "tuple_type": _LIST,
+    "list_type": _LIST,
+    "model_type": _TABLE,
+    "dict_type": _TABLE,
+    "dataclass_type": _TABLE,
+}
+_PERSON = re.compile(r"[UW][A-Z0-9]{2,20}")
+_CHANNEL = re.compile(r"[CDG][A-Z0-9]{2,20}")
+_HOST = re.compile(r"[\w.*-]+")
+_FIND_CHANNEL = "give its id, such as C0123ABCD: it stands at the end of the channel's About tab"
+_FIND_PERSON = "give their id, such as U0123ABCD: Copy member ID, in the menu of their profile"
+
+
+def slip(error: ErrorDetails, tables: Iterable[str]) -> str:
+    """One line that names the key; what is in none of the `tables` of bot.toml by its name in the
+    environment."""
+    first, *rest = map(str, error["loc"])
+    name = first if first in tables else first.upper()
+    said = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    path = ".".join(each for each in (name, *rest) if each != "[key]")
+    return f"{path}: {_SAID.get(error['type'], said)}"
+
+
+def unreadable(error: Exception) -> str:
+    """The same of a list in the environment that is not JSON."""
+    field = re.search(r'field "(\w+)"', str(error))
+    return f"{field[1].upper()}: {_LIST}" if field else str(error)
+
+
+def wrong_names(channels: Mapping[str, ChannelSettings], access: Policy) -> Iterator[str]:
+    """Names where Slack's ids belong, addresses where hosts do: nothing would ever match those."""
+    if wrong := [each for each in access.open_hosts if not _HOST.fullmatch(each)]:
+        yield f"access.open_hosts: {', '.join(wrong)}? Give hosts alone, such as docs.example.com"
+    for key in channels:
+        if key != DEFAULT and not _CHANNEL.fullmatch(key):
+            yield f"channels.{key}: {_FIND_CHANNEL}"
+    people = {f"channels.{key}.people": each.people or () for key, each in channels.items()}
+    people |= {"access.approvers": access.approvers, "access.admins": access.admins}
+    for key, ids in people.items():
+        if wrong := [each for each in ids if not _PERSON.fullmatch(each)]:
+            yield f"{key}: {', '.join(wrong)}? {_FIND_PERSON}"

@@ -1,0 +1,1 @@
+"""Shortcuts, modals, commands, Workflow steps, buttons and schedules."""

@@ -1,0 +1,105 @@
+"""Asks what people scheduled, when its time has come: in their name, with the rights they have then."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import BotError, NotPermitted
+from bot.core.request import Entry
+from bot.core.schedule import Schedule
+from bot.runs.context.own_schedules import next_time
+from bot.runs.policy.access import PersonKind
+from bot.slack.actions.questions import Asking, Question
+from bot.slack.actions.schedules import WorkspaceSchedules
+from bot.slack.render import words
+from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, error_code
+from bot.store import PauseSwitch, ScheduleStore
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 10.0
+_MOST_REFUSALS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """Of one workspace. Any number of processes may look: each due schedule is given to one, and what
+    it asks is told apart by schedule and time, so that it is asked once."""
+
+    team: str
+    store: ScheduleStore
+    switch: PauseSwitch
+    asking: Asking
+    clients: Clients
+    clock: Callable[[], float] = time.time
+
+    async def run(self) -> None:
+        """Look again and again until cancelled. Trouble is logged, and it is tried again."""
+        while True:
+            try:
+                await self.look()
+            except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
+                log.warning("Schedules were not looked through: %s", error)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def look(self) -> None:
+        """Ask what is due. Trouble with one keeps no other from being asked; it is asked again when
+        its claim has run out. While the bot is paused everything waits, as if nobody looked."""
+        if await self.switch.get():
+            return
+        for schedule in await self.store.due(self.team, self.clock()):
+            try:
+                await self._ask(schedule)
+            except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
+                log.warning("Schedule %s was not asked this time: %s", schedule.id, error)
+
+    async def _ask(self, schedule: Schedule) -> None:
+        question = Question(
+            entry=Entry.SCHEDULE,
+            user=schedule.user,
+            channel=schedule.channel,
+            thread=schedule.thread,
+            text=schedule.text,
+            schedule=schedule.id,
+            key=f"schedule:{schedule.id}:{schedule.next_at}",
+        )
+        try:
+            await self.asking.ask(question)
+        except NotPermitted as refusal:
+            log.warning("Schedule %s was not asked: %s", schedule.id, refusal)
+            if refusal.reason == PersonKind.UNKNOWN:
+                await self._schedules.end_of_who_left(schedule)
+            else:
+                await self._refused(schedule, str(refusal))
+        except SlackApiError as error:
+            if error_code(error) != "thread_not_found":
+                raise
+            log.warning("Schedule %s was not asked: its thread is gone", schedule.id)
+            await self._refused(schedule, words.THREAD_GONE)
+        else:
+            await self._next(schedule.model_copy(update={"refusals": 0}))
+
+    async def _refused(self, schedule: Schedule, why: str) -> None:
+        refusals = schedule.refusals + 1
+        if schedule.cron and refusals < _MOST_REFUSALS:
+            await self._next(schedule.model_copy(update={"refusals": refusals}))
+            return
+        await self._schedules.stop(schedule, why)
+
+    @property
+    def _schedules(self) -> WorkspaceSchedules:
+        return WorkspaceSchedules(self.team, self.store, self.clients)
+
+    async def _next(self, schedule: Schedule) -> None:
+        """From now on, not from when it was due: what was missed while nobody looked is asked once."""
+        if not schedule.cron:
+            await self.store.remove(schedule.team, schedule.id)
+            return
+        later = next_time(schedule.cron, schedule.time_zone, self.clock())
+        await self.store.move(schedule.model_copy(update={"next_at": later}))

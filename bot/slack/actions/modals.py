@@ -1,0 +1,252 @@
+"""The modals that a question is asked in, and what they carry back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.core.errors import MalformedPayload
+from bot.core.request import FileRef
+from bot.slack.actions.message_tasks import TASKS, Task
+from bot.slack.render import words
+from bot.slack.render.parts import Block, context, shortened
+from bot.slack.transport.payloads import chosen, element
+
+ASK_ABOUT = "ask_about_message"
+ASK_ANYWHERE = "ask_anywhere"
+COMMENT = "feedback_comment"
+
+_QUESTION, _WHERE, _CHANNEL = "question", "where", "channel"
+_MAX_QUESTION = 3_000
+MAX_COMMENT = 2_000
+_MAX_QUOTE = 1_200  # so that its JSON, non-ASCII characters included, stays within 3,000
+_MAX_METADATA = 3_000
+_MAX_SHOWN = 300
+_EMOJI = re.compile(r"(?<![\w:]):([a-z][a-z0-9_+-]*):(?![\w:])")
+_MAX_FILES = 3
+MODAL_ONLY_ME, MODAL_THREAD, MODAL_CHANNEL = "me", "thread", "channel"
+_IN_THREAD = (words.IN_THREAD, MODAL_THREAD, "")
+_ONLY_ME = (words.ONLY_ME, MODAL_ONLY_ME, words.ONLY_ME_WHERE)
+_Option = tuple[str, str, str]  # what it says, its value, what stands under it
+
+
+class About(BaseModel):
+    """What the modal of a message shortcut remembers: the message it is about, in Slack's markup;
+    and `where` the answer goes, in a place that leaves no choice: "" where there is one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    channel: str
+    thread: str
+    where: str = ""
+    quoted: str = ""
+    files: tuple[FileRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A modal as somebody sent it. `about` is None for the global one; `task` is what its shortcut
+    asks for, and `question` is then what the person added to that."""
+
+    task: Task | None
+    question: str
+    where: str
+    channel: str | None
+    about: About | None
+
+
+def ask_about_modal(about: About, shown: str, *, only_me: bool = False) -> Block:
+    """The modal for a message, which people read as `shown`: the question, and who sees the
+    answer; with `only_me`, nobody else unless the person chooses so."""
+    blocks = [*_quote(words.ABOUT, shown), _question(), *_audience(about, only_me)]
+    return _modal(ASK_ABOUT, blocks, _metadata(about))
+
+
+def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -> Block:
+    """The modal of a task on a message: what to mind, and who sees the result."""
+    label = words.ABOUT if task.about_message else words.ABOUT_THREAD
+    audience = _audience(about, only_me or task.for_oneself)
+    blocks = [*_quote(label, shown), _instruction(task.hint), *audience]
+    modal = _modal(task.callback, blocks, _metadata(about))
+    return modal | {"title": _plain(task.title), "submit": _plain(task.submit)}
+
+
+def cannot_modal(task: Task | None, sentence: str) -> Block:
+    """Says why a task cannot be done with that message, or nothing asked about it."""
+    return said_modal(task.title if task else words.ASK_TITLE, sentence)
+
+
+def said_modal(title: str, sentence: str) -> Block:
+    """Says something, and takes nothing back."""
+    said = {"type": "section", "text": _plain(sentence)}
+    return {
+        "type": "modal",
+        "title": _plain(title),
+        "close": _plain(words.CLOSE_ONLY),
+        "blocks": [said],
+    }
+
+
+def ask_anywhere_modal(question: str = "") -> Block:
+    """The global modal: the question, and where the answer goes; by default into the DM."""
+    where = _choice((words.IN_DM, MODAL_ONLY_ME, ""), (words.IN_CHANNEL, MODAL_CHANNEL, ""))
+    return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
+
+
+def comment_modal(metadata: str) -> Block:
+    """Asks what was wrong with an answer; `metadata` comes back with it."""
+    field = _text_field(words.COMMENT_HINT) | {"max_length": MAX_COMMENT}
+    asked = {**_input(_QUESTION, words.COMMENT_LABEL, field), "optional": True}
+    modal = _modal(COMMENT, [asked], metadata)
+    return modal | {
+        "title": _plain(words.COMMENT_TITLE),
+        "submit": _plain(words.COMMENT_SUBMIT),
+        "close": _plain(words.SKIP),
+    }
+
+
+def comment_of(view: Mapping[str, Any]) -> str:
+    """What somebody wrote into that modal."""
+    return str(element(view, _QUESTION).get("value") or "")
+
+
+def filled(view: Mapping[str, Any]) -> Filled:
+    """What stands in a submitted modal. Raises MalformedPayload when it is not ours."""
+    values = view["state"]["values"]
+    channel = values.get(_CHANNEL, {}).get(_CHANNEL, {}).get("selected_conversation")
+    metadata = view.get("private_metadata") or ""
+    try:
+        about = About.model_validate_json(metadata) if metadata else None
+    except ValidationError as error:
+        raise MalformedPayload("a modal with metadata that is not ours") from error
+    return Filled(
+        task=TASKS.get(view["callback_id"]),
+        question=str(element(view, _QUESTION).get("value") or ""),
+        where=about.where if about and about.where else chosen(view, _WHERE),
+        channel=channel,
+        about=about,
+    )
+
+
+def question_error(sentence: str) -> dict[str, str]:
+    """The errors to show beside the question."""
+    return {_QUESTION: sentence}
+
+
+def place_error(form: Filled, sentence: str) -> dict[str, str]:
+    """The errors to show beside the choice of where to answer."""
+    if form.about is None:
+        return {_CHANNEL if form.where == MODAL_CHANNEL else _WHERE: sentence}
+    return {_QUESTION if form.about.where else _WHERE: sentence}
+
+
+def _audience(about: About, only_me: bool) -> list[Block]:
+    """Who sees the answer: a choice, or what there is instead."""
+    if about.where == MODAL_ONLY_ME:
+        direct = about.channel.startswith("D")
+        return [context(words.ANSWERED_DIRECTLY if direct else words.ANSWERED_AWAY).block]
+    if about.where:
+        return []  # nobody else reads it there
+    return [_choice(*((_ONLY_ME, _IN_THREAD) if only_me else (_IN_THREAD, _ONLY_ME)))]
+
+
+def _metadata(about: About) -> str:
+    """As much of the message as fits; the thread holds all of it."""
+    small = about.model_copy(
+        update={"quoted": shortened(about.quoted, _MAX_QUOTE), "files": about.files[:_MAX_FILES]}
+    )
+    text = small.model_dump_json()
+    if len(text) <= _MAX_METADATA:
+        return text
+    return small.model_copy(
+        update={"quoted": shortened(about.quoted, 300), "files": ()}
+    ).model_dump_json()
+
+
+def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
+    view: Block = {
+        "type": "modal",
+        "callback_id": callback,
+        "title": _plain(words.ASK_TITLE),
+        "submit": _plain(words.ASK_SUBMIT),
+        "close": _plain(words.CLOSE),
+        "blocks": blocks,
+    }
+    return view | ({"private_metadata": metadata} if metadata else {})
+
+
+def _quote(label: str, text: str) -> list[Block]:
+    """Rich text is shown as it stands: nothing in it becomes a link, a mention or a format."""
+    quoted = shortened(" ".join(text.split()), _MAX_SHOWN)
+    if not quoted:
+        return []
+    parts = (("rich_text_section", label), ("rich_text_quote", quoted))
+    elements = [{"type": kind, "elements": _with_emoji(said)} for kind, said in parts]
+    return [{"type": "rich_text", "elements": elements}]
+
+
+def _with_emoji(text: str) -> list[Block]:
+    """As elements of rich text, which draws no ":truck:" within its words."""
+    pieces = _EMOJI.split(text)
+    return [
+        {"type": "emoji", "name": piece} if place % 2 else {"type": "text", "text": piece}
+        for place, piece in enumerate(pieces)
+        if piece
+    ]
+
+
+def _question(initial: str = "") -> Block:
+    field = {**_text_field(words.QUESTION_HINT), "focus_on_load": True}
+    if initial:
+        field["initial_value"] = shortened(initial, _MAX_QUESTION)
+    return _input(_QUESTION, words.QUESTION_LABEL, field)
+
+
+def _instruction(hint: str) -> Block:
+    return {**_input(_QUESTION, words.INSTRUCTION_LABEL, _text_field(hint)), "optional": True}
+
+
+def _text_field(hint: str) -> Block:
+    return {
+        "type": "plain_text_input",
+        "action_id": _QUESTION,
+        "multiline": True,
+        "max_length": _MAX_QUESTION,
+        "placeholder": _plain(hint),
+    }
+
+
+def _choice(*options: _Option) -> Block:
+    """The first option is chosen unless somebody chooses another."""
+    choices = [
+        {"text": _plain(text), "value": value} | ({"description": _plain(under)} if under else {})
+        for text, value, under in options
+    ]
+    field = {
+        "type": "radio_buttons",
+        "action_id": _WHERE,
+        "options": choices,
+        "initial_option": choices[0],
+    }
+    return _input(_WHERE, words.WHERE_LABEL, field)
+
+
+def _channel() -> Block:
+    field = {
+        "type": "conversations_select",
+        "action_id": _CHANNEL,
+        "filter": {"include": ["public", "private"], "exclude_bot_users": True},
+    }
+    return {**_input(_CHANNEL, words.CHANNEL_LABEL, field), "optional": True}
+
+
+def _input(block_id: str, label: str, field: Block) -> Block:
+    return {"type": "input", "block_id": block_id, "label": _plain(label), "element": field}
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}

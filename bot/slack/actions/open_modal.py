@@ -1,0 +1,54 @@
+"""Modals for who just acted: Slack lets an app open one within three seconds, or not at all."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import MalformedPayload
+from bot.slack.actions.button_payload import thread_of
+from bot.slack.render import words
+from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, error_code
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+
+async def open_modal(clients: Clients, body: Body, view: Body) -> None:
+    """Open a modal for who sent `body`, a payload with a trigger_id: once, however often it comes.
+    When it is too late for that the person is told."""
+    try:
+        await clients.live.views_open(trigger_id=body["trigger_id"], view=view)
+    except SlackApiError as error:
+        code = error_code(error)
+        if code == "expired_trigger_id":
+            await _say_too_late(clients, body)
+        elif code == "invalid_trigger_id":
+            raise MalformedPayload("a trigger_id that Slack did not give out") from None
+        elif code != "exchanged_trigger_id":
+            raise
+
+
+async def _say_too_late(clients: Clients, body: Body) -> None:
+    user = str(body.get("user_id") or body["user"]["id"])
+    channel = body.get("channel_id") or (body.get("channel") or {}).get("id")
+    log.warning("A modal was not opened: %s had to wait too long for it", user)
+    try:
+        if not channel or not await _whispered(clients, str(channel), thread_of(body), user):
+            await clients.writes.chat_postMessage(channel=user, text=words.MODAL_TOO_LATE)
+    except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        log.warning("Nor were they told: %s", type(error).__name__)
+
+
+async def _whispered(clients: Clients, channel: str, thread: str | None, user: str) -> bool:
+    """Said where they acted, to them alone; False where the bot cannot, as it is not in there."""
+    try:
+        await clients.writes.chat_postEphemeral(
+            channel=channel, user=user, thread_ts=thread, text=words.MODAL_TOO_LATE
+        )
+    except SlackApiError:
+        return False
+    return True

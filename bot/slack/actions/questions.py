@@ -1,0 +1,327 @@
+"""Questions that come without a message of their own: from modals, commands and buttons.
+
+Each gets one: the bot says aloud who asked what, and that message is the request's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted
+from bot.core.failpoints import failpoint
+from bot.core.ids import new_id
+from bot.core.request import Again, Entry, FileRef, Request
+from bot.core.text.mentions import Mention
+from bot.core.text.redaction import redacted
+from bot.runs.policy.access import Person
+from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.intake import Intake
+from bot.slack.incoming.names import naming
+from bot.slack.incoming.text import cap, clean, decode
+from bot.slack.providers.files import places_of
+from bot.slack.render import words
+from bot.slack.render.links import escape_mrkdwn, without_broadcasts
+from bot.slack.render.parts import Block, shortened
+from bot.slack.transport.client import NO_PLACE, error_code
+from bot.slack.transport.workspaces import Slack
+
+LoadRequest = Callable[[str], Awaitable[Request | None]]
+"""A request that was made before, by its id; None when it is not kept any more."""
+
+NOT_IN_CHANNEL = "bot not in channel"
+"""Why a question was refused, on record."""
+
+_AS_NEW = {
+    "replaces": (),
+    "revises": (),
+    "message": "",
+    "before_edit": "",
+    "own": "",
+    "revision": 0,
+    "superseded": False,
+    "withdrawn": False,
+    "schedule": "",
+}
+"""What edits said of a request says nothing of its repetition."""
+_MAX_ALOUD = 2_500  # characters of the question that are shown
+_MAX_NOTICE = 400  # of it in notifications
+_MAX_ABOUT = 300  # of the message that it is about
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What was asked, by whom, and where it is to be answered.
+
+    `thread` None begins a thread. `quoted` is in Slack's markup. `key` tells this act of asking
+    apart from others, so that a modal sent twice asks once. `mentioned` are those whom `user`
+    mentioned in it. A `suggested` one is in the model's words.
+    """
+
+    entry: Entry
+    user: str
+    channel: str
+    thread: str | None
+    text: str
+    key: str
+    mentioned: tuple[Mention, ...] = ()
+    quoted: str = ""
+    files: tuple[FileRef, ...] = ()
+    private: bool = False
+    response_type: str = "Answer"
+    suggested: bool = False
+    schedule: str = ""
+
+
+class Asking:
+    """Turns questions into requests. Raises NotPermitted with a sentence for the person."""
+
+    def __init__(self, slack: Slack, gate: Gate, intake: Intake, load: LoadRequest) -> None:
+        self._identity = slack.identity
+        self._clients = slack.clients
+        self._access = slack.access
+        self._gate = gate
+        self.name = naming(slack.people, slack.access)
+        """The name of somebody, or of a channel, mentioned in a question."""
+        self._intake = intake
+        self._load = load
+        self._under_way: set[str] = set()
+
+    @property
+    def team(self) -> str:
+        """The workspace in which is asked."""
+        return self._identity.team
+
+    async def ask(self, question: Question) -> bool:
+        """Take the question in; False when it was taken in before."""
+        if question.schedule:  # for somebody who may have left since it was last asked
+            await self._gate.people.find_now(question.user)
+        person = await self.permitted(question.user, question.channel)
+        text = redacted(cap(clean(question.text)))
+        if not text:
+            raise NotPermitted(words.EMPTY_QUESTION)
+        async with self._once(question.key) as first:
+            if not first:
+                return False
+            quoted = redacted(clean(await decode(question.quoted, self.name)))
+            ts = await self._standing_message(question, person, text, quoted)
+            request = Request(
+                entry=question.entry,
+                team=self._identity.team,
+                channel=question.channel,
+                thread=question.thread or ts,
+                ts=ts,
+                user=person.id,
+                author=person.name,
+                place=await self._access.place(question.channel),
+                text=text,
+                mentioned=question.mentioned,
+                quoted=cap(quoted),
+                files=await self._seen(person, question.files),
+                private=question.private,
+                response_type=question.response_type,
+                suggested=question.suggested,
+                locale=person.locale,
+                time_zone=person.time_zone,
+                schedule=question.schedule,
+            )
+            return await self._intake.accept(request, question.key)
+
+    async def again(self, request_id: str, how: Again, *, user: str, ts: str) -> bool:
+        """Ask a kept request once more for `user`; `ts` is that of the press of the button. False
+        when that was done before."""
+        kept = await self._load(request_id)
+        if kept is None or kept.withdrawn or not self._may_repeat(kept, user):
+            raise NotPermitted(words.CANNOT_RETRY)
+        if kept.superseded:  # its message shows that only once the next run has begun
+            raise NotPermitted(words.WAS_EDITED)
+        person = await self.permitted(user, kept.channel)
+        request = kept.model_copy(
+            update={
+                "id": new_id("req"),
+                "ts": ts,
+                "late": False,
+                "again": how,
+                **_AS_NEW,
+                "action_token": "",  # of the person who asked before
+                "mentioned": kept.mentioned if kept.user == user else (),
+                "user": person.id,
+                "author": person.name,
+                "locale": person.locale,
+                "time_zone": person.time_zone,
+                "received_at": datetime.now(UTC),
+            }
+        )
+        return await self._intake.accept(request, how.event_id(request_id))
+
+    def _may_repeat(self, kept: Request, user: str) -> bool:
+        """Other workspaces may share the channel of theirs."""
+        return kept.team == self._identity.team and (not kept.private or kept.user == user)
+
+    def invitation(self) -> str:
+        """What to do where the bot is not."""
+        return words.INVITE.format(name=self._identity.name)
+
+    async def direct_channel(self, user: str) -> str:
+        """The channel of the direct messages between `user` and the bot."""
+        opened = await self._clients.writes.conversations_open(users=user)
+        return str(opened["channel"]["id"])
+
+    async def is_in(self, channel: str) -> bool:
+        """Whether the bot is in there, and can answer."""
+        found = await self._access.channel(channel)
+        return found is not None and found.takes_answers
+
+    async def permitted(self, user: str, channel: str) -> Person:
+        """The person, if they may ask there. Raises NotPermitted; a refusal is put on record."""
+        try:
+            return await self._let_in(user, channel)
+        except NotPermitted as refusal:
+            await self._intake.refused(user, channel, refusal)
+            raise
+
+    async def may_ask(self, user: str, channel: str) -> Person:
+        """The person, if they are one who may ask there; "" stands for direct messages. Raises
+        NotPermitted."""
+        return await self._gate.asker(user, channel)
+
+    async def may_ask_somewhere(self, user: str) -> Person:
+        """The person, if there is a place in which they may ask. Raises NotPermitted."""
+        return await self._gate.asker_somewhere(user)
+
+    async def _let_in(self, user: str, channel: str) -> Person:
+        """The person, if they may ask in the channel, and they and the bot are in it."""
+        person = await self.may_ask(user, channel)
+        found = await self._access.channel(channel)
+        if found is None or not (found.bot_is_in or found.archived):
+            raise NotPermitted(self.invitation(), reason=NOT_IN_CHANNEL)
+        try:
+            if found.bot_is_in:
+                await self._access.may_see(person, found)
+        except NotPermitted:
+            raise NotPermitted(words.NOT_YOUR_CHANNEL, reason="not in channel") from None
+        if found.archived:
+            raise NotPermitted(words.ARCHIVED, reason="archived channel")
+        return person
+
+    async def _seen(self, person: Person, files: Sequence[FileRef]) -> tuple[FileRef, ...]:
+        """Those of `files` that the person may see: what a modal brings back is not Slack's word."""
+        return tuple([each for each in files if await self._sees(person, each.id)])
+
+    async def _sees(self, person: Person, file: str) -> bool:
+        """Whether the person put the file there, or is where it is shared and the bot is too."""
+        try:
+            facts = (await self._clients.reads.files_info(file=file))["file"]
+        except SlackApiError as error:
+            if error_code(error) in ("file_not_found", "file_deleted"):
+                return False
+            raise
+        if facts.get("user") == person.id:
+            return True
+        for place in places_of(facts):
+            try:
+                if channel := await self._access.channel(place):
+                    await self._access.may_see(person, channel)
+                    return True
+            except NotPermitted:
+                continue
+        return False
+
+    @asynccontextmanager
+    async def _once(self, key: str) -> AsyncGenerator[bool]:
+        """False inside when the same act of asking is under way already."""
+        if key in self._under_way:
+            yield False
+            return
+        self._under_way.add(key)
+        try:
+            yield True
+        finally:
+            self._under_way.discard(key)
+
+    async def _standing_message(
+        self, question: Question, person: Person, text: str, quoted: str
+    ) -> str:
+        """The ts of the message that stands for the question; a private one has none to see."""
+        if question.private:
+            return f"{time.time():.6f}"
+        about = "" if question.thread else quoted  # in its thread everybody sees it
+        return await self._said(question) or await self._say(question, person, text, about)
+
+    async def _said(self, question: Question) -> str | None:
+        """Look for the message before posting it: somebody may have sent the same twice."""
+        channel, thread, reads = question.channel, question.thread, self._clients.reads
+        if thread:
+            page = await reads.conversations_replies(
+                channel=channel, ts=thread, limit=200, include_all_metadata=True
+            )
+        else:
+            page = await reads.conversations_history(
+                channel=channel, limit=30, include_all_metadata=True
+            )
+        for message in page["messages"]:
+            payload = (message.get("metadata") or {}).get("event_payload") or {}
+            if payload.get("key") == question.key and message.get("bot_id") == self._identity.bot:
+                return str(message["ts"])
+        return None
+
+    async def _say(self, question: Question, person: Person, text: str, about: str) -> str:
+        said = shortened(without_broadcasts(text), _MAX_ALOUD)
+        how = words.SCHEDULED if question.schedule else words.ASKED
+        who, name = _called(person) if question.schedule else _named(person)
+        failpoint("question-saying")
+        try:
+            posted = await self._clients.writes.chat_postMessage(
+                channel=question.channel,
+                thread_ts=question.thread,
+                text=name + escape_mrkdwn(shortened(f"{how} {said}", _MAX_NOTICE)),
+                blocks=[_aloud(who, how, said, shortened(about, _MAX_ABOUT))],
+                metadata={"event_type": "asked", "event_payload": {"key": question.key}},
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        except SlackApiError as error:
+            code = error_code(error)
+            if code in ("not_in_channel", "channel_not_found"):
+                raise NotPermitted(self.invitation()) from None
+            if code in NO_PLACE:
+                reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)
+                raise NotPermitted(words.CANNOT_ASK.format(reason=reason)) from None
+            raise
+        failpoint("question-said")
+        return str(posted["ts"])
+
+
+def _named(person: Person) -> tuple[Block, str]:
+    """By name, in rich text and in mrkdwn."""
+    name = without_broadcasts(person.name)
+    return {"type": "text", "text": name, "style": {"bold": True}}, escape_mrkdwn(name)
+
+
+def _called(person: Person) -> tuple[Block, str]:
+    """By a mention: whoever scheduled something is not looking when its time has come."""
+    return {"type": "user", "user_id": person.id}, f"<@{person.id}>"
+
+
+def _aloud(who: Block, how: str, question: str, about: str) -> Block:
+    """Rich text is shown as it stands: nobody's question calls a channel or formats itself."""
+    elements = [_element("section", who, _text(how)), _element("quote", _text(question))]
+    if about:
+        elements += [
+            _element("section", _text(words.ABOUT)),
+            _element("quote", _text(about)),
+        ]
+    return {"type": "rich_text", "elements": elements}
+
+
+def _element(kind: str, *elements: Block) -> Block:
+    return {"type": f"rich_text_{kind}", "elements": [*elements]}
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}

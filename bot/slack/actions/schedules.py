@@ -1,0 +1,142 @@
+"""The schedules of a workspace: shown, cancelled, and stopped when they come to nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+
+from slack_sdk.errors import SlackApiError
+from typing_extensions import override
+
+from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.request import Request
+from bot.core.schedule import Schedule, cron_in_words
+from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
+from bot.slack.render import words
+from bot.slack.render.schedules import place_of, words_of
+from bot.slack.transport.client import TRANSPORT_ERRORS, Clients
+from bot.store import ScheduleStore
+
+log = logging.getLogger(__name__)
+
+MOST_FAILURES = 3  # in a row
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSchedules:
+    """Those of one workspace."""
+
+    team: str
+    store: ScheduleStore
+    clients: Clients
+
+    async def of(self, user: str) -> list[Schedule]:
+        """A person's, the next first."""
+        return await self.store.of(self.team, user)
+
+    async def all(self) -> list[Schedule]:
+        """Everybody's, the next first."""
+        return await self.store.of_all(self.team)
+
+    async def cancel(self, user: str, schedule_id: str) -> bool:
+        """Never ask it again; False when it is not one of that person's."""
+        if schedule_id not in {each.id for each in await self.of(user)}:
+            return False
+        return await self.store.remove(self.team, schedule_id)
+
+    async def stop(self, schedule: Schedule, why: str, *, again: bool = True) -> None:
+        """Never ask it again; its owner is told, by the one process that stopped it: `why`, and with
+        `again` how it comes back."""
+        if not await self.store.remove(schedule.team, schedule.id):
+            return
+        with _untold(schedule):
+            opened = await self.clients.writes.conversations_open(users=schedule.user)
+            said = _stopped(schedule, why, again=again)
+            await self._say(said, str(opened["channel"]["id"]))
+
+    async def end_of_who_left(self, schedule: Schedule) -> None:
+        """Never ask it again in the name of somebody who has no account any more. Those who read its
+        answers are told, who can have it asked in their own."""
+        if not await self.store.remove(schedule.team, schedule.id):
+            return
+        if not schedule.channel.startswith("D"):
+            with _untold(schedule):
+                await self._say(_of_who_left(schedule), schedule.channel, schedule.thread)
+
+    async def _say(self, text: str, channel: str, thread: str | None = None) -> None:
+        await self.clients.writes.chat_postMessage(
+            channel=channel,
+            thread_ts=thread,
+            text=text,
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+
+    async def ended(self, request: Request, outcome: Outcome) -> None:
+        """A run that one of them asked for is over. Safe to repeat. A pause of the bot is not the
+        schedule's fault: it counts for nothing."""
+        if outcome.stop_reason is StopReason.PAUSED:
+            return
+        failed = outcome.status is RunStatus.FAILED
+        which = (self.team, request.schedule, outcome.run_id)
+        if await self.store.ended(*which, failed=failed) < MOST_FAILURES:
+            return
+        for schedule in await self.of(request.user):
+            if schedule.id == request.schedule:
+                await self.stop(schedule, words.SCHEDULE_FAILED.format(count=MOST_FAILURES))
+
+
+@contextmanager
+def _untold(schedule: Schedule) -> Generator[None]:
+    """What Slack does not take is logged: nobody else could be told."""
+    try:
+        yield
+    except (SlackApiError, *TRANSPORT_ERRORS):  # somebody, or a channel, that is gone, most likely
+        log.warning("Nobody could be told that schedule %s stopped", schedule.id)
+
+
+def _of_who_left(schedule: Schedule) -> str:
+    said = words.SCHEDULE_OWNER_LEFT.format(person=schedule.user, text=words_of(schedule))
+    if not schedule.cron:
+        return said
+    often = {"often": cron_in_words(schedule.cron), "time_zone": schedule.time_zone}
+    return f"{said} {words.SCHEDULE_CAME.format(**often)}"
+
+
+def _stopped(schedule: Schedule, why: str, *, again: bool) -> str:
+    said = words.SCHEDULE_STOPPED.format(
+        text=words_of(schedule),
+        place=place_of(schedule.channel),
+        why=why,
+    )
+    if not (schedule.cron and again):
+        return said
+    often = {"often": cron_in_words(schedule.cron), "time_zone": schedule.time_zone}
+    return f"{said} {words.SCHEDULE_AGAIN.format(**often)}"
+
+
+def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> OpenSurface:
+    """`surfaces`, and for what a schedule asked one that counts how it ends."""
+
+    @asynccontextmanager
+    async def opened(request: Request, post: RunPost) -> AsyncGenerator[Surface]:
+        async with surfaces(request, post) as surface:
+            yield _ScheduledSurface(surface, request, schedules)
+
+    return lambda request, post: (
+        opened(request, post) if request.schedule else surfaces(request, post)
+    )
+
+
+class _ScheduledSurface(SurfaceAround):
+    def __init__(self, surface: Surface, request: Request, schedules: WorkspaceSchedules) -> None:
+        super().__init__(surface)
+        self._request = request
+        self._schedules = schedules
+
+    @override
+    async def finish(self, outcome: Outcome) -> None:
+        await self._surface.finish(outcome)
+        await self._schedules.ended(self._request, outcome)

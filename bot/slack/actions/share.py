@@ -1,0 +1,101 @@
+"""An answer that one person saw alone, posted for all in its thread when that person says so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from functools import partial
+
+from bot.core.errors import NotPermitted, ToolError
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.runs.policy import budget_words
+from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.questions import Asking
+from bot.slack.render import words
+from bot.slack.render.outcome import render_shared
+from bot.slack.reply.attachments import Attaching
+from bot.slack.reply.message_writer import Poster
+from bot.slack.reply.streams import Streams
+from bot.slack.transport.client import Clients, Identity
+from bot.store import Lock, PauseSwitch
+
+Answered = Callable[[str], Awaitable[tuple[Request, Outcome] | None]]
+"""A request by its id, and how it ended; None when that is not kept."""
+
+FindArtifact = Callable[[Request, str], Awaitable[bytes | None]]
+"""The content of an artifact of the request's thread, by its handle."""
+
+Alone = Callable[[str], AbstractAsyncContextManager[Lock | None]]
+"""The right to post the answer to a request, by its id, of one process at a time; None inside when
+another has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _SharedPost:
+    """Marks the messages as shared of that run. No worker holds the thread for them: they are found
+    again by their marks."""
+
+    run_id: str
+    lock: Lock
+
+    async def may_write(self) -> None:
+        """As long as nobody else is at it."""
+        await self.lock.hold()
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Posts each answer once: what is up of it already is not posted again."""
+
+    identity: Identity
+    clients: Clients
+    asking: Asking
+    answered: Answered
+    find_artifact: FindArtifact
+    alone: Alone
+    switch: PauseSwitch
+
+    async def wanted(self, press: Pressed) -> tuple[Request, Outcome]:
+        """What the button is about. Raises NotPermitted with a sentence for who pressed."""
+        found = await self.answered(press.value)
+        if found is None or not found[1].result:
+            raise NotPermitted(words.CANNOT_SHARE)
+        request, outcome = found
+        is_theirs = request.private and request.user == press.user
+        if not is_theirs or request.channel != press.channel or request.team != self.identity.team:
+            raise NotPermitted(words.CANNOT_SHARE)
+        await self.asking.permitted(press.user, request.channel)
+        if pause := await self.switch.get():
+            raise NotPermitted(budget_words.paused_card(pause, request.locale))
+        return request, outcome
+
+    async def post(self, request: Request, outcome: Outcome) -> bool:
+        """Post it; False when that is under way. Raises StoreError and what Slack raises."""
+        async with self.alone(request.id) as lock:
+            if lock is None:
+                return False
+            await self._post(request, outcome, lock)
+            return True
+
+    async def _post(self, request: Request, outcome: Outcome, lock: Lock) -> None:
+        rendered = await asyncio.to_thread(render_shared, outcome, request)
+        poster = Poster(
+            request.model_copy(update={"private": False}),
+            _SharedPost(f"{outcome.run_id}:shared", lock),
+            clients=self.clients,
+            identity=self.identity,
+            streams=Streams(self.clients, self.identity),
+        )
+        posted = [await poster.post(number, part) for number, part in enumerate(rendered.parts)]
+        attaching = Attaching(poster, partial(self._artifact, request), poster.post)
+        for number, upload in enumerate(rendered.uploads, len(posted)):
+            await attaching.attach_or_say(number, upload, since=posted[0])
+
+    async def _artifact(self, request: Request, handle: str) -> bytes:
+        data = await self.find_artifact(request, handle)
+        if data is None:
+            raise ToolError("The artifact is not kept any more.")
+        return data

@@ -1,0 +1,116 @@
+"""Stopping runs: by a button, the word, a reaction, or Slack's own Stop.
+
+Whoever may ask in the channel may stop what runs there; it passes by the queue. What the same
+person asked and still waits is stopped with it; what others asked is not. A reaction counts from
+the person who asked only, as others may mean the question itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted
+from bot.runs.audit_trail import Record, refused
+from bot.runs.queue.revisions import AskedBefore
+from bot.slack.incoming.access_gate import Gate
+from bot.slack.render import words
+from bot.slack.render.buttons import STOP, Stops
+from bot.slack.transport.workspaces import Slack
+
+STOP_REACTIONS = frozenset(
+    {"x", "octagonal_sign", "no_entry", "no_entry_sign", "black_square_for_stop"}
+)
+
+
+class Running(Protocol):
+    """What is known of runs, and stops them: that returns False when there is nothing to stop."""
+
+    async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
+        """The request that the message `ts` is; None when it is none."""
+
+    async def cancel(
+        self, thread_key: str, by: str, *, before: str | None = None, request_id: str = ""
+    ) -> bool:
+        """The thread's run, and what `by` asked there and waits; nothing asked after `before`, and
+        nothing at all when it is not the run of `request_id`, if that is given."""
+
+    async def cancel_in_channel(
+        self, team: str, channel: str, by: str, *, before: str | None = None
+    ) -> bool:
+        """The same, in every thread of a conversation."""
+
+    async def cancel_own(self, thread_key: str, by: str, *, request_id: str = "") -> bool:
+        """The thread's run, if `by` asked for it, and if it is that of `request_id`."""
+
+    async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
+        """What `by` asked with the message `ts`."""
+
+
+class Stopping:
+    """Stops runs for people; who may not is put on record."""
+
+    def __init__(self, slack: Slack, gate: Gate, running: Running, record: Record) -> None:
+        self._identity = slack.identity
+        self._clients = slack.clients
+        self._gate = gate
+        self._running = running
+        self._record = record
+
+    async def stop(
+        self,
+        channel: str,
+        thread: str | None,
+        user: str,
+        *,
+        before: str | None = None,
+        request_id: str = "",
+    ) -> bool:
+        """Stop what runs in the thread, or, without one, anywhere in the channel; False when
+        nothing does, or not the run of `request_id`, where that is given. Nothing that was asked after the ts `before` is concerned: a message that says
+        stop may come late, or again. Raises NotPermitted with a sentence for the person."""
+        team = self._identity.team
+        try:
+            await self._gate.asker(user, channel)
+        except NotPermitted as refusal:
+            await self._record([refused(team, user, "stop", channel=channel)])
+            raise NotPermitted(words.CANNOT_STOP.format(why=refusal)) from None
+        if thread is None:
+            return await self._running.cancel_in_channel(team, channel, user, before=before)
+        return await self._running.cancel(
+            f"{team}:{channel}:{thread}", user, before=before, request_id=request_id
+        )
+
+    async def is_request(self, channel: str, ts: str) -> bool:
+        """Whether a message was taken in: then it is answered, however often Slack tells of it."""
+        return await self._running.asked_with(self._identity.team, channel, ts) is not None
+
+    async def reacted(self, event: Mapping[str, Any]) -> None:
+        """A reaction that says stop, on a question or on the message of the run."""
+        item, user = event.get("item") or {}, str(event["user"])
+        if event.get("reaction") not in STOP_REACTIONS or item.get("type") != "message":
+            return
+        channel, ts = str(item["channel"]), str(item["ts"])
+        try:
+            await self._gate.asker(user, channel)
+        except NotPermitted:
+            return
+        team = self._identity.team
+        if event.get("item_user") != self._identity.user:
+            await self._running.cancel_asked(team, channel, ts, user)
+        elif stops := await self._runs_in(channel, ts):
+            await self._running.cancel_own(stops.thread_key, user, request_id=stops.request_id)
+
+    async def _runs_in(self, channel: str, ts: str) -> Stops | None:
+        """The run that shows itself in the message: one under way has a Stop button."""
+        try:
+            found = await self._clients.reads.reactions_get(channel=channel, timestamp=ts)
+        except SlackApiError:
+            return None
+        for block in found["message"].get("blocks") or ():
+            for element in block.get("elements") or ():
+                if element.get("action_id") == STOP:
+                    return Stops.read(str(element.get("value")))
+        return None

@@ -1,0 +1,184 @@
+"""The step "Answer a question" of Workflow Builder: inputs in, a run, outputs back.
+
+A step has no person behind it: what its inputs name was set by whoever built the workflow, so
+nobody's rights follow from them. Its request is asked by `WORKFLOW`, who is in no channel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+
+from bot.agent.events import Event, ToolEnded
+from bot.core.answers import GIVEN, Answer
+from bot.core.approvals import Approval, Asked
+from bot.core.errors import BotError, ToolDefinitionError
+from bot.core.failpoints import failpoint
+from bot.core.outcome import Outcome, RunStatus
+from bot.core.request import Entry, Request
+from bot.runs.surface import OpenSurface, RunPost
+from bot.services.given_schema import given_model
+from bot.slack.approvals.cards import Cards
+from bot.slack.incoming.text import cap, clean
+from bot.slack.render import words
+from bot.slack.render.links import LinkGate
+from bot.slack.render.outcome import render
+from bot.slack.render.parts import shortened, unmarked
+from bot.slack.transport.client import Clients, Identity, error_code
+
+log = logging.getLogger(__name__)
+
+ANSWER_QUESTION = "answer_question"
+"""The function's callback id in the manifest."""
+
+WORKFLOW = "workflow"
+"""Stands for the user and the channel of a request that a workflow makes."""
+
+_MOST = 3_000  # characters of one output; they go into messages of later steps
+_SCHEMA_SECONDS = 2.0  # Slack waits three for the acknowledgement
+_OVER = frozenset({"function_execution_not_found", "execution_not_in_running_state"})
+"""What Slack says of a step that was completed before, or whose workflow was ended."""
+
+
+class WrongInput(BotError):
+    """The step's inputs cannot be worked with; the sentence is for whoever built the workflow."""
+
+
+async def step_request(execution: str, inputs: Mapping[str, Any], *, team: str) -> Request:
+    """The request of one execution of the step. Raises WrongInput."""
+    question = cap(clean(str(inputs.get("question") or "")))
+    if not question:
+        raise WrongInput(words.EMPTY_QUESTION)
+    schema = await _schema(str(inputs.get("schema") or ""))
+    return Request(
+        entry=Entry.WORKFLOW_STEP,
+        team=team,
+        channel=WORKFLOW,
+        thread=execution,
+        ts=execution,
+        user=WORKFLOW,
+        author="A workflow",
+        place="a workflow step",
+        text=question,
+        response_type=GIVEN if schema else Answer.__name__,
+        response_schema=schema,
+    )
+
+
+async def _schema(text: str) -> dict[str, Any] | None:
+    if not text.strip():
+        return None
+    try:
+        schema = json.loads(text)
+    except (ValueError, RecursionError):
+        raise WrongInput(words.NO_JSON) from None
+    try:
+        async with asyncio.timeout(_SCHEMA_SECONDS):
+            await given_model(schema, owner="The input “JSON schema”")
+    except ToolDefinitionError as error:
+        raise WrongInput(str(error)) from None
+    except TimeoutError:
+        raise WrongInput(words.COSTLY_SCHEMA) from None
+    return dict(schema)
+
+
+def with_steps(surfaces: OpenSurface, clients: Clients, identity: Identity) -> OpenSurface:
+    """`surfaces`, and for requests of workflows one that returns outputs."""
+
+    @asynccontextmanager
+    async def opened(request: Request, post: RunPost) -> AsyncGenerator[StepSurface]:
+        cards = Cards(request, post, clients=clients, identity=identity)
+        yield StepSurface(request, post, clients, cards)
+
+    return lambda request, post: (
+        opened(request, post) if request.entry is Entry.WORKFLOW_STEP else surfaces(request, post)
+    )
+
+
+class StepSurface:
+    """See `bot.runs.surface.Surface`. Slack shows nothing of a step while it runs."""
+
+    def __init__(self, request: Request, post: RunPost, clients: Clients, cards: Cards) -> None:
+        self._cards = cards
+        self._request = request
+        self._post = post
+        self._clients = clients
+        self._went_well: list[bool] = []
+
+    async def show(self, event: Event) -> None:
+        """Nobody is looking. Of what was tried, it is noted whether it worked."""
+        if isinstance(event, ToolEnded):
+            self._went_well.append(event.ok)
+
+    async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
+        """Put the cards to those who may decide, directly: a step has no thread."""
+        await self._cards.put_up(approvals)
+        return ()
+
+    async def settle(self, asked: Sequence[Asked]) -> None:
+        """Show on each card who decided, and what."""
+        await self._cards.settle(asked)
+
+    async def finish(self, outcome: Outcome) -> None:
+        """Return the outputs, or the sentence that says why there are none. Slack takes it once."""
+        await self._post.may_write()
+        try:
+            if outcome.result is None:
+                await fail(self._clients, self._request.thread, outcome.note)
+            else:
+                await self._succeed(outcome)
+        except SlackApiError as error:
+            if error_code(error) not in _OVER:
+                raise
+            log.info("Step %s was over: %s", self._request.thread, error_code(error))
+
+    async def _succeed(self, outcome: Outcome) -> None:
+        worked = any(self._went_well) or not self._went_well
+        outputs = _outputs(outcome, self._request, worked=worked)
+        failpoint("step-returning")
+        await self._clients.updates.functions_completeSuccess(
+            function_execution_id=self._request.thread, outputs=outputs
+        )
+        failpoint("step-returned")
+
+
+async def fail(clients: Clients, execution: str, sentence: str) -> None:
+    """End the execution with an error that Slack shows to people."""
+    failpoint("step-returning")
+    await clients.updates.functions_completeError(
+        function_execution_id=execution, error=sentence or words.FAILED
+    )
+    failpoint("step-returned")
+
+
+def _outputs(outcome: Outcome, request: Request, *, worked: bool) -> dict[str, str]:
+    """As the manifest declares them: text for messages, JSON for steps that take data."""
+    result, gate = outcome.result or {}, LinkGate(outcome.links)
+    data = json.dumps(_gated(result, gate), ensure_ascii=False)
+    answer = unmarked(clean(str(result.get("summary") or json.dumps(result, ensure_ascii=False))))
+    return {
+        "answer": shortened(gate.mrkdwn(answer), _MOST),
+        "details": render(outcome, request).parts[0].text,
+        "data": data,
+        "complete": "yes" if outcome.status is RunStatus.SUCCESS and worked else "no",
+    }
+
+
+def _gated(value: Any, gate: LinkGate) -> Any:
+    """JSON `value` that a later step may post: there Slack makes links of addresses, and opens them
+    to show what is behind."""
+    match value:
+        case str():
+            return gate.plain(value)
+        case list():
+            return [_gated(each, gate) for each in value]
+        case dict():
+            return {gate.plain(key): _gated(each, gate) for key, each in value.items()}
+        case _:
+            return value

@@ -1,0 +1,1 @@
+"""Approval cards and the decisions people make on them."""

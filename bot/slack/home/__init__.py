@@ -1,0 +1,1 @@
+"""The Home tab, with personal, channel and admin settings."""

@@ -1,0 +1,188 @@
+"""What admins can do from Slack: raise a budget that is used up, pause the bot, say what is
+different in a channel.
+
+Who may is decided here, by code, when the button is pressed or the command is typed.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from bot.agent.limits import Limits
+from bot.core.audit import AuditEntry, AuditKind
+from bot.core.budgets import Account, OverBudget, Pause
+from bot.core.errors import NotPermitted
+from bot.runs.audit_trail import Record, refused
+from bot.runs.policy import budget_words
+from bot.runs.policy.access import Person
+from bot.runs.policy.budgets import BudgetPolicy
+from bot.runs.policy.channels import ChannelSettings
+from bot.services.mcp import McpServers
+from bot.slack.actions.schedules import WorkspaceSchedules
+from bot.slack.home.channel_form import Everywhere
+from bot.slack.home.view import Board
+from bot.slack.incoming.access_gate import Gate
+from bot.slack.render import words
+from bot.slack.render.links import escape_mrkdwn, without_broadcasts
+
+log = logging.getLogger(__name__)
+
+
+class Admin:
+    """Raises NotPermitted with a sentence for the person."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        *,
+        budgets: BudgetPolicy,
+        servers: McpServers,
+        tools: Mapping[str, int],
+        is_tool: Callable[[str], bool],
+        is_priced: bool,
+        limits: Limits,
+        schedules: WorkspaceSchedules,
+        one_of_many: bool = False,
+        record: Record,
+    ) -> None:
+        self._gate = gate
+        self._team = gate.team
+        self._budgets = budgets
+        self._servers = servers
+        self._schedules = schedules
+        self._tools = tools
+        self.is_tool = is_tool
+        self.is_priced = is_priced
+        self.everywhere = Everywhere(limits, budgets.budgets, gate.policy.confirm)
+        self._one_of_many = one_of_many
+        self._record = record
+
+    async def raise_budget(self, user: str, channel: str, over: OverBudget, times: float) -> str:
+        """Raise a budget from a button in `channel`; what everybody there is told of it."""
+        what = f"raise {over.account.budget}"
+        person = await self._admin(user, what, channel)
+        if not self._is_of(over.account, channel):
+            log.warning("A button came back with an account that is not of its channel")
+            raise NotPermitted(words.NOT_OURS)
+        await self._changes(person, what, channel)
+        standing = await self._budgets.raise_budget(over, person.id, times)
+        log.info(
+            "Budget %s of %s is %g times what is configured, raised by %s",
+            *(over.account.budget, over.account.holder, standing.position.factor, user),
+        )
+        name = escape_mrkdwn(without_broadcasts(person.name))
+        return budget_words.raised(standing, name, _whose(over.account), person.locale)
+
+    async def pause(self, user: str) -> str:
+        """Let no run ask a model any more; what the admin is told."""
+        person = await self._may_pause(user, "paused")
+        await self._changes(person, "paused")
+        await self._budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
+        log.warning("Paused by %s", person.id)
+        return words.PAUSED
+
+    async def resume(self, user: str) -> str:
+        """Take the pause back; what the admin is told."""
+        person = await self._may_pause(user, "resumed")
+        await self._changes(person, "resumed")
+        await self._budgets.switch.clear()
+        log.warning("Resumed by %s", person.id)
+        return words.RESUMED
+
+    async def paused(self) -> Pause | None:
+        """Who paused the bot, if somebody did."""
+        return await self._budgets.paused()
+
+    async def board(self, user: str) -> Board | None:
+        """What admins see in their Home tab; None for everybody else."""
+        try:
+            await self._gate.admin(user)
+        except NotPermitted:
+            return None
+        spent = await self._budgets.of_all(self._team)
+        servers, schedules = await self._servers.pinned(), await self._schedules.all()
+        return Board(
+            budgets=self._budgets.budgets,
+            spent=spent,
+            tools=self._tools,
+            servers=servers,
+            schedules=schedules,
+            changed=await self._gate.channels.changed(self._team),
+        )
+
+    async def cancel_schedule(self, user: str, schedule_id: str) -> None:
+        """Never ask it again, whosever it is; its owner is told."""
+        what = "cancelled a schedule"
+        person = await self._admin(user, what)
+        for schedule in await self._schedules.all():
+            if schedule.id == schedule_id:
+                await self._changes(person, what, schedule.channel)
+                why = words.SCHEDULE_CANCELLED.format(person=person.id)
+                await self._schedules.stop(schedule, why, again=False)
+
+    async def channel(self, user: str, channel: str) -> ChannelSettings:
+        """How the bot behaves in a channel, for an admin to change."""
+        await self._admin(user, "channel settings", channel)
+        return await self._gate.settings(channel)
+
+    async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
+        """Have the bot behave so in the channel."""
+        person = await self._admin(user, "channel settings", channel)
+        edits = (await self._gate.settings(channel)).edits_of(wanted)
+        changed = ", ".join(sorted(edits.model_fields_set)) or "nothing"
+        await self._changes(person, f"channel settings: {changed}", channel)
+        await self._gate.channels.change(self._team, channel, wanted)
+        log.info("Settings of channel %s changed by %s: %s", channel, person.id, changed)
+
+    async def reset_channel(self, user: str, channel: str) -> None:
+        """Have the bot behave in the channel as it is configured."""
+        person = await self._admin(user, "channel settings reset", channel)
+        await self._changes(person, "channel settings reset", channel)
+        await self._gate.channels.reset(self._team, channel)
+        log.info("Settings of channel %s reset by %s", channel, person.id)
+
+    async def _changes(self, person: Person, what: str, channel: str = "") -> None:
+        """Put on record what is changed next: nothing is without an entry, whoever is killed."""
+        entry = AuditEntry(
+            kind=AuditKind.ADMINISTERED,
+            team=self._team,
+            who=person.id,
+            channel=channel,
+            what=what,
+        )
+        await self._record([entry])
+
+    async def _admin(self, user: str, what: str, channel: str = "") -> Person:
+        """Who wants to do `what`. Raises NotPermitted, and puts that on record, unless they may."""
+        try:
+            return await self._gate.admin(user)
+        except NotPermitted:
+            await self._record([refused(self._team, user, what, channel=channel)])
+            raise
+
+    async def _may_pause(self, user: str, what: str) -> Person:
+        """The switch is one for all workspaces."""
+        person = await self._admin(user, what)
+        if self._one_of_many:
+            raise NotPermitted(words.PAUSED_BY_OPERATOR)
+        return person
+
+    def _is_of(self, account: Account, channel: str) -> bool:
+        """Whether the account is one that a message in `channel` can be refused for."""
+        team = re.escape(self._team)
+        holders = {
+            "workspace": team,
+            "channel": f"{team}:{re.escape(channel)}",
+            "user": rf"{team}:[A-Z0-9]+",
+            "thread": rf"{team}:{re.escape(channel)}:[0-9.]+",
+        }
+        return re.fullmatch(holders[account.budget.scope], account.holder) is not None
+
+
+def _whose(account: Account) -> str:
+    """In mrkdwn; not the name of another channel or workspace, as it is always this one."""
+    scope = account.budget.scope
+    return f"<@{account.holder.partition(':')[2]}>" if scope == "user" else f"this {scope}"

@@ -1,0 +1,298 @@
+"""The modal in which an admin says what is different in one channel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from bot.agent.limits import Limits
+from bot.core.budgets import Cap
+from bot.core.errors import MalformedPayload
+from bot.runs.policy.budgets import Budgets
+from bot.runs.policy.channels import ChannelSettings, Confirm, DuringRun, Follow
+from bot.slack.home import home_words
+from bot.slack.incoming.message_events import SLACKBOT
+from bot.slack.render import approval_words, words
+from bot.slack.render.parts import Block, shortened
+from bot.slack.transport.payloads import chosen, element
+
+CHANNEL_FORM = "channel_settings"
+RESET = "channel_reset"
+
+_INSTRUCTIONS, _TOOLS, _PEOPLE, _FOLLOW = "instructions", "tools", "people", "follow"
+_DURING_RUN = "during_run"
+_CONFIRM, _EVERYWHERE = "confirm", "everywhere"
+_OTHERS, _TURNS, _COST = "others", "turns", "cost"
+_DAY, _MONTH = "day", "month"
+_GUESTS, _EXTERNAL = "allow_guests", "allow_external"
+_MAX_TITLE = 24
+
+
+class Target(BaseModel):
+    """The channel that a modal is about, carried in its metadata."""
+
+    channel: str
+
+
+class WrongField(Exception):
+    """What somebody typed cannot be: `errors` are shown beside the fields."""
+
+    def __init__(self, errors: dict[str, str]) -> None:
+        super().__init__(str(errors))
+        self.errors = errors
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """What holds where a channel sets nothing."""
+
+    limits: Limits
+    budgets: Budgets
+    confirm: Confirm
+
+    @property
+    def numbers(self) -> dict[str, float | None]:
+        """Of the fields of the form that are numbers."""
+        caps = {_DAY: self.budgets.channel_day, _MONTH: self.budgets.channel_month}
+        dollars = {name: _dollars(cap) for name, cap in caps.items()}
+        return {_TURNS: self.limits.turns, _COST: self.limits.cost, **dollars}
+
+
+def channel_form(channel: str, place: str, here: ChannelSettings, everywhere: Everywhere) -> Block:
+    """The modal, filled in with what holds in the channel now; what is left empty is as everywhere,
+    and says what that is."""
+    usual = everywhere.numbers
+    confirm = home_words.CONFIRM | {_EVERYWHERE: home_words.confirm_as(everywhere.confirm)}
+    return {
+        "type": "modal",
+        "callback_id": CHANNEL_FORM,
+        "private_metadata": Target(channel=channel).model_dump_json(),
+        "title": _plain(shortened(place, _MAX_TITLE)),
+        "submit": _plain(home_words.SAVE),
+        "close": _plain(words.CLOSE),
+        "blocks": [
+            _text(_INSTRUCTIONS, home_words.CHANNEL_INSTRUCTIONS, here.instructions, lines=True),
+            _text(
+                _TOOLS, home_words.CHANNEL_TOOLS, ", ".join(here.tools or ()), home_words.TOOLS_HINT
+            ),
+            _people(here.people or ()),
+            _choice(
+                _FOLLOW, home_words.CHANNEL_FOLLOW, home_words.FOLLOW, get_args(Follow), here.follow
+            ),
+            _choice(
+                *(_DURING_RUN, home_words.CHANNEL_DURING_RUN, home_words.DURING_RUN),
+                *(get_args(DuringRun), here.during_run),
+            ),
+            _choice(
+                *(_CONFIRM, home_words.CHANNEL_CONFIRM, confirm),
+                *(tuple(confirm), here.confirm or _EVERYWHERE),
+            ),
+            _others(here),
+            _number(_TURNS, home_words.CHANNEL_TURNS, here.limits.get("turns"), usual),
+            _number(_COST, home_words.CHANNEL_COST, here.limits.get("cost"), usual),
+            _number(_DAY, home_words.CHANNEL_DAY, _dollars(here.budgets.get("day")), usual),
+            _number(_MONTH, home_words.CHANNEL_MONTH, _dollars(here.budgets.get("month")), usual),
+            {"type": "actions", "elements": [_reset()]},
+        ],
+    }
+
+
+def reset_done(place: str) -> Block:
+    """What the modal says once everything is as configured. The form itself cannot: Slack keeps in a
+    field what was in it."""
+    return {
+        "type": "modal",
+        "title": _plain(shortened(place, _MAX_TITLE)),
+        "close": _plain(approval_words.SHOW_ALL_CLOSE),
+        "blocks": [{"type": "section", "text": _plain(home_words.CHANNEL_RESET_DONE)}],
+    }
+
+
+def target(view: Mapping[str, Any]) -> str:
+    """Return the channel that the modal is about. Raises MalformedPayload when it is not ours."""
+    try:
+        return Target.model_validate_json(view.get("private_metadata") or "").channel
+    except ValidationError:
+        raise MalformedPayload("a modal with metadata that is not ours") from None
+
+
+def settings_of(
+    view: Mapping[str, Any],
+    before: ChannelSettings,
+    is_tool: Callable[[str], bool],
+    *,
+    is_priced: bool,
+    bot: str,
+) -> ChannelSettings:
+    """What the channel is to be like: `before`, with what the form says. Dollars are no bound while
+    it is not known what the model costs (`is_priced`), and the `bot` asks nothing. Raises WrongField,
+    and MalformedPayload for what the form does not offer."""
+    tools = [each.strip() for each in _value(view, _TOOLS).split(",") if each.strip()]
+    if unknown := [each for each in tools if not is_tool(each)]:
+        raise WrongField({_TOOLS: home_words.NO_SUCH_TOOL.format(names=", ".join(unknown))})
+    money = [each for each in (_COST, _DAY, _MONTH) if _value(view, each)]
+    if money and not is_priced:
+        raise WrongField(dict.fromkeys(money, home_words.NO_PRICE))
+    people = element(view, _PEOPLE).get("selected_users") or None
+    if {bot, SLACKBOT} & {*(people or ())}:
+        raise WrongField({_PEOPLE: home_words.ONLY_PEOPLE})
+    others = {each.get("value") for each in element(view, _OTHERS).get("selected_options") or ()}
+    said = before.model_copy(
+        update={
+            "instructions": _value(view, _INSTRUCTIONS),
+            "tools": tuple(tools) or None,
+            "people": tuple(people) if people else None,
+            "follow": chosen(view, _FOLLOW),
+            "during_run": chosen(view, _DURING_RUN),
+            "confirm": _confirm(view),
+            "allow_guests": _also(_GUESTS in others, before.allow_guests),
+            "allow_external": _also(_EXTERNAL in others, before.allow_external),
+            "limits": _limits(view, before.limits),
+            "budgets": _budgets(view, before),
+        }
+    )
+    try:
+        return ChannelSettings.model_validate(said.model_dump())
+    except ValidationError:
+        raise MalformedPayload("settings that the form does not offer") from None
+
+
+def _also(checked: bool, before: bool | None) -> bool | None:
+    """What nobody has set and nobody has checked stays as it is everywhere."""
+    return None if before is None and not checked else checked
+
+
+def _confirm(view: Mapping[str, Any]) -> str | None:
+    given = chosen(view, _CONFIRM)
+    return None if given == _EVERYWHERE else given
+
+
+def _limits(view: Mapping[str, Any], before: Mapping[str, float | None]) -> dict[str, float | None]:
+    limits = {name: each for name, each in before.items() if name not in (_TURNS, _COST)}
+    for name in (_TURNS, _COST):
+        if given := _value(view, name):
+            limits[name] = _amount(given)
+    return limits
+
+
+def _budgets(view: Mapping[str, Any], before: ChannelSettings) -> dict[str, Cap]:
+    """The dollars are those of the form; tokens are not in it, and stay."""
+    found = {}
+    for name, old in ((_DAY, before.budgets.get("day")), (_MONTH, before.budgets.get("month"))):
+        cost, tokens = _value(view, name), old.tokens if old else None
+        if cost or tokens:
+            found[name] = Cap(cost=_amount(cost) if cost else None, tokens=tokens)
+    return found
+
+
+def _dollars(cap: Cap | None) -> float | None:
+    return cap.cost if cap else None
+
+
+def _amount(typed: str) -> float:
+    """Return what stands in a field for numbers, which Slack has checked; whole ones as int."""
+    try:
+        number = float(typed)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise MalformedPayload("a field for numbers without one")
+    return int(number) if number.is_integer() else number
+
+
+def _value(view: Mapping[str, Any], name: str) -> str:
+    return str(element(view, name).get("value") or "").strip()
+
+
+def _text(name: str, label: str, value: str, hint: str = "", *, lines: bool = False) -> Block:
+    field: Block = {
+        "type": "plain_text_input",
+        "action_id": name,
+        "multiline": lines,
+        "max_length": 3_000,
+    }
+    if value:
+        field["initial_value"] = value
+    return _optional(name, label, field) | ({"hint": _plain(hint)} if hint else {})
+
+
+def _number(name: str, label: str, value: float | None, usual: Mapping[str, float | None]) -> Block:
+    decimal, otherwise = name != _TURNS, usual[name]
+    field: Block = {
+        "type": "number_input",
+        "action_id": name,
+        "is_decimal_allowed": decimal,
+        "min_value": "0.01" if decimal else "1",
+    }
+    if value is not None:
+        field["initial_value"] = _digits(value)
+    empty = home_words.NO_BOUND if otherwise is None else _digits(otherwise)
+    return _optional(name, label, field) | {"hint": _plain(home_words.EMPTY_IS.format(empty))}
+
+
+def _digits(value: float) -> str:
+    """Slack refuses a point in a number of steps."""
+    return f"{value:f}".rstrip("0").rstrip(".")
+
+
+def _people(people: tuple[str, ...]) -> Block:
+    field: Block = {"type": "multi_users_select", "action_id": _PEOPLE}
+    if people:
+        field["initial_users"] = list(people)
+    return _optional(_PEOPLE, home_words.CHANNEL_PEOPLE, field)
+
+
+def _choice(
+    name: str, label: str, said: Mapping[str, str], values: Iterable[str], now: str
+) -> Block:
+    options = {value: _option(said[value], value) for value in values}
+    field = {
+        "type": "radio_buttons",
+        "action_id": name,
+        "options": list(options.values()),
+        "initial_option": options[now],
+    }
+    return _input(name, label, field)
+
+
+def _others(here: ChannelSettings) -> Block:
+    options = {name: _option(home_words.OTHERS[name], name) for name in (_GUESTS, _EXTERNAL)}
+    chosen = [option for name, option in options.items() if getattr(here, name)]
+    field: Block = {"type": "checkboxes", "action_id": _OTHERS, "options": list(options.values())}
+    if chosen:
+        field["initial_options"] = chosen
+    return _optional(_OTHERS, home_words.CHANNEL_OTHERS, field)
+
+
+def _reset() -> Block:
+    return {
+        "type": "button",
+        "action_id": RESET,
+        "text": _plain(home_words.CHANNEL_RESET),
+        "confirm": {
+            "title": _plain(home_words.CHANNEL_RESET),
+            "text": _plain(home_words.CHANNEL_RESET_SURE),
+            "confirm": _plain(home_words.RESET),
+            "deny": _plain(words.CLOSE),
+        },
+    }
+
+
+def _option(text: str, value: str) -> Block:
+    return {"text": _plain(text), "value": value}
+
+
+def _optional(block_id: str, label: str, field: Block) -> Block:
+    return _input(block_id, label, field) | {"optional": True}
+
+
+def _input(block_id: str, label: str, field: Block) -> Block:
+    return {"type": "input", "block_id": block_id, "label": _plain(label), "element": field}
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}

@@ -1,0 +1,76 @@
+"""The modal in which people say how they want to be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.runs.policy.preferences import MAX_STYLE, Preferences
+from bot.slack.home import home_words
+from bot.slack.render import words
+from bot.slack.render.parts import Block
+from bot.slack.transport.payloads import chosen, element
+
+PERSONAL_FORM = "personal_settings"
+_STYLE, _WHERE = "style", "where"
+_THREAD, _ONLY_ME = "thread", "me"
+
+
+def personal_form(now: Preferences) -> Block:
+    """The modal, filled in with what holds now."""
+    return {
+        "type": "modal",
+        "callback_id": PERSONAL_FORM,
+        "title": _plain(home_words.PERSONAL_TITLE),
+        "submit": _plain(home_words.SAVE),
+        "close": _plain(words.CLOSE),
+        "blocks": [_style(now.style), _where(now.only_me)],
+    }
+
+
+def preferences_of(view: Mapping[str, Any]) -> Preferences:
+    """What somebody sent."""
+    style = str(element(view, _STYLE).get("value") or "").strip()
+    return Preferences(style=style[:MAX_STYLE], only_me=chosen(view, _WHERE) == _ONLY_ME)
+
+
+def _style(now: str) -> Block:
+    field: Block = {
+        "type": "plain_text_input",
+        "action_id": _STYLE,
+        "multiline": True,
+        "max_length": MAX_STYLE,
+        "placeholder": _plain(home_words.STYLE_EXAMPLE),
+    }
+    return {
+        "type": "input",
+        "block_id": _STYLE,
+        "optional": True,
+        "label": _plain(home_words.STYLE_LABEL),
+        "hint": _plain(home_words.STYLE_HINT),
+        "element": field | ({"initial_value": now} if now else {}),
+    }
+
+
+def _where(only_me: bool) -> Block:
+    options = [
+        {"text": _plain(text), "value": value}
+        for text, value in ((words.IN_THREAD, _THREAD), (words.ONLY_ME, _ONLY_ME))
+    ]
+    field = {
+        "type": "radio_buttons",
+        "action_id": _WHERE,
+        "options": options,
+        "initial_option": options[only_me],
+    }
+    return {
+        "type": "input",
+        "block_id": _WHERE,
+        "label": _plain(home_words.PERSONAL_WHERE),
+        "hint": _plain(home_words.DRAFTS_HINT),
+        "element": field,
+    }
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}

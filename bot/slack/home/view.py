@@ -1,0 +1,279 @@
+"""The Home tab and the prompts that a direct message begins with."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.core.budgets import Budget, Pause
+from bot.core.memory import Memory
+from bot.core.schedule import Schedule
+from bot.core.scheduled_message import ScheduledMessage
+from bot.runs.policy.budget_words import capped, paused, used_of
+from bot.runs.policy.budgets import Budgets, Standing
+from bot.runs.policy.preferences import Preferences
+from bot.services.mcp import Standing as Server
+from bot.slack.actions.workflow_step import WORKFLOW
+from bot.slack.home import home_words
+from bot.slack.render import words
+from bot.slack.render.buttons import asking_first, named
+from bot.slack.render.links import escape_mrkdwn
+from bot.slack.render.parts import Block, context, shortened
+from bot.slack.render.schedules import all_schedules, own_scheduled
+
+CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
+CHOICE = "channel_choice"
+FORGET, SETTINGS = "forget_memory", "change_settings"
+_MOST_MEMORIES = 40  # a Home tab has 100 blocks
+_MOST = 5  # accounts that are listed of each budget
+_MOST_CHANNELS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What only admins see: who may spend and who spent what, how many tools each group has, what
+    servers have, which channels were made different."""
+
+    budgets: Budgets
+    spent: Sequence[Standing]
+    tools: Mapping[str, int]
+    servers: Sequence[Server]
+    schedules: Sequence[Schedule]
+    changed: Sequence[str] = ()
+
+
+def home_view(
+    name: str,
+    usage: Sequence[Standing],
+    preferences: Preferences,
+    memories: Sequence[Memory],
+    schedules: Sequence[Schedule],
+    messages: Sequence[ScheduledMessage],
+    board: Board | None,
+    locale: str,
+    choice: str = CHOICE,
+    *,
+    refusal: str = "",
+    pause: Pause | None = None,
+) -> Block:
+    """That I am paused, if I am; what I can do, how to ask, examples, what the person has used, set, had me remember and
+    scheduled, and the board of admins. A new id for the `choice` of a channel empties it: Slack
+    would go on showing the last one, and not say when the same is chosen again. Whoever may not ask
+    is told so instead of how to: `refusal` is the sentence for them."""
+    asks = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences)]
+    blocks = [
+        _header(home_words.HOME_HELLO.format(name=name)),
+        *([_section(_paused(pause, locale))] if pause else []),
+        *(_refused(refusal) if refusal else asks),
+        *_memories(memories, may_ask=not refusal),
+        *own_scheduled(schedules, messages),
+        *(_board(board, pause, locale, choice) if board else ()),
+    ]
+    return {"type": "home", "blocks": blocks}
+
+
+def _paused(pause: Pause, locale: str) -> str:
+    return escape_mrkdwn(f"{paused(pause, locale)[0]}. {home_words.HOME_PAUSED}")
+
+
+def _how_to_ask() -> list[Block]:
+    ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
+    examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
+    return [
+        _section(words.CAN_DO),
+        {"type": "divider"},
+        _header(home_words.HOME_HOW),
+        _section(ways),
+        _section(words.WHILE_WORKING),
+        {"type": "divider"},
+        _header(home_words.HOME_EXAMPLES),
+        _section(examples),
+    ]
+
+
+def _refused(refusal: str) -> list[Block]:
+    return [_section(escape_mrkdwn(refusal)), context(home_words.HOME_REFUSED).block]
+
+
+def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
+    heading: list[Block] = [{"type": "divider"}, _header(home_words.HOME_MEMORIES)]
+    if not memories:
+        how = f" {home_words.HOME_REMEMBER}" if may_ask else ""
+        return [*heading, context(home_words.HOME_NO_MEMORIES + how).block]
+    shown = memories[-_MOST_MEMORIES:]
+    newest = home_words.NEWEST_MEMORIES.format(shown=len(shown), count=len(memories))
+    more = [context(newest).block] if len(memories) > len(shown) else []
+    return [*heading, *map(_memory, shown), *more]
+
+
+def _usage(usage: Sequence[Standing], locale: str) -> list[Block]:
+    used = "\n".join(f"• {home_words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
+    return [
+        {"type": "divider"},
+        _header(home_words.HOME_USAGE),
+        _section(used),
+        context(home_words.HOME_USAGE_NOTE).block,
+    ]
+
+
+def _settings(preferences: Preferences) -> list[Block]:
+    style = escape_mrkdwn(shortened(" ".join(preferences.style.split()), 300))
+    where = words.ONLY_ME if preferences.only_me else home_words.IN_THREAD_BUT_DRAFTS
+    lines = (
+        f"• {home_words.STYLE_LABEL}: {style or home_words.STYLE_USUAL}",
+        f"• {home_words.PERSONAL_WHERE}: {where.lower()}",
+    )
+    change = {"type": "button", "action_id": SETTINGS, "text": _plain(home_words.CHANGE)}
+    shown = {**_section("\n".join(lines)), "accessory": change}
+    return [{"type": "divider"}, _header(home_words.HOME_SETTINGS), shown]
+
+
+def _memory(memory: Memory) -> Block:
+    forget = {
+        "type": "button",
+        "action_id": FORGET,
+        "text": _plain(home_words.FORGET),
+        "value": memory.id,
+    }
+    sure = {"yes": home_words.FORGET_IT, "no": home_words.KEEP_IT}
+    return {
+        "type": "section",
+        "block_id": memory.id,
+        "text": _plain(memory.text),
+        "accessory": asking_first(
+            named(forget, memory.text), home_words.FORGET_TITLE, memory.text, **sure
+        ),
+    }
+
+
+def _board(board: Board, pause: Pause | None, locale: str, choice: str) -> list[Block]:
+    return [
+        {"type": "divider"},
+        _header(home_words.HOME_ADMIN),
+        _section(_bounds(board.budgets, locale)),
+        _section(_spent(board.spent, locale)),
+        _section(_tools(board.tools)),
+        *([_section(_servers(board.servers))] if board.servers else []),
+        {
+            **_section(_channels(board.changed)),
+            "block_id": choice,
+            "accessory": _channel_choice(),
+        },
+        *all_schedules(board.schedules),
+        {"type": "actions", "elements": [_switch(pause)]},
+    ]
+
+
+def _bounds(budgets: Budgets, locale: str) -> str:
+    bounds = [
+        f"• {name}: {capped(cap, locale)}"
+        for each, name in home_words.BUDGETS.items()
+        if (cap := budgets.cap(Budget(each)))
+    ]
+    return "\n".join([home_words.HOME_BUDGETS, *bounds]) if bounds else home_words.HOME_NO_BUDGETS
+
+
+def _tools(groups: Mapping[str, int]) -> str:
+    listed = ", ".join(f"{name} ({count})" for name, count in sorted(groups.items()))
+    return home_words.HOME_TOOLS.format(count=sum(groups.values()), groups=escape_mrkdwn(listed))
+
+
+def _channels(changed: Sequence[str]) -> str:
+    if not changed:
+        return home_words.CHANNEL_SETTINGS
+    listed = ", ".join(f"<#{channel}>" for channel in changed[:_MOST_CHANNELS])
+    more = home_words.AND_MORE.format(count=len(changed) - _MOST_CHANNELS)
+    found = listed + (more if len(changed) > _MOST_CHANNELS else "")
+    return f"{home_words.CHANNEL_SETTINGS}\n{home_words.CHANNELS_CHANGED.format(channels=found)}"
+
+
+def _spent(standings: Sequence[Standing], locale: str) -> str:
+    """The highest of each budget, so that many channels do not hide what people spent."""
+    seen = [each for each in standings if not _counts_elsewhere(each)]
+    of = {budget: [each for each in seen if each.budget == budget] for budget in home_words.USED_BY}
+    shown = [each for found in of.values() for each in found[:_MOST]]
+    used: defaultdict[str, list[str]] = defaultdict(list)
+    for each in shown:
+        period = home_words.USED_BY[each.position.account.budget]
+        used[_account(each)].append(f"{used_of(each, locale)} {period}")
+    lines = [f"• {name}: {'; '.join(all_of_it)}" for name, all_of_it in used.items()]
+    more = [home_words.HOME_MORE_SPENT] if len(shown) < len(seen) else []
+    return (
+        "\n".join([home_words.HOME_SPENT, *lines, *more])
+        if lines
+        else home_words.HOME_NOTHING_SPENT
+    )
+
+
+def _counts_elsewhere(standing: Standing) -> bool:
+    """Whether it is that of no channel that others could see: it counts for the person, or for the
+    workflows."""
+    account = standing.position.account
+    holder = account.holder.partition(":")[2]
+    return account.budget.scope == "channel" and (holder[:1] == "D" or holder == WORKFLOW)
+
+
+def _account(standing: Standing) -> str:
+    """Whose account, in mrkdwn."""
+    account = standing.position.account
+    holder = account.holder.partition(":")[2]
+    if holder == WORKFLOW:
+        return home_words.WORKFLOWS
+    names = {"user": f"<@{holder}>", "channel": f"<#{holder}>"}
+    return names.get(account.budget.scope, home_words.EVERYBODY)
+
+
+def _servers(servers: Sequence[Server]) -> str:
+    return "\n".join([home_words.HOME_SERVERS, *(f"• {_server(each)}" for each in servers)])
+
+
+def _server(server: Server) -> str:
+    says = [home_words.SERVER_DOWN.format(error=server.error)] if server.error else []
+    if server.usable or not says:
+        says.insert(0, words.counted(len(server.usable), "tool"))
+    if server.changed:
+        names = escape_mrkdwn(", ".join(server.changed))
+        says.append(home_words.SERVER_CHANGED.format(names=names, server=server.name))
+    return f"*{escape_mrkdwn(server.name)}*: {'; '.join(says)}"
+
+
+def _switch(pause: Pause | None) -> Block:
+    text, action = (home_words.RESUME, RESUME) if pause else (home_words.PAUSE, PAUSE)
+    button: Block = {"type": "button", "action_id": action, "text": _plain(text)}
+    if pause:
+        return button
+    sure = {"yes": home_words.PAUSE, "no": words.CLOSE}
+    title, said = home_words.PAUSE_TITLE, home_words.PAUSE_SURE
+    return asking_first(button | {"style": "danger"}, title, said, **sure)
+
+
+def _channel_choice() -> Block:
+    return {
+        "type": "conversations_select",
+        "action_id": CHANNEL,
+        "placeholder": _plain(home_words.PICK_CHANNEL),
+        "filter": {"include": ["public", "private"], "exclude_bot_users": True},
+    }
+
+
+def suggested_prompts(beside: str = "") -> list[dict[str, str]]:
+    """At most four, as Slack takes them; about the channel that is open beside, if any."""
+    texts = [text.format(place=beside) for text in words.EXAMPLES_BESIDE]
+    if not beside:
+        texts = [*words.EXAMPLES_DIRECT]
+    return [{"title": shortened(text, 60), "message": text} for text in texts]
+
+
+def _header(text: str) -> Block:
+    return {"type": "header", "text": _plain(shortened(text, 150))}
+
+
+def _section(mrkdwn: str) -> Block:
+    """Of many servers or groups of tools the first are shown: Slack refuses a tab with a longer
+    text altogether."""
+    return {"type": "section", "text": {"type": "mrkdwn", "text": shortened(mrkdwn, 3_000)}}
+
+
+def _plain(text: str) -> Block:
+    return {"type": "plain_text", "text": text}

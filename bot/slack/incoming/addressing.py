@@ -1,0 +1,105 @@
+"""Which posts are for the bot: those to it alone, with a mention, and replies in threads that it follows."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import SlackUnavailable
+from bot.core.request import Entry
+from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.message_events import SLACKBOT, Event, is_direct
+from bot.slack.incoming.short_replies import is_to_others
+from bot.slack.incoming.text import mentions
+from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, Identity
+
+_KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
+
+
+class Askers(Protocol):
+    """What is kept of threads."""
+
+    async def participants(self, thread_key: str) -> frozenset[str]:
+        """Who asked the bot something in that thread; nobody where it has no part."""
+
+
+class Following:
+    """Follows a thread without mentions as long as one person alone talks with the bot there."""
+
+    def __init__(self, identity: Identity, clients: Clients, gate: Gate, threads: Askers) -> None:
+        self._identity = identity
+        self._clients = clients
+        self._gate = gate
+        self._threads = threads
+        self._crowds: OrderedDict[str, None] = OrderedDict()  # keys of threads
+
+    async def entry(self, event: Event) -> Entry | None:
+        """By which rule the post is for the bot; None when it is not. Raises SlackUnavailable."""
+        if is_direct(event):
+            return Entry.DIRECT_MESSAGE
+        if event["type"] == "app_mention" or mentions(str(event.get("text")), self._identity.user):
+            return Entry.MENTION
+        thread = event.get("thread_ts")
+        if not thread or thread == event["ts"]:
+            return None
+        return Entry.THREAD_REPLY if await self._follows(event) else None
+
+    async def misses(self, event: Event) -> bool:
+        """Whether a reply stands right below what the bot said, and is not for it only because several
+        people write in the thread. Raises SlackUnavailable."""
+        if self._key(event) not in self._crowds:
+            return False
+        replies = await self._replies(event)
+        above = [m.get("user") for m in replies if float(m["ts"]) < float(event["ts"])]
+        return above[-1:] == [self._identity.user]
+
+    async def _follows(self, event: Event) -> bool:
+        """Whether a reply without a mention is for the bot, in a thread that it is part of."""
+        askers = await self._threads.participants(self._key(event))
+        if not askers:
+            return False
+        follow = (await self._gate.settings(event["channel"])).follow
+        if follow == "never" or (follow == "alone" and self._is_among_others(event)):
+            return False
+        replies = await self._replies(event)
+        if not self._was_there(event, replies):
+            return False
+        return follow == "always" or self._alone(event, askers, replies)
+
+    def _is_among_others(self, event: Event) -> bool:
+        return self._key(event) in self._crowds or is_to_others(str(event.get("text")))
+
+    def _was_there(self, event: Event, replies: Sequence[Event]) -> bool:
+        """Whether the bot had written in the thread, or was mentioned there, when the post was written:
+        one that is found later, in the history, was not for a bot that came in between."""
+        me = self._identity.user
+        above = (m for m in replies if float(m["ts"]) < float(event["ts"]))
+        return any(m.get("user") == me or mentions(str(m.get("text")), me) for m in above)
+
+    def _alone(self, event: Event, askers: frozenset[str], replies: Sequence[Event]) -> bool:
+        """True when nobody but the author has written or asked in the thread. Once several people
+        have, they may be talking with each other: the bot waits to be mentioned."""
+        speakers = {m.get("user") for m in replies if not m.get("bot_id")}
+        if speakers | askers <= {event["user"], self._identity.user, SLACKBOT, None}:
+            return True
+        self._crowds[self._key(event)] = None
+        if len(self._crowds) > _KNOWN_CROWDS:
+            self._crowds.popitem(last=False)
+        return False
+
+    async def _replies(self, event: Event) -> Sequence[Event]:
+        """The thread of a post, oldest first."""
+        try:
+            page = await self._clients.reads.conversations_replies(
+                channel=event["channel"], ts=event["thread_ts"], limit=1000
+            )
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            raise SlackUnavailable("Slack did not say who is in a thread") from error
+        return list(page["messages"])
+
+    def _key(self, event: Event) -> str:
+        """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
+        return f"{self._identity.team}:{event['channel']}:{event['thread_ts']}"

@@ -1,0 +1,298 @@
+"""From a message event to a request that is safe in the mailbox, or to a rule that ignores it.
+
+Whatever raises here leaves the event unacknowledged, and Slack delivers it again. What Redis did
+not take is tried again here as well, in the order of its thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+from bot.core.approvals import Approval
+from bot.core.errors import NotPermitted
+from bot.core.request import Entry, Request
+from bot.core.text.mentions import Mention
+from bot.runs.audit_trail import Record, refused
+from bot.runs.observers import Submit
+from bot.runs.policy.access import Person
+from bot.slack.actions.stop import Stopping
+from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.addressing import Following
+from bot.slack.incoming.app_context import channel_beside
+from bot.slack.incoming.message_contents import attached_to, file_refs
+from bot.slack.incoming.message_events import Event, action_token, is_direct, is_of_a_person
+from bot.slack.incoming.names import naming
+from bot.slack.incoming.short_replies import is_stop, is_to_others, is_yes, may_be_of_else
+from bot.slack.incoming.text import mentions_from, question_from
+from bot.slack.render import approval_words, words
+from bot.slack.render.approval import waits_behind, yes_typed
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.event_retries import EventRetries
+from bot.slack.transport.workspaces import Slack
+
+
+class Threads(Protocol):
+    """What is kept of threads."""
+
+    async def participants(self, thread_key: str) -> frozenset[str]:
+        """Who asked the bot something in that thread; nobody where it has no part."""
+
+    async def first_notice(self, team: str, channel: str, ts: str) -> bool:
+        """True once for each message: a redelivered one is not told the same again."""
+
+    async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
+        """Whether `first_notice` was asked of the message."""
+
+
+class Questions(Protocol):
+    """What runs wait for people to decide, so that all behind them waits as well."""
+
+    async def pending(self, team: str, channel: str, thread: str | None) -> Sequence[Approval]:
+        """What the run of a thread waits for; without one, the runs of all threads of the channel."""
+
+    async def asked_alone(self, team: str, user: str) -> Sequence[tuple[Approval, str]]:
+        """What runs elsewhere ask `user` with a card in their direct messages, and its ts."""
+
+
+class Intake:
+    """Turns messages into requests."""
+
+    def __init__(
+        self,
+        slack: Slack,
+        gate: Gate,
+        *,
+        threads: Threads,
+        questions: Questions,
+        submit: Submit,
+        stopping: Stopping,
+        background: Background,
+        retries: EventRetries,
+        record: Record,
+    ) -> None:
+        self._identity = slack.identity
+        self._clients = slack.clients
+        self._access = slack.access
+        self._status = slack.status
+        self._name_of = naming(slack.people, slack.access)
+        self._gate = gate
+        self._threads = threads
+        self._questions = questions
+        self._submit = submit
+        self._stopping = stopping
+        self._background = background
+        self._record = record
+        self._following = Following(slack.identity, slack.clients, gate, threads)
+        self.retries = retries
+
+    async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:
+        """A post, as `message` or `app_mention`: Slack sends both for one mention. A `late` one
+        was found after nothing had listened."""
+        if not is_of_a_person(event, self._identity.user):
+            return
+        thread, when = event.get("thread_ts") or event["ts"], float(event["ts"])
+        waits = partial(self._say_waiting, event, thread)
+        if self._says(event, is_stop) and not event.get("files"):
+            stop = partial(self._stop, event)
+            mark = f"{event_id}:stop"  # what stops a run waits for nothing in its thread
+            if await self.retries.take_in(mark, stop, line=mark, on_trouble=waits):
+                return
+        work = partial(self._take_in, event, event_id, late=late)
+        line = self.thread_key(event["channel"], thread)
+        await self.retries.take_in(event_id, work, line=line, when=when, on_trouble=waits)
+
+    def _say_waiting(self, event: Event, thread: str) -> None:
+        if event["type"] == "app_mention" or is_direct(event):
+            shown = self._status.show(event["channel"], thread, words.STATUS_WAITING)
+            self._background.start(shown, "saying that nothing can be kept")
+
+    async def _take_in(self, event: Event, event_id: str, *, late: bool) -> None:
+        if await self._is_left_to_the_buttons(event):
+            return
+        entry = await self._following.entry(event)
+        if entry is None:
+            if event.get("thread_ts"):
+                await self._ask_for_a_mention(event)
+                await self._is_first_notice(event)  # it stays so, whoever finds it later
+            return
+        # For a mention in a channel two events come; only one of them is answered directly.
+        speaks = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
+        try:
+            person = await self._gate.asker(event["user"], event["channel"])
+        except NotPermitted as refusal:
+            if speaks:
+                await self.refused(event["user"], event["channel"], refusal)
+            if speaks and await self._is_first_notice(event):
+                self._tell(*_from(event), str(refusal))
+            return
+        question = await self.question(str(event.get("text") or ""))
+        quoted = await self.question(attached_to(event))
+        if not (question or quoted or event.get("files")):
+            if speaks and await self._is_first_notice(event):
+                self._help(event)
+            return
+        request = await self._request(event, entry, person, question, quoted)
+        await self.accept(request.model_copy(update={"late": late}), event_id)
+
+    def _says(self, event: Event, what: Callable[[str, str], bool]) -> bool:
+        return what(str(event.get("text") or ""), self._identity.user)
+
+    async def _stop(self, event: Event) -> bool:
+        """The word stop, typed alone, is no question, whether or not something runs: False for "cancel
+        it" where nothing does. In a direct message outside a thread it is meant for all that runs
+        there."""
+        channel, thread = event["channel"], event.get("thread_ts")
+        of_else = self._says(event, may_be_of_else)
+        if of_else and await self._stopping.is_request(channel, event["ts"]):
+            return False
+        direct = is_direct(event)
+        stopped, refused = False, ""
+        try:
+            if thread or direct:
+                stopped = await self._stopping.stop(
+                    channel, thread, event["user"], before=event["ts"]
+                )
+        except NotPermitted as refusal:
+            refused = str(refusal)
+        if of_else and not (stopped or refused):
+            # Of the two events of a mention the other may have stopped what ran.
+            return await self._threads.was_noticed(self._identity.team, channel, event["ts"])
+        first = await self._is_first_notice(event)  # of the two events
+        if not stopped and first and await self._following.entry(event):
+            self._tell(*_from(event), refused or words.NOTHING_RUNS)
+        return True
+
+    async def accept(self, request: Request, event_id: str) -> bool:
+        """Keep the request; then, beside the acknowledgement, show that it was understood."""
+        new = await self._submit(request, event_id)
+        if new:
+            self._background.start(self._begin(request), "first status")
+        return new
+
+    async def _begin(self, request: Request) -> None:
+        """The first status; who asks behind a run that waits for people is told what they wait for."""
+        pending: Sequence[Approval] = ()
+        if not request.opens_thread:
+            pending = await self._questions.pending(request.team, request.channel, request.thread)
+        if not pending:
+            await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
+        else:
+            said = waits_behind(pending, request.user)
+            self._tell(request.channel, request.thread, request.user, said)
+
+    async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
+        """Put on record that somebody was not let in."""
+        await self._record([refused(self._identity.team, user, refusal.reason, channel=channel)])
+
+    def thread_key(self, channel: str, thread: str) -> str:
+        """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
+        return f"{self._identity.team}:{channel}:{thread}"
+
+    async def _ask_for_a_mention(self, event: Event) -> None:
+        """Where something waits for a decision, a reply among others may be a change of it, and right
+        below an answer it may be meant for the bot: who asked there is told, once, that the bot waits
+        to be mentioned."""
+        channel, thread, user = event["channel"], event["thread_ts"], event["user"]
+        team, notice = self._identity.team, f"{thread}:{user}"
+        asked = user in await self._threads.participants(self.thread_key(channel, thread))
+        if (
+            not asked
+            or is_to_others(str(event.get("text")))
+            or await self._threads.was_noticed(team, channel, notice)
+        ):
+            return
+        waits = await self._questions.pending(team, channel, thread)
+        asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"
+        missed = waits or (asks and await self._following.misses(event))
+        if missed and await self._threads.first_notice(team, channel, notice):
+            said = approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
+            self._tell(*_from(event), said)
+
+    async def _is_left_to_the_buttons(self, event: Event) -> bool:
+        """Whether it is a yes, and no more, of who is asked or who wanted it. A yes is given with the
+        buttons of the card, which show what it is to; typed, it may be meant for somebody else. So
+        it changes nothing, and who typed it is told."""
+        if event.get("files") or not self._says(event, is_yes):
+            return False
+        team, channel, thread = self._identity.team, event["channel"], event.get("thread_ts")
+        direct = is_direct(event)
+        found = [
+            *await self._questions.pending(
+                team, channel, thread or (None if direct else event["ts"])
+            ),
+            *(await self._asked_here(event) if direct else ()),
+        ]
+        said = yes_typed(found, event["user"])
+        if not said:
+            return await self._threads.was_noticed(team, channel, event["ts"])
+        if await self._is_first_notice(event):
+            self._tell(*_from(event), said)
+        return True
+
+    async def _asked_here(self, event: Event) -> list[Approval]:
+        """What runs elsewhere ask the author with a card in this direct message; in a thread, what
+        the card that it stands below asks."""
+        cards = await self._questions.asked_alone(self._identity.team, event["user"])
+        return [each for each, ts in cards if event.get("thread_ts") in (None, ts)]
+
+    async def _is_first_notice(self, event: Event) -> bool:
+        return await self._threads.first_notice(self._identity.team, event["channel"], event["ts"])
+
+    async def question(self, text: str) -> str:
+        """The question in a message's text."""
+        return await question_from(text, bot=self._identity.user, name_of=self._name_of)
+
+    async def mentioned(self, text: str) -> tuple[Mention, ...]:
+        """Whom a message mentions, beside the bot."""
+        return await mentions_from(text, bot=self._identity.user, name_of=self._name_of)
+
+    async def _request(
+        self, event: Event, entry: Entry, person: Person, question: str, quoted: str
+    ) -> Request:
+        return Request(
+            entry=entry,
+            team=self._identity.team,
+            channel=event["channel"],
+            thread=event.get("thread_ts") or event["ts"],
+            ts=event["ts"],
+            user=person.id,
+            author=person.name,
+            place=await self._access.place(event["channel"]),
+            beside=await self._beside(event),
+            text=question or words.ATTACHED_ONLY,
+            mentioned=await self.mentioned(str(event.get("text") or "")),
+            quoted=quoted,
+            files=file_refs(event.get("files") or ()),
+            locale=person.locale,
+            time_zone=person.time_zone,
+            action_token=action_token(event),
+        )
+
+    async def _beside(self, event: Event) -> str:
+        channel = channel_beside(event.get("app_context"))
+        return await self._access.place(channel, otherwise="") if channel else ""
+
+    def _help(self, event: Event) -> None:
+        """Answer a post without a question."""
+        told = self._clients.writes.chat_postMessage(
+            channel=event["channel"],
+            thread_ts=event.get("thread_ts") or event["ts"],
+            text=words.help_text(self._identity.name),
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+        self._background.start(told, "saying what can be asked")
+
+    def _tell(self, channel: str, thread: str | None, user: str, sentence: str) -> None:
+        """Say something to one person alone."""
+        told = self._clients.writes.chat_postEphemeral(
+            channel=channel, user=user, thread_ts=thread, text=sentence
+        )
+        self._background.start(told, "telling somebody something")
+
+
+def _from(event: Event) -> tuple[str, str | None, str]:
+    """Channel, thread and author."""
+    return event["channel"], event.get("thread_ts"), event["user"]

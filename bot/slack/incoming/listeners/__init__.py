@@ -1,0 +1,69 @@
+"""One file per kind of thing Slack sends; each ends in a request, or in an action on a run."""
+
+from __future__ import annotations
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.runs.observers import Submit
+from bot.slack.actions.questions import Asking
+from bot.slack.actions.retry import Retried
+from bot.slack.actions.share import Sharing
+from bot.slack.actions.stop import Stopping
+from bot.slack.approvals.decisions import Deciding
+from bot.slack.home.publish import HomeTab
+from bot.slack.incoming.edits import Edits
+from bot.slack.incoming.intake import Intake
+from bot.slack.incoming.listeners import (
+    actions,
+    administration,
+    approvals,
+    channel_settings,
+    commands,
+    feedback,
+    functions,
+    home,
+    mentions,
+    messages,
+    personal_settings,
+    reactions,
+    sessions,
+    sharing,
+    shortcuts,
+)
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.workspaces import Slack
+
+
+def register(
+    app: AsyncApp,
+    slack: Slack,
+    *,
+    intake: Intake,
+    edits: Edits,
+    asking: Asking,
+    submit: Submit,
+    stopping: Stopping,
+    keep_feedback: feedback.KeepsFeedback,
+    background: Background,
+    deciding: Deciding,
+    home_tab: HomeTab,
+    answers: Sharing,
+) -> None:
+    """Listen to everything that the manifest subscribes to."""
+    identity, clients, admin = slack.identity, slack.clients, home_tab.admin
+    mentions.register(app, intake)
+    messages.register(app, intake, edits)
+    shortcuts.register(app, clients, asking, home_tab.preferences)
+    commands.register(app, identity, clients, asking, admin)
+    retried = Retried(clients, answers.answered)
+    actions.register(app, clients, asking, stopping, retried, background)
+    approvals.register(app, identity, clients, deciding, background)
+    feedback.register(app, identity, clients, asking, keep_feedback, background)
+    functions.register(app, identity, clients, submit, intake.retries, background)
+    sharing.register(app, answers, background)
+    home.register(app, home_tab, slack.access)
+    personal_settings.register(app, home_tab)
+    administration.register(app, clients, admin, background)
+    channel_settings.register(app, clients, slack.access, home_tab)
+    reactions.register(app, stopping, intake.retries)
+    sessions.register(app, clients, stopping, slack.status, intake.retries, background)

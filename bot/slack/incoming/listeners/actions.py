@@ -1,0 +1,117 @@
+"""The buttons of what the bot posts: Stop, Retry, Regenerate, Go deeper, and follow-ups."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pydantic import ValidationError
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted
+from bot.core.request import Again, Entry
+from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.questions import Asking, Question
+from bot.slack.actions.retry import Retried
+from bot.slack.actions.stop import Stopping
+from bot.slack.render import buttons, words
+from bot.slack.render.buttons import FollowUp
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.client import Clients, error_code
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+Handle = Callable[[Pressed], Awaitable[bool]]
+"""Does what a button is for; False when there is nothing to do any more. Raises NotPermitted."""
+
+_AGAIN = {
+    buttons.RETRY: Again.RETRY,
+    buttons.REGENERATE: Again.REGENERATE,
+    buttons.DEEPER: Again.DEEPER,
+}
+
+
+def register(
+    app: AsyncApp,
+    clients: Clients,
+    asking: Asking,
+    stopping: Stopping,
+    retried: Retried,
+    background: Background,
+) -> None:
+    """Listen to them. What cannot be done is said to the person alone."""
+
+    def on(action_id: str | re.Pattern[str], handle: Handle, otherwise: str) -> None:
+        @app.action(action_id)
+        async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
+            press = Pressed.of(body, action)
+            try:
+                said = "" if await handle(press) else otherwise
+                if press.action == buttons.RETRY:
+                    background.start(
+                        retried.take_away(press, body, respond), "taking a button away"
+                    )
+            except NotPermitted as refusal:
+                said = str(refusal)
+            if said:
+                background.start(tell(clients, press, said), "telling somebody something")
+            await ack()
+
+    async def stop(press: Pressed) -> bool:
+        stops = buttons.Stops.read(press.value)
+        return stops.channel == press.channel and await stopping.stop(
+            stops.channel, stops.thread, press.user, request_id=stops.request_id
+        )
+
+    async def again(press: Pressed) -> bool:
+        how = _AGAIN[press.action]
+        return await asking.again(press.value, how, user=press.user, ts=press.at)
+
+    async def follow_up(press: Pressed) -> bool:
+        return await _followed_up(asking, press)
+
+    on(buttons.STOP, stop, words.NOTHING_RUNS)
+    for action_id in _AGAIN:
+        on(action_id, again, words.ALREADY_ASKED)
+    on(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"), follow_up, words.ALREADY_ASKED)
+
+
+async def tell(clients: Clients, press: Pressed, sentence: str) -> None:
+    """Say something to who pressed, where they pressed, and to nobody else."""
+    await clients.writes.chat_postEphemeral(
+        channel=press.channel, user=press.user, thread_ts=press.thread, text=sentence
+    )
+
+
+async def _followed_up(asking: Asking, press: Pressed) -> bool:
+    """Ask it. Raises NotPermitted, also where its thread was deleted."""
+    try:
+        return await asking.ask(_follow_up(press, asking.team))
+    except ValidationError:
+        log.warning("A follow-up button came back with a value that is not ours")
+        return True
+    except SlackApiError as error:
+        if (code := error_code(error)) != "thread_not_found":
+            raise
+        reason = words.GONE_REASONS[code]
+        raise NotPermitted(words.CANNOT_ASK.format(reason=reason)) from None
+
+
+def _follow_up(press: Pressed, team: str) -> Question:
+    carried = FollowUp.model_validate_json(press.value)
+    return Question(
+        entry=Entry.THREAD_REPLY,
+        user=press.user,
+        channel=press.channel,
+        thread=carried.thread,
+        text=carried.question,
+        key=f"follow_up:{team}:{press.channel}:{press.message or carried.thread}:{press.action}",
+        private=carried.private,
+        suggested=True,
+    )

@@ -1,0 +1,64 @@
+"""The buttons that raise a budget, and what admins say to `/ask`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pydantic import ValidationError
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.core.budgets import OverBudget
+from bot.core.errors import NotPermitted
+from bot.slack.actions.button_payload import channel_of, thread_of
+from bot.slack.home.admin import Admin
+from bot.slack.render import buttons, words
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.client import Clients
+from bot.slack.transport.payloads import value_of
+
+_STEP = re.compile(f"^{buttons.RAISE}_({'|'.join(buttons.RAISE_TIMES)})$")
+
+Body = dict[str, Any]
+
+
+def register(app: AsyncApp, clients: Clients, admin: Admin, background: Background) -> None:
+    """Listen to the buttons. Everybody in the thread reads who raised what; where the answer was
+    for one person, that person does."""
+
+    @app.action(_STEP)
+    async def pressed(body: Body, action: Body, ack: AsyncAck) -> None:
+        private = bool((body.get("container") or {}).get("is_ephemeral"))
+        try:
+            said = await _raised(admin, body, action)
+        except NotPermitted as refusal:
+            said, private = str(refusal), True
+        background.start(tell(body, said, private=private), "saying that a budget was raised")
+        await ack()
+
+    async def tell(body: Body, said: str, *, private: bool) -> None:
+        channel, thread = channel_of(body), thread_of(body)
+        if private:
+            await clients.writes.chat_postEphemeral(
+                channel=channel, user=body["user"]["id"], thread_ts=thread, text=said
+            )
+        else:
+            await clients.writes.chat_postMessage(
+                channel=channel,
+                thread_ts=thread,
+                text=said,
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+
+
+async def _raised(admin: Admin, body: Body, action: Body) -> str:
+    step = str(action["action_id"]).rpartition("_")[2]
+    try:
+        over = OverBudget.model_validate_json(value_of(action))
+    except ValidationError:
+        raise NotPermitted(words.NOT_OURS) from None
+    return await admin.raise_budget(
+        body["user"]["id"], channel_of(body), over, buttons.RAISE_TIMES[step]
+    )

@@ -1,0 +1,52 @@
+"""The buttons of approval cards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.core.errors import NotPermitted
+from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.open_modal import open_modal
+from bot.slack.approvals.decisions import VERDICTS, Deciding
+from bot.slack.incoming.listeners.actions import tell
+from bot.slack.render import buttons
+from bot.slack.render.approval import approval_modal
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.client import Clients, Identity
+
+Body = dict[str, Any]
+
+
+def register(
+    app: AsyncApp,
+    identity: Identity,
+    clients: Clients,
+    deciding: Deciding,
+    background: Background,
+) -> None:
+    """Listen to them. The decision is kept before Slack is told that the press arrived; the run
+    shows it on the card."""
+
+    async def decide(body: Body, action: Body, ack: AsyncAck) -> None:
+        press = Pressed.of(body, action)
+        try:
+            await deciding.press(press)
+        except NotPermitted as refusal:
+            background.start(tell(clients, press, str(refusal)), "telling somebody something")
+        await ack()
+
+    for action_id in VERDICTS:
+        app.action(action_id)(decide)
+
+    @app.action(buttons.SHOW_ALL)
+    async def show(body: Body, action: Body, ack: AsyncAck) -> None:
+        press = Pressed.of(body, action)
+        try:
+            _, approval = await deciding.question(press)
+            await open_modal(clients, body, approval_modal(approval, identity.canvas_link))
+        except NotPermitted as refusal:
+            background.start(tell(clients, press, str(refusal)), "telling somebody something")
+        await ack()

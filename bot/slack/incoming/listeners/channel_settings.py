@@ -1,0 +1,88 @@
+"""An admin chooses a channel in the Home tab, and says what is different there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.core.errors import NotPermitted
+from bot.core.ids import new_id
+from bot.slack.actions.open_modal import open_modal
+from bot.slack.home import home_words
+from bot.slack.home.channel_form import (
+    CHANNEL_FORM,
+    RESET,
+    WrongField,
+    channel_form,
+    reset_done,
+    settings_of,
+    target,
+)
+from bot.slack.home.publish import HomeTab
+from bot.slack.home.view import CHANNEL
+from bot.slack.incoming.membership import Access
+from bot.slack.transport.client import Clients
+from bot.slack.transport.payloads import view_of
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+
+def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> None:
+    """Listen to the choice, the modal, and its way back to what is configured."""
+    admin = home.admin
+
+    async def form(user: str, channel: str) -> Body:
+        here, place = await asyncio.gather(
+            admin.channel(user, channel),
+            access.place(channel, otherwise=home_words.CHANNEL_UNSEEN),
+        )
+        return channel_form(channel, place, here, admin.everywhere)
+
+    @app.action(CHANNEL)
+    async def chosen(body: Body, action: Body, ack: AsyncAck) -> None:
+        channel = action.get("selected_conversation")
+        try:
+            if channel:
+                view = await form(body["user"]["id"], channel)
+                await open_modal(clients, body, view)
+                home.renew(body["user"]["id"], choice=new_id("choice"))
+        except NotPermitted:  # a forged payload: nobody but admins has the choice
+            log.warning("%s asked for the settings of a channel", body["user"]["id"])
+        await ack()
+
+    @app.view(CHANNEL_FORM)
+    async def sent(body: Body, view: Body, ack: AsyncAck) -> None:
+        user, channel = body["user"]["id"], target(view)
+        try:
+            before = await admin.channel(user, channel)
+            wanted = settings_of(
+                *(view, before, admin.is_tool),
+                is_priced=admin.is_priced,
+                bot=home.identity.user,
+            )
+            await admin.change_channel(user, channel, wanted)
+            home.renew(user, choice=new_id("choice"))
+        except WrongField as wrong:
+            await ack(response_action="errors", errors=wrong.errors)
+            return
+        except NotPermitted:
+            log.warning("%s sent the settings of a channel", user)
+        await ack()
+
+    @app.action(RESET)
+    async def reset(body: Body, ack: AsyncAck) -> None:
+        user, view = body["user"]["id"], view_of(body)
+        try:
+            await admin.reset_channel(user, target(view))
+            done = reset_done(await access.place(target(view), otherwise=home_words.CHANNEL_UNSEEN))
+            await clients.writes.views_update(view_id=view["id"], view=done)
+            home.renew(user, choice=new_id("choice"))
+        except NotPermitted:
+            log.warning("%s reset the settings of a channel", user)
+        await ack()

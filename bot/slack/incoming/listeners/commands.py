@@ -1,0 +1,81 @@
+"""The slash command: a question from anywhere in a channel."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.core.errors import NotPermitted
+from bot.core.request import Entry
+from bot.core.text.mentions import Mention
+from bot.slack.actions.open_modal import open_modal
+from bot.slack.actions.questions import NOT_IN_CHANNEL, Asking, Question
+from bot.slack.home.admin import Admin
+from bot.slack.incoming.listeners.shortcuts import anywhere_modal
+from bot.slack.incoming.text import mentions_from, one_line, question_from
+from bot.slack.render import words
+from bot.slack.render.links import escape_mrkdwn
+from bot.slack.transport.client import Clients, Identity
+
+ASK = "/ask"
+HELP = "help"  # which Slack asks of every command
+_LABEL = re.compile(r"<([@#][A-Z0-9]+)\|[^<>\n]*>")
+"""A mention as Slack writes it into the text of a command (`should_escape`): with a name beside the id."""
+_ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # no question: most likely a slip
+
+
+def register(
+    app: AsyncApp, identity: Identity, clients: Clients, asking: Asking, admin: Admin
+) -> None:
+    """Listen to the command. Without a question it opens the modal, `help` tells the person alone
+    what can be asked, and `admin …` is for admins."""
+    orders = {"admin pause": admin.pause, "admin resume": admin.resume}
+
+    @app.command(ASK)
+    async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
+        typed = _LABEL.sub(r"<\1>", str(command.get("text") or ""))
+        text = await question_from(typed, bot=identity.user, name_of=asking.name)
+        if not text:
+            view = await anywhere_modal(asking, command["user_id"])
+            await open_modal(clients, command, view)
+            await ack()
+            return
+        try:
+            mentioned = await mentions_from(typed, bot=identity.user, name_of=asking.name)
+            said = await told(text, mentioned, command)
+        except NotPermitted as refusal:
+            said = str(refusal)
+            if refusal.reason == NOT_IN_CHANNEL:
+                said = words.INVITE_HERE.format(name=identity.name, question=_typed(text))
+        await ack(said)
+
+    async def told(text: str, mentioned: tuple[Mention, ...], command: dict[str, Any]) -> str:
+        """Do as somebody says; what they alone are told of it."""
+        user, channel = command["user_id"], command["channel_id"]
+        if text.lower().strip(" ?!") == HELP:
+            return f"{words.help_text(identity.name)}\n\n{words.ASK_COMMAND}"
+        if order := orders.get(" ".join(text.lower().split())):
+            return await order(user)
+        if _ORDER.fullmatch(text):
+            return words.ADMIN_ORDERS
+        # Between two people there is nobody to invite.
+        elsewhere = channel.startswith("D") and not await asking.is_in(channel)
+        question = Question(
+            entry=Entry.COMMAND,
+            user=user,
+            channel=await asking.direct_channel(user) if elsewhere else channel,
+            thread=None,
+            text=text,
+            mentioned=mentioned,
+            key=f"command:{command['trigger_id']}",
+        )
+        await asking.ask(question)
+        return words.ANSWERED_DIRECTLY if elsewhere else ""
+
+
+def _typed(text: str) -> str:
+    """To be copied, as it was typed."""
+    return f"`{ASK} {escape_mrkdwn(one_line(text).replace('`', ''))}`"

@@ -1,0 +1,102 @@
+"""Thumbs under an answer: kept at once; after a thumb down a modal asks what was wrong."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.core.errors import MalformedPayload, NotPermitted
+from bot.core.feedback import Feedback
+from bot.slack.actions import modals
+from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.open_modal import open_modal
+from bot.slack.actions.questions import Asking
+from bot.slack.incoming.listeners.actions import tell
+from bot.slack.incoming.text import cap, clean
+from bot.slack.render import buttons, words
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.client import Clients, Identity
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+
+class KeepsFeedback(Protocol):
+    """Where it is kept."""
+
+    async def save(self, feedback: Feedback) -> None:
+        """Keep it; what the same person said of the same run before is replaced."""
+
+
+def register(
+    app: AsyncApp,
+    identity: Identity,
+    clients: Clients,
+    asking: Asking,
+    keep: KeepsFeedback,
+    background: Background,
+) -> None:
+    """Listen to the thumbs and to the modal. What counts is said by those who may ask there."""
+
+    async def why_not(user: str, channel: str) -> str:
+        try:
+            await asking.may_ask(user, channel)
+        except NotPermitted as refusal:
+            return str(refusal)
+        return ""
+
+    @app.action(buttons.FEEDBACK)
+    async def voted(body: Body, action: Body, ack: AsyncAck) -> None:
+        press = Pressed.of(body, action)
+        feedback = _feedback(press, identity.team)
+        if refusal := await why_not(press.user, press.channel):
+            background.start(tell(clients, press, refusal), "telling somebody something")
+        elif feedback:
+            await keep.save(feedback)
+            if feedback.verdict == "bad":
+                view = modals.comment_modal(feedback.model_dump_json())
+                await open_modal(clients, body, view)
+            else:
+                background.start(tell(clients, press, words.THANKS), "thanking somebody")
+        await ack()
+
+    @app.view(modals.COMMENT)
+    async def commented(body: Body, view: Body, ack: AsyncAck) -> None:
+        feedback = _carried(view)
+        said = cap(clean(modals.comment_of(view)), modals.MAX_COMMENT)
+        is_theirs = feedback.user == body["user"]["id"] and feedback.team == identity.team
+        if said and is_theirs and not await why_not(feedback.user, feedback.channel):
+            await keep.save(feedback.model_copy(update={"comment": said}))
+        await ack()
+
+
+def _carried(view: Body) -> Feedback:
+    """Return what the modal carries. Raises MalformedPayload when that is not ours."""
+    try:
+        return Feedback.model_validate_json(view.get("private_metadata") or "")
+    except ValidationError:
+        raise MalformedPayload("a modal with metadata that is not ours") from None
+
+
+def _feedback(press: Pressed, team: str) -> Feedback | None:
+    """None when the button's value is not ours."""
+    verdict, _, run_id = press.value.partition(":")
+    try:
+        return Feedback.model_validate(
+            {
+                "run_id": run_id,
+                "user": press.user,
+                "verdict": verdict,
+                "team": team,
+                "channel": press.channel,
+                "message": press.message,
+            }
+        )
+    except ValidationError:
+        log.warning("A feedback button came back with a value that is not ours")
+        return None

@@ -1,0 +1,44 @@
+"""Messages in channels the bot is in and in direct messages; their edits and deletions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.slack.incoming.edits import Edits
+from bot.slack.incoming.intake import Intake
+
+Event = dict[str, Any]
+
+
+def register(app: AsyncApp, intake: Intake, edits: Edits) -> None:
+    """Listen to messages. The first listener that matches wins: edits and deletions come first."""
+
+    async def after_earlier(event: Event, work: Callable[[], Awaitable[None]]) -> None:
+        """Do `work` once what was written before in the thread is taken in."""
+        post = event.get("message") or event.get("previous_message") or {}
+        thread = post.get("thread_ts") or post.get("ts") or event.get("deleted_ts") or ""
+        line = intake.thread_key(event["channel"], thread)
+        async with intake.retries.turn(line, float(event.get("event_ts") or math.inf)):
+            pass  # not in its turn: a mention that was added to a message takes one of its own
+        await work()
+
+    @app.event({"type": "message", "subtype": "message_changed"})
+    async def changed(event: Event, body: Event) -> None:
+        mark = f"{body['event_id']}:edit"
+        work = partial(after_earlier, event, partial(edits.changed, event, body["event_id"]))
+        await intake.retries.take_in(mark, work, line=mark)
+
+    @app.event({"type": "message", "subtype": "message_deleted"})
+    async def deleted(event: Event, body: Event) -> None:
+        mark = f"{body['event_id']}:deletion"
+        work = partial(after_earlier, event, partial(edits.deleted, event))
+        await intake.retries.take_in(mark, work, line=mark)
+
+    @app.event("message")
+    async def posted(event: Event, body: Event) -> None:
+        await intake.message(event, body["event_id"])

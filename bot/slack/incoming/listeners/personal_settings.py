@@ -1,0 +1,33 @@
+"""Somebody says in the Home tab how they want to be answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.slack.actions.open_modal import open_modal
+from bot.slack.home.personal_form import PERSONAL_FORM, personal_form, preferences_of
+from bot.slack.home.publish import HomeTab
+from bot.slack.home.view import SETTINGS
+
+Body = dict[str, Any]
+
+
+def register(app: AsyncApp, home: HomeTab) -> None:
+    """Listen to the button and its modal. Whose settings they are follows from who pressed."""
+    team = home.identity.team
+
+    @app.action(SETTINGS)
+    async def pressed(body: Body, ack: AsyncAck) -> None:
+        now = await home.preferences.of(team, body["user"]["id"])
+        await open_modal(home.clients, body, personal_form(now))
+        await ack()
+
+    @app.view(PERSONAL_FORM)
+    async def sent(body: Body, view: Body, ack: AsyncAck) -> None:
+        user = body["user"]["id"]
+        await home.preferences.change(team, user, preferences_of(view))
+        home.renew(user)
+        await ack()

@@ -1,0 +1,20 @@
+"""Reactions: a cross stops a run."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.slack.actions.stop import Stopping
+from bot.slack.transport.event_retries import EventRetries
+
+
+def register(app: AsyncApp, stopping: Stopping, retries: EventRetries) -> None:
+    """Listen to reactions that are added."""
+
+    @app.event("reaction_added")
+    async def added(event: dict[str, Any], body: dict[str, Any]) -> None:
+        event_id = body["event_id"]
+        await retries.take_in(event_id, partial(stopping.reacted, event), line=event_id)

@@ -1,0 +1,42 @@
+"""Slack's own Stop button, which belongs to the agent session of a thread."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+
+from bot.core.errors import NotPermitted
+from bot.slack.actions.stop import Stopping
+from bot.slack.reply.status import ThreadStatus
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.client import Clients
+from bot.slack.transport.event_retries import EventRetries
+
+
+def register(
+    app: AsyncApp,
+    clients: Clients,
+    stopping: Stopping,
+    status: ThreadStatus,
+    retries: EventRetries,
+    background: Background,
+) -> None:
+    """Listen to it. Slack stops nothing but its own streams: the run is ours to cancel."""
+
+    @app.event("agent_session_stopped")
+    async def stopped(event: dict[str, Any], body: dict[str, Any]) -> None:
+        channel, thread = event["channel"], event.get("thread_ts")
+        if not (thread or channel.startswith("D")):  # elsewhere that would be everybody's
+            return
+        try:
+            stop = partial(stopping.stop, channel, thread, event["user"])
+            await retries.take_in(body["event_id"], stop, line=body["event_id"])
+        except NotPermitted as refusal:  # then only Slack's own stream has stopped
+            told = clients.writes.chat_postEphemeral(
+                channel=channel, user=event["user"], thread_ts=thread, text=str(refusal)
+            )
+            background.start(told, "telling somebody that they cannot stop it")
+        if thread:
+            background.start(status.end(channel, thread), "status of a stopped session")

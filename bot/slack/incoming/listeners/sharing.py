@@ -1,0 +1,61 @@
+"""Somebody shows all in the thread what only they saw."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_bolt.context.respond.async_respond import AsyncRespond
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted, StoreError
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.share import Sharing
+from bot.slack.incoming.listeners.actions import tell
+from bot.slack.render import buttons, words
+from bot.slack.transport.background_tasks import Background
+from bot.slack.transport.client import TRANSPORT_ERRORS
+
+log = logging.getLogger(__name__)
+
+Body = dict[str, Any]
+
+_SOON = 3.0  # seconds in which an answer is mostly posted
+
+
+def register(app: AsyncApp, sharing: Sharing, background: Background) -> None:
+    """Listen to the button. What only they saw goes once everybody sees it."""
+
+    @app.action(buttons.SHARE)
+    async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
+        press = Pressed.of(body, action)
+        try:
+            request, outcome = await sharing.wanted(press)
+        except NotPermitted as refusal:
+            said = tell(sharing.clients, press, str(refusal))
+            background.start(said, "telling somebody something")
+        else:
+            background.start(share(press, request, outcome, respond), "sharing an answer")
+        await ack()
+
+    async def share(
+        press: Pressed, request: Request, outcome: Outcome, respond: AsyncRespond
+    ) -> None:
+        try:
+            done = await sharing.post(request, outcome)
+            if not done:  # another press is at it, as of a double click, or its process died
+                await asyncio.sleep(_SOON)
+                done = await sharing.post(request, outcome)
+        except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:
+            log.warning("An answer was not shared: %s: %s", type(error).__name__, error)
+            await tell(sharing.clients, press, words.TRY_AGAIN)
+            return
+        if done:
+            await respond(delete_original=True)
+        else:
+            await tell(sharing.clients, press, words.SHARING)

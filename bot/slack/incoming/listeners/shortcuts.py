@@ -1,0 +1,177 @@
+"""The shortcuts, and the modals they open."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+from slack_sdk.errors import SlackApiError
+
+from bot.core.answers import Answer
+from bot.core.errors import NotPermitted
+from bot.core.request import Entry
+from bot.runs.policy.preferences import PreferenceBook
+from bot.slack.actions import modals
+from bot.slack.actions.message_tasks import TASKS, Task
+from bot.slack.actions.modals import About, Filled
+from bot.slack.actions.open_modal import open_modal
+from bot.slack.actions.questions import Asking, Question
+from bot.slack.incoming.message_contents import file_refs, said_in
+from bot.slack.incoming.text import clean, decode
+from bot.slack.render import words
+from bot.slack.render.markdown import plain_text
+from bot.slack.render.parts import Block
+from bot.slack.transport.client import TRANSPORT_ERRORS, Clients
+
+_NAMING_SECONDS = 1.0
+"""For the names of those mentioned in the message: a modal must be open within three seconds."""
+
+
+def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: PreferenceBook) -> None:
+    """Listen to the shortcuts and to their modals."""
+
+    async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
+        about, user = _about(body), body["user"]["id"]
+        only_me = (await preferences.of(asking.team, user)).only_me
+        shown, where = await asyncio.gather(
+            _shown(about.quoted, asking), _only_place(about.channel, asking)
+        )
+        about = about.model_copy(update={"where": where})
+        if "bot_id" in body["message"]:
+            shown = plain_text(shown)  # apps write Markdown, whose marks are nothing to read
+        task = TASKS.get(body["callback_id"])
+        refusal = await _refusal(about, user, task, asking)
+        if refusal:
+            view = modals.cannot_modal(task, refusal)
+        elif task:
+            view = modals.task_modal(task, about, shown, only_me=only_me)
+        else:
+            view = modals.ask_about_modal(about, shown, only_me=only_me)
+        await open_modal(clients, body, view)
+        await ack()
+
+    @app.global_shortcut(modals.ASK_ANYWHERE)
+    async def anywhere(body: dict[str, Any], ack: AsyncAck) -> None:
+        await open_modal(clients, body, await anywhere_modal(asking, body["user"]["id"]))
+        await ack()
+
+    async def submitted(body: dict[str, Any], view: dict[str, Any], ack: AsyncAck) -> None:
+        form = modals.filled(view)
+        errors = await _submit(form, body["user"]["id"], f"view:{view['id']}", asking)
+        if errors:
+            await ack(response_action="errors", errors=errors)
+        else:
+            await ack()
+
+    for callback in (modals.ASK_ABOUT, *TASKS):
+        app.message_shortcut(callback)(about_message)
+    for callback in (modals.ASK_ABOUT, modals.ASK_ANYWHERE, *TASKS):
+        app.view(callback)(submitted)
+
+
+async def anywhere_modal(asking: Asking, user: str) -> Block:
+    """The form for a question from anywhere, or why the person may ask nowhere."""
+    try:
+        await asking.may_ask_somewhere(user)
+    except NotPermitted as refusal:
+        return modals.cannot_modal(None, str(refusal))
+    return modals.ask_anywhere_modal()
+
+
+def _about(body: dict[str, Any]) -> About:
+    message = body["message"]
+    return About(
+        channel=body["channel"]["id"],
+        thread=message.get("thread_ts") or message["ts"],
+        quoted=clean(said_in(message)),
+        files=file_refs(message.get("files") or ()),
+    )
+
+
+async def _refusal(about: About, user: str, task: Task | None, asking: Asking) -> str:
+    """Why nothing can be asked there by the person, or not that; nobody fills in a form in vain."""
+    away = about.where == modals.MODAL_ONLY_ME
+    try:
+        await asking.may_ask(user, "" if away else about.channel)
+    except NotPermitted as refusal:
+        return str(refusal)
+    if away and task and not task.about_message:
+        return words.BETWEEN_PEOPLE if about.channel.startswith("D") else asking.invitation()
+    return ""
+
+
+async def _only_place(channel: str, asking: Asking) -> str:
+    """Where the answer goes if there is no choice: where the bot is not, to the person alone; in its
+    direct messages, where nobody else reads, into the thread."""
+    try:
+        async with asyncio.timeout(_NAMING_SECONDS):
+            if not await asking.is_in(channel):
+                return modals.MODAL_ONLY_ME
+    except (TimeoutError, SlackApiError, *TRANSPORT_ERRORS):  # it is looked at again when they ask
+        return ""
+    return modals.MODAL_THREAD if channel.startswith("D") else ""
+
+
+async def _shown(markup: str, asking: Asking) -> str:
+    """A message as people read it; with ids for names where Slack takes too long to tell them."""
+
+    async def its_id(user: str) -> str:
+        return user
+
+    try:
+        async with asyncio.timeout(_NAMING_SECONDS):
+            return await decode(markup, asking.name)
+    except TimeoutError:
+        return await decode(markup, its_id)
+
+
+async def _submit(form: Filled, user: str, key: str, asking: Asking) -> dict[str, str]:
+    """Ask what stands in the form; returns what is wrong with it, by block."""
+    if not form.task and not clean(form.question):
+        return modals.question_error(words.EMPTY_QUESTION)
+    if form.about is None and form.where == modals.MODAL_CHANNEL and not form.channel:
+        return modals.place_error(form, words.CHOOSE_CHANNEL)
+    try:
+        await asking.ask(await _question(form, user, key, asking))
+    except NotPermitted as refusal:
+        return modals.place_error(form, str(refusal))
+    except SlackApiError:
+        return modals.question_error(words.TRY_AGAIN)
+    return {}
+
+
+def _needs_no_thread(form: Filled) -> bool:
+    """Whether the one message is all that has to be known: then it can be asked about where the bot
+    is not, such as in a direct message of two people."""
+    return form.about is not None and (form.task is None or form.task.about_message)
+
+
+async def _question(form: Filled, user: str, key: str, asking: Asking) -> Question:
+    if form.about is None:
+        to_channel = form.where == modals.MODAL_CHANNEL and form.channel
+        return Question(
+            entry=Entry.GLOBAL_SHORTCUT,
+            user=user,
+            channel=to_channel or await asking.direct_channel(user),
+            thread=None,
+            text=form.question,
+            key=key,
+        )
+    about, task, only_me = form.about, form.task, form.where == modals.MODAL_ONLY_ME
+    elsewhere = only_me and _needs_no_thread(form) and not await asking.is_in(about.channel)
+    channel = await asking.direct_channel(user) if elsewhere else about.channel
+    return Question(
+        entry=Entry.MESSAGE_SHORTCUT,
+        user=user,
+        channel=channel,
+        thread=None if elsewhere else about.thread,
+        text=task.question(clean(form.question)) if task else form.question,
+        key=key,
+        quoted=about.quoted if not task or task.about_message else "",
+        files=about.files,
+        # Nobody else reads a direct message with the bot, and there the answer may stay.
+        private=only_me and not channel.startswith("D"),
+        response_type=task.response_type if task else Answer.__name__,
+    )

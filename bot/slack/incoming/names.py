@@ -1,0 +1,35 @@
+"""Names for the ids that stand in what people and the model write."""
+
+from __future__ import annotations
+
+import re
+
+from bot.slack.incoming.membership import Access
+from bot.slack.incoming.people import People
+from bot.slack.incoming.text import NameOf
+
+_ID = re.compile(r"[#@]?\b([CGUW](?=[A-Z]*\d)[A-Z0-9]{8,})\b")
+
+
+def naming(people: People, access: Access) -> NameOf:
+    """Names people and public channels. What a private channel is called is for its members only, so
+    it keeps its id."""
+
+    async def name_of(entity: str) -> str:
+        if entity.startswith(("C", "G")):
+            return await access.open_name(entity)
+        return await people.name(entity)
+
+    return name_of
+
+
+async def with_names(text: str, name_of: NameOf) -> str:
+    """`text` with names instead of ids; what has none that everybody may read is "a channel"."""
+    for found in list(_ID.finditer(text)):
+        name, of_channel = await name_of(found[1]), found[1][0] in "CG"
+        if name == found[1]:
+            name = "a channel" if of_channel else "somebody"
+        else:
+            name = f"#{name}" if of_channel else name
+        text = text.replace(found[0], name, 1)
+    return text

@@ -1,0 +1,106 @@
+"""Who somebody is, from users.info, remembered for a while."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from cachetools import TTLCache
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.core.errors import SlackUnavailable
+from bot.runs.policy.access import Person, PersonKind
+from bot.slack.incoming.message_events import SLACKBOT
+from bot.slack.incoming.text import one_line
+from bot.slack.transport.client import TRANSPORT_ERRORS, Identity, error_code
+
+log = logging.getLogger(__name__)
+
+_NOBODY = {"user_not_found", "user_not_visible", "users_not_found"}
+
+
+_MOST, _SECONDS = 5_000, 600.0  # that are remembered, and for how long
+
+
+class People:
+    """Looks people up; each answer holds for ten minutes, so a changed role counts soon."""
+
+    def __init__(self, client: AsyncWebClient, identity: Identity) -> None:
+        self._client = client
+        self._identity = identity
+        self._known: TTLCache[str, Person] = TTLCache(_MOST, _SECONDS)
+
+    async def find(self, user: str) -> Person:
+        """Who `user` is; UNKNOWN when Slack knows nobody by that id.
+
+        Raises SlackUnavailable when Slack cannot say: nobody is let in on a guess.
+        """
+        return self._known.get(user) or await self.find_now(user)
+
+    async def find_now(self, user: str) -> Person:
+        """As `find`, asked of Slack: for what only some may do, roles count at once."""
+        person = self._known[user] = await self._ask(user)
+        return person
+
+    async def name(self, user: str) -> str:
+        """A name to show; the id when Slack cannot say."""
+        try:
+            return (await self.find(user)).name
+        except SlackUnavailable:
+            return user
+
+    async def locale(self, user: str) -> str:
+        """How they have numbers written; as in the United States when Slack cannot say."""
+        try:
+            return (await self.find(user)).locale
+        except SlackUnavailable:
+            return "en-US"
+
+    async def _ask(self, user: str) -> Person:
+        try:
+            answer = await self._client.users_info(user=user, include_locale=True)
+        except SlackApiError as error:
+            if error_code(error) in _NOBODY:
+                return Person(id=user, name=user, kind=PersonKind.UNKNOWN)
+            raise SlackUnavailable(f"users.info failed: {error_code(error)}") from error
+        except TRANSPORT_ERRORS as error:
+            raise SlackUnavailable("Slack did not say who somebody is") from error
+        return person_from(answer["user"], self._identity)
+
+
+def person_from(facts: Mapping[str, Any], identity: Identity) -> Person:
+    """The person that a user object of Slack's describes."""
+    profile: Mapping[str, Any] = facts.get("profile") or {}
+    given = (profile.get("display_name"), profile.get("real_name"), facts.get("real_name"))
+    names = (one_line(str(name)) for name in (*given, facts.get("name")) if name)
+    return Person(
+        id=str(facts["id"]),
+        name=next(filter(None, names), str(facts["id"])),
+        kind=_kind(facts, identity),
+        locale=one_line(str(facts.get("locale") or "en-US")),
+        time_zone=one_line(str(facts.get("tz") or "UTC")),
+        is_admin=bool(facts.get("is_admin") or facts.get("is_owner")),
+    )
+
+
+def _kind(facts: Mapping[str, Any], identity: Identity) -> PersonKind:
+    if facts.get("deleted"):
+        return PersonKind.UNKNOWN
+    if facts.get("is_bot") or facts["id"] == SLACKBOT:
+        return PersonKind.BOT
+    if facts.get("is_stranger") or not _is_ours(facts, identity):
+        return PersonKind.EXTERNAL
+    if facts.get("is_restricted") or facts.get("is_ultra_restricted"):
+        return PersonKind.GUEST
+    return PersonKind.MEMBER
+
+
+def _is_ours(facts: Mapping[str, Any], identity: Identity) -> bool:
+    """On Enterprise Grid a member's team is another workspace of the same organisation."""
+    if str(facts.get("team_id") or "") == identity.team:
+        return True
+    enterprise: Mapping[str, Any] = facts.get("enterprise_user") or {}
+    same_organisation = identity.enterprise and enterprise.get("enterprise_id")
+    return bool(same_organisation) and enterprise["enterprise_id"] == identity.enterprise

@@ -1,0 +1,40 @@
+"""What a message is by its words alone: no question, or one to somebody else."""
+
+from __future__ import annotations
+
+import re
+
+from bot.slack.incoming.text import clean, without_mention
+from bot.slack.render.words import CALL_OFF_WORDS, GREETING_WORDS, STOP_WORDS, YES_WORDS
+
+_OTHERS = r"<(?:@[UW]|!(?:subteam|here|channel|everyone))[^<>]*>(?!['’]s\b)"
+_TO_OTHERS = re.compile(
+    rf"\W*(?:(?:{'|'.join(GREETING_WORDS)})\b\W*)*{_OTHERS}|.*,\s*{_OTHERS}[\s.!?…]*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_stop(text: str, bot: str) -> bool:
+    """True when a message says stop and nothing else."""
+    return _said(text, bot) in STOP_WORDS
+
+
+def may_be_of_else(text: str, bot: str) -> bool:
+    """Whether a message that says stop is a request of its own where nothing runs."""
+    return _said(text, bot) in CALL_OFF_WORDS
+
+
+def is_yes(text: str, bot: str) -> bool:
+    """True when a message says yes and nothing else."""
+    return _said(text, bot).replace(",", "") in YES_WORDS
+
+
+def is_to_others(text: str) -> bool:
+    """True when a message that does not mention the bot speaks to somebody: it begins with their mention,
+    or ends with it behind a comma. "What did @Ben say?" only speaks of somebody."""
+    return _TO_OTHERS.match(text) is not None
+
+
+def _said(text: str, bot: str) -> str:
+    said = " ".join(clean(without_mention(clean(text), bot)).casefold().split())
+    return said.strip(" .!…")

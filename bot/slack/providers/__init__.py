@@ -1,0 +1,1 @@
+"""Slack as tools see it: conversations, people, search, canvases and files."""

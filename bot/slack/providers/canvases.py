@@ -1,0 +1,170 @@
+"""Canvases as tools see them: those of channels that the person who asked and the bot both see."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.core.failpoints import failpoint
+from bot.core.text.invisible_text import exact
+from bot.slack.incoming.text import clean, one_line
+from bot.slack.providers.channel_access import ReachableChannels, as_named
+from bot.slack.providers.files import CANVAS, places_of
+from bot.slack.providers.outbound_text import document
+from bot.slack.providers.slack_errors import for_the_model, only_once
+from bot.slack.render.markdown import blocks_of, plain_text
+from bot.slack.transport.workspaces import Slack
+from bot.toolkit.canvases import Canvas, CanvasEdit
+
+_ID = re.compile(r"F[A-Z0-9]{6,}")
+_LINK_END = re.compile(r"(?:docs|canvas)/(?:T[A-Z0-9]+/)?(F[A-Z0-9]{6,})(?:[?#].*)?")
+_PERSON = re.compile(r"!\[\]\(@([UW][A-Z0-9]+)\)")  # how a canvas writes a mention
+_CHECKBOX = re.compile(r"^\[[ xX]\]\s+")
+_OPERATIONS = {"append": "insert_at_end", "prepend": "insert_at_start"}
+
+
+class SlackCanvases:
+    """See `bot.toolkit.canvases.Canvases`. Works for the request of the current context; who asks is
+    never taken from an argument."""
+
+    def __init__(self, slack: Slack, channels: ReachableChannels) -> None:
+        self._clients = slack.clients
+        self._identity = slack.identity
+        self._people = slack.people
+        self._channels = channels
+
+    async def read(self, canvas: str | None) -> Canvas:
+        async with for_the_model():
+            found = await self._find(canvas)
+            return replace(found, text=await self._named_people(await self._text(found)))
+
+    async def create(self, title: str, text: str, *, channel: str | None) -> Canvas:
+        name, content = one_line(title), document(text)
+        async with for_the_model(), only_once():
+            place = await self._channels.writable(channel or current_request().channel)
+            failpoint("elsewhere-posting")
+            if place.direct:
+                made = await self._clients.writes.conversations_canvases_create(
+                    channel_id=place.id, document_content=content, title=name
+                )
+            else:
+                made = await self._clients.writes.canvases_create(
+                    channel_id=place.id, document_content=content, title=name
+                )
+        failpoint("elsewhere-posted")
+        return self._canvas(str(made["canvas_id"]), name)
+
+    async def check_edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> str:
+        async with for_the_model():
+            found, _ = await self._titled(canvas, edit, title)
+        return found.id
+
+    async def edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> Canvas:
+        async with for_the_model(), only_once():
+            found, change = await self._titled(canvas, edit, title)
+            failpoint("elsewhere-posting")
+            await self._clients.writes.canvases_edit(canvas_id=found.id, changes=[change])
+        failpoint("elsewhere-posted")
+        return found
+
+    async def _titled(
+        self, canvas: str, edit: CanvasEdit, title: str
+    ) -> tuple[Canvas, dict[str, Any]]:
+        """The canvas, if it has that title, and the change of it."""
+        found = await self._find(canvas)
+        if exact(found.title) != exact(one_line(title)):
+            raise ToolError(f"Its title is “{found.title}” by now. Read it before you edit it.")
+        return found, await self._change(found, edit)
+
+    async def _find(self, wanted: str | None) -> Canvas:
+        """Raises ToolError, NotPermitted, and what calls to Slack raise."""
+        named = self._named(wanted or "")
+        canvas = named or await self._own(wanted)
+        file = (await self._clients.reads.files_info(file=canvas))["file"]
+        if file.get("mimetype") != CANVAS:
+            raise ToolError(f"{canvas} is a file and no canvas: read_file reads files.")
+        if named:  # who sees a channel sees its own one, whatever is said of the file
+            await self._channels.readable_in_any(places_of(file))
+        return self._canvas(canvas, one_line(str(file.get("title") or "")))
+
+    async def _own(self, channel: str | None) -> str:
+        """The id of a channel's own canvas."""
+        place = await self._channels.readable(channel)
+        info = (await self._clients.reads.conversations_info(channel=place))["channel"]
+        canvas = ((info.get("properties") or {}).get("canvas") or {}).get("file_id")
+        if not canvas:
+            shown = as_named(channel, otherwise="That channel") if channel else "This channel"
+            raise ToolError(f"{shown} has no canvas of its own.")
+        return str(canvas)
+
+    def _named(self, wanted: str) -> str | None:
+        """The id of a canvas by that or by its link; None for what may be a channel."""
+        named = wanted.strip().removeprefix("<").removesuffix(">").partition("|")[0]
+        if _ID.fullmatch(named):
+            return named
+        if "://" not in named:
+            return None
+        found = _LINK_END.fullmatch(named.removeprefix(self._identity.url))
+        if found is None:
+            raise ToolError(
+                f"{named[:200]} is no link to a canvas of this workspace. They look like "
+                f"{self._identity.canvas_link('F0123ABCD')}."
+            )
+        return found[1]
+
+    async def _text(self, canvas: Canvas) -> str:
+        answer = await self._clients.reads.canvases_getContent(canvas_id=canvas.id)
+        return clean(str(answer.get("content") or ""))
+
+    async def _named_people(self, text: str) -> str:
+        for user in set(_PERSON.findall(text)):
+            text = text.replace(f"![](@{user})", f"@{await self._people.name(user)}")
+        return text
+
+    async def _change(self, canvas: Canvas, edit: CanvasEdit) -> dict[str, Any]:
+        if edit.change == "rename":
+            title = {"type": "markdown", "markdown": one_line(edit.text)}
+            return {"operation": "rename", "title_content": title}
+        change: dict[str, Any] = {"operation": _OPERATIONS.get(edit.change, edit.change)}
+        if edit.section.strip():
+            change["section_id"] = await self._section(canvas, edit.section.strip())
+        if edit.text.strip():
+            change["document_content"] = document(edit.text)
+        return change
+
+    async def _section(self, canvas: Canvas, block: str) -> str:
+        """The id of the one section that is `block`. Slack finds sections by words that they hold
+        and does not say what else stands there, so the text has to be a whole block of it."""
+        blocks = blocks_of(await self._text(canvas))
+        found = [each for each in blocks if exact(await self._named_people(each)) == exact(block)]
+        words = _words(found[0]) if len(found) == 1 else ""
+        if not words:
+            raise ToolError(
+                "section is not exactly one whole block of the canvas: a paragraph, a heading or an "
+                "item of a list, with words in it, as read_canvas shows it. Read it again and copy one."
+            )
+        criteria: dict[str, Any] = {"contains_text": words}
+        if marks := re.match(r"(#{1,3})\s", block):
+            criteria["section_types"] = [f"h{len(marks[1])}"]
+        answer = await self._clients.reads.canvases_sections_lookup(
+            canvas_id=canvas.id, criteria=criteria
+        )
+        ids = [str(each["id"]) for each in answer["sections"]]
+        if len(ids) != 1:
+            raise ToolError(
+                f"Slack finds {len(ids)} sections with these words, so nobody knows which would be "
+                "changed. Choose another section, or append."
+            )
+        return ids[0]
+
+    def _canvas(self, canvas: str, title: str) -> Canvas:
+        return Canvas(canvas, title, self._identity.canvas_link(canvas))
+
+
+def _words(block: str) -> str:
+    """The longest stretch of a block that people read as it is written."""
+    lines = [line for part in _PERSON.split(block)[::2] for line in plain_text(part).split("\n")]
+    return _CHECKBOX.sub("", max(lines, key=len)).strip()

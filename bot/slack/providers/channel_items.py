@@ -1,0 +1,70 @@
+"""What a channel keeps beside its conversation: pinned messages, files, canvases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.slack.incoming.message_contents import file_refs
+from bot.slack.incoming.text import one_line
+from bot.slack.providers.channel_access import ReachableChannels
+from bot.slack.providers.files import CANVAS
+from bot.slack.providers.message_reading import Reading
+from bot.slack.transport.client import Clients
+from bot.toolkit.conversation import ThreadMessage
+from bot.toolkit.directory import SharedFile
+
+_PAGE = 100
+_MOST_PAGES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelItems:
+    """For the request of the current context. Raises ToolError, NotPermitted, and what calls to Slack
+    raise."""
+
+    clients: Clients
+    channels: ReachableChannels
+    reading: Reading
+
+    async def pins(self, channel: str | None) -> list[ThreadMessage]:
+        """The latest pin first."""
+        place = await self.channels.readable(channel)
+        items = (await self.clients.reads.pins_list(channel=place))["items"]
+        messages = [each["message"] for each in items if each.get("type") == "message"]
+        return [await self.reading.message(each, place) for each in messages]
+
+    async def files(
+        self, channel: str | None, *, after: datetime | None, before: datetime | None
+    ) -> list[SharedFile]:
+        """The newest first, of at most a thousand that Slack tells of."""
+        place = await self.channels.readable(channel)
+        found: list[SharedFile] = []
+        for number in range(1, _MOST_PAGES + 1):
+            page = await self.clients.reads.files_list(
+                channel=place, count=_PAGE, page=number, ts_from=_ts(after), ts_to=_ts(before)
+            )
+            found += [await self._shared(each) for each in page["files"] if file_refs([each])]
+            if number >= int((page.get("paging") or {}).get("pages") or 0):
+                break
+        return found
+
+    async def _shared(self, facts: Mapping[str, Any]) -> SharedFile:
+        [file] = file_refs([facts])
+        is_canvas = file.media_type == CANVAS
+        if is_canvas:  # its title is what people know it by; the name is Slack's
+            file = file.model_copy(update={"name": one_line(str(facts.get("title") or ""))})
+        user = str(facts.get("user") or "")
+        return SharedFile(
+            file=file,
+            at=datetime.fromtimestamp(float(facts.get("created") or 0), UTC),
+            author=await self.reading.slack.people.name(user) if user else "somebody",
+            url=str(facts.get("permalink") or "") or None,
+            is_canvas=is_canvas,
+        )
+
+
+def _ts(at: datetime | None) -> str | None:
+    return None if at is None else f"{at.timestamp():.6f}"

@@ -1,0 +1,262 @@
+"""The thread, channels and files as tools see them: within what the person who asked may see."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.context import RequestContext, current_request
+from bot.core.errors import NotPermitted, ToolError
+from bot.core.failpoints import failpoint
+from bot.core.request import FileRef
+from bot.core.text.mentions import Mention
+from bot.slack.incoming.message_contents import file_refs
+from bot.slack.incoming.text import clean
+from bot.slack.providers import files, outbound_text
+from bot.slack.providers.channel_access import ReachableChannels
+from bot.slack.providers.message_reading import Reading
+from bot.slack.providers.slack_errors import for_the_model, only_once
+from bot.slack.render.links import LinkGate
+from bot.slack.render.parts import shortened
+from bot.slack.reply.message_metadata import is_of_run
+from bot.slack.transport.client import error_code
+from bot.slack.transport.workspaces import Slack
+from bot.toolkit.conversation import Download, ThreadMessage
+
+_PAGE = 200
+_MAX_PAGES = 10
+_OF_SLACK = frozenset(
+    {"tombstone", "channel_join", "channel_leave", "channel_archive", "channel_unarchive"}
+)
+_MAX_ALT = 1_000  # characters, files.getUploadURLExternal
+_LINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]{6,})/p(?P<ts>\d{10})(?P<micro>\d{6})")
+
+
+NoteFile = Callable[[str, str], Awaitable[None]]
+"""Keeps with a run, by its id, the id of a file that it shared in its thread."""
+
+
+class SlackConversation:
+    """See `bot.toolkit.conversation.Conversation`. Works for the request of the current context;
+    who asks is never taken from an argument."""
+
+    def __init__(self, slack: Slack, channels: ReachableChannels, note_file: NoteFile) -> None:
+        self._clients = slack.clients
+        self._identity = slack.identity
+        self._channels = channels
+        self._reading = Reading(slack)
+        self._note_file = note_file
+
+    async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
+        """The last `limit` messages of the thread, oldest first, without the bot's progress."""
+        request = current_request()
+        async with for_the_model():
+            found = await self._thread_messages(request)
+        kept = [m for m in found if before is None or float(m["ts"]) < float(before)]
+        shown = [m for m in kept if _is_said(m, request.run_id)]
+        return [await self._reading.message(m, request.channel) for m in shown[-limit:]]
+
+    async def history(
+        self,
+        channel: str | None,
+        *,
+        limit: int,
+        oldest: datetime | None = None,
+        latest: datetime | None = None,
+    ) -> list[ThreadMessage]:
+        """The last `limit` messages of a channel, oldest first."""
+        request = current_request()
+        async with for_the_model():
+            target = await self._channels.readable(channel)
+            found = await self._channel_messages(target, limit, oldest, latest)
+        shown = [m for m in found if _is_said(m, request.run_id)]
+        return [await self._reading.message(m, target) for m in reversed(shown)]
+
+    async def download(self, file_id: str, *, max_bytes: int) -> Download:
+        """A file of the current thread or request, or of a channel that the person may read."""
+        request = current_request()
+        async with for_the_model():
+            refs = {f.id: f for f in await self._known_files(request)}
+            facts = await self._facts(file_id, refs)
+        if facts.get("mimetype") == files.CANVAS:
+            raise ToolError(f"{file_id} is a canvas: read_canvas reads it.")
+        data = await files.download(self._clients, facts, max_bytes=max_bytes)
+        [ref] = file_refs([facts])
+        own = facts.get("user") == self._identity.user
+        return Download(refs.get(file_id, ref), data, facts.get("permalink"), own)
+
+    async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
+        """Post a file to the thread; for a private request, to the person directly."""
+        request = current_request()
+        async with for_the_model():
+            channel, thread = await self._place(request)
+            file = await files.upload(
+                self._clients, data, name=name, alt=_alt(name, clean(comment))
+            )
+            if not request.request.private:  # before anybody sees it, as an edit may take it away
+                await self._note_file(request.run_id, file)
+            failpoint("file-sharing")
+            shared = await self._clients.writes.files_completeUploadExternal(
+                files=[{"id": file, "title": name}],
+                channel_id=channel,
+                thread_ts=thread,
+                initial_comment=LinkGate().mrkdwn(clean(comment)) or None,
+            )
+        failpoint("file-shared")
+        link = shared["files"][0].get("permalink")
+        return str(link) if link else None
+
+    async def check_place(self, channel: str, *, thread: str | None = None) -> str:
+        """Return the id of a channel where the person who asked could post, too, and of whose
+        threads one is that `thread`."""
+        async with for_the_model():
+            place = await self._channels.writable(channel)
+            if thread:
+                await self._clients.reads.conversations_replies(
+                    channel=place.id, ts=thread, limit=1
+                )
+        return place.id
+
+    async def channel_name(self, channel: str) -> str:
+        """Return what the channel is called, in a sentence."""
+        async with for_the_model():
+            return await self._channels.slack.access.place(channel)
+
+    def mentioned_in(self, text: str) -> tuple[Mention, ...]:
+        """Whom, and which channels, a message with that text mentions."""
+        return outbound_text.mentioned_in(text)
+
+    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
+        """Post in a channel where the person who asked could, too."""
+        async with for_the_model(), only_once():
+            target = (await self._channels.writable(channel)).id
+            failpoint("elsewhere-posting")
+            posted = await self._clients.writes.chat_postMessage(
+                channel=target, thread_ts=thread, **outbound_text.message(text)
+            )
+        failpoint("elsewhere-posted")
+        return self._reading.permalink(target, str(posted["ts"]), thread)
+
+    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:
+        """The first `limit` messages of the thread that a link to a message leads to."""
+        async with for_the_model():
+            channel, ts = await self._linked(url)
+            thread = parse_qs(urlsplit(url).query).get("thread_ts", [ts])[0]
+            page = await self._clients.reads.conversations_replies(
+                channel=channel, ts=thread, limit=limit, include_all_metadata=True
+            )
+        request = current_request()
+        shown = [m for m in page["messages"] if _is_said(m, request.run_id)]
+        return [await self._reading.message(m, channel) for m in shown]
+
+    async def react(self, url: str, emoji: str) -> None:
+        """Add a reaction to the message that the link leads to; there already, it stays."""
+        async with for_the_model(), only_once():
+            channel, ts = await self._linked(url)
+            failpoint("elsewhere-posting")
+            try:
+                await self._clients.writes.reactions_add(channel=channel, timestamp=ts, name=emoji)
+            except SlackApiError as error:
+                if error_code(error) != "already_reacted":
+                    raise
+        failpoint("elsewhere-posted")
+
+    async def _facts(self, file_id: str, here: Mapping[str, FileRef]) -> dict[str, Any]:
+        """What Slack says of a file. Raises ToolError for one that is not `here` nor anywhere that
+        the person may read."""
+        names = ", ".join(f"{f.id} ({f.name})" for f in here.values()) or "none"
+        hidden = ToolError(
+            f"No file {file_id} in this thread, or in a channel that the person and the bot are both "
+            f"in. Files here: {names}."
+        )
+        try:
+            facts = (await self._clients.reads.files_info(file=file_id))["file"]
+            if file_id not in here:
+                await self._channels.readable_in_any(files.places_of(facts))
+        except NotPermitted:
+            raise hidden from None
+        except SlackApiError as error:
+            if file_id not in here and error_code(error) == "file_not_found":
+                raise hidden from None
+            raise
+        return dict(facts)
+
+    async def _linked(self, url: str) -> tuple[str, str]:
+        """Channel and ts of a message by a link to it."""
+        found = _LINK.search(url)
+        if found is None or not url.startswith(self._identity.url):
+            raise ToolError(
+                f"{url[:200]} is no link to a message of this workspace. They look like "
+                f"{self._identity.url}archives/C0123ABCD/p1700000000000000."
+            )
+        return await self._channels.readable(found["channel"]), f"{found['ts']}.{found['micro']}"
+
+    async def _place(self, request: RequestContext) -> tuple[str, str | None]:
+        if not request.request.private:
+            return request.channel, request.thread
+        opened = await self._clients.writes.conversations_open(users=request.user)
+        return str(opened["channel"]["id"]), None
+
+    async def _known_files(self, request: RequestContext) -> list[FileRef]:
+        in_thread = await self._thread_messages(request)
+        attached = [ref for m in in_thread for ref in file_refs(m.get("files") or ())]
+        return [*request.request.files, *attached]
+
+    async def _thread_messages(self, request: RequestContext) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_MAX_PAGES):
+            page = await self._clients.reads.conversations_replies(
+                channel=request.channel,
+                ts=request.thread,
+                limit=_PAGE,
+                cursor=cursor,
+                include_all_metadata=True,
+            )
+            found += page["messages"]
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+        return found
+
+    async def _channel_messages(
+        self, channel: str, limit: int, oldest: datetime | None, latest: datetime | None
+    ) -> list[dict[str, Any]]:
+        """Newest first, as Slack gives them."""
+        found: list[dict[str, Any]] = []
+        cursor: str | None = None
+        while len(found) < limit:
+            page = await self._clients.reads.conversations_history(
+                channel=channel,
+                limit=min(limit - len(found), _PAGE),
+                cursor=cursor,
+                oldest=_ts(oldest),
+                latest=_ts(latest),
+                include_all_metadata=True,
+            )
+            found += page["messages"]
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+        return found[:limit]
+
+
+def _alt(name: str, comment: str) -> str | None:
+    """What an image shows to people who do not see it; None for other files."""
+    is_image = (mimetypes.guess_type(name)[0] or "").startswith("image/")
+    return shortened(comment or name, _MAX_ALT) if is_image else None
+
+
+def _is_said(message: Mapping[str, Any], run_id: str) -> bool:
+    """False for what the run itself shows, and for what nobody wrote."""
+    return message.get("subtype") not in _OF_SLACK and not is_of_run(message, run_id)
+
+
+def _ts(at: datetime | None) -> str | None:
+    return None if at is None else f"{at.timestamp():.6f}"

@@ -1,0 +1,154 @@
+"""People and channels of the workspace as tools see them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from bot.core.context import current_request
+from bot.core.errors import ToolError
+from bot.runs.policy.access import PersonKind
+from bot.slack.incoming.people import person_from
+from bot.slack.incoming.text import one_line
+from bot.slack.providers.channel_access import ReachableChannels
+from bot.slack.providers.channel_items import ChannelItems
+from bot.slack.providers.message_reading import Reading
+from bot.slack.providers.message_search import MessageSearch
+from bot.slack.providers.slack_errors import for_the_model
+from bot.slack.transport.workspaces import Slack
+from bot.toolkit.conversation import ThreadMessage
+from bot.toolkit.directory import ChannelEntry, Findings, PersonEntry, SharedFile
+
+_PAGE = 200
+_MOST_PAGES = 25  # 5,000 people or channels: more takes minutes at Slack's rate
+_SECONDS = 600.0
+_MEMBERS_ONLY = "Guests and people from outside cannot look through the workspace. Say so."
+
+
+class SlackDirectory:
+    """See `bot.toolkit.directory.Directory`. The lists are remembered for ten minutes: Slack gives a
+    page of them every three seconds."""
+
+    def __init__(
+        self,
+        slack: Slack,
+        channels: ReachableChannels,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clients = slack.clients
+        self._identity = slack.identity
+        self._people = slack.people
+        self._channels = channels
+        self._search = MessageSearch(slack)
+        self._items = ChannelItems(slack.clients, channels, Reading(slack))
+        self._clock = clock
+        self._known: dict[str, tuple[float, list[dict[str, Any]]]] = {}
+
+    async def people(self) -> list[PersonEntry]:
+        """Everybody with an account in use, people before bots, by name."""
+        await self._check_member()
+        async with for_the_model():
+            found = await self._listed("users_list", "members")
+        entries = [self._person(each) for each in found if not each.get("deleted")]
+        return sorted(entries, key=lambda each: (each.kind == "bot", each.name.casefold()))
+
+    async def channels(self) -> list[ChannelEntry]:
+        """The public channels that are in use, by name."""
+        await self._check_member()
+        async with for_the_model():
+            only = {"types": "public_channel", "exclude_archived": True}
+            found = await self._listed("conversations_list", "channels", **only)
+        return sorted((_channel(each) for each in found), key=lambda each: each.name)
+
+    async def channel(self, channel: str) -> ChannelEntry:
+        """One channel by its name or id."""
+        async with for_the_model():
+            found = await self._channels.readable(channel)
+            info = await self._clients.reads.conversations_info(
+                channel=found, include_num_members=True
+            )
+        return _channel(info["channel"])
+
+    async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:
+        """Who is in a channel: the first `limit`."""
+        async with for_the_model():
+            found = await self._channels.readable(channel)
+            page = await self._clients.reads.conversations_members(channel=found, limit=limit)
+            facts = [await self._clients.reads.users_info(user=each) for each in page["members"]]
+        return [self._person(each["user"]) for each in facts]
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        after: datetime | None = None,
+        before: datetime | None = None,
+    ) -> Findings:
+        """At most `limit` messages of public channels; private ones never, whoever asks."""
+        await self._check_member()
+        async with for_the_model():
+            return await self._search.find(query, limit=limit, after=after, before=before)
+
+    async def pins(self, channel: str | None) -> list[ThreadMessage]:
+        """Messages that are pinned in a channel."""
+        async with for_the_model():
+            return await self._items.pins(channel)
+
+    async def files(
+        self, channel: str | None, *, after: datetime | None, before: datetime | None
+    ) -> list[SharedFile]:
+        """Files and canvases in a channel."""
+        async with for_the_model():
+            return await self._items.files(channel, after=after, before=before)
+
+    async def _check_member(self) -> None:
+        async with for_the_model():
+            person = await self._people.find(current_request().user)
+        if person.kind is not PersonKind.MEMBER:
+            raise ToolError(_MEMBERS_ONLY)
+        async with for_the_model():
+            await self._channels.check_read_by_ours()
+
+    async def _listed(self, method: str, name: str, **only: Any) -> list[dict[str, Any]]:
+        known = self._known.get(method)
+        if known and known[0] > self._clock():
+            return known[1]
+        found: list[dict[str, Any]] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            call = getattr(self._clients.reads, method)
+            page = await call(limit=_PAGE, cursor=cursor, **only)
+            found += page[name]
+            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            if not cursor:
+                break
+        self._known[method] = (self._clock() + _SECONDS, found)
+        return found
+
+    def _person(self, facts: Mapping[str, Any]) -> PersonEntry:
+        person = person_from(facts, self._identity)
+        profile: Mapping[str, Any] = facts.get("profile") or {}
+        return PersonEntry(
+            id=person.id,
+            name=person.name,
+            real_name=one_line(str(profile.get("real_name") or facts.get("real_name") or "")),
+            title=one_line(str(profile.get("title") or "")),
+            time_zone=person.time_zone,
+            kind=person.kind.value,
+        )
+
+
+def _channel(facts: Mapping[str, Any]) -> ChannelEntry:
+    return ChannelEntry(
+        id=str(facts["id"]),
+        name=one_line(str(facts.get("name") or "")),
+        topic=one_line(str((facts.get("topic") or {}).get("value") or "")),
+        purpose=one_line(str((facts.get("purpose") or {}).get("value") or "")),
+        private=bool(facts.get("is_private")),
+        archived=bool(facts.get("is_archived")),
+        members=facts.get("num_members"),
+    )

@@ -1,0 +1,95 @@
+"""Downloads of what people attached, and uploads. The bot's token goes to Slack's file host and nowhere else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from bot.core.errors import ToolError
+from bot.slack.transport.client import Clients
+
+FILE_HOST = "files.slack.com"
+CANVAS = "application/vnd.slack-docs"
+"""The media type of canvases, which are files as well."""
+
+_SLACK_API = "slack.com"
+_DEADLINE = 60.0  # seconds for a whole download
+_CHUNK = 64 * 1024
+
+
+def places_of(file: Mapping[str, Any]) -> list[str]:
+    """The conversations in which a file object of Slack's says that it is shared."""
+    found = [each for key in ("channels", "groups", "ims") for each in file.get(key) or ()]
+    linked = file.get("linked_channel_id")
+    return [*found, linked] if linked else found
+
+
+async def download(clients: Clients, file: Mapping[str, Any], *, max_bytes: int) -> bytes:
+    """The content of a file object of Slack's, at most `max_bytes`.
+
+    Raises ToolError, with a sentence for the model, when it may not or cannot be fetched.
+    """
+    name = str(file.get("name") or file.get("id"))
+    url = str(file.get("url_private_download") or file.get("url_private") or "")
+    if file.get("is_external") or file.get("mode") == "external":
+        raise ToolError(f"{name} is kept outside Slack, so I cannot open it. Ask for an upload.")
+    if not url or not _is_slacks(url, clients.base_url):
+        raise ToolError(f"{name} cannot be downloaded: Slack gave no address of its own for it.")
+    _refuse_large(name, int(file.get("size") or 0), max_bytes)
+    try:
+        async with asyncio.timeout(_DEADLINE):
+            return await _fetch(clients, url, file, name, max_bytes)
+    except (aiohttp.ClientError, TimeoutError):
+        raise ToolError(f"{name} could not be downloaded from Slack now. Try again.") from None
+
+
+async def _fetch(
+    clients: Clients, url: str, file: Mapping[str, Any], name: str, max_bytes: int
+) -> bytes:
+    headers = {"Authorization": f"Bearer {await clients.token()}"}
+    async with clients.session.get(url, headers=headers, allow_redirects=False) as response:
+        if response.status != 200:
+            raise ToolError(f"{name} could not be downloaded: Slack answered {response.status}.")
+        if _is_login_page(response, file):
+            raise ToolError(f"{name} could not be downloaded: the bot may lack files:read.")
+        data = bytearray()
+        async for chunk in response.content.iter_chunked(_CHUNK):
+            data += chunk
+            _refuse_large(name, len(data), max_bytes)
+        return bytes(data)
+
+
+async def upload(clients: Clients, data: bytes, *, name: str, alt: str | None) -> str:
+    """Bring a file to Slack, where nobody sees it until its upload is completed; returns its id."""
+    place = await clients.writes.files_getUploadURLExternal(
+        filename=name, length=len(data), alt_txt=alt
+    )
+    async with clients.session.post(place["upload_url"], data=data) as response:
+        response.raise_for_status()
+    return str(place["file_id"])
+
+
+def _is_slacks(url: str, base_url: str) -> bool:
+    """True for https to Slack's file host; of a local workspace, for its own address."""
+    parts, base = urlsplit(url), urlsplit(base_url)
+    if parts.scheme == "https" and parts.netloc == FILE_HOST:
+        return True
+    local = base.hostname != _SLACK_API and not str(base.hostname).endswith(f".{_SLACK_API}")
+    return local and (parts.scheme, parts.netloc) == (base.scheme, base.netloc)
+
+
+def _is_login_page(response: aiohttp.ClientResponse, file: Mapping[str, Any]) -> bool:
+    """Slack answers a token without rights with its login page, and status 200."""
+    return response.content_type == "text/html" and file.get("mimetype") != "text/html"
+
+
+def _refuse_large(name: str, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise ToolError(
+            f"{name} is too large: {size / 1e6:,.1f} MB, and I can open up to "
+            f"{max_bytes / 1e6:,.1f} MB. Ask for a smaller file or for the part that matters."
+        )

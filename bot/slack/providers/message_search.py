@@ -1,0 +1,151 @@
+"""Messages of public channels, through Slack's search or, where that is refused, recent history."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.context import current_request
+from bot.slack.incoming.names import naming
+from bot.slack.incoming.text import clean, decode, one_line
+from bot.slack.transport.client import error_code
+from bot.slack.transport.workspaces import Slack
+from bot.toolkit.directory import Findings, FoundMessage
+from bot.toolkit.narrowing import has_words
+
+log = logging.getLogger(__name__)
+
+_CHANNELS = 20
+_MESSAGES = 200  # of each channel: twenty calls of the fifty a minute that Slack allows
+_BY_SLACK = "Slack's search over all public channels that the asker may see"
+_BY_US = (
+    "only the last {messages} messages (no thread replies) of {channels} public channels that the "
+    "bot is in, for all words of the query: Slack's own search was not to be had"
+)
+
+
+class MessageSearch:
+    """For the request of the current context, by a member of the workspace. Raises SlackApiError and
+    TRANSPORT_ERRORS.
+
+    Private conversations are left out for good: others may read the thread that is answered in.
+    """
+
+    def __init__(self, slack: Slack) -> None:
+        self._clients = slack.clients
+        self._identity = slack.identity
+        self._people = slack.people
+        self._access = slack.access
+        self._name_of = naming(slack.people, slack.access)
+
+    async def find(
+        self, query: str, *, limit: int, after: datetime | None, before: datetime | None
+    ) -> Findings:
+        """At most `limit` messages; Slack's own order, or the newest first."""
+        token = current_request().request.action_token
+        if token:
+            try:
+                return await self._by_slack(query, token, limit, after, before)
+            except SlackApiError as refusal:
+                log.info("assistant.search.context refused: %s", error_code(refusal))
+        return await self._in_history(query, limit, after, before)
+
+    async def _by_slack(
+        self, query: str, token: str, limit: int, after: datetime | None, before: datetime | None
+    ) -> Findings:
+        asked: dict[str, Any] = {
+            "query": query,
+            "action_token": token,
+            "content_types": ["messages"],
+            "channel_types": ["public_channel"],
+            "limit": limit,
+        }
+        if after:
+            asked["after"] = int(after.timestamp())
+        if before:
+            asked["before"] = int(before.timestamp()) + 1
+        answer = await self._clients.reads.api_call("assistant.search.context", json=asked)
+        found = (answer.get("results") or {}).get("messages") or []
+        names = await self._open_names({str(each["channel_id"]) for each in found})
+        messages = [
+            await self._message(
+                names[each["channel_id"]],
+                ts=str(each["message_ts"]),
+                user=str(each.get("author_user_id") or ""),
+                text=str(each.get("content") or ""),
+                url=str(each["permalink"]),
+            )
+            for each in found
+            if each["channel_id"] in names and not self._is_ours(each, each["channel_id"])
+        ]
+        return Findings(messages[:limit], _BY_SLACK)
+
+    async def _open_names(self, channels: set[str]) -> dict[str, str]:
+        """Names of those that are public, whatever the search says of them."""
+        seen = [await self._access.channel(each) for each in sorted(channels)]
+        return {each.id: each.name for each in seen if each and each.open}
+
+    async def _in_history(
+        self, query: str, limit: int, after: datetime | None, before: datetime | None
+    ) -> Findings:
+        page = await self._clients.reads.users_conversations(
+            types="public_channel", exclude_archived=True, limit=_CHANNELS
+        )
+        channels = page["channels"][:_CHANNELS]
+        found: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
+        for channel in channels:
+            history = await self._clients.reads.conversations_history(
+                channel=channel["id"], limit=_MESSAGES, oldest=_ts(after), latest=_ts(before)
+            )
+            found += [
+                (channel, each) for each in history["messages"] if has_words(_text(each), query)
+            ]
+        newest = sorted(found, key=lambda each: float(each[1]["ts"]), reverse=True)
+        kept = [each for each in newest if not self._is_ours(each[1], each[0]["id"])][:limit]
+        messages = [await self._in_channel(channel, each) for channel, each in kept]
+        return Findings(messages, _BY_US.format(messages=_MESSAGES, channels=len(channels)))
+
+    async def _in_channel(
+        self, channel: Mapping[str, Any], message: Mapping[str, Any]
+    ) -> FoundMessage:
+        ts = str(message["ts"])
+        return await self._message(
+            one_line(str(channel["name"])),
+            ts=ts,
+            user=str(message.get("user") or ""),
+            text=_text(message),
+            url=f"{self._identity.url}archives/{channel['id']}/p{ts.replace('.', '')}",
+        )
+
+    async def _message(
+        self, channel: str, *, ts: str, user: str, text: str, url: str
+    ) -> FoundMessage:
+        return FoundMessage(
+            channel=channel,
+            at=datetime.fromtimestamp(float(ts), UTC),
+            author=await self._people.name(user) if user else "somebody",
+            text=clean(await decode(text, self._name_of)),
+            url=url,
+        )
+
+    def _is_ours(self, message: Mapping[str, Any], channel: str) -> bool:
+        """What the bot wrote, or the question itself: they are no sources."""
+        author = message.get("author_user_id") or message.get("user")
+        ts = message.get("message_ts") or message.get("ts")
+        request = current_request()
+        return author == self._identity.user or (channel, ts) == (
+            request.channel,
+            request.request.ts,
+        )
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return str(message.get("text") or "")
+
+
+def _ts(at: datetime | None) -> str | None:
+    return None if at is None else f"{at.timestamp():.6f}"

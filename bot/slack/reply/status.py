@@ -1,0 +1,103 @@
+"""The status line of a thread and the state of its agent session: courtesies, never promises."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+from bot.core.request import Request
+from bot.slack.incoming.text import one_line
+from bot.slack.transport.client import TRANSPORT_ERRORS, error_code, is_definitive
+
+log = logging.getLogger(__name__)
+
+_MAX_TITLE = 80  # characters; Slack takes 200
+_NO_STOP = "missing_agent_session_stopped_event_subscription"
+
+
+class ThreadStatus:
+    """Shows in a thread that the bot is at work. A failure is logged and nothing else."""
+
+    def __init__(self, client: AsyncWebClient) -> None:
+        self._client = client
+        self._warned = False
+
+    async def show(self, channel: str, thread: str, text: str, loading: Sequence[str] = ()) -> bool:
+        """Set the status line; "" clears it. Slack clears it after two minutes by itself.
+
+        Returns False when it is worth trying again, here and below.
+        """
+        try:
+            await self._client.assistant_threads_setStatus(
+                channel_id=channel,
+                thread_ts=thread,
+                status=text,
+                loading_messages=list(loading) or None,
+            )
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            return _is_settled("status line", error)
+        return True
+
+    async def session(
+        self, channel: str, thread: str, state: str, *, user: str | None = None, title: str = ""
+    ) -> bool:
+        """Set the session to `processing` (Slack then shows its Stop button), `suspended` while it
+        waits for people, or `active`. A new one is called `title` and is `user`'s."""
+        try:
+            answer = await self._client.agents_sessions_setStatus(
+                channel_id=channel,
+                thread_ts=thread,
+                status=state,
+                initiator_user_id=user,
+                title=one_line(title, _MAX_TITLE) or None,
+            )
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            return _is_settled("session status", error)
+        self._heed(answer)
+        return True
+
+    def _heed(self, answer: AsyncSlackResponse) -> None:
+        """Tell whoever runs the bot, once, what an app installed from an old manifest lacks."""
+        if self._warned or _NO_STOP not in (answer.get("response_metadata") or {}).get(
+            "warnings", ()
+        ):
+            return
+        self._warned = True
+        log.warning(
+            "Slack shows no Stop button: the app is not subscribed to agent_session_stopped. Paste "
+            "the output of `bot manifest` as the app's manifest, and install it again"
+        )
+
+    async def begin(self, request: Request, text: str, loading: Sequence[str]) -> None:
+        """Both at once, for a request that was just taken in. Everybody in the thread sees what a
+        session is called, so a private question names none."""
+        channel, thread = request.channel, request.thread
+        title = "" if request.private else request.text
+        await asyncio.gather(
+            self.show(channel, thread, text, loading),
+            self.session(channel, thread, "processing", user=request.user, title=title),
+        )
+
+    async def wait(self, channel: str, thread: str, text: str) -> bool:
+        """Both, for a run that waits for people: it may take days, and nobody works meanwhile. The
+        session comes last, as a text alone would say that it works."""
+        await self.show(channel, thread, text)
+        return await self.session(channel, thread, "suspended")
+
+    async def end(self, channel: str, thread: str) -> bool:
+        """Both at once, for a run that is over."""
+        settled = await asyncio.gather(
+            self.show(channel, thread, ""), self.session(channel, thread, "active")
+        )
+        return all(settled)
+
+
+def _is_settled(what: str, error: Exception) -> bool:
+    reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+    log.info("The %s was not set: %s", what, reason)
+    return is_definitive(error)

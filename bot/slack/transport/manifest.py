@@ -1,0 +1,94 @@
+"""The app manifest for a configuration: manifest.yml, with a name and a way to be reached."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import yaml
+
+from bot.core.errors import ConfigurationError
+from bot.slack.transport.bolt_app import REMOVALS
+from bot.slack.transport.http import EVENTS_PATH
+from bot.slack.transport.install_flow import REDIRECT_PATH
+
+MANIFEST_FILE = Path(__file__).resolve().parents[3] / "manifest.yml"
+"""At the root of the checkout, where Slack's command line looks for it as well."""
+
+_CREATE_APP = "https://api.slack.com/apps?new_app=1&manifest_yaml="
+_MAX_NAME = 35  # characters; the manifest schema's limit for display_information.name
+
+
+def manifest(
+    *,
+    name: str | None = None,
+    socket_mode: bool = True,
+    request_url: str | None = None,
+    file: Path = MANIFEST_FILE,
+) -> dict[str, Any]:
+    """The manifest of an app called `name`.
+
+    Without Socket Mode Slack has to be told where to send things: `request_url` is the public
+    address that ends in /slack/events. Raises ConfigurationError when something does not fit.
+    """
+    url = request_url or ""
+    if not socket_mode and not (url.startswith("https://") and url.endswith(EVENTS_PATH)):
+        raise ConfigurationError(
+            f"{request_url or 'Nothing'} is no request URL for Slack: without Socket Mode it is the "
+            f"bot's public address, https and with {EVENTS_PATH} at its end."
+        )
+    found = copy.deepcopy(_read(file))
+    if name:
+        _rename(found, name)
+    settings = found["settings"]
+    settings["socket_mode_enabled"] = socket_mode
+    if not socket_mode:
+        settings["event_subscriptions"]["request_url"] = request_url
+        settings["interactivity"]["request_url"] = request_url
+        for command in found["features"]["slash_commands"]:
+            command["url"] = request_url
+    return found
+
+
+def installable_manifest(
+    public_url: str, *, name: str | None = None, socket_mode: bool = False
+) -> dict[str, Any]:
+    """The manifest of an app that is installed in many workspaces from `public_url`, the bot's own
+    address. Raises ConfigurationError for one that browsers cannot be sent back to."""
+    base = public_url.rstrip("/")
+    if urlsplit(base).scheme != "https" or not urlsplit(base).netloc:
+        raise ConfigurationError(f"Slack takes only https addresses, not {public_url!r}.")
+    found = manifest(name=name, socket_mode=socket_mode, request_url=f"{base}{EVENTS_PATH}")
+    found["oauth_config"]["redirect_urls"] = [f"{base}{REDIRECT_PATH}"]
+    found["settings"]["event_subscriptions"]["bot_events"] += sorted(REMOVALS)
+    found["settings"]["token_rotation_enabled"] = True
+    return found
+
+
+def as_yaml(content: dict[str, Any]) -> str:
+    """The manifest as YAML, in the order in which Slack documents it."""
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+
+
+def create_app_link(content: dict[str, Any]) -> str:
+    """A link that opens Slack's create-app page with the manifest filled in."""
+    return _CREATE_APP + quote(as_yaml(content), safe="")
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"manifest.yml is not at {file}; run the command from a checkout of the project."
+        ) from None
+    return dict(content)
+
+
+def _rename(content: dict[str, Any], name: str) -> None:
+    if len(name) > _MAX_NAME:
+        raise ConfigurationError(f"The app's name may have {_MAX_NAME} characters: {name!r}")
+    content["display_information"]["name"] = name
+    content["features"]["bot_user"]["display_name"] = name

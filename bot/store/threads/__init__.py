@@ -1,0 +1,1 @@
+"""State of threads: mailbox, runs, leases, ledger and artifacts."""

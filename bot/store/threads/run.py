@@ -1,0 +1,333 @@
+"""The record of a run: save points, outbox, and what was posted (reliability 3, 4)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from bot.core.chain import CallerState, LedgerEntry
+from bot.core.errors import CorruptValue
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.store.connection import Connection, Retention
+from bot.store.threads.caller_state import caller_state_key
+from bot.store.threads.leases import Lease
+from bot.store.threads.ledger import appending, renewing
+from bot.store.threads.mailbox import (
+    begun_key,
+    mailbox_keys,
+    parked_key,
+    request_key,
+    returning,
+    run_of_key,
+    taking,
+)
+from bot.store.values import decode, set_aside
+from bot.store.workspaces.audit import Beside, recording
+
+_TS = re.compile(rb"\d+\.\d+")
+_FILE = "file:"
+
+
+class Phase(StrEnum):
+    """How far a run is."""
+
+    RUNNING = "running"
+    WAITING = "waiting"  # for a person to decide
+    FINISHED = "finished"  # its outcome waits in the outbox
+    DELIVERED = "delivered"  # its terminal message is up
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run as kept. `state` is what the last save point gave, None before the first. `joined` are
+    ids of the requests that were taken in beside the one that began it."""
+
+    run_id: str
+    request_id: str
+    thread_key: str
+    phase: Phase
+    state: str | None = None
+    outcome: Outcome | None = None
+    joined: tuple[str, ...] = ()
+
+
+class Runs:
+    """Runs, the outbox of their outcomes, and what they posted.
+
+    Whatever takes a lease raises LeaseLost, and writes nothing, when a newer one was taken.
+    """
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._retention = retention
+        self._seconds = retention.thread
+
+    async def start(self, request: Request, run_id: str, lease: Lease) -> RunRecord:
+        """The run of the request: a new one named `run_id`, or the one that was interrupted, to
+        be gone on with under its own name.
+
+        Raises CorruptValue for one that cannot be read; it is set aside, and the next call begins
+        a new one. Raises LeaseLost also when the request was taken back before its run began.
+        """
+        run_of = run_of_key(self._redis, request.id)
+        parked = parked_key(self._redis, request.thread_key)
+        stopped = self._redis.key("cancelled", request.id), request_key(self._redis, request.id)
+        keys = [lease.key, run_of, self._redis.key("run", ""), parked, *stopped]
+        fields = await self._redis.script(
+            "run_start", keys, lease.token, run_id, request.id, request.thread_key, self._seconds
+        )
+        try:
+            return _decoded(_pairs(fields))
+        except CorruptValue:
+            damaged = await self._redis.call("GET", run_of)
+            await set_aside(self._redis, self._key(damaged.decode()))
+            raise
+
+    async def id_of(self, request_id: str) -> str | None:
+        """The run of a request, None before it began."""
+        raw = await self._redis.call("GET", run_of_key(self._redis, request_id))
+        return raw.decode() if raw else None
+
+    async def begun_by(self, run_id: str) -> tuple[str, Phase] | None:
+        """The request that began a run, and how far the run is; None when nothing is kept of it."""
+        key = self._key(run_id)
+        request_id, phase = await self._redis.call("HMGET", key, "request_id", "phase")
+        return (request_id.decode(), Phase(phase.decode())) if request_id and phase else None
+
+    async def outcome(self, run_id: str) -> Outcome | None:
+        """How a run ended; None before it did, and when that is not kept or cannot be read."""
+        raw = await self._redis.call("HGET", self._key(run_id), "outcome")
+        try:
+            return decode(Outcome, raw) if raw else None
+        except CorruptValue:
+            return None
+
+    async def state(self, run_id: str) -> str | None:
+        """Return the state of a run's last save point, None before the first and after the end."""
+        raw = await self._redis.call("HGET", self._key(run_id), "state")
+        return raw.decode("utf-8", "replace") if raw else None
+
+    async def message(self, run_id: str) -> str | None:
+        """The ts of a run's message, if one was posted and that is known."""
+        return _ts(await self._redis.call("HGET", self._key(run_id), "message"))
+
+    async def card(self, run_id: str, name: str) -> str | None:
+        """The ts of a run's card of that name, if it is up and still to be changed."""
+        return _ts(await self._redis.call("HGET", self._key(run_id), f"card:{name}"))
+
+    async def note_file(self, run_id: str, file: str) -> None:
+        """Remember a file that a run shared before its end, by its id."""
+        key = self._key(run_id)
+        noted = ("HSET", key, f"{_FILE}{file}", "up"), ("EXPIRE", key, self._seconds)
+        await self._redis.together(*noted)
+
+    async def joined(self, request_id: str) -> tuple[str, ...]:
+        """The requests that were answered together with the one that began the run."""
+        run_id = await self.id_of(request_id)
+        return _ids(await self._redis.call("HGET", self._key(run_id), "joined")) if run_id else ()
+
+    async def save_point(
+        self,
+        run_id: str,
+        state: str,
+        lease: Lease,
+        entries: Sequence[LedgerEntry] = (),
+        joining: Sequence[str] = (),
+        joined: Sequence[str] | None = None,
+        progress_of: str = "",
+        goes_on: bool = False,
+        on_record: Sequence[Beside] = (),
+    ) -> None:
+        """Keep where the loop stands and what it appended since the last time, as one. The requests
+        `joining` leave the mailbox in the same step; `joined`, unless it is None, are from then on all
+        that the run has besides its own. With `progress_of`, the run's request, deaths of workers
+        before this save point no longer count against it. With `goes_on`, nothing is kept for longer:
+        an earlier save point has seen to that. `on_record` comes into the audit log."""
+        key = self._key(run_id)
+        members = [] if joined is None else [("HSET", key, "joined", " ".join(joined))]
+        await lease.write(
+            ("HSET", key, "state", state),
+            *members,
+            *taking(self._redis, lease.thread_key, run_id, joining, self._seconds),
+            *appending(self._redis, lease.thread_key, entries),
+            *([] if goes_on else [("EXPIRE", key, self._seconds)]),
+            *([] if goes_on else renewing(self._redis, lease.thread_key, self._seconds)),
+            *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
+            *recording(on_record, self._seconds),
+        )
+
+    async def note_response(self, entry: LedgerEntry, lease: Lease) -> None:
+        """Remember the response of an entry of a sub-agent's, whose conversation is kept nowhere:
+        what the model service stores of it is to be erased with the thread."""
+        if entry.response_id:
+            key = self._redis.key("responses", lease.thread_key)
+            member = ("SADD", key, entry.response_id)
+            await lease.write(member, ("EXPIRE", key, self._seconds))
+
+    async def finish(
+        self,
+        run_id: str,
+        outcome: Outcome,
+        caller_state: CallerState,
+        lease: Lease,
+        *,
+        back: Sequence[str] = (),
+        entries: Sequence[LedgerEntry] = (),
+        progress_of: str = "",
+        on_record: Sequence[Beside] = (),
+    ) -> None:
+        """The end of a run in one step: outcome to the outbox, and state of the thread. The
+        requests `back`, which had joined it, wait again; `entries`, `progress_of` and `on_record` as
+        for a save point."""
+        key = self._key(run_id)
+        undelivered = self._redis.key("undelivered")
+        state = caller_state_key(self._redis, lease.thread_key, caller_state.bound_to)
+        await lease.write(
+            ("HSET", key, "phase", Phase.FINISHED, "outcome", outcome.model_dump_json()),
+            ("HDEL", key, "state"),
+            ("EXPIRE", key, self._seconds),
+            ("SET", state, caller_state.model_dump_json(), "EX", self._seconds),
+            ("ZADD", undelivered, time.time(), run_id),
+            ("EXPIRE", undelivered, self._seconds),
+            *returning(self._redis, lease.thread_key, back, self._retention.request),
+            *appending(self._redis, lease.thread_key, entries),
+            *renewing(self._redis, lease.thread_key, self._seconds),
+            *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
+            *recording(on_record, self._seconds),
+        )
+
+    async def mark_delivered(self, record: RunRecord, *, is_stop_heard: bool = True) -> bool:
+        """Close a run whose final message is up: the request leaves the mailbox in the same step. False,
+        and nothing is closed, when it was not heard that somebody wants the request stopped."""
+        keys = [
+            self._key(record.run_id),
+            self._redis.key("undelivered"),
+            *mailbox_keys(self._redis, record.thread_key),
+            self._redis.key("cancelled", record.request_id),
+        ]
+        heard = int(is_stop_heard)
+        args = (record.run_id, record.request_id, record.thread_key, heard)
+        return bool(await self._redis.script("run_delivered", keys, *args))
+
+    async def undelivered(self) -> list[str]:
+        """Runs whose terminal is not known to be up, oldest first. Their requests are still in
+        the mailbox, so that their ticket delivers them; this is for showing and alarms."""
+        runs = await self._redis.call("ZRANGE", self._redis.key("undelivered"), 0, -1)
+        return [run_id.decode() for run_id in runs]
+
+    def post(self, run_id: str, lease: Lease) -> Post:
+        """What the run posted."""
+        return Post(self._redis, run_id, self._key(run_id), lease)
+
+    def _key(self, run_id: str) -> str:
+        return self._redis.key("run", run_id)
+
+
+def _decoded(fields: dict[bytes, bytes]) -> RunRecord:
+    """Raises CorruptValue."""
+    state, outcome = fields.get(b"state"), fields.get(b"outcome")
+    try:
+        return RunRecord(
+            run_id=fields[b"run_id"].decode(),
+            request_id=fields[b"request_id"].decode(),
+            thread_key=fields[b"thread_key"].decode(),
+            phase=Phase(fields[b"phase"].decode()),
+            state=state.decode() if state else None,
+            outcome=decode(Outcome, outcome) if outcome else None,
+            joined=_ids(fields.get(b"joined")),
+        )
+    except (KeyError, ValueError) as error:
+        raise CorruptValue("The record of a run cannot be read.") from error
+
+
+def _ids(raw: bytes | None) -> tuple[str, ...]:
+    return tuple((raw or b"").decode(errors="replace").split())
+
+
+class Post:
+    """The messages of a run (`RunPost`): which are up, kept so that any worker can go on. Only who
+    holds the lease writes `message` and `parts`, so that they are read once."""
+
+    def __init__(self, redis: Connection, run_id: str, key: str, lease: Lease) -> None:
+        self.run_id = run_id
+        self._redis = redis
+        self._key = key
+        self._lease = lease
+        self._known: dict[str, bytes | None] | None = None
+
+    async def message(self) -> str | None:
+        """The ts of the run's message, if one was posted and that is known."""
+        return _ts((await self._posted())["message"])
+
+    async def save_message(self, ts: str) -> None:
+        """Remember the run's message; with an empty ts, that it has none."""
+        await self._set("message", ts)
+
+    async def posted_parts(self) -> int:
+        """How many parts of the terminal are up."""
+        count = (await self._posted())["parts"] or b"0"
+        return int(count) if count.isdigit() else 0  # what is up already is found there
+
+    async def save_part(self, count: int, file: str = "") -> None:
+        """Remember that the first `count` parts are up, and that `file`, an id, is the last."""
+        await self._set("parts", str(count), *((f"{_FILE}{file}", "up") if file else ()))
+
+    async def files_of(self, run_ids: Sequence[str]) -> frozenset[str]:
+        """Ids of the files that other runs put up."""
+        kept = [await self._redis.call("HKEYS", self._redis.key("run", each)) for each in run_ids]
+        names = [name.decode() for fields in kept for name in fields]
+        return frozenset(n.removeprefix(_FILE) for n in names if n.startswith(_FILE))
+
+    async def card(self, name: str) -> str | None:
+        """The ts of the card of that name, if it is up and still to be changed."""
+        ts = await self._redis.call("HGET", self._key, f"card:{name}")
+        return ts.decode() if ts else None
+
+    async def cards(self) -> list[str]:
+        """The ts of each card that is up and still to be changed."""
+        fields = await self._redis.call("HGETALL", self._key)
+        return [ts.decode() for name, ts in fields.items() if name.startswith(b"card:") and ts]
+
+    async def save_card(self, name: str, ts: str) -> None:
+        """Remember a card; with an empty ts, that it will not be changed any more."""
+        await self._set(f"card:{name}", ts)
+
+    async def is_open(self, run_id: str) -> bool:
+        """Return whether another run is known, and its end is not up."""
+        phase = await self._redis.call("HGET", self._redis.key("run", run_id), "phase")
+        return phase is not None and phase != Phase.DELIVERED.encode()
+
+    async def may_write(self) -> None:
+        """Raises LeaseLost when this worker no longer holds the thread."""
+        await self._lease.check()
+
+    async def decided(self) -> Outcome | None:
+        """How the run ends, once that is kept. Raises CorruptValue when it cannot be read."""
+        raw = await self._redis.call("HGET", self._key, "outcome")
+        return decode(Outcome, raw) if raw else None
+
+    async def _posted(self) -> dict[str, bytes | None]:
+        if self._known is None:
+            names = ("message", "parts")
+            values = await self._redis.call("HMGET", self._key, *names)
+            self._known = dict(zip(names, values, strict=True))
+        return self._known
+
+    async def _set(self, name: str, value: str, *more: str) -> None:
+        known, self._known = self._known, None  # until it is certain
+        await self._lease.write(("HSET", self._key, name, value, *more))
+        if known is not None:
+            self._known = known | {name: value.encode()}
+
+
+def _ts(raw: bytes | None) -> str | None:
+    return raw.decode() if raw and _TS.fullmatch(raw) else None
+
+
+def _pairs(flat: list[Any]) -> dict[bytes, bytes]:
+    return dict(zip(flat[::2], flat[1::2], strict=True))

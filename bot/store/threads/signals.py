@@ -1,0 +1,141 @@
+"""Stop signals: from whoever presses stop to the worker that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from redis.asyncio.client import PubSub
+from redis.exceptions import RedisError
+
+from bot.core.background import alongside
+from bot.core.errors import StoreUnavailable
+from bot.core.request import Request
+from bot.store.connection import Connection, Retention
+from bot.store.threads.mailbox import mailbox_keys, parked_key, request_key, run_of_key
+
+log = logging.getLogger(__name__)
+
+RECONNECT_SECONDS = 0.5
+
+OnCancel = Callable[[str], None]
+"""Told, at most once, which user asked to stop. Returns at once, never raises."""
+
+
+class Signals:
+    """A signal is kept until it is seen, so that one sent while nobody listened is not lost.
+
+    `listening` must be entered in processes that watch; sending works without.
+    """
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._redis = redis
+        self._seconds = retention.request
+        self._channel = redis.key("cancel")
+        self._watched: dict[str, OnCancel] = {}
+        self._lost = False
+
+    async def is_requested(self, request_id: str) -> bool:
+        """Whether somebody wants the request stopped."""
+        return bool(await self._redis.call("EXISTS", self._redis.key("cancelled", request_id)))
+
+    async def request_cancel(self, thread_key: str, request_id: str, by: str) -> bool:
+        """Ask to stop a request; False when the thread has it no more.
+
+        One that waits still is stopped when it is its turn; one that waits for a person needs a
+        ticket for that.
+        """
+        keys = [
+            mailbox_keys(self._redis, thread_key)[0],
+            self._redis.key("cancelled", request_id),
+            parked_key(self._redis, thread_key),
+        ]
+        found = await self._redis.script(
+            "request_cancel", keys, request_id, by, self._seconds, self._channel
+        )
+        return bool(found)
+
+    async def withdraw(self, request: Request, by: str) -> bool:
+        """Take a request back, whose words go at once. It leaves its mailbox, unless it has a run, or
+        the message of one: these still have to end what they showed, and are stopped. False when it
+        neither waits nor runs."""
+        blank = {"text": "", "own": "", "before_edit": "", "quoted": "", "files": ()}
+        left = request.model_copy(update={**blank, "withdrawn": True})
+        stays = "always" if request.replaces else "begun"
+        return await self._take_off(request, by, left.model_dump_json(), "", stays)
+
+    async def supersede(self, request: Request, by: str) -> bool:
+        """Have an edit take the place of a request, which leaves its mailbox, or is stopped when it has
+        a run. False when it neither waits nor runs."""
+        left = request.model_copy(update={"superseded": True}).model_dump_json()
+        return await self._take_off(request, by, left, left, "begun")
+
+    async def erase(self, request: Request, by: str) -> bool:
+        """`withdraw`, whatever the request showed: nobody has come to end that."""
+        return await self._take_off(request, by, "", "", "never")
+
+    async def _take_off(
+        self, request: Request, by: str, while_it_stays: str, otherwise: str, stays: str
+    ) -> bool:
+        keys = [
+            *mailbox_keys(self._redis, request.thread_key),
+            request_key(self._redis, request.id),
+            self._redis.key("cancelled", request.id),
+            parked_key(self._redis, request.thread_key),
+            run_of_key(self._redis, request.id),
+        ]
+        args = (request.id, request.thread_key, by, self._seconds, self._channel)
+        left = (while_it_stays, otherwise, stays)
+        return bool(await self._redis.script("withdraw", keys, *args, *left))
+
+    @asynccontextmanager
+    async def watch(self, request_id: str, on_cancel: OnCancel) -> AsyncGenerator[None]:
+        """Tell `on_cancel` when somebody asks, or has asked, to stop the request."""
+        self._watched[request_id] = on_cancel
+        try:
+            await self._look(request_id)
+            yield
+        finally:
+            self._watched.pop(request_id, None)
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncGenerator[None]:
+        """Hear signals for what is watched in this process; reconnects by itself."""
+        async with alongside(self._listen(), name="stop signals"):
+            yield
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                async with self._redis.listening.pubsub() as pubsub:
+                    await self._hear(pubsub)
+            except (RedisError, OSError, StoreUnavailable):
+                if not self._lost:  # and not every half second
+                    log.warning("Redis is gone; trying again until it is back")
+                self._lost = True
+                await asyncio.sleep(RECONNECT_SECONDS)
+
+    async def _hear(self, pubsub: PubSub) -> None:
+        await pubsub.subscribe(self._channel)
+        async for message in pubsub.listen():
+            if message["type"] == "subscribe":  # what was sent until now went unheard
+                if self._lost:
+                    log.info("Redis is back")
+                self._lost = False
+                for request_id in list(self._watched):
+                    await self._look(request_id)
+            elif message["type"] == "message":
+                signal = json.loads(message["data"])
+                self._tell(signal["request_id"], signal["by"])
+
+    async def _look(self, request_id: str) -> None:
+        by = await self._redis.call("GET", self._redis.key("cancelled", request_id))
+        if by is not None:
+            self._tell(request_id, by.decode())
+
+    def _tell(self, request_id: str, by: str) -> None:
+        if on_cancel := self._watched.pop(request_id, None):
+            on_cancel(by)

@@ -1,0 +1,1 @@
+"""State of workspaces and people: installs, schedules, memories, budgets and audit."""
