@@ -53,18 +53,16 @@ CALLS = {
 
 
 def placed(payload: str) -> dict[str, dict[str, Any]]:
-    """An answer with the payload in each of its fields."""
+    """Answers that together have the payload in each field; those of one part of an answer at once."""
+    table = {"caption": payload, "columns": [payload], "rows": [[payload]]}
+    source = {"title": payload, "url": payload, "supports": payload}
     return {
         "summary": answer(payload),
-        "key point": answer(key_points=[payload, payload]),
-        "gap": answer(gaps=[payload]),
-        "follow-up": answer(follow_ups=[payload]),
-        "caption": answer(table={"caption": payload, "columns": ["a"], "rows": [["1"]]}),
-        "heading": answer(table={"caption": "t", "columns": [payload], "rows": [["1"]]}),
-        "cell": answer(table={"caption": "t", "columns": ["a"], "rows": [[payload]]}),
-        "source title": answer(sources=[{"title": payload, "url": None, "supports": "x"}]),
-        "source address": answer(sources=[{"title": "x", "url": payload, "supports": "x"}]),
-        "source support": answer(sources=[{"title": "x", "url": None, "supports": payload}]),
+        "key points": answer(key_points=[payload, payload]),
+        "gap and follow-up": answer(gaps=[payload], follow_ups=[payload]),
+        "table": answer(table=table),
+        "source": answer(sources=[source]),
+        "source without address": answer(sources=[source | {"url": None}]),
         "chart handle": answer(charts=[payload]),
     }
 

@@ -98,7 +98,7 @@ FLOWS = {
     ),
     "tickets, then web": Flow(
         (
-            (ADA, "Which tickets are open?", (listed(status="open"), ticket("T-81"))),
+            (ADA, "Which tickets wait?", (listed(status="open"), ticket("T-81"))),
             # What leaves is the server's, and goes to somebody else.
             (ADA, "Does the web know why?", (search("Redis resets connections"), fetch(1))),
             (ADA, "And is T-80 alike?", (ticket("T-80"),)),
@@ -144,9 +144,8 @@ async def answered_with_a_yes(bot: Deployment, thread: str, user: str, count: in
             await bot.ws.click(user, SALES, ts, APPROVE)
 
 
-@pytest.mark.parametrize("flow", FLOWS)
 async def test_honest_threads_are_rarely_asked_about(
-    redis_url: str, flow: str, monkeypatch: pytest.MonkeyPatch
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S3, S7, S8: what the asker wrote before, what a server said itself, listed values, days and
     names go on without a card, and a thread that read nothing private stays free."""
@@ -167,10 +166,17 @@ async def test_honest_threads_are_rarely_asked_about(
         provider("searxng") as searched,
         deployed(works, redis_url, web_search=searched.config(), **more) as bot,
     ):
-        thread = None
-        for number, (user, text, _) in enumerate(FLOWS[flow].turns, 1):
-            ts = await bot.ask(user, SALES, text, thread)
-            thread = thread or ts
-            await answered_with_a_yes(bot, thread, user, number)
-        said = [each["text"] for each in cards(bot, thread or "")]
-    assert len(said) == FLOWS[flow].asked, said
+        asked = {name: await cards_of(bot, flow) for name, flow in FLOWS.items()}
+    assert {name: len(said) for name, said in asked.items()} == {
+        name: flow.asked for name, flow in FLOWS.items()
+    }, asked
+
+
+async def cards_of(bot: Deployment, flow: Flow) -> list[str]:
+    """Ask all of a flow in a thread of its own; return what people were asked."""
+    thread = ""
+    for number, (user, text, _) in enumerate(flow.turns, 1):
+        ts = await bot.ask(user, SALES, text, thread or None)
+        thread = thread or ts
+        await answered_with_a_yes(bot, thread, user, number)
+    return [each["text"] for each in cards(bot, thread)]

@@ -90,7 +90,7 @@ async def held(redis: Redis, account: Account) -> set[str]:
     )
 )
 @settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 async def test_a_budget_is_passed_by_one_call_at_most(
     stores: Stores, redis: Redis, steps: list[tuple[int, str, int]]

@@ -175,7 +175,7 @@ def test_what_comes_late_in_a_file_counts(tmp_path: Path) -> None:
 cell = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(cell, min_size=3, max_size=3), min_size=1, max_size=6), st.booleans())
 def test_every_cell_is_kept_or_told(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], quoted: bool
