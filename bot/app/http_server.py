@@ -65,22 +65,25 @@ class Serving:
 @asynccontextmanager
 async def serving(settings: Settings, *, intake: bool, work: bool) -> AsyncGenerator[Serving]:
     """Listen from now on: alive, not ready. Raises ConfigurationError when a port is taken."""
-    told = Serving()
+    process = Serving()
     port, metrics_port = _port(settings, intake=intake, work=work), settings.bot_metrics_port
     async with AsyncExitStack() as stack:
         collected = telemetry(settings.otel_exporter_otlp_endpoint)
-        told.watches += await stack.enter_async_context(collected)
+        process.watches += await stack.enter_async_context(collected)
         if port is not None:
-            routes: list[web.RouteDef] = [*health_routes(told.health), told.slack_requests.route]
+            routes: list[web.RouteDef] = [
+                *health_routes(process.health),
+                process.slack_requests.route,
+            ]
             if settings.slack_client_id:
-                routes += told.install_pages.routes
+                routes += process.install_pages.routes
             if metrics_port in (None, port):
-                routes.append(metrics_route(told.figures))
+                routes.append(metrics_route(process.figures))
             await stack.enter_async_context(http_server(routes, port=port, max_body=MAX_BODY))
         if metrics_port not in (None, port):
-            routes = [*health_routes(told.health), metrics_route(told.figures)]
+            routes = [*health_routes(process.health), metrics_route(process.figures)]
             await stack.enter_async_context(http_server(routes, port=metrics_port))
-        yield told
+        yield process
 
 
 def _port(settings: Settings, *, intake: bool, work: bool) -> int | None:

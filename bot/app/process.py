@@ -83,16 +83,16 @@ async def bot(
     arm_failpoints(settings)
     _check(settings, intake=intake, work=work)
     async with AsyncExitStack() as stack:
-        told = await stack.enter_async_context(serving(settings, intake=intake, work=work))
-        watch = LoopWatch(told.metrics.loop_lag)
-        told.health.needs("event_loop", watch.keeps_up)
-        traced = told.metrics.slack_calls(settings.slack_api_url)
+        process = await stack.enter_async_context(serving(settings, intake=intake, work=work))
+        watch = LoopWatch(process.metrics.loop_lag)
+        process.health.needs("event_loop", watch.keeps_up)
+        traced = process.metrics.slack_calls(settings.slack_api_url)
         session = await stack.enter_async_context(slack_session(traced))
         # A wrong token is found before a Redis of the bot's own makes its folder.
         one = None if settings.slack_client_id else await one_workspace(settings, session)
         data_dir = settings.bot_data_dir / "redis"
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
-        told.looks_into(stores)
+        process.looks_into(stores)
         await stores.wait_reachable(REDIS_SECONDS)
         await reseal(settings, stores)
         there: Workspaces
@@ -103,12 +103,16 @@ async def bot(
             there = many.workspaces
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
-            await stack.enter_async_context(_working(settings, stores, there, engine, told.watches))
+            await stack.enter_async_context(
+                _working(settings, stores, there, engine, process.watches)
+            )
         if intake:
-            await stack.enter_async_context(listening(settings, stores, there, engine, told, many))
+            await stack.enter_async_context(
+                listening(settings, stores, there, engine, process, many)
+            )
         await stack.enter_async_context(alongside(watch.run(), name="loop watch"))
         stack.callback(engine.take_no_more)  # runs look for a save point while the intake closes
-        stack.enter_context(told.health.serving())
+        stack.enter_context(process.health.serving())
         yield
 
 

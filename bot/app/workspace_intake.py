@@ -51,7 +51,7 @@ async def listening(
     stores: Stores,
     there: Workspaces,
     engine: Engine,
-    told: Serving,
+    process: Serving,
     many: ManyWorkspaces | None,
 ) -> AsyncGenerator[None]:
     """Events, commands and clicks are taken in for the length of the context, over Socket Mode or HTTP;
@@ -59,16 +59,16 @@ async def listening(
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
         retries = await stack.enter_async_context(EventRetries.open())
-        requests = Requests(stores, engine, told.metrics.request_repeated)
+        requests = Requests(stores, engine, process.metrics.request_repeated)
         submit: Submit = requests.submit
-        for each in told.watches:
+        for each in process.watches:
             submit = each.submits(submit)
 
         def listener(slack: Slack) -> Listener:
             return _listener(settings, stores, slack, requests, submit, background, retries)
 
         listeners = PerWorkspace(there, listener)
-        await stack.enter_async_context(_events_taken_in(settings, there, listeners, told, many))
+        await stack.enter_async_context(_events_taken_in(settings, there, listeners, process, many))
         await stack.enter_async_context(_missed_looked_for(settings, stores, there, listeners))
         await stack.enter_async_context(_due_asked(stores, there, listeners))
         yield
@@ -79,7 +79,7 @@ async def _events_taken_in(
     settings: Settings,
     there: Workspaces,
     listeners: PerWorkspace[Listener],
-    told: Serving,
+    process: Serving,
     many: ManyWorkspaces | None,
 ) -> AsyncGenerator[None]:
     signing_secret = _signing_secret(settings)
@@ -87,17 +87,17 @@ async def _events_taken_in(
     app = front_door(listeners, signing_secret=signing_secret, taken_out=taken_out)
     async with AsyncExitStack() as stack:
         if many:
-            stack.enter_context(told.install_pages.served_by(many.flow))
+            stack.enter_context(process.install_pages.served_by(many.flow))
         if settings.slack_app_token:
             token = settings.slack_app_token.get_secret_value()
             client = DeadlineClient(deadline=20, base_url=settings.slack_api_url)
             sockets = await stack.enter_async_context(socket_mode(app, token, web_client=client))
-            told.health.needs("slack", sockets.is_connected)
+            process.health.needs("slack", sockets.is_connected)
         else:
             watch = SlackApiWatch(_asking_slack(settings, there))
-            told.health.needs("slack", watch.answers)
+            process.health.needs("slack", watch.answers)
             await stack.enter_async_context(alongside(watch.run(), name="Slack watch"))
-            await stack.enter_async_context(told.slack_requests.taken_by(app, signing_secret))
+            await stack.enter_async_context(process.slack_requests.taken_by(app, signing_secret))
         yield
 
 
