@@ -18,7 +18,19 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _GONE = frozenset((f"{_W}del", f"{_W}moveFrom"))
 _UNSEEN = _GONE | {_FALLBACK, f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"}
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
+_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+"""10⁶ is not 106."""
+_STRICT = b"http://purl.oclc.org/ooxml/officeDocument"
 _NOTES = {f"{_W}footnoteReference": "", f"{_W}endnoteReference": "e"}
+
+_UNREAD = {
+    "chart": "charts",
+    "diagramData": "diagrams",
+    "aFChunk": "documents",
+    "oleObject": "files",
+    "package": "files",
+}
+_BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 
 
 def read_word(data: bytes, name: str) -> Document:
@@ -29,17 +41,27 @@ def read_word(data: bytes, name: str) -> Document:
     from docx.opc.exceptions import PackageNotFoundError
 
     check_archive(data, name)
+    if _is_strict(data):
+        raise Unreadable(f"{name} is in the format Strict Open XML. Ask for it as a plain .docx.")
     try:
         document = docx.Document(io.BytesIO(data))
     except (KeyError, ValueError, PackageNotFoundError, zipfile.BadZipFile, SyntaxError) as error:
         raise Unreadable(f"{name} is damaged: it is not readable as a Word document.") from error
     found = _Reader(document)
-    parts = [*found.blocks(document.element.body), *found.notes_below(), *found.page_margins()]
-    text = clean("\n\n".join(parts))
+    body, margins = found.blocks(document.element.body), found.page_margins()
+    text = clean("\n\n".join([*body, *found.notes_below(), *found.comments(), *margins]))
+    left_out = found.unread()
     if not text.strip():
-        raise Unreadable(f"{name} holds no text.")
+        why = f", but what is not read: {'; '.join(left_out)}" if left_out else ""
+        raise Unreadable(f"{name} holds no text{why}.")
     title = clean(document.core_properties.title or "")
-    return Document(text, title=title, notes=found.remarks())
+    return Document(text, title=title, notes=found.remarks(), left_out=left_out)
+
+
+def _is_strict(data: bytes) -> bool:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = archive.namelist()
+        return "_rels/.rels" in names and _STRICT in archive.read("_rels/.rels")
 
 
 class _Reader:
@@ -48,6 +70,11 @@ class _Reader:
         self._styles = {
             style.get(f"{_W}styleId"): _value(style.find(f"{_W}name"))
             for style in document.styles.element.iter(f"{_W}style")
+        }
+        self._numbered = {
+            style.get(f"{_W}styleId")
+            for style in document.styles.element.iter(f"{_W}style")
+            if next(style.iter(f"{_W}numPr"), None) is not None
         }
         self._changes = Counter(
             "inserted" if each.tag in {f"{_W}ins", f"{_W}moveTo"} else "deleted"
@@ -91,9 +118,25 @@ class _Reader:
                 f"It has tracked changes: {inserted:,} insertions are in the text, {deleted:,} "
                 "deletions are not."
             )
-        if comments := sum(len(part) for part in self._parts("comments")):
-            said.append(f"It has {comments:,} comments, which are not in the text.")
+        marks = self._document.element.body.iter(f"{_W}numPr", f"{_W}pStyle")
+        if any(each.tag == f"{_W}numPr" or _value(each) in self._numbered for each in marks):
+            said.append("Numbers that Word itself gives to headings and lists are not in the text.")
+        if pictures := sum(1 for _ in self._document.element.body.iter(_BLIP)):
+            said.append(f"It has {pictures:,} pictures, of which the text says nothing.")
         return said
+
+    def comments(self) -> Iterator[str]:
+        """What people noted beside the text, below it."""
+        for part in self._parts("comments"):
+            for comment in part.iter(f"{_W}comment"):
+                if text := " ".join(self.blocks(comment)):
+                    yield f"[comment by {comment.get(f'{_W}author') or 'somebody'}] {text}"
+
+    def unread(self) -> list[str]:
+        """Say what has words or figures that are not in the text."""
+        kinds = [each.reltype.rpartition("/")[2] for each in self._document.part.rels.values()]
+        counted = ((kinds.count(kind), what) for kind, what in _UNREAD.items())
+        return [f"{what} inside it are not read: {count:,}" for count, what in counted if count]
 
     def _parts(self, kind: str) -> list[Any]:
         """The XML of the parts of the document that are of a kind."""
@@ -152,6 +195,10 @@ def _inline(parent: Any) -> Iterator[str]:
     for child in parent:
         if child.tag in {f"{_W}t", f"{_MATH}t"}:
             yield child.text or ""
+        elif child.tag == f"{_W}ffData":
+            yield _filled_in(child)
+        elif child.tag == f"{_W}r" and _is_raised(child):
+            yield "".join(_inline(child)).translate(_RAISED)
         elif child.tag in _SIGNS:
             yield _SIGNS[child.tag]
         elif child.tag in _NOTES:
@@ -160,6 +207,25 @@ def _inline(parent: Any) -> Iterator[str]:
             continue
         else:
             yield from _inline(child)
+
+
+def _is_raised(run: Any) -> bool:
+    return _value(_child(run.find(f"{_W}rPr"), "vertAlign")) == "superscript"
+
+
+def _filled_in(field: Any) -> str:
+    """What is chosen in a field of a form."""
+    choices, box = field.find(f"{_W}ddList"), field.find(f"{_W}checkBox")
+    if choices is not None:
+        named = [_value(each) for each in choices.iter(f"{_W}listEntry")]
+        at = _value(_child(choices, "result")) or _value(_child(choices, "default")) or "0"
+        return named[int(at)] if at.isdecimal() and int(at) < len(named) else ""
+    if box is not None:
+        said = box.find(f"{_W}checked")
+        said = box.find(f"{_W}default") if said is None else said
+        is_on = said is not None and (_value(said) or "1") in {"1", "true", "on"}
+        return "☒" if is_on else "☐"
+    return ""
 
 
 def _child(parent: Any, name: str) -> Any:

@@ -84,3 +84,45 @@ def test_headers_footers_and_notes_are_read() -> None:
         "See[^2]\n\n[^2]: Without tax.\n\n[page header] Draft of May\n\n[page footer] Confidential"
     )
     assert read(document).text == text
+
+
+def test_raised_figures_are_no_part_of_the_number_before() -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("10")
+    paragraph.add_run("-6").font.superscript = True
+    paragraph.add_run(" m, 5")
+    paragraph.add_run("th").font.superscript = True
+    assert read(document).text == "10⁻⁶ m, 5th"
+
+
+def test_comments_are_read_below_the_text() -> None:
+    document = docx.Document()
+    paragraph = document.add_paragraph("The fee is 5 euros.")
+    document.add_comment(paragraph.runs, text="Not 6?", author="Ada")
+    assert read(document).text == "The fee is 5 euros.\n\n[comment by Ada] Not 6?"
+
+
+def test_what_is_chosen_in_a_form_is_read() -> None:
+    choices = (
+        '<w:ddList><w:result w:val="1"/><w:listEntry w:val="A"/><w:listEntry w:val="B"/></w:ddList>'
+    )
+    boxes = "<w:checkBox><w:default w:val='0'/><w:checked/></w:checkBox>"
+    document = docx.Document()
+    for field in (choices, boxes):
+        run = (
+            f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{field}</w:ffData></w:fldChar></w:r>'
+        )
+        document.element.body.insert(0, parse_xml(f"<w:p {W}>{run}</w:p>"))
+    assert read(document).text == "☒\n\nB"
+
+
+def test_what_is_not_read_of_a_document_is_said() -> None:
+    document = docx.Document()
+    document.add_paragraph("One", style="List Number")
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/chart"
+    document.part.rels.get_or_add_ext_rel(kind, "charts/chart1.xml")
+    found = read(document)
+    assert found.left_out == ["charts inside it are not read: 1"]
+    assert (
+        "Numbers that Word itself gives to headings and lists are not in the text." in found.notes
+    )
