@@ -13,6 +13,7 @@ _WRITTEN = re.compile(
     r"(?P<time>[ T]\d{1,2}:\d\d(?::\d\d)?)?"
 )
 _MONTH = re.compile(r"(?P<month>0?[1-9]|1[0-2])(?P<mark>[./])(?P<year>(?:19|20)\d\d)")
+_MONTH_SHAPE = re.compile(r"[01]{1,2}[./][01]{4}")
 _YEAR_FIRST = re.compile(
     r"\d{4}(?P<mark>[./])\d{1,2}(?P=mark)\d{1,2}(?:[ T]\d{1,2}:\d\d(?::\d\d)?)?"
 )
@@ -25,6 +26,11 @@ def looks_like_one(text: str) -> bool:
     """Whether a text may be a day or a month in some form."""
     forms = (_WRITTEN, _MONTH, _YEAR_FIRST, _SHORT)
     return bool(_ISO.match(text)) or any(form.fullmatch(text) for form in forms)
+
+
+def may_be_one(shape: str) -> bool:
+    """Whether texts of a shape, 1 for every digit but 0, may be days or months."""
+    return looks_like_one(shape) or bool(_MONTH_SHAPE.fullmatch(shape))
 
 
 def iso_sql(texts: Sequence[str], source: str) -> str | None:

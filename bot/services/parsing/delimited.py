@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from bot.services.parsing.tabular import (
     connect,
     copy_columns,
     find_head,
-    is_blank,
     load_csv,
     may_be_total,
     without_total,
@@ -32,6 +31,7 @@ from bot.services.parsing.text_columns import read_columns
 _DELIMITERS = ",;\t|"
 _NAMES = {"\t": "tab"}
 _SAMPLE_ROWS = 1_000
+_LOOKED_AT = 100
 _MOST_ADDED = 100_000
 """Rows that are added up to see whether the last one is their total."""
 _MAX_CELL = 4_000_000
@@ -47,10 +47,10 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
     csv.field_size_limit(_MAX_CELL)
     delimiter = _delimiter(text)
     try:
-        with connect(threads=2) as connection:
+        with connect(threads=2, memory="1GB") as connection:
             sheet = _loaded(connection, name, text, delimiter, to.with_suffix(".csv"))
             del text
-            samples = [_samples(sheet.rows, at) for at in range(len(sheet.columns))]
+            samples = [_samples(sheet.rows[:_LOOKED_AT], at) for at in range(len(sheet.columns))]
             columns, notes = read_columns(connection, sheet.columns, samples, delimiter=delimiter)
             copy_columns(connection, {each.name: each.read_as for each in columns}, to)
     except csv.Error as error:
@@ -72,23 +72,23 @@ def _samples(rows: Sequence[Sequence[Cell]], at: int) -> list[str]:
 def _loaded(connection: Any, name: str, text: str, delimiter: str, spool: Path) -> Sheet:
     """Load the rows below the header as the table `cells`. Return the table with its first rows.
 
-    DuckDB reads the text itself where each of its lines is a row like the others; otherwise the rows
-    are given one width and form before."""
-    rows = (each for each in _rows(text, delimiter) if not is_blank(each[1]))
-    head = find_head(name, list(islice(rows, _SAMPLE_ROWS)), typed=False)
+    DuckDB reads the text itself where each row is like the others; otherwise the rows are given one
+    width and form before."""
+    head = find_head(name, list(islice(_filled_rows(text, delimiter), _SAMPLE_ROWS)), typed=False)
     if _load_plain(connection, text, delimiter, head, spool):
         return Sheet(name, head.columns, [row for _, row in head.rows], notes=head.notes)
     width, left_out = len(head.columns), list[str]()
     levelled = Levelled(width)
     held: NumberedRow | None = None
+    rows = islice(_filled_rows(text, delimiter), head.skipped, None)
     with spool.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        for each in chain(head.rows, rows):
+        for each in rows:
             if held is not None:
                 writer.writerow(levelled.row(*held))
             held = each
         if held is not None and may_be_total(held[1]) and levelled.total < _MOST_ADDED:
-            every = [each for each in _rows(text, delimiter) if not is_blank(each[1])]
+            every = list(_filled_rows(text, delimiter))
             kept = without_total(every[head.skipped :], width, head.notes, left_out)
             held = held if len(kept) > levelled.total else None
         if held is not None:
@@ -105,28 +105,62 @@ def _load_plain(connection: Any, text: str, delimiter: str, head: Head, spool: P
     """Load the rows with DuckDB's reader. False where a line may be no row, or one unlike the others."""
     import duckdb
 
-    if '"' in text or not head.rows or re.search(rf"\n[{delimiter} \t]*\n", text):
+    if not head.rows or re.search(rf'\n[{delimiter} \t"]*\n', text):
         return False
     start = 0
     for _ in range(head.rows[0][0] - 1):
         start = text.index("\n", start) + 1
     end = len(text.rstrip("\n"))
-    if may_be_total(text[text.rfind("\n", start, end) + 1 : end].split(delimiter)):
+    last = text[text.rfind("\n", 0, end) + 1 : end]
+    is_quoted = '"' in text
+    # A line that quotes end in, or begin in, is a part of a row; spaces before a quote are read in two
+    # ways.
+    if is_quoted and (
+        last.count('"') % 2
+        or any("\n" in str(cell) for cell in head.rows[0][1])
+        or text[start] in " \t"
+        or any(re.search(rf'{each}[ \t]+"', text) for each in ("\n", f"[{delimiter}]"))
+    ):
+        return False
+    if may_be_total(next(csv.reader([last], delimiter=delimiter), [])):
         return False
     with spool.open("w", encoding="utf-8", newline="") as file:
         file.write(text[start:end])
+    width = len(head.columns)
+    rows = text.count("\n", start, end) + 1
+    if is_quoted:
+        rows = _quoted_rows(spool, delimiter, width)
+        if not rows:
+            return False
     try:
-        load_csv(connection, spool, len(head.columns), delimiter=delimiter, quote="")
+        load_csv(connection, spool, width, delimiter=delimiter, quote='"' if is_quoted else "")
     except duckdb.Error:
         return False
     [(loaded,)] = connection.execute("SELECT count(*) FROM cells").fetchall()
-    return bool(loaded == text.count("\n", start, end) + 1)
+    return bool(loaded == rows)
 
 
-def _rows(text: str, delimiter: str) -> Iterator[NumberedRow]:
+def _quoted_rows(file: Path, delimiter: str, width: int) -> int:
+    """Return the number of rows, 0 where one has another width or quotes that are not by the rules."""
+    with file.open(encoding="utf-8", newline="\n") as lines:
+        try:
+            widths = Counter(map(len, csv.reader(lines, delimiter=delimiter, strict=True)))
+        except csv.Error:
+            return 0
+    return widths.total() if widths.keys() == {width} else 0
+
+
+def _filled_rows(text: str, delimiter: str) -> Iterator[NumberedRow]:
+    """The rows with the lines on which they end, without blank ones."""
+    for line, row in _rows(text, delimiter):
+        if any(map(str.strip, row)):
+            yield line, row  # type: ignore[misc]  # the cells are text
+
+
+def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(_lines(text), delimiter=delimiter)
     for row in reader:
-        yield reader.line_num, row  # type: ignore[misc]  # the cells are text
+        yield reader.line_num, row
 
 
 def _lines(text: str) -> Iterator[str]:

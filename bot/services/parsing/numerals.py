@@ -52,7 +52,7 @@ NO_VALUE = frozenset(
 _NUMBER = re.compile(
     r"[-+−]?[^\w\s]?\s?[\d.,’' \u00a0\u202f]*\d[\d.,]*(?:[eE][-+]?\d+)?\s?[^\w\s]?"
 )
-_MOST_TOLD = 8
+MOST_TOLD = 8
 
 
 class Style(Enum):
@@ -208,5 +208,5 @@ def doubtful_words(found: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 def some_of(told: Sequence[str]) -> str:
     """The first of what a note tells of, and how many more there are."""
-    more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
-    return f"{', '.join(told[:_MOST_TOLD])}{more}"
+    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    return f"{', '.join(told[:MOST_TOLD])}{more}"

@@ -1,17 +1,22 @@
 """Columns of text to columns with types: in DuckDB, so that a million rows take seconds, and by rules of
-ours, which look at the shapes of all values (1 for every digit but 0) and not at some of the rows."""
+ours, which hold for all values and not for some of the rows.
+
+Most columns are of one plain form, which the first rows show and one pass over all columns confirms.
+Of the others the rules see the shapes of all values: 1 for every digit but 0.
+"""
 
 # ruff: noqa: S608 - the names in these statements are ours, the values quoted
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bot.services.parsing import dates
 from bot.services.parsing.kinds import decimal_kind, is_exact, kind_of_texts
 from bot.services.parsing.numerals import (
+    MOST_TOLD,
     NO_VALUE,
     Numerals,
     Style,
@@ -25,15 +30,32 @@ from bot.services.parsing.numerals import (
 TABLE = "cells"
 """A table of the text columns c0, c1, … in the connection."""
 
-_SPACES = "' \t\u00a0\u202f\u2007'"
+_SPACES = " \t\u00a0\u202f\u2007"
 _MOST_SHAPES = 50_000
 _MOST_INEXACT = 10_000
+_CELLS, _COLUMNS = 1_000_000, 25
+"""Of one statement: more columns at once take DuckDB too long, and more cells too much memory."""
+
+_DAY = r"(?:[1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])-(?:0[1-9]|[1-9]\d)-(?:0[1-9]|[1-9]\d)"
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?"
+_PLAIN = {
+    "BIGINT": r"[-+]?(?:0|[1-9]\d{0,17})",
+    "DOUBLE": r"[-+]?(?:0|[1-9]\d*)(?:\.\d+)?",
+    "DATE": _DAY,
+    "TIMESTAMP": rf"{_DAY}(?:[ T]{_CLOCK})?",
+    "TIMESTAMP WITH TIME ZONE": rf"{_DAY}[ T]{_CLOCK}(?:Z|[-+]\d\d(?::?\d\d)?)",
+    "BOOLEAN": "[Tt]rue|TRUE|[Ff]alse|FALSE",
+}
+"""Forms of a column in which each value is of that kind by the rules, whatever the others are."""
+
+_DIGITS = str.maketrans("23456789", "11111111")
 
 
 @dataclass(slots=True)
 class TextColumn:
     """A column and how it is read: `sql` is text that is cast to `kind`, of the trimmed text `value`;
-    `markers` say that there is no value; `style` is the notation chosen where both fit."""
+    `markers` say that there is no value; `style` is the notation chosen where both fit; `doubt`, with
+    examples of the shapes `others`, is why it stays text."""
 
     name: str
     at: int
@@ -44,15 +66,20 @@ class TextColumn:
     numerals: Numerals | None = None
     style: Style | None = None
     doubt: str = ""
+    others: Sequence[str] = ()
 
     def keep_as_text(self, doubt: str) -> None:
         self.kind, self.sql, self.doubt = "VARCHAR", "", doubt
 
     @property
+    def cell(self) -> str:
+        return f"c{self.at}"
+
+    @property
     def read_as(self) -> str:
         """SQL for the cell in the column's type."""
         if not self.sql:
-            return f"nullif(c{self.at}, '')"
+            return f"nullif({self.cell}, '')"
         return f"CAST({self.sql} AS {self.kind})" if self.kind != "VARCHAR" else self.sql
 
 
@@ -61,10 +88,10 @@ def read_columns(
 ) -> tuple[list[TextColumn], list[str]]:
     """Return how each column of `TABLE` is read, and notes on what people have to know of that.
     `sample` has the first values of each column, without blank ones."""
-    columns = [
-        TextColumn(name, at) if _is_text(values) else _looked_at(connection, TextColumn(name, at))
-        for at, (name, values) in enumerate(zip(names, sample, strict=True))
-    ]
+    columns = [TextColumn(name, at) for at, name in enumerate(names)]
+    looked_at = [each for each in columns if not _is_text(sample[each.at])]
+    plain = _read_plain(connection, [each for each in looked_at if _expect(each, sample[each.at])])
+    _read_shapes(connection, [each for each in looked_at if each.at not in plain])
     clear = {
         each.numerals.styles[0] for each in columns if each.numerals and each.numerals.is_clear
     }
@@ -75,6 +102,42 @@ def read_columns(
             _settle_notation(column, usual, is_local=delimiter == ";")
     _verify(connection, [each for each in columns if each.kind != "VARCHAR"])
     return columns, _notes(connection, columns)
+
+
+def _asked(
+    connection: Any, columns: Sequence[TextColumn], sql: Callable[[TextColumn], str]
+) -> Iterator[tuple[TextColumn, Any]]:
+    """Yield each column with the aggregate `sql` of it: one statement asks for those of many."""
+    for some in _slices(connection, columns):
+        asked = ", ".join(map(sql, some))
+        values = connection.execute(f"SELECT {asked} FROM {TABLE}").fetchone()
+        yield from zip(some, values, strict=True)
+
+
+def _counted(
+    connection: Any, columns: Sequence[TextColumn], sql: Callable[[TextColumn], str]
+) -> dict[int, dict[str, int]]:
+    """Return the texts that `sql` makes of each column, by its place, and how often. A column of too
+    many texts has none."""
+    counted: dict[int, dict[str, int]] = {}
+    for some in _slices(connection, columns):
+        places = ", ".join(str(each.at) for each in some)
+        texts = ", ".join(map(sql, some))
+        cells = f"SELECT unnest([{places}]) AS place, unnest([{texts}]) AS text FROM {TABLE}"
+        rows = connection.execute(
+            f"WITH found AS MATERIALIZED (SELECT place, text, count(*) AS times FROM ({cells}) "
+            f"WHERE text <> '' GROUP BY ALL) SELECT * FROM found WHERE place IN "
+            f"(SELECT place FROM found GROUP BY place HAVING count(*) < {_MOST_SHAPES})"
+        ).fetchall()
+        for place, text, times in rows:
+            counted.setdefault(place, {})[text] = times
+    return counted
+
+
+def _slices(connection: Any, columns: Sequence[TextColumn]) -> Iterator[Sequence[TextColumn]]:
+    [rows] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()
+    size = max(1, min(_COLUMNS, _CELLS // max(rows, 1)))
+    return (columns[at : at + size] for at in range(0, len(columns), size))
 
 
 def _unknown(_: str) -> bool:
@@ -94,47 +157,85 @@ def _is_text(sample: Sequence[str]) -> bool:
     return words * 2 > len(sample)
 
 
-def _looked_at(connection: Any, column: TextColumn) -> TextColumn:
-    """Read one column by the shapes of its values; numbers whose notation others tell are not yet."""
-    text = f"trim(c{column.at}, {_SPACES})"
-    rows = connection.execute(
-        f"SELECT translate({text}, '23456789', '11111111') AS shape, min({text}), count(*) "
-        f"FROM {TABLE} WHERE {text} <> '' GROUP BY shape LIMIT {_MOST_SHAPES}"
-    ).fetchall()
-    rest = {shape: (example, count) for shape, example, count in rows if not says_nothing(shape)}
-    if len(rows) == _MOST_SHAPES:
-        return column
-    column.markers = sorted(example for shape, example, _ in rows if shape not in rest)
-    column.value = _without(text, [shape for shape, _, _ in rows if shape not in rest])
-    if not rest:
-        column.sql = column.value if column.markers else ""
-        return column
-    column.kind, column.numerals = kind_of_texts(rest, _unknown), numerals(list(rest))
-    if column.kind != "VARCHAR":
-        column.sql = column.value
-    elif column.numerals is None and not _read_days(connection, column):
-        _tell_others(column, rest)
-    return column
+def _expect(column: TextColumn, sample: Sequence[str]) -> bool:
+    """Read a column by its first values. False where later ones may lead to another reading though
+    they are of the same form."""
+    shapes = {each.translate(_DIGITS) for each in sample}
+    column.kind, column.numerals = kind_of_texts(shapes, _unknown), numerals(list(shapes))
+    is_clear = column.numerals is not None and column.numerals.is_clear
+    column.value = column.sql = f"nullif({column.cell}, '')"
+    return column.kind in _PLAIN and (column.kind != "DOUBLE" or is_clear)
+
+
+def _read_plain(connection: Any, columns: Sequence[TextColumn]) -> set[int]:
+    """Return the places of the columns whose values are all of the plain form of their kind."""
+
+    def others(column: TextColumn) -> str:
+        is_plain = f"regexp_full_match({column.cell}, '{_PLAIN[column.kind]}')"
+        return f"count(*) FILTER (WHERE {column.cell} <> '' AND NOT {is_plain})"
+
+    return {column.at for column, count in _asked(connection, columns, others) if count == 0}
+
+
+def _read_shapes(connection: Any, columns: Sequence[TextColumn]) -> None:
+    """Read columns by the shapes of their values; numbers whose notation others tell are not yet."""
+    spaced = f"'^[{_SPACES}]|[{_SPACES}]$'"
+    for column, is_spaced in _asked(
+        connection, columns, lambda each: f"bool_or(regexp_matches({each.cell}, {spaced}))"
+    ):
+        column.value = f"trim({column.cell}, '{_SPACES}')" if is_spaced else column.cell
+    shapes = _counted(connection, columns, lambda each: _shape(each.value))
+    days = []
+    for column in columns:
+        found = shapes.get(column.at, {})
+        rest = {shape: count for shape, count in found.items() if not says_nothing(shape)}
+        column.kind, column.numerals, column.sql = "VARCHAR", None, ""
+        if not found:
+            continue
+        column.markers = sorted(found.keys() - rest.keys())  # which have no digits
+        column.value = _without(column.value, column.markers)
+        if not rest:
+            column.sql = column.value
+            continue
+        column.kind, column.numerals = kind_of_texts(rest, _unknown), numerals(list(rest))
+        if column.kind != "VARCHAR":
+            column.sql = column.value
+        elif column.numerals is None:
+            days.append((column, rest))
+    _read_days(
+        connection, [each for each, rest in days if all(map(dates.may_be_one, rest))], shapes
+    )
+    for column, rest in days:
+        if not column.sql:
+            _tell_others(column, rest)
+
+
+def _shape(text: str) -> str:
+    """SQL for a text with 1 for 2 to 9. A fraction's digits after the eighth tell nothing."""
+    short = rf"regexp_replace({text}, '([.,]\d{{8}})\d+', '\1')"
+    return (
+        f"translate(CASE WHEN length({text}) > 10 THEN {short} ELSE {text} END, "
+        "'23456789', '11111111')"
+    )
 
 
 def _without(text: str, markers: Sequence[str]) -> str:
-    """SQL for the text, NULL where it is blank or a marker; markers have no digits."""
+    """SQL for the text, NULL where it is blank or a marker."""
     blank = ", ".join("'" + each.replace("'", "''") + "'" for each in ["", *markers])
     return f"CASE WHEN {text} NOT IN ({blank}) THEN {text} END"
 
 
-def _tell_others(column: TextColumn, shapes: dict[str, tuple[str, int]]) -> None:
+def _tell_others(column: TextColumn, shapes: dict[str, int]) -> None:
     """Say what keeps a column from being one of numbers or of days."""
-    total = sum(count for _, count in shapes.values())
-    others = {shape: each for shape, each in shapes.items() if not is_written_number(shape)}
-    count = sum(count for _, count in others.values())
+    total = sum(shapes.values())
+    others = [shape for shape in sorted(shapes) if not is_written_number(shape)]
+    count = sum(shapes[each] for each in others)
     if all(map(dates.looks_like_one, shapes)):
         column.doubt = "days that may be read in two ways, or are none"
     elif count == 0 and not all(map(str.isdecimal, shapes)):  # codes like 007 need no word
         column.doubt = "codes, or numbers of several currencies or notations"
     elif 0 < count * 2 < total:
-        named = some_of([example for example, _ in others.values()][:3])
-        column.doubt = f"{count:,} of {total:,} values are no number: {named}"
+        column.doubt, column.others = f"{count:,} of {total:,} values are no number", others[:3]
 
 
 def _settle_notation(column: TextColumn, usual: Style | None, *, is_local: bool) -> None:
@@ -154,36 +255,38 @@ def _settle_notation(column: TextColumn, usual: Style | None, *, is_local: bool)
         column.kind = kind_of_texts([style.number(text) for text in found.texts], _unknown)
 
 
-def _read_days(connection: Any, column: TextColumn) -> bool:
+def _read_days(
+    connection: Any, columns: Sequence[TextColumn], shapes: dict[int, dict[str, int]]
+) -> None:
     """Read days and months as people write them, where all have one reading."""
-    day, clock = f"regexp_extract({column.value}, '^[^ T]+')", f"contains({column.value}, ':')"
-    rows = connection.execute(
-        f"SELECT {day} AS day, bool_or({clock}), min({column.value}) FROM {TABLE} "
-        f"WHERE {column.value} IS NOT NULL GROUP BY day LIMIT {_MOST_SHAPES}"
-    ).fetchall()
-    if len(rows) == _MOST_SHAPES or not all(dates.looks_like_one(text) for _, _, text in rows):
-        return False
-    sql = dates.iso_sql([day for day, _, _ in rows], column.value)
-    if sql is None:
-        return False
-    column.sql = sql
-    if "lpad" not in sql:  # months stay text
-        column.kind = "TIMESTAMP" if any(clock for _, clock, _ in rows) else "DATE"
-    return True
+    found = _counted(connection, columns, lambda each: f"regexp_extract({each.value}, '^[^ T]+')")
+    for column in columns:
+        days = list(found.get(column.at, ()))
+        if not days or not all(map(dates.looks_like_one, days)):
+            continue
+        sql = dates.iso_sql(days, column.value)
+        if sql is None:
+            continue
+        column.sql = sql
+        if "lpad" not in sql:  # months stay text
+            is_timed = any(":" in shape for shape in shapes[column.at])
+            column.kind = "TIMESTAMP" if is_timed else "DATE"
 
 
 def _verify(connection: Any, columns: Sequence[TextColumn]) -> None:
     """Keep as text what is not of its kind after all, as 30 February; give numbers that floating
     point would round a DECIMAL."""
-    for column in columns:
+
+    def counts(column: TextColumn) -> str:
         inexact = (
             f"count(*) FILTER (WHERE length({column.sql}) > 16 AND "
-            f"({column.sql})::DOUBLE::VARCHAR <> {column.sql})"
+            f"TRY_CAST({column.sql} AS DOUBLE)::VARCHAR <> {column.sql})"
         )
-        [(filled, cast, rounded)] = connection.execute(
-            f"SELECT count({column.sql}), count(TRY_CAST({column.sql} AS {column.kind})), "
-            f"{inexact if column.kind == 'DOUBLE' else 0} FROM {TABLE}"
-        ).fetchall()
+        rounded = inexact if column.kind == "DOUBLE" else "0"
+        cast = f"TRY_CAST({column.sql} AS {column.kind})"
+        return f"[count({column.sql}), count({cast}), {rounded}]"
+
+    for column, (filled, cast, rounded) in list(_asked(connection, columns, counts)):
         if cast < filled:
             column.keep_as_text(f"{filled - cast:,} of {filled:,} values are no {column.kind}")
         elif rounded:
@@ -210,57 +313,71 @@ def _make_exact(connection: Any, column: TextColumn) -> None:
 
 
 def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
-    days, numbers, doubts, readings = list[str](), list[str](), list[str](), list[str]()
-    for column in columns:
-        if column.doubt:
-            doubts.append(f"{column.name} ({_first(connection, column)}: {column.doubt})")
-        elif column.sql and (changed := _first_changed(connection, column)):
-            is_number = column.numerals is not None
-            (numbers if is_number else days).append(f"{column.name} ({changed[0]} as {changed[1]})")
-        if column.style and column.sql:
-            other = next(each for each in Style if each is not column.style)
-            first = _first(connection, column)
-            read = f"{column.style.number(first)} or {other.number(first)}"
-            readings.append(f"{column.name} ({first} may be {read}, the first was taken)")
-    empty = [
-        f"{each.name} ({', '.join(dict.fromkeys(each.markers))})"
-        for each in columns
-        if each.markers and each.sql
-    ]
+    read = [each for each in columns if each.sql]
+    changed = [each for each in read if each.sql != each.value]
     said = (
-        ("Read as empty", empty),
-        ("Read as dates", days),
-        ("Read as numbers", numbers),
-        ("In two notations", readings),
-        ("Kept as text", doubts),
+        ("Read as empty", [each for each in read if each.markers], _markers),
+        ("Read as dates", [each for each in changed if not each.numerals], _change),
+        ("Read as numbers", [each for each in changed if each.numerals], _change),
+        ("In two notations", [each for each in read if each.style], _readings),
+        ("Kept as text", [each for each in columns if each.doubt], _doubt),
     )
-    found = [f"{what}: {some_of(told)}." for what, told in said if told]
-    return [*found, *doubtful_words(_no_values(connection, columns))]
+    notes = []
+    for what, found, words in said:
+        # Words for those alone that are told.
+        told = [text for each in found[:MOST_TOLD] if (text := words(connection, each))]
+        if told:
+            more = [each.name for each in found[MOST_TOLD:]]
+            notes.append(f"{what}: {some_of([*told, *more])}.")
+    return [*notes, *doubtful_words(_no_values(connection, columns))]
 
 
 def _no_values(connection: Any, columns: Sequence[TextColumn]) -> dict[str, dict[str, int]]:
     """Count the words for no value in each column of words."""
-    texts = [each for each in columns if not each.sql]
-    if not texts:
-        return {}
     words = ", ".join("'" + each.replace("'", "''") + "'" for each in sorted(NO_VALUE))
-    counts = (f"histogram(c{each.at}) FILTER (lower(c{each.at}) IN ({words}))" for each in texts)
-    [found] = connection.execute(f"SELECT {', '.join(counts)} FROM {TABLE}").fetchall()
-    return {each.name: count or {} for each, count in zip(texts, found, strict=True)}
+    counts = _asked(
+        connection,
+        [each for each in columns if not each.sql],
+        lambda each: f"histogram({each.cell}) FILTER (lower({each.cell}) IN ({words}))",
+    )
+    return {column.name: count or {} for column, count in counts}
+
+
+def _markers(_: Any, column: TextColumn) -> str:
+    return f"{column.name} ({', '.join(dict.fromkeys(column.markers))})"
+
+
+def _change(connection: Any, column: TextColumn) -> str:
+    """Show a value before and after, if one was changed."""
+    found = connection.execute(
+        f"SELECT {column.value}, {column.sql} FROM {TABLE} "
+        f"WHERE {column.value} <> {column.sql} LIMIT 1"
+    ).fetchone()
+    return f"{column.name} ({found[0]} as {found[1]})" if found else ""
+
+
+def _readings(connection: Any, column: TextColumn) -> str:
+    first, taken = _first(connection, column), column.style
+    other = next(each for each in Style if each is not taken)
+    read = f"{taken.number(first)} or {other.number(first)}" if taken else ""
+    return f"{column.name} ({first} may be {read}, the first was taken)"
+
+
+def _doubt(connection: Any, column: TextColumn) -> str:
+    examples = [
+        connection.execute(
+            f"SELECT min({column.value}) FROM {TABLE} WHERE {_shape(column.value)} = ?", [shape]
+        ).fetchone()[0]
+        if any(map(str.isdigit, shape))
+        else shape
+        for shape in column.others
+    ]
+    named = f": {some_of(examples)}" if examples else ""
+    return f"{column.name} ({_first(connection, column)}: {column.doubt}{named})"
 
 
 def _first(connection: Any, column: TextColumn) -> str:
     found = connection.execute(
-        f"SELECT c{column.at} FROM {TABLE} WHERE {column.value} IS NOT NULL LIMIT 1"
-    ).fetchall()
-    return str(found[0][0]) if found else ""
-
-
-def _first_changed(connection: Any, column: TextColumn) -> tuple[str, str] | None:
-    if column.sql == column.value:
-        return None
-    found = connection.execute(
-        f"SELECT {column.value}, {column.sql} FROM {TABLE} "
-        f"WHERE {column.value} <> {column.sql} LIMIT 1"
-    ).fetchall()
-    return found[0] if found else None
+        f"SELECT {column.cell} FROM {TABLE} WHERE {column.value} IS NOT NULL LIMIT 1"
+    ).fetchone()
+    return str(found[0]) if found else ""
