@@ -52,7 +52,7 @@ _LONGER = 60  # seconds that a hold lasts beyond what it is for
 @dataclass(frozen=True, slots=True)
 class _Hold:
     """Room for one call, at most `most`, which nobody reckons where nothing is bounded; it counts towards
-    `accounts`, all that its request is put down to."""
+    `accounts`."""
 
     call_id: str
     most: Spent
@@ -110,7 +110,7 @@ class Spending(Hooks):
     ) -> None:
         if self._caps:
             # A worker that died may have left a hold of this run, which makes no call any more.
-            accounts = accounts_of(self._request, self._policy.clock())
+            accounts = self._accounts()
             held_on = self._held_on | self._capped(accounts).keys()
             ids = {self._run_id, *self._held}
             await _settled_late(self._policy.store.release(held_on, ids))
@@ -207,7 +207,7 @@ class Spending(Hooks):
         place = Place.LAST if is_last else place
         try:
             while True:
-                accounts = accounts_of(self._request, self._policy.clock())
+                accounts = self._accounts()
                 # Seen anew each time: other calls may have shown by now what calls take.
                 most = self._estimates.forecast(call).most if self._caps else Spent()
                 found = await self._reserve(call_id, call, place, accounts)
@@ -252,6 +252,13 @@ class Spending(Hooks):
         self._over = await self._policy.standing(found.account)
         may_close = found.room is not Room.FULL and place is Place.BETWEEN
         return CallRefused(self._over.reason, may_close=may_close)
+
+    def _accounts(self) -> tuple[Account, ...]:
+        """Return what a call counts towards now. What a thread takes is kept only where it is bounded:
+        nothing else reads it."""
+        every = accounts_of(self._request, self._policy.clock())
+        kept = Budget.THREAD in self._caps
+        return tuple(each for each in every if kept or each.budget is not Budget.THREAD)
 
     def _new_id(self) -> str:
         return f"{self._run_id}/{new_id('call')}"
