@@ -102,8 +102,9 @@ class Calls:
         """Return `output` with as much text as one output of this turn may have: what is longer is
         saved under a handle. A Stop does not wait for that, and loses no call that was made."""
         room = Room(self.context.max_response_size, self.context.max_response_tokens)
-        note = shortened(output.note, Room(room.characters // 4, room.tokens // 4))
-        output = replace(output, note=note)
+        if output.note:
+            note = shortened(output.note, Room(room.characters // 4, room.tokens // 4))
+            output = replace(output, note=note)
         room = room.beside(output.frame)
         if room.holds(output.text):
             return output
@@ -140,7 +141,7 @@ class Calls:
             if isinstance(permission, Undecided):
                 return None
             veto, by = (permission, "") if isinstance(permission, str) else (None, permission.by)
-            with bound_request(replace(context, approved_by=by)):
+            with bound_request(replace(context, approved_by=by) if by else context):
                 return await self._shown(call, tool, arguments, title, veto, happenings)
 
     async def _acquired(self, call: Item, happenings: Happenings) -> CallOutput:

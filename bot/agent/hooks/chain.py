@@ -192,7 +192,8 @@ class HookChain:
                 said.append(await hook.after_tool(tool, arguments, result))
             except Exception:
                 log.exception("an after-tool hook failed", extra={"tool": tool.name})
-        return replace(result, content="\n".join((result.content, *filter(None, said))))
+        notes = list(filter(None, said))
+        return replace(result, content="\n".join((result.content, *notes))) if notes else result
 
     def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
         return all(hook.may_link(tool, arguments, url) for hook in self.hooks)

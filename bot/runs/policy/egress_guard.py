@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
+from functools import cache
 from itertools import chain, islice, pairwise
 from math import ceil, log2
 from typing import Any
@@ -112,6 +113,7 @@ class EgressGuard(Hooks):
         """Pieces of texts that nobody knew and that servers were told, with a person's yes: a server
         that keeps them may return them as its own."""
         self._is_begun = False
+        self._exactly = cache(_earlier)  # every save point asks for the same
 
     def may_leak(self, tool: Tool, arguments: BaseModel) -> bool:
         """Whether the call could tell somebody outside what the run has read."""
@@ -155,7 +157,7 @@ class EgressGuard(Hooks):
         asked = {user: [*texts] for user, texts in self._earlier.items()}
         for each in self._asked():
             texts = asked.setdefault(each.user, [])
-            if not each.suggested and (text := exact(each.text[:_LONGEST_EARLIER])) not in texts:
+            if not each.suggested and (text := self._exactly(each.text)) not in texts:
                 texts.append(text)
         read = {*self._read, *(_person(each) for each in self._asked())}
         if any(map(_shows_more, self._asked())):
@@ -348,6 +350,11 @@ def _server_of(name: str) -> str:
     it, which another server's may begin with."""
     server, found, _ = name.partition("__")
     return server if found and "___" not in name else ""
+
+
+def _earlier(text: str) -> str:
+    """Return as much of a question as is kept for later runs, in its one form."""
+    return exact(text[:_LONGEST_EARLIER])
 
 
 def _person(request: Request) -> str:

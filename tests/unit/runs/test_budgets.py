@@ -67,9 +67,10 @@ def took(*outcomes: Outcome) -> int:
 
 
 async def test_what_runs_take_is_counted(stores: Stores) -> None:
-    """G6: tokens and money, on every account, as the answers say."""
+    """G6: tokens and money, on every account, as the answers say; on a thread's where it is bounded."""
     script = Script([ADD, finish(answer()), finish(answer())])
-    async with bot_with(stores, script) as bot:
+    budgets = Budgets(thread=Cap(tokens=10**9))
+    async with bot_with(stores, script, budgets=budgets) as bot:
         outcomes = [await bot.ask("1+1?"), await bot.ask("And?")]
     for budget in Budget:
         spent = await spent_by(stores, budget)
