@@ -23,5 +23,5 @@ gc.disable()
 def pytest_collection_finish() -> None:
     """Collect garbage of the tests alone, and less often."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(10_000, 10, 10)
     gc.enable()

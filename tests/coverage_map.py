@@ -10,6 +10,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -83,6 +84,7 @@ and the tools that it asked for.
 """
 
 
+@cache
 def found() -> dict[str, list[str]]:
     """Requirement → the tests that name it, as "file::test"."""
     by_id: dict[str, list[str]] = defaultdict(list)

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -183,10 +184,16 @@ class Functions(ast.NodeVisitor):
 def functions(*folders: str) -> Iterator[tuple[str, ast.AST]]:
     for folder in folders:
         for file in sorted((BOT / folder).rglob("*.py")):
-            visitor = Functions()
-            visitor.visit(ast.parse(file.read_text("utf-8")))
-            for name, node in visitor.found.items():
+            for name, node in functions_of(file).items():
                 yield f"{file.relative_to(BOT).as_posix()}:{name}", node
+
+
+@cache
+def functions_of(file: Path) -> dict[str, ast.AST]:
+    """Return the functions of a file by their names."""
+    visitor = Functions()
+    visitor.visit(ast.parse(file.read_text("utf-8")))
+    return visitor.found
 
 
 def own_calls(function: ast.AST) -> Iterator[ast.Call]:

@@ -19,23 +19,25 @@ TASK = {"role": "user", "content": "1+1?"}
 RATIOS = [n / 20 for n in range(25)]
 
 
-@pytest.mark.parametrize("ratio", RATIOS)
 @pytest.mark.parametrize("turn", [0, 9, 11])
 @pytest.mark.parametrize("passed_over", [False, True])
 @pytest.mark.parametrize("compacted", [False, True])
-def test_the_table(ratio: float, turn: int, passed_over: bool, compacted: bool) -> None:
+def test_the_table(turn: int, passed_over: bool, compacted: bool) -> None:
     """E2 E3: offered from 75 % on while more than half of the turns are left, compacted where it is
     not and from 85 % on, closed above 95 % after a compaction, and never before one."""
     state = LoopState(task=TASK, turn=turn, went_on=passed_over, compacted=compacted)
-    if ratio < 0.75:
-        expected = Filling.NOTHING
-    elif ratio >= 0.95 and compacted:
-        expected = Filling.CLOSE
-    elif ratio < 0.85 and turn < 10 and not passed_over:
-        expected = Filling.OFFER
-    else:
-        expected = Filling.COMPACT
-    assert decide(ratio, state, Limits()) is expected
+
+    def expected(ratio: float) -> Filling:
+        if ratio < 0.75:
+            return Filling.NOTHING
+        if ratio >= 0.95 and compacted:
+            return Filling.CLOSE
+        if ratio < 0.85 and turn < 10 and not passed_over:
+            return Filling.OFFER
+        return Filling.COMPACT
+
+    decided = {ratio: decide(ratio, state, Limits()) for ratio in RATIOS}
+    assert decided == {ratio: expected(ratio) for ratio in RATIOS}
 
 
 @pytest.mark.parametrize("stateless", [False, True])
