@@ -60,7 +60,7 @@ def test_cards_have_one_short_line(catalogue: Catalogue) -> None:
 
 def test_the_example_of_the_readme_works(catalogue: Catalogue) -> None:
     """A tool is one file of a dozen lines."""
-    text = (ROOT / "tools" / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
     [code] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     module = ModuleType("tools.units")
     exec(code, vars(module))
