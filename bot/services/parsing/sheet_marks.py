@@ -10,19 +10,33 @@ from typing import IO
 
 from bot.services.parsing.results import Cell
 
-_TAG = rb"<(?:\w+:)?"
-_MERGED = re.compile(_TAG + rb'mergeCell\b[^>]*\bref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"')
-_ROW = re.compile(_TAG + rb"row\b[^>]*\bhidden=\"(?:1|true)\"[^>]*>")
-_COLUMN = re.compile(_TAG + rb"col\b[^>]*\bhidden=\"(?:1|true)\"[^>]*>")
+_TAG = rb"<(?:\w{1,20}:)?"
+_SOME = rb"[^<>]{0,300}"
+"""Within one tag, and not further than a tag of a program goes: a file may be made to be slow."""
+_MERGED = re.compile(
+    _TAG + rb"mergeCell\b" + _SOME + rb'\bref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
+)
+_ROW = re.compile(_TAG + rb"row\b" + _SOME + rb"\bhidden=\"(?:1|true)\"")
+_COLUMN = re.compile(_TAG + rb"col\b" + _SOME + rb"\bhidden=\"(?:1|true)\"")
 _UNKEPT = re.compile(
     _TAG
-    + rb'c\b(?![^>]*\bt="str")[^>]*\br="([A-Z]{1,3})\d+"[^>]*>'
+    + rb"c\b(?!"
+    + _SOME
+    + rb'\bt="str")'
+    + _SOME
+    + rb'\br="([A-Z]{1,3})\d+"'
+    + _SOME
+    + rb">"
     + _TAG
-    + rb"f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)(?:"
+    + rb"f\b(?:"
+    + _SOME
+    + rb"/>|"
+    + _SOME
+    + rb">[^<]*</(?:\w{1,20}:)?f>)(?:"
     + _TAG
-    + rb"v\s*/>|"
+    + rb"v\s?/>|"
     + _TAG
-    + rb"v></(?:\w+:)?v>)?</(?:\w+:)?c>"
+    + rb"v></(?:\w{1,20}:)?v>)?</(?:\w{1,20}:)?c>"
 )
 _CHUNK = 4_000_000
 _MOST_MERGED = 20_000

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pytest
 
 from bot.services.parsing.office import read_workbook
 from bot.services.parsing.results import Sheet
+from bot.services.parsing.sheet_marks import marks_of
 from bot.services.parsing.tabular import write_parquet
 
 
@@ -97,3 +100,25 @@ def test_hidden_rows_and_further_tables_are_told() -> None:
     notes = " ".join(read(make).notes)
     assert "1 rows are hidden in the workbook" in notes
     assert "line 5 looks like the header of another table" in notes
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        b'<c r="A1" ' * 300_000,
+        b"<mergeCell " * 300_000,
+        b'<mergeCell ref="' * 200_000,
+        b"<row " * 400_000,
+        b'<row hidden="1" ' * 200_000,
+        b"<c " + b'r="A1" ' * 400_000,
+        b"<col " * 400_000 + b'hidden="1',
+        b'<c r="A1"><f>x' * 200_000,
+        b"<" + b"w" * 3_000_000,
+    ],
+    ids=range(9),
+)
+def test_marks_of_a_hostile_sheet_take_no_time(xml: bytes) -> None:
+    """Each took minutes: a search that began anew at each tag went through all of the rest."""
+    started = time.process_time()
+    marks_of(io.BytesIO(xml))
+    assert time.process_time() - started < 5
