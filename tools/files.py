@@ -26,7 +26,7 @@ _THREAD = 200
 
 def _title(arguments: Any) -> str:
     request = current_request().request
-    names = {file.id: file.name for file in request.files}
+    names = {key: file.name for file in request.files for key in (file.id, file.name)}
     return f"Read {names.get(arguments.file_id, 'a file')}"
 
 

@@ -1,17 +1,17 @@
-"""`bot dev`: the local workspace and, without a key, the stand-in model; the bot itself is as ever."""
+"""`bot dev`: the bot in a local workspace, with the demo in the place of a model without a key."""
 
 from __future__ import annotations
 
 import errno
 import tempfile
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
     contextmanager,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +19,23 @@ from pydantic import SecretStr
 
 from bot.app.process import bot
 from bot.core.errors import ConfigurationError
-from bot.dev.model.standin import StandIn
+from bot.dev.demo import demo
+from bot.dev.model import ModelRequest, Reply
 from bot.dev.page import mount
 from bot.dev.sample_database import build
 from bot.dev.workspace import Workspace
-from bot.evals.local_model import STAND_IN, local_model
+from bot.evals.local_model import local_model
 from bot.services.databases import DatabaseConfig
 from bot.settings import Settings
 from bot.slack.transport.manifest import manifest
 
-_NOTICE = (
-    "Answers come from a stand-in model that follows simple rules, because OPENAI_API_KEY is not "
-    "set. Everything else is real."
+Brain = Callable[[ModelRequest], Reply]
+
+_DEMO_NOTICE = (
+    "This is a demo: answers follow fixed plans, because no model is set. Everything else is real. "
+    "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, and start again."
 )
+_SCRIPT_NOTICE = "Answers follow a script; everything else is real."
 _NO_PORT = {
     errno.EADDRINUSE: "is in use. Stop what uses it",
     errno.EACCES: "is not for everybody to use. Ask who runs this machine",
@@ -49,16 +53,22 @@ class Running:
 
 
 @asynccontextmanager
-async def dev(settings: Settings, *, port: int) -> AsyncGenerator[Running]:
-    """Run the bot in a local workspace.
+async def dev(
+    settings: Settings, *, port: int, script: Brain | None = None
+) -> AsyncGenerator[Running]:
+    """Run the bot in a local workspace, with `script` instead of a model if given.
 
     Raises ConfigurationError when the port is taken.
     """
+    notice = ""
     async with AsyncExitStack() as stack:
-        if not settings.has_model:
-            settings = await stack.enter_async_context(_with_stand_in_model(settings))
+        if script:
+            notice = _SCRIPT_NOTICE
+            settings = await stack.enter_async_context(_with_brain(settings, script, "script"))
+        elif not settings.has_model:
+            notice = _DEMO_NOTICE
+            settings = await stack.enter_async_context(_with_brain(settings, demo, "demo"))
         settings = stack.enter_context(_with_sample_data(settings))
-        notice = _NOTICE if settings.openai_model == STAND_IN else ""
         workspace = await stack.enter_async_context(_workspace(port, notice))
         joined = settings.model_copy(
             update={
@@ -73,10 +83,13 @@ async def dev(settings: Settings, *, port: int) -> AsyncGenerator[Running]:
         yield Running(workspace.url, None if joined.redis_url else joined.bot_data_dir)
 
 
-def _with_stand_in_model(settings: Settings) -> AbstractAsyncContextManager[Settings]:
-    thinking = settings.model.model_copy(update={"reasoning_summaries": True})
-    settings = settings.model_copy(update={"model": thinking})
-    return local_model(settings, StandIn(pause=_PAUSE), chunk_delay=_CHUNK_DELAY)
+def _with_brain(
+    settings: Settings, brain: Brain, name: str
+) -> AbstractAsyncContextManager[Settings]:
+    def paced(request: ModelRequest) -> Reply:
+        return replace(brain(request), pause=_PAUSE)
+
+    return local_model(settings, paced, name=name, chunk_delay=_CHUNK_DELAY)
 
 
 @contextmanager

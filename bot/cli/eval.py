@@ -33,8 +33,8 @@ def evaluate(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Another model than the configured one; stand-in for the local one; walkthrough "
-            "asks none and goes the way that each case describes, to check the cases."
+            help="Another model than the configured one. Two cost nothing: walkthrough plays what "
+            "each case describes, to check the cases, and demo is the demo of `bot dev`."
         ),
     ] = None,
     only: Annotated[str | None, typer.Option(help="Only cases with this in their name.")] = None,

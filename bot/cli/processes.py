@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,9 +31,17 @@ def dev(
     port: Annotated[
         int, typer.Option(min=0, max=65_535, envvar="PORT", help="Port of the page; 0 takes any.")
     ] = 3000,
+    script: Annotated[
+        Path | None,
+        typer.Option(help="Evaluation cases; their walkthroughs are played instead of a model."),
+    ] = None,
 ) -> None:
     """Try it: a local Slack-like workspace with its page, and the bot in it. Needs nothing."""
     from bot.cli.dev import dev as in_workspace
+    from bot.evals.reading import read_cases
+    from bot.evals.walkthrough import Walkthroughs
+
+    played = Walkthroughs(read_cases([script])) if script else None
 
     def announce(running: Running) -> None:
         lines = [f"Open {running.url} and ask something. Ctrl-C stops."]
@@ -42,7 +51,7 @@ def dev(
             )
         print_lines(lines)
 
-    asyncio.run(_stay(in_workspace(configured(), port=port), announce))
+    asyncio.run(_stay(in_workspace(configured(), port=port, script=played), announce))
 
 
 def serve() -> None:

@@ -1,1 +1,1 @@
-"""Strict stand-ins of the outside services over real sockets, for `bot dev` and the tests."""
+"""The local workspace and model server, over real sockets, for `bot dev` and the tests."""

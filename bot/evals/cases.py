@@ -72,8 +72,9 @@ class CaseLimits(_Part):
 
 class Walkthrough(_Part):
     """One way to the answer, played instead of a model to prove that files, tools and checks are
-    right. Each call is {tool: {argument: value}}; "$1" in a value is the first handle that a tool
-    returned. Without an `answer` the result is what the tools returned."""
+    right. Each call is {tool: {argument: value}}; "$1" in a value is the first handle or id
+    that a tool returned. An `answer` is the text of the result, or its fields by name; without one the
+    result is what the tools returned. `bot dev --script` plays it as well."""
 
     calls: tuple[dict[str, dict[str, Any]], ...] = ()
     answer: str | dict[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""A model service of the process's own, instead of the configured one."""
+"""A model service inside the process, instead of the configured one."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ from bot.dev.model.server import Brain
 from bot.model import Price
 from bot.settings import Settings
 
-STAND_IN = "stand-in model"
-
 
 @asynccontextmanager
 async def local_model(
-    settings: Settings, brain: Brain, *, chunk_delay: float = 0.0
+    settings: Settings, brain: Brain, *, name: str, chunk_delay: float = 0.0
 ) -> AsyncGenerator[Settings]:
-    """`settings` with a service that answers with `brain`, for nothing; `chunk_delay` is the time
-    between its events, in seconds."""
+    """Yield `settings` with a model called `name` whose replies are `brain`'s and cost nothing;
+    `chunk_delay` is the time between the events of a stream, in seconds."""
     async with ResponsesServer.open(brain, chunk_delay=chunk_delay) as api:
         model = {"price": settings.model.price or Price(input=0, output=0)}
         yield settings.model_copy(
             update={
                 "openai_base_url": api.url,
                 "openai_api_key": SecretStr(api.api_key),
-                "openai_model": STAND_IN,
+                "openai_model": name,
                 "openai_fallback_models": (),
                 "model": settings.model.model_copy(update=model),
             }

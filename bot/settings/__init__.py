@@ -50,7 +50,7 @@ from bot.toolkit.hosted import HostedTools
 
 NO_MODEL = (
     "set it, or OPENAI_BASE_URL for another server that speaks the Responses API; `bot dev` works "
-    "without, with a stand-in model"
+    "without one, as a demo"
 )
 
 SLACK = "https://slack.com/api/"

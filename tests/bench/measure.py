@@ -61,7 +61,7 @@ class Cpu:
 async def model_server() -> AsyncGenerator[tuple[str, str]]:
     """Serve the benchmark's conversation in another process, whose work is not counted; yield its
     URL and key."""
-    command = [sys.executable, "-m", "bot.dev.model", "--bench", "--tool", "add"]
+    command = [sys.executable, "-m", "bot.dev.model", "--tool", "add"]
     command += ["--arguments", '{"a": 1, "b": 2}']
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE)
     try:

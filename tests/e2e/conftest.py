@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ QUIET = [
     "--disable-sync",
 ]
 SAMPLE = Path(__file__).parents[2] / "bot/dev/page/static/samples/sales.csv"
+SCRIPT = Path(__file__).with_name("script.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -45,17 +47,26 @@ def browser() -> Generator[Browser]:
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """The page of a `bot dev` started as the README says, in a folder without settings."""
-    with dev_in(tmp_path_factory.mktemp("dev")) as started:
+    """The page of a `bot dev` in a folder without settings, whose model follows the script."""
+    folder = tmp_path_factory.mktemp("dev")
+    with dev_in(folder, *scripted(folder)) as started:
         yield started
 
 
+def scripted(folder: Path) -> tuple[str, str]:
+    """The options that play the script, with tomorrow's date in it."""
+    tomorrow = date.today() + timedelta(days=1)  # noqa: DTZ011 - the bot's clock is this one
+    file = folder / "script.yaml"
+    file.write_text(SCRIPT.read_text("utf-8").replace("{tomorrow}", str(tomorrow)), "utf-8")
+    return "--script", str(file)
+
+
 @contextmanager
-def dev_in(folder: Path) -> Generator[str]:
+def dev_in(folder: Path, *options: str) -> Generator[str]:
     """The page of a `bot dev` with the settings that are in the folder, if any."""
     keep = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "PYTHONPATH")
     with subprocess.Popen(
-        [sys.executable, "-m", "bot", "dev", "--port", "0"],
+        [sys.executable, "-m", "bot", "dev", "--port", "0", *options],
         stdout=subprocess.PIPE,
         text=True,
         cwd=folder,

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.test_first_answer import reply, say
+from tests.e2e.test_first_answer import FOOTER, finished, reply, say
 from tests.e2e.test_home import home
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
@@ -25,8 +25,8 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
     expect(decided).to_contain_text("We ship on Friday.")
     expect(decided.get_by_role("button", name="Deny")).to_have_count(0)
     expect(decided).to_be_focused()  # the button that had the focus is gone
-    expect(panel).to_contain_text("It is posted in")
-    panel.get_by_role("link", name="Message in #sales").click()  # opens in its place, as in Slack
+    expect(panel).to_contain_text("posted in #sales")
+    page.get_by_test_id("channel-sales").click()
     expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
     expect(page.get_by_test_id("message").last).to_contain_text("We ship on Friday.")
     expect(page.get_by_test_id("message").last).to_contain_text("Asked for by @Ada Lovelace")
@@ -34,14 +34,15 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
 
 def test_whom_the_asker_mentioned_is_notified_by_a_post(page: Page) -> None:
     """The card says so, and the post is a mention and a link, as in Slack."""
-    say(page, 'post "Hi @Ben Okafor, see #random, not @Nobody" in #sales')
+    say(page, "@Ben Okafor is new: say hello to Ben in #sales, he may like #random too")
     panel = page.get_by_test_id("thread-panel")
     card = panel.get_by_test_id("message").filter(has_text="may I do this?")
     expect(card).to_contain_text(
         "Mentions @Ben Okafor (U0BEN00001). What else begins with @ is plain words and notifies nobody."
     )
     card.get_by_role("button", name=re.compile("^Approve:")).click()
-    panel.get_by_role("link", name="Message in #sales").click()
+    expect(panel).to_contain_text("posted in #sales")
+    page.get_by_test_id("channel-sales").click()
     posted = page.get_by_test_id("message").last
     expect(posted.locator(".mention").first).to_have_text("@Ben Okafor")
     expect(posted.get_by_role("link", name="#random")).to_be_visible()
@@ -49,14 +50,13 @@ def test_whom_the_asker_mentioned_is_notified_by_a_post(page: Page) -> None:
 
 
 def test_what_is_denied_is_not_done_and_said_so(page: Page) -> None:
-    """The card says who decided; nothing is posted, and the answer does not pretend it was."""
+    """The card says who decided, and nothing is posted."""
     say(page, 'post "We ship on Sunday." in #sales')
     panel = page.get_by_test_id("thread-panel")
     card = panel.get_by_test_id("message").filter(has_text="may I do this?")
     card.get_by_role("button", name="Deny").click()
     expect(panel).to_contain_text("Denied by")
-    expect(panel).to_contain_text("It was not posted in #sales: Ada Lovelace denied it.")
-    expect(panel).not_to_contain_text("Limits of this answer")  # said once
+    finished(page)
     page.get_by_test_id("channel-sales").click()
     expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
     expect(page.get_by_text("We ship on Sunday.")).to_have_count(0)
@@ -76,15 +76,15 @@ def test_stop_calls_off_what_waits(page: Page) -> None:
 def test_a_message_for_later_is_told_of_as_scheduled_and_cancelled(page: Page) -> None:
     """By the button under the answer, or in Home, which asks first."""
     panel = page.get_by_test_id("thread-panel")
-    for text in ("good morning everybody", "good night"):
-        say(page, f"schedule a message to #sales for tomorrow 9am: {text}")
+    for text, hour in (("good morning everybody", 9), ("good night", 22)):
+        say(page, f'schedule "{text}" in #sales for tomorrow at {hour}')
         panel.get_by_role("button", name=re.compile("^Approve:")).click()
-        expect(panel).to_contain_text("will be posted in #sales")
+        expect(panel).to_contain_text("scheduled for")
     reply(page, "what is scheduled?")
     expect(panel).to_contain_text("2 messages wait to be posted")
     panel.get_by_role("button", name="Cancel the message “good night”").click()
     panel.get_by_role("button", name=re.compile("^Approve:")).click()
-    expect(panel).to_contain_text("Cancelled: “good night” will not be posted.")
+    expect(panel.get_by_text(FOOTER)).to_have_count(3)
     tab = home(page)
     expect(tab).to_contain_text("to be posted")
     expect(tab).not_to_contain_text("good night")
@@ -109,4 +109,4 @@ def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
     page.get_by_test_id("channel-general").click()
     page.get_by_test_id("replies").last.click()
     reply(page, "cancel the schedule")
-    expect(panel).to_contain_text("Cancelled: “what is 6 * 7?”")
+    expect(panel).to_contain_text("Cancelled.")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import dev_in
+from tests.e2e.conftest import dev_in, scripted
 from tests.e2e.test_first_answer import FOOTER, reply, say
 from tests.e2e.test_home import home
 from tests.e2e.test_live import ask_of_sample
@@ -41,7 +41,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     orders.write_text(json.dumps({}), "utf-8")
     settings = SETTINGS.format(python=sys.executable, orders=orders, root=root)
     (folder / "bot.toml").write_text(settings, "utf-8")
-    with dev_in(folder) as started:
+    with dev_in(folder, *scripted(folder)) as started:
         yield started
 
 
@@ -73,10 +73,10 @@ def test_a_tool_of_an_mcp_server_waits_for_a_yes_and_home_says_who_is_down(page:
 def test_messages_queue_where_they_are_to_and_each_has_its_answer(page: Page) -> None:
     """In other channels the second would go into the first answer. The run that waited can be
     stopped like any other, with Slack's own button."""
-    ask_of_sample(page, "what is the total revenue by region? Show a chart.", channel="sales")
+    ask_of_sample(page, "What is the total revenue by region? Show a chart.", channel="sales")
     panel = page.get_by_test_id("thread-panel")
     expect(panel.locator(".plan")).to_be_visible()
-    reply(page, "what is the total revenue by month? Show a chart.")
+    reply(page, "What is the total revenue by month? Show a chart.")
     expect(panel.get_by_text(FOOTER)).to_have_count(1)
     panel.get_by_test_id("status").get_by_role("button", name="Stop").click()
     expect(panel.get_by_text("Stopped")).to_be_visible()
@@ -96,7 +96,7 @@ def test_the_bot_is_invited_taken_out_while_it_works_and_a_channel_archived(page
     expect(page.get_by_text("Bot is not in this conversation")).to_be_visible()
     command(page, "/invite @Bot")
     expect(page.get_by_text("is not in this conversation")).to_have_count(0)
-    ask_of_sample(page, "what is the total revenue by region?", channel="random")
+    ask_of_sample(page, "What is the total revenue by region?", channel="random")
     expect(page.get_by_test_id("thread-panel").locator(".plan")).to_be_visible()
     command(page, "/remove @Bot")
     expect(page.get_by_text("Bot is not in this conversation")).to_be_visible()

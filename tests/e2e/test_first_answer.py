@@ -11,7 +11,7 @@ from tests.e2e.conftest import SAMPLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
-FOOTER = re.compile(r"stand-in model · \d+ turns? · \d+ tool calls? · .*tokens · .* s")
+FOOTER = re.compile(r"script · \d+ turns? · \d+ tool calls? · .*tokens · .* s")
 
 
 def say(page: Page, text: str, *, channel: str = "general") -> None:
@@ -50,7 +50,7 @@ def finished(page: Page) -> Locator:
 def test_a_spreadsheet_is_asked_about_with_table_chart_and_source(page: Page) -> None:
     """The main job: attach, ask, see the work, get table, chart, source and cost; go on."""
     page.get_by_test_id("file-input").set_input_files(SAMPLE)
-    say(page, "what is the total revenue by region? Show a chart.")
+    say(page, "What is the total revenue by region? Show a chart.")
 
     expect(last_answer(page)).to_contain_text("Read sales.csv")  # a card, while it works
     answer = finished(page)
@@ -60,7 +60,7 @@ def test_a_spreadsheet_is_asked_about_with_table_chart_and_source(page: Page) ->
     expect(answer).to_contain_text("Sources")
     expect(answer.get_by_role("link", name="sales.csv")).to_be_visible()
 
-    reply(page, "and by product?")
+    reply(page, "And by product?")
     expect(last_answer(page)).to_contain_text("Query")
     expect(finished(page).locator("table").first).to_contain_text("product")
 
@@ -68,7 +68,7 @@ def test_a_spreadsheet_is_asked_about_with_table_chart_and_source(page: Page) ->
 def test_a_follow_up_button_asks_the_next_question(page: Page) -> None:
     """What to ask next is one click."""
     page.get_by_test_id("file-input").set_input_files(SAMPLE)
-    say(page, "what is the total revenue by region?")
+    say(page, "What is the total revenue by region?")
     answer = finished(page)
     button = answer.locator("[data-action-id^=follow_up]").first
     question = button.inner_text()
@@ -118,11 +118,11 @@ def test_the_global_shortcut_asks_from_anywhere(page: Page) -> None:
     page.get_by_test_id("shortcuts").click()
     page.get_by_test_id("shortcut-ask_anywhere").click()
     modal = page.get_by_test_id("modal")
-    modal.locator("textarea, input[type=text]").first.fill("What is 6 * 7?")
+    modal.locator("textarea, input[type=text]").first.fill("what is 6 * 7?")
     page.get_by_test_id("modal-submit").click()
     expect(modal).to_have_count(0)
     page.get_by_test_id("dm-bot").click()
-    asked = page.locator("main").get_by_test_id("message").filter(has_text="What is 6 * 7?")
+    asked = page.locator("main").get_by_test_id("message").filter(has_text="what is 6 * 7?")
     asked.get_by_test_id("replies").click()
     expect(finished(page)).to_contain_text("42")
 
@@ -130,7 +130,7 @@ def test_the_global_shortcut_asks_from_anywhere(page: Page) -> None:
 def test_a_run_is_stopped_by_its_button(page: Page) -> None:
     """Stop works while it works; the thread goes on afterwards."""
     page.get_by_test_id("file-input").set_input_files(SAMPLE)
-    say(page, "what is the total revenue by month? Show a chart.", channel="sales")
+    say(page, "What is the total revenue by month? Show a chart.", channel="sales")
     last_answer(page).get_by_role("button", name="Stop").click(
         delay=150
     )  # as a hand does, while it is drawn anew
@@ -142,7 +142,7 @@ def test_a_run_is_stopped_by_its_button(page: Page) -> None:
 def test_a_guest_is_told_kindly_and_nothing_runs(page: Page) -> None:
     """Guests are refused by default, where only they can see it."""
     page.get_by_test_id("act-as").select_option(value=guest_id(page))
-    say(page, "what is 2 + 2?")
+    say(page, "what is 2 + 3?")
     expect(page.get_by_text("guests of this workspace")).to_be_visible()
 
 

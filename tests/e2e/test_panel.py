@@ -55,13 +55,6 @@ def test_a_step_of_a_workflow_returns_outputs_or_says_why_not(page: Page) -> Non
     page.get_by_test_id("run-step").click()
     expect(outputs.locator("[data-output=data]")).to_contain_text('"total": 4383')
 
-    schema.fill(
-        '{"type": "object", "properties": {"total": {"type": "number"}, "who": {"type": "string"}}}'
-    )
-    page.get_by_test_id("run-step").click()
-    expect(outputs.locator("[data-output=complete]")).to_have_text("no")
-    expect(outputs.locator("[data-output=details]")).to_contain_text("no value for “who”")
-
     schema.fill("{")
     page.get_by_test_id("run-step").click()
     expect(outputs).to_contain_text("The step failed.")

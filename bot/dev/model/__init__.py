@@ -1,4 +1,4 @@
-"""The model's side of the local workspace: a strict Responses API and a rule-based model.
+"""The model's side of the local workspace: a strict Responses API.
 
 async with ResponsesServer.open(brain=Script([text("hello")])) as api:
     client = AsyncOpenAI(base_url=api.url, api_key=api.api_key)

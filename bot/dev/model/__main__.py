@@ -1,8 +1,9 @@
-"""`python -m bot.dev.model`: the server in a process of its own; the URL is the first line out.
+"""`python -m bot.dev.model`: the server of the benchmarks in a process of its own; the URL is the
+first line out.
 
-With `--bench` it plays the conversation of the benchmarks with no delay and without judging
-shapes: nine model calls a run, three parallel tool calls in eight of them, then `complete_task`.
-Where the tool is not offered at first, the first of the nine acquires it.
+It plays their conversation with no delay and without judging shapes: nine model calls a run, three
+parallel tool calls in eight of them, then `complete_task`. Where the tool is not offered at first,
+the first of the nine acquires it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import sys
 from .replies import Reply, calls, finish
 from .request import ModelRequest
 from .server import ResponsesServer
-from .standin import StandIn
 
 CALLING_TURNS = 8
 CALLS_A_TURN = 3
@@ -57,8 +57,8 @@ def _answered(request: ModelRequest) -> int:
 
 async def serve(options: argparse.Namespace) -> None:
     """Serve until the process is ended."""
-    brain = Bench(options.tool, options.arguments) if options.bench else StandIn()
-    async with ResponsesServer.open(brain, port=options.port, strict=not options.bench) as api:
+    brain = Bench(options.tool, options.arguments)
+    async with ResponsesServer.open(brain, port=options.port, strict=False) as api:
         sys.stdout.write(f"{api.url}\n{api.api_key}\n")
         sys.stdout.flush()
         await asyncio.Event().wait()
@@ -68,8 +68,7 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m bot.dev.model", description=__doc__)
     parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--bench", action="store_true")
-    parser.add_argument("--tool", default="look", help="the tool that --bench calls")
+    parser.add_argument("--tool", default="look", help="the tool that is called")
     parser.add_argument("--arguments", default="{}", help="its arguments, as JSON")
     asyncio.run(serve(parser.parse_args()))
 

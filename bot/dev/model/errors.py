@@ -227,7 +227,7 @@ def rate_limit(model: str, retry_after: float) -> ApiError:
     """Tokens per minute are used up; `retry_after` in seconds."""
     return ApiError(
         429,
-        f"Rate limit reached for {model} in organization org-standin on tokens per min (TPM): "
+        f"Rate limit reached for {model} in organization org-local on tokens per min (TPM): "
         f"Limit 30000, Used 29500, Requested 1200. Please try again in {retry_after:g}s.",
         kind="tokens",
         code="rate_limit_exceeded",
@@ -239,7 +239,7 @@ def request_too_large(model: str) -> ApiError:
     """One request alone is over the tokens per minute."""
     return ApiError(
         429,
-        f"Request too large for {model} in organization org-standin on tokens per min (TPM): "
+        f"Request too large for {model} in organization org-local on tokens per min (TPM): "
         "Limit 30000, Requested 41000. The input or output tokens must be reduced in order to run "
         "successfully.",
         kind="tokens",
@@ -288,6 +288,6 @@ def test_error(message: str) -> ApiError:
         500,
         f"Test error: {message}",
         kind="server_error",
-        code="stand_in_test_error",
+        code="test_error",
         headers={"x-should-retry": "false"},
     )

@@ -74,7 +74,7 @@ def judge(body: dict[str, Any]) -> None:
             raise errors.unknown_parameter(key)
     for key in UNSUPPORTED:
         if body.get(key) is not None:
-            raise errors.invalid_value(key, "the stand-in does not offer this.")
+            raise errors.invalid_value(key, "the local model server does not offer this.")
     if not body.get("model"):
         raise errors.missing_parameter("model")
     if not isinstance(body.get("stream"), bool | None):

@@ -185,4 +185,4 @@ def _user_message(item: Item) -> Item:
 
 
 def _model(name: str) -> dict[str, Any]:
-    return {"id": name, "object": "model", "created": 1_780_000_000, "owned_by": "stand-in"}
+    return {"id": name, "object": "model", "created": 1_780_000_000, "owned_by": "local"}

@@ -1,7 +1,7 @@
 """The Responses API over a real socket, strict about everything the real one refuses.
 
-`ResponsesServer.open(brain=…)` serves it on loopback; the brain (a script, the stand-in model or
-any callable) is asked for a reply once a request has passed every rule.
+`ResponsesServer.open(brain=…)` serves it on loopback; the brain (a script, the demo or any
+callable) is asked for a reply once a request has passed every rule.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ResponsesServer:
     """
 
     brain: Brain
-    api_key: str = "sk-standin-key-for-local-use"
+    api_key: str = "sk-key-for-local-use"
     url: str = ""
     strict: bool = True
     latency: float = 0.0

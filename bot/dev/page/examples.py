@@ -1,15 +1,18 @@
-"""What the page offers to ask."""
+"""The questions that the page suggests to newcomers."""
 
-EXAMPLES = (
+from pathlib import PurePath
+
+from bot.dev.demo.examples import CASES
+
+_ICONS = {"revenue-by-region": "chart", "a-percentage": "calculator", "a-time-elsewhere": "clock"}
+
+EXAMPLES = tuple(
     {
-        "question": "What is the total revenue by region? Show a chart.",
-        "sample": "sales.csv",
-        "icon": "chart",
-    },
-    {"question": "What is 18% of 24,350?", "icon": "calculator"},
-    {
-        "question": "When it is 9:30 in Berlin, what time is it in Tokyo?",
-        "icon": "clock",
-    },
+        "question": case["question"],
+        "icon": _ICONS[case["name"]],
+        "sample": next((PurePath(file).name for file in case.get("files", ())), None),
+    }
+    for case in CASES
+    if case["name"] in _ICONS
 )
-"""First questions for a newcomer; the first brings its spreadsheet along."""
+"""Examples of the demo; `sample` names the file that a question brings along."""

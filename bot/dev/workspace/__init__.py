@@ -1,4 +1,4 @@
-"""A strict stand-in for Slack over real sockets: Web API, Socket Mode, signed HTTP, and the people
+"""The local workspace: a strict Slack over real sockets: Web API, Socket Mode, signed HTTP, and the people
 in it."""
 
 from bot.dev.workspace.errors import CannotDo, NotAnswered, SlackFault

@@ -19,7 +19,7 @@ Mount = Callable[[web.Application, "Workspace"], None]
 
 
 class Workspace(People):
-    """A stand-in Slack workspace; open it with `Workspace.open`."""
+    """A local workspace; open it with `Workspace.open`."""
 
     app: web.Application
     _session: aiohttp.ClientSession

@@ -57,7 +57,7 @@ async def ran(
     case: Case, brain: Callable[[ModelRequest], Reply], **options: int
 ) -> list[CaseResult]:
     every = {"parallel": 2, "repeat": 1} | options
-    async with local_model(Settings(), brain) as settings:
+    async with local_model(Settings(), brain, name="model") as settings:
         done = await evaluate(settings, [case], told=lambda _: None, **every)
     return list(done.results)
 
@@ -142,7 +142,7 @@ async def test_the_command_runs_saves_and_compares(
     ran = await bot(tmp_path, "eval", "cases.yaml", "--model", "walkthrough", "--save", "bad.json")
     assert ran.code == 1
     assert f"{case.name}  FAIL" in ran.out
-    assert "0 of 1 cases passed · stand-in model" in ran.out
+    assert "0 of 1 cases passed · walkthrough" in ran.out
     assert "✗ total" in ran.err
 
     def compared(*arguments: str) -> tuple[int, str]:

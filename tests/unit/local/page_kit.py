@@ -10,7 +10,7 @@ import aiohttp
 from bot.dev.workspace import ADA, Workspace
 
 GENERAL, SALES, FINANCE = "C0GENERAL1", "C0SALES001", "C0FINANCE1"
-NOTICE = "Answers come from a stand-in model."
+NOTICE = "This is a demo."
 SHORTCUTS = [
     {"name": "Ask about this…", "type": "message", "callback_id": "ask_about", "description": "d"},
     {"name": "Ask…", "type": "global", "callback_id": "ask_global", "description": "d"},

@@ -48,7 +48,7 @@ def test_a_dated_name_is_the_same_model() -> None:
     assert dated == PriceList().cost("gpt-5.4-mini", usage)
 
 
-@pytest.mark.parametrize("model", ["stand-in model", "my-own-model", ""])
+@pytest.mark.parametrize("model", ["demo", "my-own-model", ""])
 def test_an_unknown_model_has_no_price_and_the_window_of_the_settings(model: str) -> None:
     """Unknown is said, never passed off as free."""
     prices = PriceList(default_window=50_000)

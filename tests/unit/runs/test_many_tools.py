@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from bot.agent.limits import Limits
-from bot.core.outcome import RunStatus
 from bot.dev.model import Script, call, finish
-from bot.dev.model.standin import StandIn
 from bot.runs.policy.channels import ChannelSettings
 from bot.store import Stores
 from bot.toolkit import Tool, tool
@@ -51,14 +49,6 @@ async def test_what_the_thread_has_already_is_not_named_again(stores: Stores) ->
         await bot.ask("Which invoice is the oldest?")
         await bot.ask("And which invoice is the newest?")
     assert "And which" in bot.said()[-1]
-
-
-async def test_the_stand_in_finds_what_fits(stores: Stores) -> None:
-    """D1: a person who tries the bot without a model service gets as far with many tools."""
-    async with bot_with(stores, StandIn(), limits=Limits(listed_tools=3)) as bot:
-        outcome = await bot.ask("Remember that our fiscal year starts in July")
-    assert outcome.status is RunStatus.SUCCESS
-    assert "remember" in bot.offered()
 
 
 async def test_a_channel_with_few_tools_has_them_listed(stores: Stores) -> None:

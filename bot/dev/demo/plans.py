@@ -1,0 +1,311 @@
+"""The kinds of question that the demo knows, each with its plan.
+
+A plan is a generator: it yields the tool calls that it needs, is given their outputs, and returns
+the answer. `PLANS` lists the kinds in the order in which they are tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from .examples import QUESTIONS, TO_CLICK
+from .outputs import (
+    Message,
+    Table,
+    first_lines,
+    read_address,
+    read_handle,
+    read_messages,
+    read_schema,
+    read_table,
+)
+from .question import Question
+
+_MOST_QUOTED = 5
+_URL = re.compile(r"https?://[^\s<>|\"]+")
+_POST = re.compile(
+    r"\b(?:post|send)\b.*?[\"“](?P<text>.+?)[\"”].*?#(?P<channel>[\w-]+)", re.I | re.S
+)
+_REMEMBER = re.compile(r"\bremember (?:that )?(?P<text>.+)", re.I | re.S)
+_CONVERT = re.compile(
+    r"(?P<time>\d{1,2}:\d\d) in (?P<source>[A-Z][\w /]*?),? .*\bin (?P<target>[A-Z][\w /]*)"
+)
+_CLOCK = re.compile(r"\bwhat time is it(?: now)?(?: in (?P<zone>[A-Z][\w /]*))?", re.I)
+_SUM = re.compile(r"[\d(][\d\s.,()]*(?:%\s*of|[-+*/^])[\d\s.,()*/^%+-]*\d\)*%?")
+_PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_PROMISE = re.compile(r"\b(?:I will|I'll|please)\b", re.IGNORECASE)
+_CHANNEL = re.compile(r"#([\w-]+)")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call that a plan wants."""
+
+    tool: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The words of an answer, and other fields of its response type by their names."""
+
+    text: str
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+Plan = Generator[Call, str, Answer]
+
+
+def plan_for(question: Question) -> Plan:
+    """Return the plan of the first kind that the question fits."""
+    return next(plan(question) for fits, plan in PLANS if fits(question))
+
+
+def _says(words: str) -> Callable[[Question], bool]:
+    """Return a test for whether a question has one of the words, given as a pattern."""
+    pattern = re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+    return lambda question: pattern.search(question.text) is not None
+
+
+def _has(pattern: re.Pattern[str]) -> Callable[[Question], bool]:
+    return lambda question: pattern.search(question.text) is not None
+
+
+def _found(pattern: re.Pattern[str], question: Question) -> re.Match[str]:
+    """Return the match of a question that is known to fit."""
+    return next(pattern.finditer(question.text))
+
+
+def _source(title: str, url: str | None = None) -> list[dict[str, Any]]:
+    return [{"title": title, "url": url, "supports": "What this answer quotes."}]
+
+
+def _failed(what: str, output: str) -> Answer:
+    """Return an answer for an output that is not what the plan needs, with its first line."""
+    return Answer(f"{what} did not work. The tool said: {' '.join(first_lines(output, 1))}")
+
+
+def about_page(question: Question) -> Plan:
+    """Quote the beginning of a web page."""
+    url = _found(_URL, question)[0].rstrip(".,?!)")
+    output = yield Call("fetch_page", {"url": url})
+    if not read_handle(output):
+        return _failed(f"Reading {url}", output)
+    points = first_lines(output, _MOST_QUOTED)
+    return Answer(f"{url} begins like this.", {"key_points": points, "sources": _source(url, url)})
+
+
+def post(question: Question) -> Plan:
+    """Post a message elsewhere, which somebody approves first."""
+    wanted = _found(_POST, question)
+    arguments = {"channel": wanted["channel"], "text": wanted["text"]}
+    output = yield Call("post_message", arguments)
+    if not output.startswith("posted"):
+        return _failed(f"Posting in #{wanted['channel']}", output)
+    url = output.rpartition("link: ")[2].strip()
+    sources = _source(f"Message in #{wanted['channel']}", url)
+    return Answer(f"“{wanted['text']}” is posted in #{wanted['channel']}.", {"sources": sources})
+
+
+def recall(_question: Question) -> Plan:
+    """List what is remembered."""
+    output = yield Call("recall")
+    return Answer("This is what I remember here.", {"key_points": first_lines(output, 20)})
+
+
+def remember(question: Question) -> Plan:
+    """Remember something for the person who asks."""
+    text = _found(_REMEMBER, question)["text"].strip()
+    output = yield Call("remember", {"text": text})
+    if not output.startswith("Remembered"):
+        return _failed("Remembering it", output)
+    return Answer(
+        f"I remember “{text}”. You see it in the Home tab and can have it forgotten there."
+    )
+
+
+def convert_time(question: Question) -> Plan:
+    """Convert a time between two places."""
+    asked = _found(_CONVERT, question)
+    output = yield Call("convert_time", {
+        "time": asked["time"], "from_zone": asked["source"], "to_zone": asked["target"]
+    })  # fmt: skip
+    told = re.search(r"^to: \S+ (\d\d:\d\d)\S* (\w+)", output, re.M)
+    if not told:
+        return _failed("Converting the time", output)
+    when = f"{asked['time']} in {asked['source']}"
+    return Answer(f"{when} is {told[1]} in {asked['target']} ({told[2]}).")
+
+
+def tell_time(question: Question) -> Plan:
+    """Tell what time it is."""
+    zone = _found(_CLOCK, question)["zone"]
+    output = yield Call("current_time", {"zone": zone})
+    told = re.search(r"^now: (\S+) (\d\d:\d\d)\S* (\w+)", output, re.M)
+    if not told:
+        return _failed("Looking at the clock", output)
+    return Answer(f"It is {told[2]}{f' in {zone}' if zone else ''}, {told[3]}, {told[1]}.")
+
+
+def calculate(question: Question) -> Plan:
+    """Calculate one expression."""
+    asked = _found(_SUM, question)[0].strip(" ,.")
+    output = yield Call("calculate", {"expression": asked.replace(",", "")})
+    told = re.search(r"^result: (-?[\d.]+)$", output, re.M)
+    if not told:
+        return _failed(f"Calculating {asked}", output)
+    return Answer(f"{asked} = {Decimal(told[1]):,}")
+
+
+def about_conversation(question: Question) -> Plan:
+    """Show what was said in a thread, or in a channel that the question names."""
+    channel = _CHANNEL.search(question.text)
+    call = Call("read_channel", {"channel": channel[1]}) if channel else Call("read_thread")
+    messages = read_messages((yield call))
+    people = list(dict.fromkeys(message.author for message in messages))
+    where = channel[0] if channel else "this thread"
+    last = messages[-_MOST_QUOTED:]
+    fields = {
+        "key_points": [each.quote for each in last],
+        "open_questions": [_linked(each, "text") for each in last if each.text.endswith("?")],
+        "participants": people,
+        "timeline": [{"when": each.when, "what": f"{each.author} wrote."} for each in last],
+        "items": [
+            {**_linked(each, "task"), "owner": None, "due": None}
+            for each in last
+            if _PROMISE.search(each.text)
+        ],
+        "sources": [
+            part for each in last for part in _source(f"{each.author}, {each.when}", each.url)
+        ],
+        "tone": "as a form to fill in",
+    }
+    if question.kind == "draft":
+        return Answer(f"Thank you, {people[-1] if people else 'all'}. [Your reply]", fields)
+    count = f"{len(messages)} message{'s' * (len(messages) != 1)}"
+    return Answer(f"I read {count} in {where}, by {', '.join(people) or 'nobody'}.", fields)
+
+
+def _linked(message: Message, field_name: str) -> dict[str, Any]:
+    return {field_name: message.quote, "url": message.url}
+
+
+def about_file(question: Question) -> Plan:
+    """Total a table by one of its columns, with a chart if one is wanted; quote any other file."""
+    file = (question.attached or question.earlier)[-1]
+    output = yield Call("read_file", {"file_id": file.id})
+    table, sources = read_table(output), _source(file.name, read_address(output))
+    if table is None and not read_handle(output):
+        return _failed(f"Reading {file.name}", output)
+    if table is None or not table.words or not table.numbers:
+        points = first_lines(output, _MOST_QUOTED)
+        return Answer(f"{file.name} begins like this.", {"key_points": points, "sources": sources})
+    group = _named(table.words, question.text) or table.words[0]
+    value = _named(table.numbers, question.text) or table.numbers[-1]
+    sql = f'SELECT "{group}", sum("{value}") AS "{value}" FROM {table.handle} GROUP BY 1 ORDER BY 2 DESC LIMIT 20'  # noqa: S608 - the table's own names
+    arguments = {"sql": sql, "handles": [table.handle], "purpose": f"{value} by {group}"}
+    output = yield Call("query_table", arguments)
+    totals = read_table(output)
+    if totals is None:
+        return _failed(f"Querying {file.name}", output)
+    fields = {**_shown(totals, f"{value} by {group}"), "sources": sources}
+    if re.search(r"\bchart\b", question.text, re.IGNORECASE):
+        output = yield Call("make_chart", {
+            "handle": totals.handle, "kind": "bar", "title": f"{value} by {group}"[:50],
+            "label_column": group, "value_columns": [value],
+        })  # fmt: skip
+        fields["charts"] = [handle] if (handle := read_handle(output)) else []
+    first = f" {totals.rows[0][0]} comes first." if totals.rows else ""
+    return Answer(f"I added up {value} by {group} in {file.name}.{first}", fields)
+
+
+def about_database(question: Question) -> Plan:
+    """Count the rows of the database's table that the question names, or list its tables."""
+    output = yield Call("list_databases")
+    tables, database = read_schema(output), re.search(r"^database: (\S+)", output, re.M)
+    if not tables or not database:
+        return _failed("Looking into the database", output)
+    name = _named(tables, question.text)
+    if name is None:
+        points = [f"{table}: {', '.join(columns)}" for table, columns in tables.items()]
+        return Answer(
+            f"The database {database[1]} has {len(tables)} tables.", {"key_points": points}
+        )
+    group = _named(tables[name], question.text.rpartition(" by ")[2])
+    counts = f'count(*) AS number FROM "{name}"'
+    sql = f'SELECT "{group}", {counts} GROUP BY 1 ORDER BY 2 DESC' if group else f"SELECT {counts}"
+    what = f"{name} by {group}" if group else name
+    arguments = {"database": database[1], "sql": sql, "purpose": f"count {what}"}
+    output = yield Call("query_database", arguments)
+    counted = read_table(output)
+    if counted is None:
+        return _failed("Asking the database", output)
+    total = sum(int(row[-1]) for row in counted.rows)
+    fields = {**_shown(counted, what), "sources": _source(f"Database {database[1]}")}
+    return Answer(f"The database {database[1]} has {total:,} {name}.", fields)
+
+
+def introduce(_question: Question) -> Plan:
+    """Say what this is, with the examples."""
+    yield from ()
+    told = (
+        "I am the bot, without a language model. My tools, approvals and answers are real; "
+        "what I understand is a handful of questions like these."
+    )
+    return Answer(told, {"key_points": QUESTIONS, "follow_ups": TO_CLICK})
+
+
+def chat(_question: Question) -> Plan:
+    """Answer a greeting or thanks."""
+    yield from ()
+    return Answer("Hello! Ask me one of these, for example.", {"follow_ups": TO_CLICK})
+
+
+def give_up(_question: Question) -> Plan:
+    """Say that no plan fits, with the examples."""
+    yield from ()
+    told = (
+        "I have no plan for this. A language model would work on it with the same tools; "
+        "until there is one, I can show you these."
+    )
+    return Answer(told, {"key_points": QUESTIONS, "follow_ups": TO_CLICK})
+
+
+def _named(names: Iterable[str], text: str) -> str | None:
+    """Return the first name that the text has, also in its singular, if any."""
+    words = {word.rstrip("s") for word in re.findall(r"\w+", text.lower())}
+    return next((name for name in names if name.lower().rstrip("s") in words), None)
+
+
+def _shown(table: Table, caption: str) -> dict[str, Any]:
+    rows = [[_grouped(cell) for cell in row] for row in table.rows]
+    return {"table": {"caption": caption, "columns": list(table.columns), "rows": rows}}
+
+
+def _grouped(cell: str) -> str:
+    """Return a number with separators, as "1,234.5"; any other cell as it is."""
+    return f"{Decimal(cell):,}".removesuffix(".0") if _PLAIN_NUMBER.fullmatch(cell) else cell
+
+
+PLANS: list[tuple[Callable[[Question], bool], Callable[[Question], Plan]]] = [
+    (lambda question: question.kind in ("about", "draft"), about_conversation),
+    (_has(_URL), about_page),
+    (_has(_POST), post),
+    (_says("what do you remember"), recall),
+    (_has(_REMEMBER), remember),
+    (_says("what can you|what you can|who are you|what are you|help|real model"), introduce),
+    (_has(_CONVERT), convert_time),
+    (_has(_CLOCK), tell_time),
+    (_has(_SUM), calculate),
+    (lambda question: bool(question.attached), about_file),
+    (_says("thread|summari[sz]e|was said|was decided|still open|action items"), about_conversation),
+    (_says("database"), about_database),
+    (_says("hi|hello|hey|good morning|thanks|thank you"), chat),
+    (lambda question: bool(question.earlier), about_file),
+    (_says("customers?|orders?|products?|tickets?"), about_database),
+    (lambda _: True, give_up),
+]

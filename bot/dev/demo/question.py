@@ -1,0 +1,80 @@
+"""The question that a request ends with, and the calls that were made for it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..model.replies import Item
+from ..model.request import ModelRequest, item_text
+
+_HEADER = re.compile(r"\[[^\]\n]+? (?:asks|replies|says) in [^\]\n]+\]\s*")
+_QUOTED = re.compile(
+    r"^About this message:\n\[data (\w+)\]\n(?P<said>(?:>.*\n)+)\[end of data \1\]", re.M
+)
+_FILES = re.compile(r"^(?:Attached files|Files above in this thread):$", re.M)
+_FILE = re.compile(r"^- (?P<name>.+) \(file_id (?P<id>[^,)\s]+)", re.M)
+_NOTE = re.compile(r"^(?:\((?:You have answered|This is an edit).*\)|Before the edit: “.*”)$", re.M)
+_LONGEST = 2_000  # characters of a question that plans look at
+_MARKS = re.compile(r"\[(?:end of )?data \w+\]\n?")
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that the conversation names."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a person asks: their words, the message they point at, the files that were attached here
+    or before, and the `outputs` of the calls that were made for it, in order."""
+
+    text: str
+    quoted: str = ""
+    attached: tuple[File, ...] = ()
+    earlier: tuple[File, ...] = ()
+    outputs: tuple[str, ...] = ()
+    acquired: frozenset[str] = frozenset()
+    kind: str = "summary"
+    """The field of the answer that takes its text, which tells the response types apart."""
+
+
+def read_question(request: ModelRequest, kind: str) -> Question:
+    """Return the last question of the conversation; an empty one if there is none."""
+    at = [number for number, item in enumerate(request.items) if _is_question(item)]
+    if not at:
+        return Question("", kind=kind)
+    files = [file for n in at for file in _files(item_text(request.items[n]))]
+    said = _HEADER.sub("", item_text(request.items[at[-1]]), count=1)
+    attached = _files(said)
+    quoted = _QUOTED.search(said)
+    since = request.items[at[-1] + 1 :]
+    names = {item["call_id"]: item["name"] for item in since if item.get("type") == "function_call"}
+    outputs = [
+        (names.get(item["call_id"], ""), _MARKS.sub("", item_text(item)))
+        for item in since
+        if item.get("type") == "function_call_output"
+    ]
+    return Question(
+        text=_NOTE.sub("", _FILES.split(_QUOTED.sub("", said))[0]).strip()[:_LONGEST],
+        quoted="\n".join(line[2:] for line in quoted["said"].splitlines()) if quoted else "",
+        attached=tuple(attached),
+        earlier=tuple(files),
+        outputs=tuple(output for name, output in outputs if name != "acquire_tools"),
+        acquired=frozenset(
+            output.partition(":")[0] for name, output in outputs if name == "acquire_tools"
+        ),
+        kind=kind,
+    )
+
+
+def _is_question(item: Item) -> bool:
+    return item.get("role") == "user" and _HEADER.match(item_text(item)) is not None
+
+
+def _files(text: str) -> list[File]:
+    _, *listed = _FILES.split(text)
+    return [File(each["id"], each["name"]) for part in listed for each in _FILE.finditer(part)]

@@ -1,0 +1,203 @@
+"""The demo: what `bot dev` answers without a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bot.agent.complete import ResponseType
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.app.tool_loading import catalogue
+from bot.core.answers import ActionItems, Answer, DraftReply, Result, ThreadSummary
+from bot.dev import demo as package
+from bot.dev.demo import demo
+from bot.dev.demo.examples import QUESTIONS
+from bot.dev.model import ModelRequest
+from bot.dev.page.examples import EXAMPLES
+from bot.dev.sample_database import build
+from bot.evals.models import DEMO, WALKTHROUGH, asking
+from bot.evals.reading import read_cases
+from bot.evals.running import evaluate
+from bot.settings import Settings
+from tests.support.redis import redis_server, redis_url
+from tests.support.slack import GENERAL, bot_in_slack
+
+__all__ = ["redis_server", "redis_url"]
+CASES = Path(package.__file__).with_name("cases.yaml")
+
+TOOLS = [each.definition() for each in catalogue().tools]
+
+
+def request(
+    *items: dict[str, Any],
+    response: type[Result] = Answer,
+    form: dict[str, Any] | None = None,
+    tools: list[dict[str, Any]] = TOOLS,
+    forced: bool = False,
+) -> ModelRequest:
+    """A request that ends with these items and offers all tools."""
+    finish = ResponseType(response, response.text_field).definition
+    offered = [*tools, {**finish, "parameters": form} if form else finish]
+    choice = {"type": "function", "name": "complete_task"} if forced else "auto"
+    return ModelRequest({"tool_choice": choice}, list(items), None, offered, "")
+
+
+def asks(text: str, file: str = "") -> dict[str, Any]:
+    listed = f"\n\nAttached files:\n- {file} (file_id F1, text/csv, 4 kB)" if file else ""
+    return {
+        "role": "user",
+        "content": f"[Ada asks in #sales, 2026-11-21 09:00 UTC]\n\n{text}{listed}",
+    }
+
+
+def called(name: str, output: str) -> list[dict[str, Any]]:
+    """A call that was made, and its output."""
+    return [
+        {"type": "function_call", "call_id": "c", "name": name, "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": output},
+    ]
+
+
+def played(*items: dict[str, Any], output: str = "Not done: no.", **options: Any) -> dict[str, Any]:
+    """The answer of the demo where each of its calls has this output."""
+    conversation = list(items)
+    for _ in range(10):
+        [made] = demo(request(*conversation, **options)).items
+        if made["name"] == "complete_task":
+            return dict(json.loads(made["arguments"]))
+        conversation += called(made["name"], output)
+    raise AssertionError(f"no end: {conversation}")
+
+
+@pytest.mark.parametrize("model", [DEMO, WALKTHROUGH])
+async def test_every_example_runs_the_tools_it_shows(model: str, tmp_path: Path) -> None:
+    """U11: by the demo, and as a script: what the page suggests works before there is a key."""
+    build(tmp_path / "sample.sqlite")
+    sample = {"databases": {"sample": tmp_path / "sample.sqlite"}}
+    cases = [case.model_copy(update=sample) for case in read_cases([CASES])]
+    async with asking(model, Settings(), cases) as settings:
+        done = await evaluate(settings, cases, parallel=2, repeat=1, told=lambda _: None)
+    assert {each.case: each.reasons for each in done.results if not each.passed} == {}
+    if model == DEMO:
+        for each in done.results:
+            assert each.said.startswith("Demo: ")
+            assert "OPENAI_API_KEY" in each.said
+            assert "OPENAI_BASE_URL" in each.said
+            assert "Confidence: low" in each.said
+
+
+async def test_what_needs_a_yes_waits_for_it(redis_url: str) -> None:
+    """In Slack: a card with the exact text; once it is approved the message is in the other channel."""
+    async with bot_in_slack(demo, redis_url) as place:
+        ws, text = place.slack, place.mention("Post “We ship on Friday.” in #sales")
+        asked = await ws.say("U0ADA00001", GENERAL, text)
+        card = await place.answered(asked["ts"], "Approve")
+        button = next(
+            element
+            for block in card["blocks"]
+            for element in block.get("elements", ())
+            if element.get("text", {}).get("text") == "Approve"
+        )
+        await ws.click(
+            "U0ADA00001", GENERAL, card["ts"], button["action_id"], value=button.get("value")
+        )
+        await place.answered(asked["ts"], "is posted in #sales")
+        assert "We ship on Friday." in str(ws.messages("C0SALES001"))
+
+
+@pytest.mark.parametrize("question", ["Why is the sky blue?", "", "?", "What can you do?"])
+def test_what_no_plan_fits_is_answered_with_the_examples(question: str) -> None:
+    """Honestly, and without a tool; no file is needed for those that can be clicked."""
+    [made] = demo(request(asks(question))).items
+    answer = json.loads(made["arguments"])
+    assert answer["summary"].startswith("Demo: ")
+    assert answer["key_points"] == QUESTIONS
+    assert 0 < len(answer["follow_ups"]) <= 3
+    assert not any("revenue" in each for each in answer["follow_ups"])
+
+
+def test_the_page_suggests_examples_of_the_demo() -> None:
+    """One file says what is shown; the first example brings its table along."""
+    assert {each["question"] for each in EXAMPLES} <= set(QUESTIONS)
+    assert EXAMPLES[0]["sample"] == "sales.csv"
+
+
+KINDS = [
+    (asks("What does https://town.example/parking say?"), "fetch_page"),
+    (asks("What time is it in Lima?"), "current_time"),
+    (asks("How many orders by product?"), "list_databases"),
+    (asks("What was said in #design today?"), "read_channel"),
+    (asks("What do you remember?"), "recall"),
+    (asks("What is in it?", file="notes.csv"), "read_file"),
+    *((asks(text), "") for text in QUESTIONS),
+]
+
+
+@pytest.mark.parametrize(("question", "tool"), KINDS)
+def test_a_tool_that_fails_is_no_success(question: dict[str, Any], tool: str) -> None:
+    """Each kind calls its tool, says so when that did not work, and claims no figure."""
+    [made] = demo(request(question)).items
+    assert tool in ("", made["name"])
+    answer = played(question)
+    assert answer["summary"].startswith("Demo: ")
+    assert not {"table", "charts"} & {name for name, value in answer.items() if value}
+    assert "is posted" not in answer["summary"]
+    assert "I remember “" not in answer["summary"]
+
+
+def test_a_page_is_quoted_and_its_address_cited() -> None:
+    """What was read, without what only a model has a use for."""
+    page = "handle: doc_1 · 2 lines · source: Parking\ntitle: Parking\n\nA permit costs 42 euros."
+    answer = played(asks("What does https://town.example/parking say?"), output=page)
+    assert answer["key_points"] == ["A permit costs 42 euros."]
+    assert answer["sources"][0]["url"] == "https://town.example/parking"
+
+
+@pytest.mark.parametrize("response", [ThreadSummary, ActionItems, DraftReply])
+def test_each_response_type_is_filled(response: type[Result]) -> None:
+    """C3: the shortcuts on a message have their own forms, and the demo keeps to them."""
+    thread = "2 messages\n[2026-11-21 09:00] Ada: When?\n[2026-11-21 09:01] Ben: I will ask."
+    answer = played(asks("Summarise this thread"), response=response, output=thread)
+    response.model_validate(answer)
+    assert answer[response.text_field].startswith("Demo: ")
+
+
+def test_a_form_of_somebody_else_is_not_filled_with_inventions() -> None:
+    """C3: a caller's own schema is answered in words, because the demo has no values for it."""
+    form = {"type": "object", "properties": {"total": {"type": "number"}}}
+    reply = demo(request(asks("Hello"), form=form, forced=True))
+    assert reply.items[0]["text"].startswith("Demo: ")
+    assert reply.disobey
+
+
+def test_it_ends_when_it_has_to_and_says_when_it_has_no_tool() -> None:
+    """C5: `tool_choice` leaves it only the answer; a channel without a tool is told apart from that."""
+    question = asks("What is 2 + 3?")
+    [made] = demo(request(question, forced=True)).items
+    assert made["name"] == "complete_task"
+    acquire = {"name": "acquire_tools", "parameters": {"properties": {"names": {"type": "array"}}}}
+    [made] = demo(request(question, tools=[acquire])).items
+    assert json.loads(made["arguments"]) == {"names": ["calculate"]}
+    refused = called("acquire_tools", "calculate: there is no such tool. Similar: none.")
+    [made] = demo(request(question, *refused, tools=[acquire])).items
+    assert "not available here" in made["arguments"]
+
+
+def test_the_newest_question_counts_with_the_files_before_it() -> None:
+    """A question in the middle of a run begins its own plan; the table of the thread is still there."""
+    before = asks("What is the revenue by region?", file="sales.csv")
+    conversation = [before, *called("read_file", "broken"), asks("And by product?")]
+    [made] = demo(request(*conversation)).items
+    assert (made["name"], json.loads(made["arguments"])["file_id"]) == ("read_file", "F1")
+
+
+@given(
+    text=st.text(max_size=200), output=st.text(max_size=200), file=st.sampled_from(["", "a.csv"])
+)
+def test_no_words_break_it(text: str, output: str, file: str) -> None:
+    """Whatever people write and tools return, there is an answer."""
+    assert played(asks(text, file=file), output=output)["summary"].startswith("Demo: ")
