@@ -1,1 +1,0 @@
-"""Sums, units, dates and times, and chance."""

@@ -1,1 +1,0 @@
-"""What is to be done: posts, reminders, canvases, and what is changed of them before a yes."""

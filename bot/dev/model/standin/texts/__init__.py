@@ -1,1 +1,0 @@
-"""Documents, pages and images: what they say of a question."""
