@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bot.agent.complete import ResponseType
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.agent.builtin.complete_task import ResponseType
 from bot.app.tool_loading import catalogue
 from bot.core.answers import ActionItems, Answer, DraftReply, Result, ThreadSummary
 from bot.dev import demo as package
