@@ -17,7 +17,7 @@ from bot.agent.hooks.chain import Block, Go, HookChain, Prevent
 from bot.agent.interrupt import Interrupt
 from bot.agent.state import Ending, Failure, LoopState, Transition
 from bot.agent.window import portable
-from bot.core.answers import Answer
+from bot.core.answers import Answer, stored_name
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
 from bot.core.outcome import RunStatus, StopReason
@@ -62,7 +62,7 @@ def finished(
     ending = Ending(
         reason=reason,
         status=_status(reason, has_result=result is not None, work_done=bool(state.done)),
-        response_type=type(result).__name__ if result is not None else "",
+        response_type=stored_name(type(result)) if result is not None else "",
         result=result.model_dump_json() if result is not None else "",
         failure=failure,
         draft=draft,

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.app.run_setup import redis_and_stores, runner
 from bot.cli.console import ConsoleConversation, anybody, console_surface
-from bot.core.answers import GIVEN, Answer
+from bot.core.answers import GIVEN, Answer, stored_name
 from bot.core.ending import end_soon, ending_signals
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
@@ -66,7 +66,7 @@ def _request(
         place="a terminal",
         text=question,
         files=conversation.refs(),
-        response_type=GIVEN if schema is not None else Answer.__name__,
+        response_type=GIVEN if schema is not None else stored_name(Answer),
         response_schema=schema,
     )
 

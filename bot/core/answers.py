@@ -148,12 +148,22 @@ class DraftReply(Result):
 
 
 RESPONSE_TYPES: dict[str, type[Result]] = {
-    model.__name__: model for model in (Answer, ThreadSummary, ActionItems, DraftReply)
+    "Answer": Answer,
+    "ThreadSummary": ThreadSummary,
+    "ActionItems": ActionItems,
+    "DraftReply": DraftReply,
 }
-"""Response types by the name that a `Request` carries."""
+"""Response types by the name that requests and outcomes store, which a class keeps when it is renamed."""
 
 GIVEN = "GivenResult"
-"""The name of the type that a request brings with it, as a JSON schema."""
+"""The stored name of a type that a request brings with it, as a JSON schema."""
+
+_STORED_NAMES: dict[type[BaseModel], str] = {model: name for name, model in RESPONSE_TYPES.items()}
+
+
+def stored_name(model: type[BaseModel]) -> str:
+    """Return the name under which requests and outcomes store a response type."""
+    return _STORED_NAMES.get(model, GIVEN)
 
 
 class Series(BaseModel):

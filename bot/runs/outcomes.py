@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from bot.agent.calls.outputs import Step
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
-from bot.core.answers import Chart
+from bot.core.answers import Chart, stored_name
 from bot.core.context import RequestContext
 from bot.core.errors import ToolError
 from bot.core.outcome import Outcome, Rehearsal, RunStatus, StopReason, Totals
@@ -38,7 +38,7 @@ async def outcome_of(
         status=ended.status,
         stop_reason=ended.stop_reason,
         error=ended.error.kind if ended.error else None,
-        response_type=type(ended.result).__name__ if ended.result else request.response_type,
+        response_type=stored_name(type(ended.result)) if ended.result else request.response_type,
         result=ended.result.model_dump(mode="json") if ended.result else None,
         note=_with_doubts(
             explain(ended.stop_reason, ended.error, done, result=ended.result is not None), ended

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from bot.core.answers import RESPONSE_TYPES, Answer
+from bot.core.answers import RESPONSE_TYPES, Answer, stored_name
 from bot.core.request import Request
 from bot.services.given_schema import (
     GivenModel,
@@ -66,7 +66,7 @@ class ResponseType:
     def restored(self, name: str, result: str) -> BaseModel:
         """Return the result that was kept as JSON under the name of its class, which is this type
         or, for text that did not fit into it, `Answer`. It was checked when it was accepted."""
-        model = self.model if name == self.model.__name__ else Answer
+        model = self.model if name == stored_name(self.model) else Answer
         if issubclass(model, GivenModel):
             return model.model_construct(root=json.loads(result))
         return model.model_validate_json(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.core.answers import ActionItems, DraftReply, ThreadSummary
+from bot.core.answers import ActionItems, DraftReply, ThreadSummary, stored_name
 from bot.slack.render import words
 
 
@@ -32,7 +32,7 @@ class Task:
 
 SUMMARISE = Task(
     callback="summarise_thread",
-    response_type=ThreadSummary.__name__,
+    response_type=stored_name(ThreadSummary),
     title=words.SUMMARISE_TITLE,
     submit=words.SUMMARISE_SUBMIT,
     hint=words.SUMMARISE_HINT,
@@ -40,7 +40,7 @@ SUMMARISE = Task(
 )
 EXTRACT = Task(
     callback="extract_actions",
-    response_type=ActionItems.__name__,
+    response_type=stored_name(ActionItems),
     title=words.EXTRACT_TITLE,
     submit=words.EXTRACT_SUBMIT,
     hint=words.EXTRACT_HINT,
@@ -48,7 +48,7 @@ EXTRACT = Task(
 )
 DRAFT = Task(
     callback="draft_reply",
-    response_type=DraftReply.__name__,
+    response_type=stored_name(DraftReply),
     title=words.DRAFT_TITLE,
     submit=words.DRAFT_SUBMIT,
     hint=words.DRAFT_HINT,

@@ -16,7 +16,7 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event, ToolEnded
-from bot.core.answers import GIVEN, Answer
+from bot.core.answers import GIVEN, Answer, stored_name
 from bot.core.approvals import Approval, Asked
 from bot.core.errors import BotError, ToolDefinitionError
 from bot.core.failpoints import failpoint
@@ -66,7 +66,7 @@ async def step_request(execution: str, inputs: Mapping[str, Any], *, team: str) 
         author="A workflow",
         place="a workflow step",
         text=question,
-        response_type=GIVEN if schema else Answer.__name__,
+        response_type=GIVEN if schema else stored_name(Answer),
         response_schema=schema,
     )
 

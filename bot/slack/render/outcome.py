@@ -17,6 +17,7 @@ from bot.core.answers import (
     DraftReply,
     Result,
     ThreadSummary,
+    stored_name,
 )
 from bot.core.outcome import Outcome, Rehearsal, RunStatus
 from bot.core.request import Request
@@ -223,7 +224,7 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     questions = [q for q in asked if isinstance(q, str)] if isinstance(asked, list) else []
     follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
     small_talk = _is_small_talk(outcome, request)
-    is_draft = outcome.response_type == DraftReply.__name__  # to be posted by the person
+    is_draft = outcome.response_type == stored_name(DraftReply)  # to be posted by the person
     again = again_buttons(
         request.id,
         again=outcome.response_type in RESPONSE_TYPES and not (outcome.changed or small_talk),
@@ -238,7 +239,7 @@ def _is_small_talk(outcome: Outcome, request: Request) -> bool:
     was looked up. There is nothing in it to work out anew or to judge."""
     asks = any(mark in request.text for mark in _QUESTION_MARKS)
     said_little = len(request.text.split()) <= _FEW_WORDS and not asks
-    whole = outcome.status is RunStatus.SUCCESS and outcome.response_type == Answer.__name__
+    whole = outcome.status is RunStatus.SUCCESS and outcome.response_type == stored_name(Answer)
     if not (said_little and whole) or outcome.totals.tool_calls:
         return False
     beside = {Answer.text_field, "follow_ups", "confidence"}

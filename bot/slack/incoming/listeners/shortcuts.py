@@ -9,7 +9,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.errors import SlackApiError
 
-from bot.core.answers import Answer
+from bot.core.answers import Answer, stored_name
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry
 from bot.runs.policy.preferences import PreferenceBook
@@ -173,5 +173,5 @@ async def _question(form: Filled, user: str, key: str, asking: Asking) -> Questi
         files=about.files,
         # Nobody else reads a direct message with the bot, and there the answer may stay.
         private=only_me and not channel.startswith("D"),
-        response_type=task.response_type if task else Answer.__name__,
+        response_type=task.response_type if task else stored_name(Answer),
     )
