@@ -45,8 +45,10 @@ class _Docket(Docket):
 
     @override
     def register(self, function: TaskFunction, names: list[str] | None = None) -> None:
-        is_safeguard = function is _concurrency._safeguard_wake
-        super().register(_safeguard_wake if is_safeguard else function, names)
+        if function is _concurrency._safeguard_wake:  # docket adds it under its own name
+            super().register(_safeguard_wake, [function.__name__])
+        else:
+            super().register(function, names)
 
 
 async def _safeguard_wake(waiter_stream: str, max_concurrent: int) -> None:

@@ -128,8 +128,9 @@ class Engine:
         async def sweep() -> None:
             """Do nothing: earlier versions scheduled this, and Redis may still hold it."""
 
-        self._docket.register(ticket)
-        self._docket.register(sweep)
+        # Redis holds tickets under these names, and under that of the argument.
+        self._docket.register(ticket, names=["ticket"])
+        self._docket.register(sweep, names=["sweep"])
 
     async def submit(self, request: Request, event_id: str) -> bool:
         """Keep the request and have it run; False when it was taken in before.
