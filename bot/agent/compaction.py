@@ -13,9 +13,9 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from bot.agent import prompts
-from bot.agent.calls.outputs import in_marks, marked, new_mark
+from bot.agent.calls.outputs import mark_as_data, marked_text, new_mark
 from bot.agent.interrupt import Interrupt, Interrupted
-from bot.agent.window import asked, is_models, paired, portable, words
+from bot.agent.window import is_from_model, portable, text_of, user_requests, whole_pairs
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
 from bot.core.text.token_estimate import estimated_tokens
@@ -58,23 +58,23 @@ class Compaction:
     window: int
     _cuts: dict[tuple[str, str], Item] = field(default_factory=dict)  # each output is saved once
 
-    async def compacted(self, items: Sequence[Item], task: Item | None) -> Compacted | None:
+    async def compact(self, items: Sequence[Item], task: Item | None) -> Compacted | None:
         """Return `items` with everything before the last exchanges put into one message; None when
         there is nothing to shorten. What people want of `task` stays. The last exchanges stay whole
         if they fit into a part of the window; else their largest outputs become a preview and a
         handle, and then the oldest of them go."""
-        wanted = asked(items, task)
+        wanted = user_requests(items, task)
         recent = _recent(items, items.index(wanted[0]) if wanted and wanted[0] in items else 0)
         kept = [item for item in wanted if item not in items[recent:]]
         old = [item for item in items[:recent] if item not in kept]
-        last = paired(items[recent:])
-        fitting = await self._fitting(last)
+        last = whole_pairs(items[recent:])
+        fitting = await self._fit(last)
         if not old and fitting == last:
             return None
-        summary, usage = await self._summarised(old) if old else ("", NO_USAGE)
+        summary, usage = await self._summarise(old) if old else ("", NO_USAGE)
         outputs = [item for item in items if _is_output(item)]
         gone = [each for each in outputs if self._as_cut(each) not in fitting]
-        saved = await self._saved(gone)
+        saved = await self._save(gone)
         before = prompts.summary_of_before(summary, saved)
         notes = (prompts.note(before),) if before else ()
         return Compacted(portable((*notes, *kept, *fitting)), usage)
@@ -83,7 +83,7 @@ class Compaction:
     def _room(self) -> int:
         return self.window or _UNKNOWN_WINDOW
 
-    async def _fitting(self, items: Sequence[Item]) -> tuple[Item, ...]:
+    async def _fit(self, items: Sequence[Item]) -> tuple[Item, ...]:
         """Return `items` in at most a share of the window: first the largest outputs are cut to a
         preview, then the oldest items that people did not say go, in whole pairs."""
         fitting, room = list(items), int(self._room * _SHARE_OF_LAST)
@@ -97,10 +97,10 @@ class Compaction:
             if oldest is None:
                 break
             del fitting[oldest]
-            fitting = list(paired(fitting))
+            fitting = list(whole_pairs(fitting))
         return tuple(fitting)
 
-    async def _saved(self, outputs: Sequence[Item]) -> list[str]:
+    async def _save(self, outputs: Sequence[Item]) -> list[str]:
         """Return the handles of the newest of `outputs`, as far as they are large."""
         cuts = [await self._cut(each) for each in outputs[-_MOST_HANDLES:]]
         return [handle for each in cuts if (handle := saved_handle(str(each["output"])))]
@@ -111,7 +111,7 @@ class Compaction:
         said = str(item["output"])
         if _key(item) in self._cuts or _PREVIEW.holds(said):
             return self._as_cut(item)
-        theirs = in_marks(said)
+        theirs = marked_text(said)
         text, mark = theirs or said, new_mark() if theirs else ""
         if handle := saved_handle(said):
             head = f"{SAVED}{handle} · it was cut again to make room.\n"
@@ -122,7 +122,7 @@ class Compaction:
                     short = await limited(text, _PREVIEW, self.artifacts, name="earlier")
             except (Interrupted, TimeoutError):
                 short = shortened(text, _PREVIEW)
-        cut = {**item, "output": marked(short, mark) if mark else short}
+        cut = {**item, "output": mark_as_data(short, mark) if mark else short}
         self._cuts[_key(item)] = cut
         return cut
 
@@ -130,7 +130,7 @@ class Compaction:
         """Return an output as it was cut before, or itself."""
         return self._cuts.get(_key(item), item)
 
-    async def _summarised(self, items: Sequence[Item]) -> tuple[str, Usage]:
+    async def _summarise(self, items: Sequence[Item]) -> tuple[str, Usage]:
         """Return a summary by the model of the newest of `items`, or a mechanical one if that fails,
         and its usage."""
         source = _newest(transcript(items), min(_SUMMARY_SOURCE, self._room // 2))
@@ -143,7 +143,9 @@ class Compaction:
         )
         until = min(self.deadline, asyncio.get_running_loop().time() + _SUMMARY_SECONDS)
         try:
-            async with aclosing(self.interrupt.each(self.model.respond(request), until)) as parts:
+            async with aclosing(
+                self.interrupt.iterate(self.model.respond(request), until)
+            ) as parts:
                 async for part in parts:
                     if isinstance(part, ModelResponse) and part.text:
                         return part.text, part.usage
@@ -177,7 +179,7 @@ def _recent(items: Sequence[Item], request: int) -> int:
     """Where the exchanges begin that stay whole: the last two turns of the model that called."""
     begins, turns = 0, []
     for n in range(request + 1, len(items)):
-        if is_models(items[n]) and not is_models(items[n - 1]):
+        if is_from_model(items[n]) and not is_from_model(items[n - 1]):
             begins = n
         if items[n].get("type") == "function_call" and begins not in turns:
             turns.append(begins)
@@ -198,4 +200,4 @@ def _as_text(item: Item, line: int) -> str:
         case "reasoning":
             return ""
         case _:
-            return f"{item.get('role', 'assistant')}: {words(item)[:line]}"
+            return f"{item.get('role', 'assistant')}: {text_of(item)[:line]}"

@@ -17,7 +17,7 @@ _NO_ROOM_TO_WAIT = 0.85
 _TURNS_LEFT = 0.5
 
 
-class Filling(StrEnum):
+class ContextAction(StrEnum):
     """What is done before the next call."""
 
     NOTHING = "nothing"
@@ -26,14 +26,14 @@ class Filling(StrEnum):
     CLOSE = "close"  # one last call
 
 
-def decide(ratio: float, state: LoopState, limits: Limits) -> Filling:
+def context_action(ratio: float, state: LoopState, limits: Limits) -> ContextAction:
     """Return what to do when the chain fills `ratio` of the model's input limit."""
     if state.closing or ratio < min(limits.compact_at, limits.context_ratio):
-        return Filling.NOTHING
+        return ContextAction.NOTHING
     if ratio >= limits.context_ratio and state.compacted:
-        return Filling.CLOSE
+        return ContextAction.CLOSE
     may_offer = state.task is not None and not state.force_finish and not state.went_on
     enough_turns = limits.turns - state.turn > _TURNS_LEFT * limits.turns
     if may_offer and enough_turns and ratio < _NO_ROOM_TO_WAIT:
-        return Filling.OFFER
-    return Filling.COMPACT
+        return ContextAction.OFFER
+    return ContextAction.COMPACT

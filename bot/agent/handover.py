@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.agent import prompts
 from bot.agent.events import RunEnded
 from bot.agent.state import FOR_THREAD, LoopState
-from bot.agent.window import said
+from bot.agent.window import assistant_message
 from bot.core.chain import CallerState, Item
 from bot.core.outcome import RunStatus, StopReason
 
@@ -53,7 +53,7 @@ def caller_after(ended: RunEnded, *, model: str, bound_to: str | None) -> Caller
     )
 
 
-def caller_unsaid(after: CallerState) -> CallerState:
+def caller_without_answer(after: CallerState) -> CallerState:
     """Return the thread after a run of which nobody sees the end."""
     stopped = prompts.note(prompts.STOPPED)
     if stopped in after.pending[-1:]:
@@ -61,14 +61,16 @@ def caller_unsaid(after: CallerState) -> CallerState:
     return after.model_copy(update={"pending": (*after.pending, stopped)})
 
 
-def unanswered(asked: Sequence[str], told: str) -> tuple[Item, ...]:
+def failed_exchange(asked: Sequence[str], told: str) -> tuple[Item, ...]:
     """Return what a thread keeps of a run that failed: what was asked, without files and images that
     may be why it failed, and what people were told instead of an answer."""
     questions = ({"role": "user", "content": text[:_MOST_ASKED]} for text in asked if text)
-    return (*questions, said(told))
+    return (*questions, assistant_message(told))
 
 
-def caller_with(before: CallerState, items: Sequence[Item], bound_to: str | None) -> CallerState:
+def caller_after_failure(
+    before: CallerState, items: Sequence[Item], bound_to: str | None
+) -> CallerState:
     """Return the thread as it was before a run that failed, with `items` on its chain. What hooks
     knew of it is not all there is any more."""
     pending = (*before.pending, *items)

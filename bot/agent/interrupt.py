@@ -32,7 +32,7 @@ class Interrupt:
     def requested(self) -> bool:
         return self._requested
 
-    def why(self, default: StopReason) -> StopReason:
+    def reason_or(self, default: StopReason) -> StopReason:
         """Return why the run was interrupted: `default`, unless the request named a reason."""
         return self._reason or default
 
@@ -54,7 +54,7 @@ class Interrupt:
         """
         return _Scope(self, deadline)
 
-    async def each(self, stream: AsyncGenerator[T], deadline: float) -> AsyncGenerator[T]:
+    async def iterate(self, stream: AsyncGenerator[T], deadline: float) -> AsyncGenerator[T]:
         """Iterate with every step bounded as by `within`; closes `stream` however it ends."""
         try:
             while True:

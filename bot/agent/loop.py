@@ -24,27 +24,27 @@ from bot.agent.events import (
     SavePoint,
     TurnStarted,
 )
-from bot.agent.hooks.chain import beside
+from bot.agent.hooks.chain import run_beside
 from bot.agent.model_call import CallResult
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.agent.phases import Continue, Finish, Phases
 from bot.agent.recovery import prepare, recover
 from bot.agent.state import LoopState
 
 
-async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
+async def run(state: LoopState, deps: LoopDeps) -> AsyncGenerator[Event]:
     """Work until the task is done or a guard ends it; the last event is RunEnded, or Paused.
 
     `state.pending` holds the request. The consumer keeps what `Recorded` and `SavePoint` carry
     before it asks for the next event. Leaving early drops the model's stream and cancels running
     tools; another run can go on from the state that was kept last.
     """
-    phases = Phases(parts, began=asyncio.get_running_loop().time() - state.elapsed)
+    phases = Phases(deps, began=asyncio.get_running_loop().time() - state.elapsed)
     state = await phases.load_history(state)
     step = phases.step_from(state)
     if isinstance(step, Continue):  # else the ending was kept before an interruption
         yield RunStarted(phases.model(state))
-        await phases.hook(state, lambda: parts.hooks.on_run_start(state), None)
+        await phases.ask_hooks(state, lambda: deps.hooks.on_run_start(state), None)
     phase = _act if state.open else _turn  # a run that was interrupted may have a response
     while isinstance(step, Continue):
         async with aclosing(phase(phases, step.state)) as events:
@@ -53,14 +53,14 @@ async def run(state: LoopState, parts: Parts) -> AsyncGenerator[Event]:
                     case Continue() | Finish():
                         step = event
                     case Recorded() | SavePoint():
-                        yield phases.timed(event)
+                        yield phases.with_time(event)
                     case Paused():
                         yield event
                         return
                     case _:
                         yield event
         phase = _turn
-    await parts.hooks.on_end(step.outcome)
+    await deps.hooks.on_end(step.outcome)
     yield step.outcome
 
 
@@ -69,7 +69,7 @@ async def _turn(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Cont
     for kept in await prepare(phases, state):
         state = kept.state
         yield kept
-    yield TurnStarted(state.turn + 1, phases.parts.limits.turns, len(phases.input(state)))
+    yield TurnStarted(state.turn + 1, phases.deps.limits.turns, len(phases.input(state)))
 
     request = await phases.assemble(state)
     result = CallResult()
@@ -89,8 +89,8 @@ async def _turn(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Cont
     yield recorded
     for tombstone in phases.tombstones(recorded.state, result):
         yield tombstone
-    if phases.is_stopped_before(recorded.state):
-        recorded = phases.recorded(*observe.left(recorded.state, phases.parts.interrupt))
+    if phases.is_stopped_before_calls(recorded.state):
+        recorded = phases.record_items(*observe.leave_calls(recorded.state, phases.deps.interrupt))
         yield recorded
     if not recorded.state.open:
         yield phases.step_from(recorded.state)
@@ -102,10 +102,10 @@ async def _turn(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Cont
 
 async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Continue | Finish]:
     """Run the calls of the open response, and decide what it means for the run."""
-    parts, response = phases.parts, observe.opened(state)
+    deps, response = phases.deps, observe.open_response(state)
     outputs: tuple[CallOutput, ...] = ()
     async with (
-        beside(partial(parts.hooks.after_response, state, response)) as more,
+        run_beside(partial(deps.hooks.after_response, state, response)) as more,
         aclosing(phases.dispatch(state)) as happenings,
     ):
         async for happening in happenings:
@@ -120,24 +120,24 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
                     return
                 case _:
                     yield happening
-        if said := await observe.result_in(state, parts.response_type):
+        if said := await observe.result_in_text(state, deps.response_type):
             outputs = (said,)
         state, outputs = await phases.judge(state, outputs)
-        extra = await phases.notes_beside(more, state)
+        extra = await phases.items_of_hooks(more, state)
 
-    if reason := observe.refusal(response):
-        state, notes = observe.refused(state, reason, parts.response_type)
+    if reason := observe.refusal_reason(response):
+        state, notes = observe.end_with_refusal(state, reason, deps.response_type)
     elif response.calls:  # one of them may be complete_task, with a valid result
-        state, notes = observe.answered(state, outputs, parts.interrupt)
+        state, notes = observe.take_outputs(state, outputs, deps.interrupt)
     elif response.incomplete and not (outputs or state.closing):
-        state, notes = observe.cut_off(state, parts.response_type)
+        state, notes = observe.continue_after_cut(state, deps.response_type)
     elif response.text:
-        state, notes = observe.spoken(state, outputs, parts.response_type, parts.interrupt)
+        state, notes = observe.take_text(state, outputs, deps.response_type, deps.interrupt)
     else:
-        state, notes = observe.nothing(state)
-    state, notes = observe.concluded(
-        state, notes, extra, parts.response_type, parts.limits.malformed
+        state, notes = observe.retry_empty(state)
+    state, notes = observe.close_response(
+        state, notes, extra, deps.response_type, deps.limits.malformed
     )
-    recorded = phases.recorded(state, notes)
+    recorded = phases.record_items(state, notes)
     yield recorded
     yield phases.step_from(recorded.state)

@@ -11,7 +11,7 @@ from bot.agent.builtin.complete_task import Draft
 from bot.agent.calls.hosted_steps import HostedEvent, HostedSteps
 from bot.agent.events import ReasoningDelta, ResultDelta, TextDelta, TextWithdrawn
 from bot.agent.interrupt import Interrupted
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.core.errors import CallRefused, ModelError, ModelErrorKind
 from bot.core.outcome import StopReason
 from bot.model.types import (
@@ -23,7 +23,7 @@ from bot.model.types import (
     TextPart,
 )
 
-_REDO = 2
+_RETRIES = 2
 """How often a call is made again after its stream broke."""
 
 _MOST_DRAFT = 4_000  # characters
@@ -52,17 +52,17 @@ class ModelCall:
     """A call that may take until `deadline`, in a run that may take until `run_ends`; both in seconds on
     the event loop's clock."""
 
-    parts: Parts
+    deps: LoopDeps
     deadline: float
     run_ends: float
 
-    async def made(self, request: ModelRequest) -> AsyncGenerator[Shown | CallResult]:
+    async def make(self, request: ModelRequest) -> AsyncGenerator[Shown | CallResult]:
         """Make the call, again where the stream breaks. Yield its progress, and last its result."""
         before: tuple[str, ...] = ()
-        for attempt in range(_REDO + 1):
+        for attempt in range(_RETRIES + 1):
             said, draft, steps = "", "", HostedSteps()
             try:
-                async with aclosing(self._once(request, steps)) as parts:
+                async with aclosing(self._attempt(request, steps)) as parts:
                     async for part in parts:
                         said += part.text if isinstance(part, TextDelta | ResultDelta) else ""
                         draft += part.text if isinstance(part, ResultDelta) else ""
@@ -72,37 +72,37 @@ class ModelCall:
             except Interrupted:
                 for ended in steps.broken_off():
                     yield ended
-                stop = self.parts.interrupt.why(StopReason.CANCELLED_STREAMING)
+                stop = self.deps.interrupt.reason_or(StopReason.CANCELLED_STREAMING)
                 yield CallResult(stop=stop, draft=draft[:_MOST_DRAFT])
             except TimeoutError:
                 for ended in steps.broken_off():
                     yield ended
                 yield TextWithdrawn()
                 yield CallResult(
-                    stop=self._which_timeout(), partials=_and(before, said), may_close=True
+                    stop=self._which_timeout(), partials=_appended(before, said), may_close=True
                 )
             except CallRefused as refused:
                 if refused.reason is StopReason.PAUSED:  # no call more, of sub-agents neither
-                    self.parts.interrupt.request(StopReason.PAUSED)
+                    self.deps.interrupt.request(StopReason.PAUSED)
                 yield CallResult(stop=refused.reason, partials=before, may_close=refused.may_close)
             except ModelError as error:
                 for ended in steps.broken_off():
                     yield ended
                 yield TextWithdrawn()
-                before = _and(before, said)
-                if error.kind is ModelErrorKind.INTERRUPTED and attempt < _REDO:
+                before = _appended(before, said)
+                if error.kind is ModelErrorKind.INTERRUPTED and attempt < _RETRIES:
                     continue
                 overflow = error.kind is ModelErrorKind.CONTEXT_OVERFLOW
                 stop = StopReason.PROMPT_TOO_LONG if overflow else StopReason.MODEL_ERROR
                 yield CallResult(stop=stop, error=error, partials=before)
             return
 
-    async def _once(
+    async def _attempt(
         self, request: ModelRequest, steps: HostedSteps
     ) -> AsyncGenerator[Delta | HostedEvent | CallResult]:
         """Make one try, every step of it bounded by the deadline."""
-        draft = Draft(self.parts.response_type)
-        stream = self.parts.interrupt.each(self.parts.model.respond(request), self.deadline)
+        draft = Draft(self.deps.response_type)
+        stream = self.deps.interrupt.iterate(self.deps.model.respond(request), self.deadline)
         async with aclosing(stream):
             async for part in stream:
                 match part:
@@ -126,5 +126,5 @@ class ModelCall:
         return StopReason.RUN_TIMEOUT if out_of_time else StopReason.TURN_TIMEOUT
 
 
-def _and(before: tuple[str, ...], said: str) -> tuple[str, ...]:
+def _appended(before: tuple[str, ...], said: str) -> tuple[str, ...]:
     return (*before, said) if said else before

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from bot.agent import prompts
 from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.builtin.complete_task import ResponseType, json_in
-from bot.agent.calls.outputs import CallOutput, cancelled
+from bot.agent.calls.outputs import CallOutput, cancelled_output
 from bot.agent.hooks.chain import Block, Go, HookChain, Prevent
 from bot.agent.interrupt import Interrupt
 from bot.agent.state import Ending, Failure, LoopState, Transition
@@ -23,7 +23,7 @@ from bot.core.errors import ModelError
 from bot.core.outcome import RunStatus, StopReason
 from bot.model.types import CONTENT_FILTER, ModelResponse
 
-Notes = tuple[Item, ...]
+Items = tuple[Item, ...]
 
 _FAILED = frozenset(
     {
@@ -44,7 +44,7 @@ _WHOLE = frozenset({StopReason.COMPLETED, StopReason.DIMINISHING_RETURNS})
 _CANCELLED = frozenset({StopReason.CANCELLED_STREAMING, StopReason.CANCELLED_TOOLS})
 
 
-def finished(
+def end_run(
     state: LoopState,
     reason: StopReason,
     result: BaseModel | None = None,
@@ -67,7 +67,7 @@ def finished(
         failure=failure,
         draft=draft,
     )
-    return state.go(state.transition, ending=ending)
+    return state.replace(ending=ending)
 
 
 def _status(reason: StopReason, *, has_result: bool, work_done: bool) -> RunStatus:
@@ -81,20 +81,20 @@ def _status(reason: StopReason, *, has_result: bool, work_done: bool) -> RunStat
     return RunStatus.PARTIAL if has_result or work_done else RunStatus.FAILED
 
 
-def close(state: LoopState, reason: StopReason) -> tuple[LoopState, Notes]:
+def close(state: LoopState, reason: StopReason) -> tuple[LoopState, Items]:
     """Prepare the last call after a guard has tripped: it must be `complete_task`."""
-    notes: Notes = (prompts.note(prompts.closing(reason)),)
+    notes: Items = (prompts.note(prompts.closing(reason)),)
     pending = (*state.pending, *notes)
     closing = state.go(Transition.CLOSING, closing=reason, force_finish=True, pending=pending)
     return closing, notes
 
 
-Observed = tuple[LoopState, Notes]
+Observation = tuple[LoopState, Items]
 """The next state, which holds the ending if this is it, and the items that it adds to the
 conversation."""
 
 
-async def judged(
+async def judge_result(
     state: LoopState, outputs: Sequence[CallOutput], hooks: HookChain
 ) -> tuple[tuple[CallOutput, ...], Usage, dict[str, Any]]:
     """Put a valid result before the stop hooks. Return the outputs with their verdict, the
@@ -119,7 +119,7 @@ async def judged(
     return tuple(left if each is final else each for each in outputs), verdict.usage, memory
 
 
-def refusal(response: ModelResponse) -> StopReason | None:
+def refusal_reason(response: ModelResponse) -> StopReason | None:
     """Return why there is no answer and will be none, if the model or its service said so."""
     if response.incomplete == CONTENT_FILTER:
         return StopReason.CONTENT_FILTER
@@ -128,15 +128,17 @@ def refusal(response: ModelResponse) -> StopReason | None:
     return None
 
 
-def refused(state: LoopState, reason: StopReason, response_type: ResponseType) -> Observed:
+def end_with_refusal(
+    state: LoopState, reason: StopReason, response_type: ResponseType
+) -> Observation:
     """End the run; nothing is chained to a refusal. One of the last call, or of the demand to call
     `complete_task`, takes nothing away from what there was before."""
     if state.closing or state.nudges:
-        return finished_with_text(state, response_type), ()
-    return finished(state, reason), ()
+        return end_without_result(state, response_type), ()
+    return end_run(state, reason), ()
 
 
-def finished_with_text(
+def end_without_result(
     state: LoopState,
     response_type: ResponseType,
     reason: StopReason = StopReason.MALFORMED_OUTPUT,
@@ -146,61 +148,68 @@ def finished_with_text(
     had tripped before it, or else for `reason`. What the model had said before it was pointed to
     `complete_task` is the result."""
     result = response_type.from_text(state.first_text) if state.nudges else None
-    return finished(state, state.closing or reason, result, error=error)
+    return end_run(state, state.closing or reason, result, error=error)
 
 
-def left(state: LoopState, interrupt: Interrupt) -> Observed:
+def leave_calls(state: LoopState, interrupt: Interrupt) -> Observation:
     """End a run that was stopped before any call of the open response was begun: the chain stays at
     its parent."""
-    notes = tuple(cancelled(call).item() for call in opened(state).calls)
-    ended = state.go(state.transition, open=None)
-    return finished(ended, interrupt.why(StopReason.CANCELLED_TOOLS)), notes
+    notes = tuple(cancelled_output(call).item() for call in open_response(state).calls)
+    ended = state.replace(open=None)
+    return end_run(ended, interrupt.reason_or(StopReason.CANCELLED_TOOLS)), notes
 
 
-def cut_off(state: LoopState, response_type: ResponseType) -> Observed:
+def continue_after_cut(state: LoopState, response_type: ResponseType) -> Observation:
     """Ask the model to go on where its response reached the output limit, at most three times in a
     row; where nothing of it was whole, to do it again, shorter."""
-    if not opened(state).items:
-        notes: Notes = (prompts.note(prompts.CUT_OFF),)
+    if not open_response(state).items:
+        notes: Items = (prompts.note(prompts.CUT_OFF),)
         malformed = state.malformed + 1
-        return state.go(Transition.MALFORMED, malformed=malformed, **_next(state, notes)), notes
-    first_text = state.first_text if state.nudges else _said(state)
+        return state.go(
+            Transition.MALFORMED, malformed=malformed, **_chain_after(state, notes)
+        ), notes
+    first_text = state.first_text if state.nudges else _text_so_far(state)
     if state.continued >= _MOST_CONTINUED:
-        state = state.go(state.transition, **_next(state, ()))
+        state = state.replace(**_chain_after(state, ()))
         result = response_type.from_text(first_text) if first_text else None
-        return finished(state, StopReason.MALFORMED_OUTPUT, result), ()
+        return end_run(state, StopReason.MALFORMED_OUTPUT, result), ()
     notes = (prompts.note(prompts.CONTINUE),)
     continued = state.continued + 1
     return state.go(
-        Transition.CONTINUED, first_text=first_text, continued=continued, **_next(state, notes)
+        Transition.CONTINUED,
+        first_text=first_text,
+        continued=continued,
+        **_chain_after(state, notes),
     ), notes
 
 
-def _next(state: LoopState, items: Notes) -> dict[str, Any]:
+def _chain_after(state: LoopState, items: Items) -> dict[str, Any]:
     """Return the chain with `items` after the open response. No document says that a response which
     was cut can be followed, so what is kept of it is sent again, on the chain of its parent."""
-    response = opened(state)
+    response = open_response(state)
     if response.incomplete:
         return {"pending": (*state.pending, *portable(response.items), *items)}
     return {"parent": response.id, "pending": items}
 
 
-def _said(state: LoopState) -> str:
+def _text_so_far(state: LoopState) -> str:
     """Return the text of the open response, with what was said before its parts were cut off."""
     before = state.first_text if state.continued and not state.nudges else ""
-    return before + opened(state).text
+    return before + open_response(state).text
 
 
-def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interrupt) -> Observed:
+def take_outputs(
+    state: LoopState, outputs: Sequence[CallOutput], interrupt: Interrupt
+) -> Observation:
     """Move the chain on to the open response, with an output for each of its calls. A result that was
     accepted ends the run, and so does Stop."""
-    response = opened(state)
+    response = open_response(state)
     rejected = any(each.tool == COMPLETE and not each.ok for each in outputs)
     blocked = any(each.blocked for each in outputs)
     went_well = any(each.ok for each in outputs)
     # A result of the wrong form, alone, says nothing of the tools.
     malformed = not went_well and all(each.tool == COMPLETE for each in outputs)
-    items: Notes = tuple(output.item() for output in outputs)
+    items: Items = tuple(output.item() for output in outputs)
     brought = (link for each in outputs for link in each.links)
     links = dict.fromkeys((*state.links, *response.links, *brought))
     acquired = dict.fromkeys((*state.acquired, *(n for each in outputs for n in each.acquired)))
@@ -209,7 +218,7 @@ def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interru
         Transition.BLOCKED if blocked else transition,
         turn=state.turn - blocked,  # a hook's objection costs the model no turn
         sent_back=state.sent_back + blocked,
-        **_next(state, items),
+        **_chain_after(state, items),
         links=tuple(links),
         acquired=tuple(acquired),
         restart=next((each.restart for each in outputs if each.restart), ""),
@@ -222,23 +231,23 @@ def answered(state: LoopState, outputs: Sequence[CallOutput], interrupt: Interru
         failed_turns=0 if went_well else state.failed_turns + (not malformed),
     )
     if final := next((each for each in outputs if each.result is not None), None):
-        state = finished(state, state.closing or final.ends or StopReason.COMPLETED, final.result)
+        state = end_run(state, state.closing or final.ends or StopReason.COMPLETED, final.result)
     elif any(each.cancelled for each in outputs):
-        state = finished(state, interrupt.why(StopReason.CANCELLED_TOOLS))
+        state = end_run(state, interrupt.reason_or(StopReason.CANCELLED_TOOLS))
     elif response.incomplete:
-        notes: Notes = (prompts.note(prompts.CONTINUE),)
-        return state.go(state.transition, pending=(*state.pending, *notes)), (*items, *notes)
+        notes: Items = (prompts.note(prompts.CONTINUE),)
+        return state.replace(pending=(*state.pending, *notes)), (*items, *notes)
     return state, items
 
 
-async def result_in(state: LoopState, response_type: ResponseType) -> CallOutput | None:
+async def result_in_text(state: LoopState, response_type: ResponseType) -> CallOutput | None:
     """Return the result that the open response gives as text, as the output of a call that it would
     have made: JSON of the response type, or an answer in words where nothing else was done."""
-    response = opened(state)
+    response = open_response(state)
     if response.calls or response.refusal or not response.text:
         return None
     result: BaseModel | None = None
-    said = _said(state)
+    said = _text_so_far(state)
     with suppress(ValidationError):
         result = await response_type.parse(json_in(said))
     is_first = state.turn + state.sent_back == 1 + state.continued and not state.tool_calls
@@ -248,33 +257,33 @@ async def result_in(state: LoopState, response_type: ResponseType) -> CallOutput
     return CallOutput("", COMPLETE, "", result=result) if result else None
 
 
-def spoken(
+def take_text(
     state: LoopState,
     outputs: Sequence[CallOutput],
     response_type: ResponseType,
     interrupt: Interrupt,
-) -> Observed:
+) -> Observation:
     """End the run with text that holds a result, unless a hook sends it back. Point any other text
     without calls to `complete_task` once, then force that; if only text comes even so, wrap the first
     text, so that nothing the model said is lost."""
-    first_text = state.first_text if state.nudges else _said(state)
+    first_text = state.first_text if state.nudges else _text_so_far(state)
     for output in outputs:
         if output.result is not None:
-            state = state.go(state.transition, **_next(state, ()))
+            state = state.replace(**_chain_after(state, ()))
             reason = state.closing or output.ends or StopReason.COMPLETED
-            return finished(state, reason, output.result), ()
+            return end_run(state, reason, output.result), ()
         if output.blocked:
-            return _sent_back(state, output.text)
+            return _send_back(state, output.text)
     if any(output.cancelled for output in outputs):  # a stop came while it was judged
-        return finished(state, interrupt.why(StopReason.CANCELLED_TOOLS)), ()
+        return end_run(state, interrupt.reason_or(StopReason.CANCELLED_TOOLS)), ()
     if state.force_finish:
         result = response_type.from_text(first_text)
-        state = state.go(state.transition, **_next(state, ()))
-        return finished(state, state.closing or StopReason.MALFORMED_OUTPUT, result), ()
-    notes: Notes = (prompts.note(prompts.NUDGE),)
+        state = state.replace(**_chain_after(state, ()))
+        return end_run(state, state.closing or StopReason.MALFORMED_OUTPUT, result), ()
+    notes: Items = (prompts.note(prompts.NUDGE),)
     nudged = state.go(
         Transition.FORCED if state.nudges else Transition.NUDGED,
-        **_next(state, notes),
+        **_chain_after(state, notes),
         malformed=0,
         force_finish=bool(state.nudges),
         nudges=state.nudges + 1,
@@ -283,44 +292,44 @@ def spoken(
     return nudged, notes
 
 
-def _sent_back(state: LoopState, why: str) -> Observed:
-    notes: Notes = (prompts.note(why),)
+def _send_back(state: LoopState, why: str) -> Observation:
+    notes: Items = (prompts.note(why),)
     blocked = state.go(
         Transition.BLOCKED,
         turn=state.turn - 1,
         sent_back=state.sent_back + 1,
-        **_next(state, notes),
+        **_chain_after(state, notes),
     )
     return blocked, notes
 
 
-def nothing(state: LoopState) -> Observed:
+def retry_empty(state: LoopState) -> Observation:
     """Ask again for a response that held neither text nor calls."""
-    notes: Notes = (prompts.note(prompts.EMPTY),)
+    notes: Items = (prompts.note(prompts.EMPTY),)
     malformed = state.malformed + 1
-    return state.go(Transition.MALFORMED, malformed=malformed, **_next(state, notes)), notes
+    return state.go(Transition.MALFORMED, malformed=malformed, **_chain_after(state, notes)), notes
 
 
-def concluded(
+def close_response(
     state: LoopState,
-    notes: Notes,
+    notes: Items,
     extra: Sequence[Item],
     response_type: ResponseType,
     most_malformed: int,
-) -> Observed:
+) -> Observation:
     """Close the open response: `extra` are messages of hooks for the next request. A last call that
     brought no result ends the run with what its tools did, and so does one malformed response
     too many in a row."""
     continued = state.continued if state.transition is Transition.CONTINUED else 0
     pending = (*state.pending, *extra)
-    state = state.go(state.transition, open=None, pending=pending, continued=continued)
+    state = state.replace(open=None, pending=pending, continued=continued)
     is_last = state.closing is not None or state.malformed > most_malformed
     if is_last and not state.ending:
-        state = finished_with_text(state, response_type)
+        state = end_without_result(state, response_type)
     return state, (*notes, *extra)
 
 
-def opened(state: LoopState) -> ModelResponse:
+def open_response(state: LoopState) -> ModelResponse:
     """Return the response that is being worked on. Raises ValueError when there is none."""
     if state.open is None:
         raise ValueError("the run has no response to work on")

@@ -1,4 +1,4 @@
-"""`Parts`: the dependencies of a run."""
+"""`LoopDeps`: the dependencies of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Prices(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class LoopDeps:
     """All that a run works with; the loop builds none of it.
 
     `models` are tried in order: the next one when the last stays overloaded. `history` reads

@@ -12,9 +12,9 @@ from bot.agent.builtin import checkpoint
 from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.builtin.shared_budget import Pool
 from bot.agent.calls.call import Intent
-from bot.agent.calls.dispatch import NOT_RUN, Answered, Dispatch, Dispatched, Waiting
+from bot.agent.calls.dispatch import NOT_RUN, AwaitingDecision, Dispatch, Dispatched, OutputsReady
 from bot.agent.calls.hosted_steps import hosted_steps
-from bot.agent.calls.outputs import CallOutput, stopped_result
+from bot.agent.calls.outputs import CallOutput, cancelled_result
 from bot.agent.events import (
     Event,
     FromSubagent,
@@ -23,15 +23,15 @@ from bot.agent.events import (
     RunEnded,
     SavePoint,
 )
-from bot.agent.filling import Filling, decide
+from bot.agent.filling import ContextAction, context_action
 from bot.agent.guards import usage_ratio
 from bot.agent.interrupt import Interrupted
 from bot.agent.model_call import CallResult, ModelCall, Shown
-from bot.agent.observe import Notes, finished, finished_with_text, judged
-from bot.agent.parts import Parts
+from bot.agent.observe import Items, end_run, end_without_result, judge_result
+from bot.agent.parts import LoopDeps
 from bot.agent.resuming import accepted_result, with_history
 from bot.agent.state import LoopState, OpenResponse
-from bot.agent.window import paired, reasoned
+from bot.agent.window import whole_pairs, without_stray_reasoning
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError
@@ -65,7 +65,7 @@ class Phases:
     """The phases of one run, which holds nothing of the run but what it was given; `began` is the time
     of its first step on the event loop's clock, in seconds."""
 
-    parts: Parts
+    deps: LoopDeps
     began: float
 
     def step_from(self, state: LoopState) -> Continue | Finish:
@@ -73,76 +73,76 @@ class Phases:
         return Finish(self.ended(state)) if state.ending else Continue(state)
 
     def model(self, state: LoopState) -> str:
-        return self.parts.models[state.fallback]
+        return self.deps.models[state.fallback]
 
     def window_size(self, state: LoopState) -> int:
-        return self.parts.prices.window(self.model(state))
+        return self.deps.prices.window(self.model(state))
 
-    def filling(self, state: LoopState) -> Filling:
+    def context_action(self, state: LoopState) -> ContextAction:
         """Return what to do about the context before the next call."""
-        return decide(usage_ratio(state, self.window_size(state)), state, self.parts.limits)
+        return context_action(usage_ratio(state, self.window_size(state)), state, self.deps.limits)
 
     def offers_restart(self, state: LoopState) -> bool:
         """Whether the next request lets the model begin a fresh chain."""
-        return self.filling(state) is Filling.OFFER
+        return self.context_action(state) is ContextAction.OFFER
 
     async def load_history(self, state: LoopState) -> LoopState:
         """Return `state` with what only the ledger holds of it, which is read where there can be
         something; and with its ending where an older program kept a result without one."""
-        parts = self.parts
-        if not (parts.stateless or state.was_worked_on):
+        deps = self.deps
+        if not (deps.stateless or state.has_begun):
             return state
-        entries = await parts.history()
-        state = with_history(state, entries, parts.context.run_id, stateless=parts.stateless)
-        result = await accepted_result(state, entries, parts.response_type)
-        return finished(state, state.closing or StopReason.COMPLETED, result) if result else state
+        entries = await deps.history()
+        state = with_history(state, entries, deps.context.run_id, stateless=deps.stateless)
+        result = await accepted_result(state, entries, deps.response_type)
+        return end_run(state, state.closing or StopReason.COMPLETED, result) if result else state
 
     def elapsed(self) -> float:
         """Seconds that workers have spent on the run."""
         return asyncio.get_running_loop().time() - self.began
 
-    def timed(self, event: Recorded | SavePoint) -> Recorded | SavePoint:
+    def with_time(self, event: Recorded | SavePoint) -> Recorded | SavePoint:
         """Return `event` with the time that was spent until now in its state, and what hooks must
         remember."""
-        return replace(event, state=self.remembered(event.state, elapsed=self.elapsed()))
+        return replace(event, state=self.with_hook_memory(event.state, elapsed=self.elapsed()))
 
-    def remembered(self, state: LoopState, **changes: Any) -> LoopState:
+    def with_hook_memory(self, state: LoopState, **changes: Any) -> LoopState:
         """Return `state` with what hooks must remember, and `changes`."""
-        hooks = state.hooks | self.parts.hooks.memory()
-        return state.go(state.transition, hooks=hooks, **changes)
+        hooks = state.hooks | self.deps.hooks.memory()
+        return state.replace(hooks=hooks, **changes)
 
     def tools(self, state: LoopState, *, restart: bool) -> tuple[dict[str, Any], ...]:
         """Return the definitions that a request carries; `restart` offers a fresh chain."""
-        catalogue, finish = self.parts.toolbox.catalogue, self.parts.response_type.definition
+        catalogue, finish = self.deps.toolbox.catalogue, self.deps.response_type.definition
         more = (checkpoint.DEFINITION,) if restart else ()
         return (*catalogue.always, finish, *catalogue.acquired(state.acquired), *more)
 
     def input(self, state: LoopState) -> tuple[Item, ...]:
         """Return the items that the next request sends."""
-        return paired(state.conversation) if self.parts.stateless else state.pending
+        return whole_pairs(state.conversation) if self.deps.stateless else state.pending
 
     async def assemble(self, state: LoopState) -> ModelRequest:
         """Return the next request: only what is new, on the chain; tools and instructions every time."""
-        parts = self.parts
+        deps = self.deps
         request = ModelRequest(
             model=self.model(state),
-            instructions=parts.instructions,
+            instructions=deps.instructions,
             input=self.input(state),
             tools=self.tools(state, restart=self.offers_restart(state)),
-            previous_response_id=None if parts.stateless else state.parent,
+            previous_response_id=None if deps.stateless else state.parent,
             forced_tool=COMPLETE if state.force_finish else None,
-            store=not parts.stateless,
-            cache_key=parts.context.request.thread_key,
-            user_hash=parts.user_hash,
+            store=not deps.stateless,
+            cache_key=deps.context.request.thread_key,
+            user_hash=deps.user_hash,
             watched=COMPLETE,
             is_last=state.closing is not None,
         )
-        return await self.hook(state, lambda: parts.hooks.transform_context(request), request)
+        return await self.ask_hooks(state, lambda: deps.hooks.transform_context(request), request)
 
     def reason(self, request: ModelRequest, state: LoopState) -> AsyncGenerator[Shown | CallResult]:
         """Make the model call. The last item is its result."""
-        run_ends = self.began + self.parts.limits.run_seconds
-        return ModelCall(self.parts, self.call_deadline(state), run_ends).made(request)
+        run_ends = self.began + self.deps.limits.run_seconds
+        return ModelCall(self.deps, self.call_deadline(state), run_ends).make(request)
 
     async def dispatch(self, state: LoopState) -> AsyncGenerator[Event | Dispatched]:
         """Run the calls of the open response. The last item holds their outputs, unless it is
@@ -153,32 +153,34 @@ class Phases:
         tools = self.tools(state, restart=state.went_on)
         offered = frozenset(tool["name"] for tool in tools if "name" in tool)
         outputs: tuple[CallOutput, ...] | None = None
-        kept, pool = state, Pool(self.parts.limits, state)
+        kept, pool = state, Pool(self.deps.limits, state)
         dispatch = self._dispatch(state, open_now.response, pool)
         async with aclosing(dispatch.run(open_now, offered)) as happenings:
             async for event in happenings:
                 if isinstance(event, Dispatched):
-                    outputs = tuple(pool.credited(output) for output in event.outputs)
-                elif isinstance(event, Intent | Answered):
+                    outputs = tuple(pool.with_steps(output) for output in event.outputs)
+                elif isinstance(event, Intent | OutputsReady):
                     open_now = _noted(open_now, event, pool)
-                    kept = pool.charged(state.go(state.transition, open=open_now))
+                    kept = pool.with_children(state.replace(open=open_now))
                     yield SavePoint(kept)
-                elif isinstance(event, Waiting):
+                elif isinstance(event, AwaitingDecision):
                     yield Paused(event.call_ids)
                 else:
                     yield event
                     if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
-                        kept = pool.charged(state.go(state.transition, open=open_now))
+                        kept = pool.with_children(state.replace(open=open_now))
                         yield SavePoint(kept)
-        if pool.charged(state).usage != kept.usage:  # what was cancelled has cost something too
-            yield SavePoint(pool.charged(state.go(state.transition, open=open_now)))
+        if (
+            pool.with_children(state).usage != kept.usage
+        ):  # what was cancelled has cost something too
+            yield SavePoint(pool.with_children(state.replace(open=open_now)))
         if outputs is not None:
             yield Dispatched(outputs)
 
-    def is_stopped_before(self, state: LoopState) -> bool:
+    def is_stopped_before_calls(self, state: LoopState) -> bool:
         """Whether the person stopped the run when the open response had just come, before any of its
         calls was begun. A result alone is taken all the same: it is what they asked for."""
-        if state.open is None or not self.parts.interrupt.requested:
+        if state.open is None or not self.deps.interrupt.requested:
             return False
         response = state.open.response
         return any(call["name"] != COMPLETE for call in response.calls)
@@ -189,29 +191,29 @@ class Phases:
         """Put a valid result before the stop hooks. Return the state with what that took, and the
         outputs with their verdict."""
         unjudged = (tuple(outputs), NO_USAGE, dict[str, Any]())  # the result is taken as it is
-        hooks = self.parts.hooks
-        verdict = await self.hook(state, lambda: judged(state, outputs, hooks), unjudged)
+        hooks = self.deps.hooks
+        verdict = await self.ask_hooks(state, lambda: judge_result(state, outputs, hooks), unjudged)
         verdicts, usage, memory = verdict
-        if self.parts.interrupt.requested:  # a stop that comes while the result is judged wins
-            verdicts = tuple(stopped_result(output) for output in outputs)
+        if self.deps.interrupt.requested:  # a stop that comes while the result is judged wins
+            verdicts = tuple(cancelled_result(output) for output in outputs)
         spent = self.spend(state, usage)
-        return spent.go(state.transition, hooks=state.hooks | memory), verdicts
+        return spent.replace(hooks=state.hooks | memory), verdicts
 
     def _dispatch(self, state: LoopState, response: ModelResponse, pool: Pool) -> Dispatch:
-        limits, window = self.parts.limits, self.window_size(state)
+        limits, window = self.deps.limits, self.window_size(state)
         ratio = usage_ratio(state, window)
         calls = len(response.calls)
         asked = min(max(calls, 1), limits.calls_per_turn)
         answers = calls * estimated_tokens(NOT_RUN)  # one for each call, though it is not run
         most, room = room_for_calls(limits.tool_output, window, ratio, asked, answers)
         return Dispatch(
-            toolbox=self.parts.toolbox,
-            limits=self.parts.limits,
-            interrupt=self.parts.interrupt,
-            response_type=self.parts.response_type,
-            hooks=self.parts.hooks,
+            toolbox=self.deps.toolbox,
+            limits=self.deps.limits,
+            interrupt=self.deps.interrupt,
+            response_type=self.deps.response_type,
+            hooks=self.deps.hooks,
             context=self._context(state, response.id, room),
-            deadline=self.began + self.parts.limits.run_seconds,
+            deadline=self.began + self.deps.limits.run_seconds,
             pool=pool,
             most=most,
             is_last=state.closing is not None,
@@ -221,7 +223,7 @@ class Phases:
         """Return `state` with what `response` took."""
         counted, window = self.spend(state, response.usage), self.window_size(state)
         called = sum(call["name"] != COMPLETE for call in response.calls)
-        ratio = usage_ratio(state.go(state.transition, last_usage=response.usage), window)
+        ratio = usage_ratio(state.replace(last_usage=response.usage), window)
         return counted.go(
             state.transition,
             turn=state.turn + 1,
@@ -229,7 +231,7 @@ class Phases:
             went_on=self.offers_restart(state),
             tool_calls=state.tool_calls + called + len(response.hosted),
             done=(*state.done, *hosted_steps(response.hosted)),
-            compacted=state.compacted and ratio >= self.parts.limits.compact_at,
+            compacted=state.compacted and ratio >= self.deps.limits.compact_at,
         )
 
     def spend(self, state: LoopState, usage: Usage) -> LoopState:
@@ -237,23 +239,22 @@ class Phases:
         if usage == NO_USAGE:
             return state
         usage = usage.beyond(state.usage)
-        price = self.parts.prices.cost(self.model(state), usage)
+        price = self.deps.prices.cost(self.model(state), usage)
         cost = None if price is None or state.cost is None else state.cost + price
-        return state.go(state.transition, usage=state.usage + usage, cost=cost)
+        return state.replace(usage=state.usage + usage, cost=cost)
 
-    def recorded(self, state: LoopState, items: Notes, *, checkpoint: bool = False) -> Recorded:
+    def record_items(self, state: LoopState, items: Items, *, checkpoint: bool = False) -> Recorded:
         """Return the event that `items` were added; a `checkpoint` takes the place of everything before."""
-        entry = LedgerEntry(run_id=self.parts.context.run_id, items=items, checkpoint=checkpoint)
+        entry = LedgerEntry(run_id=self.deps.context.run_id, items=items, checkpoint=checkpoint)
         if checkpoint:
-            state = state.go(state.transition, conversation=())
+            state = state.replace(conversation=())
         return Recorded(self._with_items(state, items, new=not checkpoint), entry)
 
-    def _with_items(self, state: LoopState, items: Notes, *, new: bool = True) -> LoopState:
+    def _with_items(self, state: LoopState, items: Items, *, new: bool = True) -> LoopState:
         """Return `state` after `items` were added to the conversation; not `new` are those that stand
         in for others."""
-        sent = reasoned(items) if self.parts.stateless else ()
-        return state.go(
-            state.transition,
+        sent = without_stray_reasoning(items) if self.deps.stateless else ()
+        return state.replace(
             conversation=(*state.conversation, *sent),
             new_items=(*state.new_items, *items) if new else state.new_items,
         )
@@ -265,14 +266,14 @@ class Phases:
         kept = in_hand.response
         is_of_no_use = bool(response.incomplete) and not kept.items
         entry = LedgerEntry(
-            run_id=self.parts.context.run_id,
+            run_id=self.deps.context.run_id,
             items=response.items if is_of_no_use else kept.items,
             response_id=response.id,
             usage=response.usage,
             abandoned=is_of_no_use,
         )
         state = self._with_items(self.count(state, kept), kept.items)
-        return Recorded(state.go(state.transition, open=in_hand), entry)
+        return Recorded(state.replace(open=in_hand), entry)
 
     def tombstones(self, state: LoopState, result: CallResult) -> Iterator[Recorded]:
         """Yield what tries of a call had said before they failed: kept in the record, never sent,
@@ -280,28 +281,28 @@ class Phases:
         decided again by whoever takes over."""
         for said in result.partials:
             item = {"role": "assistant", "content": said}
-            entry = LedgerEntry(run_id=self.parts.context.run_id, items=(item,), abandoned=True)
+            entry = LedgerEntry(run_id=self.deps.context.run_id, items=(item,), abandoned=True)
             yield Recorded(state, entry)
 
     def end_without_response(self, state: LoopState, result: CallResult) -> SavePoint:
         """End a run whose last call brought nothing: for the guard that had tripped before it, or with
         what the model had said before, or else for the reason of the call. A person's Stop comes
         first."""
-        if (state.closing or state.nudges) and not self.parts.interrupt.requested:
+        if (state.closing or state.nudges) and not self.deps.interrupt.requested:
             reason = StopReason.MALFORMED_OUTPUT if result.error else result.stop
-            response_type = self.parts.response_type
-            return SavePoint(finished_with_text(state, response_type, reason, result.error))
-        return SavePoint(finished(state, result.stop, error=result.error, draft=result.draft))
+            response_type = self.deps.response_type
+            return SavePoint(end_without_result(state, response_type, reason, result.error))
+        return SavePoint(end_run(state, result.stop, error=result.error, draft=result.draft))
 
     def ended(self, state: LoopState) -> RunEnded:
         """Report the ending that `state` holds."""
         ending = state.ending
         if ending is None:
             raise ValueError("a run without an ending has not ended")
-        state = self.remembered(state)
+        state = self.with_hook_memory(state)
         result, error = None, None
         if ending.response_type:
-            result = self.parts.response_type.restored(ending.response_type, ending.result)
+            result = self.deps.response_type.restored(ending.response_type, ending.result)
         if failure := ending.failure:
             error = ModelError(
                 failure.kind,
@@ -320,10 +321,10 @@ class Phases:
         )
 
     def _context(self, state: LoopState, response_id: str, room: Room) -> RequestContext:
-        limits, window = self.parts.limits, self.window_size(state)
+        limits, window = self.deps.limits, self.window_size(state)
         ratio = usage_ratio(state, window)
         return replace(
-            self.parts.context,
+            self.deps.context,
             max_response_size=room.characters,
             max_response_tokens=room.tokens,
             context_window=window,
@@ -332,15 +333,15 @@ class Phases:
             model=self.model(state),
             deadline=self.began + limits.run_seconds,
             # Some services number the calls of each response from the start, so their ids alone would not do.
-            idempotency_key=f"{self.parts.context.run_id}:{response_id}",
+            idempotency_key=f"{self.deps.context.run_id}:{response_id}",
         )
 
-    async def hook(self, state: LoopState, ask: Callable[[], Awaitable[T]], default: T) -> T:
+    async def ask_hooks(self, state: LoopState, ask: Callable[[], Awaitable[T]], default: T) -> T:
         """Return what hooks say. Stop and the end of the run's time abandon whatever they await, and
         `default` takes its place; what the run does next meets the same, at once."""
         deadline = self.hook_deadline(state)
         try:
-            async with self.parts.interrupt.within(deadline):
+            async with self.deps.interrupt.within(deadline):
                 return await ask()
         except Interrupted:
             return default
@@ -352,23 +353,23 @@ class Phases:
     def hook_deadline(self, state: LoopState) -> float:
         """Until when hooks that are asked now may take, on the event loop's clock. Nobody is asked
         again when the run's time is up, but the last call has its own."""
-        run_ends = self.began + self.parts.limits.run_seconds
+        run_ends = self.began + self.deps.limits.run_seconds
         return self.call_deadline(state) if state.closing else run_ends
 
-    async def notes_beside(self, more: asyncio.Task[tuple[Item, ...]], state: LoopState) -> Notes:
+    async def items_of_hooks(self, more: asyncio.Task[tuple[Item, ...]], state: LoopState) -> Items:
         """Return what hooks that ran beside the tools have to say."""
-        return await self.hook(state, lambda: more, ())
+        return await self.ask_hooks(state, lambda: more, ())
 
     def call_deadline(self, state: LoopState) -> float:
         """Until when a call that is made now may take, on the event loop's clock."""
-        now, limits = asyncio.get_running_loop().time(), self.parts.limits
+        now, limits = asyncio.get_running_loop().time(), self.deps.limits
         if state.closing:
             return now + min(_LAST_CALL_SECONDS, limits.turn_seconds)
         return min(now + limits.turn_seconds, self.began + limits.run_seconds)
 
 
-def _noted(open_response: OpenResponse, event: Intent | Answered, pool: Pool) -> OpenResponse:
-    if isinstance(event, Answered):
-        outputs = tuple(pool.credited(output) for output in event.outputs)
+def _noted(open_response: OpenResponse, event: Intent | OutputsReady, pool: Pool) -> OpenResponse:
+    if isinstance(event, OutputsReady):
+        outputs = tuple(pool.with_steps(output) for output in event.outputs)
         return open_response.model_copy(update={"outputs": outputs})
     return open_response.model_copy(update={"begun": (*open_response.begun, event.call_id)})

@@ -11,14 +11,14 @@ from contextlib import suppress
 from bot.agent import prompts
 from bot.agent.compaction import Compaction
 from bot.agent.events import Recorded, SavePoint
-from bot.agent.filling import Filling
+from bot.agent.filling import ContextAction
 from bot.agent.guards import gauge, tripped
 from bot.agent.interrupt import Interrupted
 from bot.agent.model_call import CallResult
-from bot.agent.observe import Notes, close
+from bot.agent.observe import Items, close
 from bot.agent.phases import Phases
 from bot.agent.state import LoopState, Transition
-from bot.agent.window import active, asked, portable
+from bot.agent.window import active_items, portable, user_requests
 from bot.core.chain import NO_USAGE
 from bot.core.errors import ModelError, ModelErrorKind
 
@@ -28,44 +28,46 @@ async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
     told of a limit that comes near, or that this call is the last, and what hooks say."""
     steps: list[Recorded] = []
     if state.restart:
-        steps.append(await _restarted(phases, state))
+        steps.append(await _restart(phases, state))
         state = steps[-1].state
-    elif phases.filling(state) is Filling.COMPACT:
-        short = await _shortened(phases, state)
-        state = short.state if short else state.go(state.transition, compacted=True)
+    elif phases.context_action(state) is ContextAction.COMPACT:
+        short = await _compact(phases, state)
+        state = short.state if short else state.replace(compacted=True)
         steps += [short] if short else []
-    noted, notes = await _guarded(phases, state)
+    noted, notes = await _apply_guards(phases, state)
     if notes:
-        steps.append(phases.recorded(noted, notes))
+        steps.append(phases.record_items(noted, notes))
         noted = steps[-1].state
-    nothing: Notes = ()
-    if said := await phases.hook(noted, lambda: phases.parts.hooks.on_turn_start(noted), nothing):
+    nothing: Items = ()
+    if said := await phases.ask_hooks(
+        noted, lambda: phases.deps.hooks.on_turn_start(noted), nothing
+    ):
         # What failed before, as a call that nobody allowed but changed, says nothing of a new wish.
         has_new_wish = any(each.get("role") == "user" for each in said)
         failed = 0 if has_new_wish else noted.failed_turns
         told = noted.go(Transition.TOLD_MORE, pending=(*noted.pending, *said), failed_turns=failed)
-        steps.append(phases.recorded(told, said))
+        steps.append(phases.record_items(told, said))
     return steps
 
 
-async def _guarded(phases: Phases, state: LoopState) -> tuple[LoopState, Notes]:
+async def _apply_guards(phases: Phases, state: LoopState) -> tuple[LoopState, Items]:
     """Ask the guards, then the hooks; tell the model once when a limit comes near."""
     if state.closing:
         return state, ()
-    limits = phases.parts.limits
+    limits = phases.deps.limits
     used = gauge(state, limits, elapsed=phases.elapsed())
-    is_full = phases.filling(state) is Filling.CLOSE
+    is_full = phases.context_action(state) is ContextAction.CLOSE
     reason = tripped(used, state, limits, is_full=is_full)
     if reason is None and (state.turn or state.transition is Transition.BLOCKED):
-        hooks = phases.parts.hooks
-        reason = await phases.hook(state, lambda: hooks.should_stop_after_turn(state), None)
+        hooks = phases.deps.hooks
+        reason = await phases.ask_hooks(state, lambda: hooks.should_stop_after_turn(state), None)
     if reason:
         return close(state, reason)
     limit, share = used.fullest
     if state.warned or share < limits.warn_at:
         return state, ()
-    notes: Notes = (prompts.note(prompts.warning(limit, share)),)
-    return state.go(state.transition, warned=True, pending=(*state.pending, *notes)), notes
+    notes: Items = (prompts.note(prompts.warning(limit, share)),)
+    return state.replace(warned=True, pending=(*state.pending, *notes)), notes
 
 
 async def recover(
@@ -79,18 +81,18 @@ async def recover(
     """
     kind = result.error.kind if result.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
-        return await (_rebuilt if state.parent_missed else _asked_again)(phases, state)
+        return await (_rebuild if state.parent_missed else _retry_parent)(phases, state)
     if kind is ModelErrorKind.CONTEXT_OVERFLOW and not state.overflowed:
-        return await _shortened(phases, state.go(state.transition, overflowed=True))
+        return await _compact(phases, state.replace(overflowed=True))
     if (
         result.error
         and _is_models_own(result.error)
-        and state.fallback + 1 < len(phases.parts.models)
+        and state.fallback + 1 < len(phases.deps.models)
     ):
         return SavePoint(state.go(Transition.FELL_BACK, fallback=state.fallback + 1))
     if result.may_close and not state.closing:
         closing, notes = close(state, result.stop)
-        return phases.recorded(closing, notes)
+        return phases.record_items(closing, notes)
     return None
 
 
@@ -104,17 +106,17 @@ def _is_models_own(error: ModelError) -> bool:
     )
 
 
-async def _shortened(phases: Phases, state: LoopState) -> Recorded | None:
+async def _compact(phases: Phases, state: LoopState) -> Recorded | None:
     """Return a fresh chain with a summary of what came before; None if nothing can be shortened."""
     compaction = Compaction(
-        model=phases.parts.model,
+        model=phases.deps.model,
         name=phases.model(state),
-        artifacts=phases.parts.toolbox.artifacts,
-        interrupt=phases.parts.interrupt,
+        artifacts=phases.deps.toolbox.artifacts,
+        interrupt=phases.deps.interrupt,
         deadline=phases.call_deadline(state),
         window=phases.window_size(state),
     )
-    short = await compaction.compacted(active(await phases.parts.history()), state.task)
+    short = await compaction.compact(active_items(await phases.deps.history()), state.task)
     if short is None:
         return None
     fresh = phases.spend(state, short.usage).go(
@@ -125,36 +127,36 @@ async def _shortened(phases: Phases, state: LoopState) -> Recorded | None:
         compacted=True,
         went_on=False,
     )
-    return phases.recorded(fresh, short.items, checkpoint=True)
+    return phases.record_items(fresh, short.items, checkpoint=True)
 
 
-async def _asked_again(phases: Phases, state: LoopState) -> SavePoint:
+async def _retry_parent(phases: Phases, state: LoopState) -> SavePoint:
     """Ask the same once more, a moment later: where a service has many places, what one of them
     has just kept may not have reached the others. Whoever presses Stop does not wait; nor does a
     deadline."""
     with suppress(Interrupted, TimeoutError):
-        async with phases.parts.interrupt.within(phases.call_deadline(state)):
-            await asyncio.sleep(phases.parts.parent_pause)
+        async with phases.deps.interrupt.within(phases.call_deadline(state)):
+            await asyncio.sleep(phases.deps.parent_pause)
     return SavePoint(state.go(Transition.PARENT_MISSED, parent_missed=True))
 
 
-async def _restarted(phases: Phases, state: LoopState) -> Recorded:
+async def _restart(phases: Phases, state: LoopState) -> Recorded:
     """Return a fresh chain with what people want and what the model wrote down. What hooks have to say
     since goes along; the outputs end the old chain, which stays valid without them on this one."""
-    wanted = asked(active(await phases.parts.history()), state.task)
+    wanted = user_requests(active_items(await phases.deps.history()), state.task)
     notes = (item for item in state.pending if item.get("role") == "developer")
     items = portable((*wanted, prompts.note(state.restart), *notes))
     fresh = state.go(
         Transition.CHECKPOINTED, parent=None, pending=items, restart="", last_usage=NO_USAGE
     )
-    return phases.recorded(fresh, items, checkpoint=True)
+    return phases.record_items(fresh, items, checkpoint=True)
 
 
-async def _rebuilt(phases: Phases, state: LoopState) -> Recorded | None:
+async def _rebuild(phases: Phases, state: LoopState) -> Recorded | None:
     """Return a fresh chain with all of the old one; the request alone where nothing else is kept."""
     task = (state.task,) if state.task else ()
-    items = portable(active(await phases.parts.history())) or task
+    items = portable(active_items(await phases.deps.history())) or task
     if not items:
         return None
     fresh = state.go(Transition.REBUILT, parent=None, pending=items)
-    return phases.recorded(fresh, items, checkpoint=True)
+    return phases.record_items(fresh, items, checkpoint=True)

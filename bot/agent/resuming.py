@@ -10,7 +10,7 @@ from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.calls.outputs import ACCEPTED
 from bot.agent.state import LoopState, Transition
-from bot.agent.window import active, reasoned
+from bot.agent.window import active_items, without_stray_reasoning
 from bot.core.chain import Item, LedgerEntry
 
 
@@ -19,9 +19,8 @@ def with_history(
 ) -> LoopState:
     """Return `state` with what is not stored with it: what the run has added to the conversation, and
     for a stateless service the conversation itself."""
-    return state.go(
-        state.transition,
-        new_items=_added(entries, run_id) if state.was_worked_on else (),
+    return state.replace(
+        new_items=_added(entries, run_id) if state.has_begun else (),
         conversation=_conversation(state, entries) if stateless else (),
     )
 
@@ -36,10 +35,10 @@ def _added(entries: Sequence[LedgerEntry], run_id: str) -> tuple[Item, ...]:
 def _conversation(state: LoopState, entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
     """Return the items in play, those of the open response included, whose calls have no outputs yet."""
     if state.open is None:
-        return active(entries)
+        return active_items(entries)
     response = state.open.response
     before = [entry for entry in entries if entry.response_id != response.id]
-    return (*active(before), *reasoned(response.items))
+    return (*active_items(before), *without_stray_reasoning(response.items))
 
 
 async def accepted_result(

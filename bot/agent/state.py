@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from bot.agent.calls.outputs import CallOutput, Step
-from bot.agent.window import whole_part
+from bot.agent.window import complete_part
 from bot.core.chain import Item, Usage
 from bot.core.errors import ModelErrorKind
 from bot.core.outcome import Rehearsal, RunStatus, StopReason
@@ -50,7 +50,7 @@ class OpenResponse(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    response: Annotated[ModelResponse, AfterValidator(whole_part)]
+    response: Annotated[ModelResponse, AfterValidator(complete_part)]
     outputs: tuple[CallOutput, ...] = ()
     begun: tuple[str, ...] = ()
 
@@ -165,10 +165,14 @@ class LoopState(BaseModel):
         return {**stored, "version": _VERSION, "nudges": nudges}
 
     @property
-    def was_worked_on(self) -> bool:
+    def has_begun(self) -> bool:
         """Return whether a worker has begun with the run; else it holds no more than the request."""
         return bool(self.elapsed or self.turn)
 
     def go(self, transition: Transition, **changes: Any) -> LoopState:
         """Return the next state, with `transition` as the reason."""
-        return self.model_copy(update={"transition": transition, **changes})
+        return self.replace(transition=transition, **changes)
+
+    def replace(self, **changes: Any) -> LoopState:
+        """Return the state with some fields changed, for the same reason."""
+        return self.model_copy(update=changes)

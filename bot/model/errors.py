@@ -79,9 +79,9 @@ def from_exception(error: openai.OpenAIError) -> ModelError:
         unreached = _unreached(error)
         return ModelError(ModelErrorKind.OVERLOADED, unreached, detail=unreached)
     if isinstance(error, openai.APIStatusError):
-        return _sorted(error.body, error.message, error.status_code, error.request_id)
+        return _classified(error.body, error.message, error.status_code, error.request_id)
     if isinstance(error, openai.APIError):
-        return _sorted(error.body, error.message, None, None)
+        return _classified(error.body, error.message, None, None)
     return ModelError(ModelErrorKind.BAD_REQUEST, str(error))
 
 
@@ -99,7 +99,7 @@ def from_body(body: Mapping[str, Any]) -> ModelError:
     status = body.get("status")
     if not said and isinstance(status, str):
         said = f"The response is {status}."
-    return _sorted(inner, said or "The response failed.", None, None)
+    return _classified(inner, said or "The response failed.", None, None)
 
 
 def no_responses_api(said: str = "") -> ModelError:
@@ -117,7 +117,9 @@ def _own_words(body: object) -> str:
     return next((each for each in said if isinstance(each, str) and each), "")
 
 
-def _sorted(body: object, message: str, status: int | None, request_id: str | None) -> ModelError:
+def _classified(
+    body: object, message: str, status: int | None, request_id: str | None
+) -> ModelError:
     given = body if isinstance(body, Mapping) else {}
     said = _own_words(body)
     if said and said not in message:

@@ -16,7 +16,7 @@ from bot.agent.events import Event
 from bot.agent.hooks.chain import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.core.context import RequestContext
 from bot.core.request import Request
 from bot.model import Model, PriceList
@@ -145,7 +145,7 @@ class Equipment:
         here: ChannelSettings,
         spending: Spending,
         steering: Steering,
-    ) -> Parts:
+    ) -> LoopDeps:
         """What the loop is run with, `here` having its say."""
         request = context.request
         model = spending.model(self.model)
@@ -167,7 +167,7 @@ class Equipment:
         limits = here.limited(self.limits)
         more, own = await self.more_tools.tools(here.tools), self.toolbox.catalogue
         catalogue = self.offers.of(own, more, here.tools, limits.listed_tools)
-        parts = Parts(
+        parts = LoopDeps(
             model=model,
             models=self.models,
             prices=self.prices,

@@ -9,7 +9,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.agent.handover import caller_after, caller_unsaid, caller_with, unanswered
+from bot.agent.handover import (
+    caller_after,
+    caller_after_failure,
+    caller_without_answer,
+    failed_exchange,
+)
 from bot.agent.interrupt import Interrupt
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, LedgerEntry
@@ -158,7 +163,7 @@ class Runner:
         entries: list[LedgerEntry] = []
         if silent := await self._silence(request, outcome):
             outcome = outcome.model_copy(update={"silent": silent})
-            after = caller_unsaid(after) if after else caller
+            after = caller_without_answer(after) if after else caller
         elif record.outcome:  # only its posting failed: the thread has its answer
             after = caller
         elif after is None:
@@ -196,7 +201,7 @@ class Runner:
             return outcome
         outcome = outcome.model_copy(update={"silent": Silence.WITHDRAWN})
         caller = await self.equipment.beginnings.caller_state(request)
-        await self._finish(request, outcome, caller_unsaid(caller), lease)
+        await self._finish(request, outcome, caller_without_answer(caller), lease)
         return outcome
 
     async def _work(
@@ -282,13 +287,13 @@ class Runner:
             outcome.error is ModelErrorKind.POLICY
         )  # the service would refuse the next, too
         texts = [] if is_refused else [each.text for each in (request, *joined)]
-        items = unanswered(texts, outcome.note)
+        items = failed_exchange(texts, outcome.note)
         if before.pending[-len(items) :] == items:  # asked once more, in vain
             return before, []
         was_noted = await runs.state(record.run_id) is not None
         new = items[-1:] if was_noted else items
         entry = LedgerEntry(run_id=record.run_id, items=new, bound_to=bound)
-        return caller_with(before, items, bound), [entry]
+        return caller_after_failure(before, items, bound), [entry]
 
     @asynccontextmanager
     async def _stoppable(self, request: Request, interrupt: Interrupt) -> AsyncGenerator[list[str]]:

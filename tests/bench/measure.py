@@ -17,7 +17,7 @@ from openai import AsyncOpenAI
 
 from bot.agent.events import RunEnded
 from bot.agent.loop import run
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.core.outcome import RunStatus
 from tests.bench import bare, scene
 
@@ -73,7 +73,7 @@ async def model_server() -> AsyncGenerator[tuple[str, str]]:
         await process.wait()
 
 
-async def loop_once(parts: Parts) -> None:
+async def loop_once(parts: LoopDeps) -> None:
     """Make one run of the loop alone, which keeps and shows nothing."""
     async for event in run(scene.first_state(), parts):
         if isinstance(event, RunEnded):

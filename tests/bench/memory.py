@@ -10,7 +10,7 @@ import tracemalloc
 from collections.abc import AsyncGenerator
 
 from bot.agent.loop import run
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.model import ModelRequest
 from bot.model.types import Progress
 from tests.bench import scene
@@ -33,7 +33,7 @@ async def per_waiting_run(count: int) -> float:
     """Return the bytes of Python memory of each of `count` runs that wait for a response, with all
     that the runner gave them."""
 
-    async def consume(parts: Parts) -> None:
+    async def consume(parts: LoopDeps) -> None:
         async for _ in run(scene.first_state(), parts):
             pass
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.events import Event
 from bot.agent.interrupt import Interrupt
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
 from bot.app.run_setup import runner
 from bot.cli.console import anybody
@@ -106,7 +106,7 @@ class Composition:
         await self.stores.mailbox.submit(asked, event_id=asked.id)
         await self.runner.answer(asked)
 
-    async def parts(self, model: Model | None = None) -> Parts:
+    async def parts(self, model: Model | None = None) -> LoopDeps:
         """Return what the runner gives to the loop for a new question: everything but Redis, which is
         measured with the runner. What hooks look up there before each call is at hand."""
         asked, interrupt = request(), Interrupt()

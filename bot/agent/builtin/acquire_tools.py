@@ -29,7 +29,7 @@ class _Asked(BaseModel):
     search: str | None = None
 
 
-def suggested(
+def tool_hints(
     request: Request, catalogue: Catalogue, acquired: Collection[str]
 ) -> tuple[Item, ...]:
     """Return what goes out with a request where tools are too many for a line of each: the lines of
@@ -39,10 +39,10 @@ def suggested(
         return ()
     found = catalogue.hints(f"{request.text}\n{request.quoted}")
     lines = [each.line for each in found if each.name not in acquired]
-    return (prompts.note(prompts.suggested("\n".join(lines))),) if lines else ()
+    return (prompts.note(prompts.tool_hints("\n".join(lines))),) if lines else ()
 
 
-async def acquired(
+async def acquire(
     call: Item, catalogue: Catalogue, services: Services, context: RequestContext
 ) -> CallOutput:
     """Return the output of a call: the tools that can be called now, and those that a search found."""
@@ -51,7 +51,7 @@ async def acquired(
     except ValidationError:
         asked = _Asked()
     found = tuple(name for name in asked.names if catalogue.get(name))
-    lines = [await _introduced(name, catalogue, services, context) for name in asked.names]
+    lines = [await _introduce(name, catalogue, services, context) for name in asked.names]
     if asked.search:
         lines.append(_found(asked.search, catalogue))
     ok = bool(found or asked.search)
@@ -67,7 +67,7 @@ def _found(search: str, catalogue: Catalogue) -> str:
     return f"Tools that fit, the best first; acquire them by name:\n{lines}"
 
 
-async def _introduced(
+async def _introduce(
     name: str, catalogue: Catalogue, services: Services, context: RequestContext
 ) -> str:
     """Return what the model reads about a tool it asked for, with the tool's own context."""

@@ -40,7 +40,7 @@ class Pool:
         """Note that `child` makes no more calls."""
         self._working.discard(child)
 
-    def credited(self, output: CallOutput) -> CallOutput:
+    def with_steps(self, output: CallOutput) -> CallOutput:
         """Return `output` with the steps of the sub-agent that its call dispatched."""
         child = self._children.get(output.call_id)
         if child is None:
@@ -48,13 +48,13 @@ class Pool:
         steps = (step.model_copy(update={"agent": output.call_id}) for step in child.done)
         return replace(output, inner=tuple(steps))
 
-    def charged(self, state: LoopState) -> LoopState:
+    def with_children(self, state: LoopState) -> LoopState:
         """`state` of the run with what its sub-agents took."""
         usage, cost, calls = state.usage, state.cost, state.tool_calls
         for child in self._children.values():
             usage, calls = usage + child.usage, calls + child.tool_calls
             cost = None if cost is None or child.cost is None else cost + child.cost
-        return state.go(state.transition, usage=usage, cost=cost, tool_calls=calls)
+        return state.replace(usage=usage, cost=cost, tool_calls=calls)
 
     def used_up(self) -> StopReason | None:
         """Return why a sub-agent may make only its last call now; None when it may make others.
@@ -62,7 +62,7 @@ class Pool:
         What is left must do for one more call and the last one of each that is at work, and for the
         answer of the run itself: what they find is of no use to anybody otherwise.
         """
-        spent = self.charged(self._state)
+        spent = self.with_children(self._state)
         calls = [self._state, *(self._children[each] for each in self._working for _ in range(2))]
         tokens = sum(map(self._tokens_of_a_call, calls))
         if billed_tokens(spent.usage) + tokens > self._limits.tokens:
@@ -74,7 +74,7 @@ class Pool:
 
     def limits(self, seconds: float) -> Limits:
         """Return the limits of a sub-agent that begins now and has so many seconds."""
-        spent = self.charged(self._state)
+        spent = self.with_children(self._state)
         limits = self._limits
         cost = limits.cost and max(limits.cost - (spent.cost or 0.0), 1e-9)
         return limits.model_copy(

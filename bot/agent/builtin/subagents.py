@@ -31,7 +31,7 @@ from bot.agent.events import (
 )
 from bot.agent.hooks.chain import HookChain, Hooks, Permission, Undecided
 from bot.agent.loop import run
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Result, Source
 from bot.core.chain import Item, LedgerEntry
@@ -75,15 +75,15 @@ _REPORT = ResponseType(Report, Report.text_field)
 
 @dataclass(frozen=True, slots=True)
 class Subagents:
-    """Makes sub-agents of the run that `parts` are those of."""
+    """Makes sub-agents of the run that `deps` are those of."""
 
-    parts: Parts
+    deps: LoopDeps
 
     async def work(self, goal: str, tools: Sequence[str], parent: Parent) -> ToolResult:
         """Return the report on `goal`, marked where it is not whole. Raises ToolError without one: the
         goal cannot be worked on, or nothing was found."""
-        catalogue = _reading(self.parts.toolbox.catalogue)
-        _check(tools, self.parts.toolbox.catalogue, catalogue)
+        catalogue = _reading(self.deps.toolbox.catalogue)
+        _check(tools, self.deps.toolbox.catalogue, catalogue)
         context = current_request()
         seconds = (context.deadline - asyncio.get_running_loop().time()) * _SHARE_OF_TIME
         pool = parent.pool
@@ -109,9 +109,9 @@ class Subagents:
         entries = [LedgerEntry(run_id=context.idempotency_key, items=(asked,))]
         state = LoopState(task=asked, pending=(asked,), acquired=tools)
         context = replace(context, run_id=context.idempotency_key)
-        parts = self._parts(parent.pool, entries, context, catalogue, seconds)
+        deps = self._child_deps(parent.pool, entries, context, catalogue, seconds)
         with bound_request(context):
-            async with aclosing(run(state, parts)) as events:
+            async with aclosing(run(state, deps)) as events:
                 async for event in events:
                     if isinstance(event, Recorded):
                         entries.append(event.entry)
@@ -123,30 +123,30 @@ class Subagents:
                         return event
         raise RuntimeError("the loop ended without RunEnded")
 
-    def _parts(
+    def _child_deps(
         self,
         pool: Pool,
         entries: list[LedgerEntry],
         context: RequestContext,
         catalogue: Catalogue,
         seconds: float,
-    ) -> Parts:
-        parts = self.parts
+    ) -> LoopDeps:
+        deps = self.deps
 
         async def history() -> list[LedgerEntry]:
             return entries
 
-        inherited = (_Inherited(each) for each in parts.hooks.hooks if each.inherited)
+        inherited = (_Inherited(each) for each in deps.hooks.hooks if each.inherited)
 
         return replace(
-            parts,
-            models=parts.models[pool.fallback :],
-            toolbox=replace(parts.toolbox, catalogue=catalogue),
+            deps,
+            models=deps.models[pool.fallback :],
+            toolbox=replace(deps.toolbox, catalogue=catalogue),
             response_type=_REPORT,
             limits=pool.limits(seconds),
             context=context,
             history=history,
-            instructions=prompts.subagent_instructions(parts.instructions),
+            instructions=prompts.subagent_instructions(deps.instructions),
             hooks=HookChain((_Shared(pool), *inherited)),
         )
 
@@ -181,10 +181,10 @@ async def dispatch_subagent(
     return await subagents.work(goal, tools, parent)
 
 
-def with_subagents(parts: Parts) -> Parts:
-    """Return `parts` of a run that may dispatch sub-agents, if its catalogue has the tool."""
-    services = {**parts.toolbox.services, Subagents: Subagents(parts)}
-    return replace(parts, toolbox=replace(parts.toolbox, services=services))
+def with_subagents(deps: LoopDeps) -> LoopDeps:
+    """Return `deps` of a run that may dispatch sub-agents, if its catalogue has the tool."""
+    services = {**deps.toolbox.services, Subagents: Subagents(deps)}
+    return replace(deps, toolbox=replace(deps.toolbox, services=services))
 
 
 class _Shared(Hooks):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from bot.agent.builtin.acquire_tools import acquired
+from bot.agent.builtin.acquire_tools import acquire
 from bot.agent.builtin.complete_task import describe_errors
 from bot.agent.builtin.shared_budget import Parent, Pool
 from bot.agent.calls.outputs import CallOutput, mark_for
@@ -40,7 +40,9 @@ _LONGEST_NAME = 64
 _MOST_NAMES = 40
 _LONG = 100_000  # characters of an output
 
-MAYBE = "It may have happened or not. Look before you do it again, and say so in the result."
+OUTCOME_UNKNOWN = (
+    "It may have happened or not. Look before you do it again, and say so in the result."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,8 @@ class Intent:
     call_id: str
 
 
-Happening = ToolStarted | ToolEnded | ToolsAcquired | FromSubagent
-Happenings = asyncio.Queue[Happening | Intent | None]
+CallEvent = ToolStarted | ToolEnded | ToolsAcquired | FromSubagent
+CallEvents = asyncio.Queue[CallEvent | Intent | None]
 """What happens while calls are made; None when one of them is over. Whoever takes from it says
 `task_done` for each once it was dealt with."""
 
@@ -85,17 +87,17 @@ class Calls:
     pool: Pool
     offered: frozenset[str]
 
-    async def make(self, call: Item, happenings: Happenings) -> CallOutput | None:
+    async def make(self, call: Item, events: CallEvents) -> CallOutput | None:
         """Make one call. Return its output, as much as has room; None while nobody has decided about
         the call."""
         began = time.monotonic()
-        output = await self._made(call, happenings)
+        output = await self._answer(call, events)
         if output is None:
             return None
         output = await self.fitted(output)
         if output.title:
             known = output.tool == ACQUIRE or self.toolbox.catalogue.get(output.tool) is not None
-            happenings.put_nowait(ended(output, time.monotonic() - began, known=known))
+            events.put_nowait(ended(output, time.monotonic() - began, known=known))
         return output
 
     async def fitted(self, output: CallOutput) -> CallOutput:
@@ -118,15 +120,15 @@ class Calls:
             text = shortened(output.text, room)
         return replace(output, text=text)
 
-    async def _made(self, call: Item, happenings: Happenings) -> CallOutput | None:
+    async def _answer(self, call: Item, events: CallEvents) -> CallOutput | None:
         if call["name"] == ACQUIRE:
-            return await self._acquired(call, happenings)
+            return await self._acquire(call, events)
         try:
-            tool, arguments = await self._checked(call)
+            tool, arguments = await self._validate(call)
         except _Refused as refused:
             is_known = self.toolbox.catalogue.get(call["name"]) is not None
             output = refusal(call, str(refused))
-            happenings.put_nowait(begun(output, known=is_known))
+            events.put_nowait(begun(output, known=is_known))
             return output
         title = redacted(tool.title(arguments)) or tool.name
         key = f"{self.context.idempotency_key}:{call['call_id']}"
@@ -134,7 +136,7 @@ class Calls:
             self.hooks.on_exposure(tool)
             permission: str | Approved | Undecided
             try:
-                arguments = await self._checked_by_tool(tool, arguments)
+                arguments = await self._precheck(tool, arguments)
                 permission = await self._permission(tool, arguments)
             except _Refused as refused:
                 permission = str(refused)
@@ -142,19 +144,19 @@ class Calls:
                 return None
             veto, by = (permission, "") if isinstance(permission, str) else (None, permission.by)
             with bound_request(replace(context, approved_by=by) if by else context):
-                return await self._shown(call, tool, arguments, title, veto, happenings)
+                return await self._run_shown(call, tool, arguments, title, veto, events)
 
-    async def _acquired(self, call: Item, happenings: Happenings) -> CallOutput:
-        output = await acquired(call, self.toolbox.catalogue, self.toolbox.services, self.context)
+    async def _acquire(self, call: Item, events: CallEvents) -> CallOutput:
+        output = await acquire(call, self.toolbox.catalogue, self.toolbox.services, self.context)
         with bound_request(self.context):
             for each in filter(None, map(self.toolbox.catalogue.get, output.acquired)):
                 if each.is_of_server:  # its schema and description are the server's words
                     self.hooks.on_exposure(each)
         if output.acquired:
-            happenings.put_nowait(ToolsAcquired(output.acquired))
+            events.put_nowait(ToolsAcquired(output.acquired))
         elif not output.ok:
             output = replace(output, title=_NOTHING_ACQUIRED, refused=True)
-            happenings.put_nowait(begun(output))
+            events.put_nowait(begun(output))
         return output
 
     async def _permission(self, tool: Tool, arguments: BaseModel) -> str | Approved | Undecided:
@@ -166,7 +168,7 @@ class Calls:
             return f"Not done: {tool.name} needs a person's approval, which cannot be given here."
         return Approved() if permission is None else permission
 
-    async def _checked_by_tool(self, tool: Tool, arguments: BaseModel) -> BaseModel:
+    async def _precheck(self, tool: Tool, arguments: BaseModel) -> BaseModel:
         """Return the arguments to make the call with. Raises _Refused where the call could not succeed,
         so that nobody is asked about it."""
         if self._is_rehearsed(tool):
@@ -181,47 +183,47 @@ class Calls:
                 raise _Refused(f"Not done: {tool.name} could not be checked now.") from None
             return arguments
 
-    async def _shown(
+    async def _run_shown(
         self,
         call: Item,
         tool: Tool,
         arguments: BaseModel,
         title: str,
         veto: str | None,
-        happenings: Happenings,
+        events: CallEvents,
     ) -> CallOutput:
         """Make a call that people see begin."""
         call_id = call["call_id"]
         exactly = digest(tool.name, canonical(arguments))
-        happenings.put_nowait(ToolStarted(call_id, tool.name, title, exactly))
+        events.put_nowait(ToolStarted(call_id, tool.name, title, exactly))
         if veto is not None:
             output = CallOutput(call_id, tool.name, veto, ok=False, refused=True)
         elif self._is_rehearsed(tool):
             output = _rehearsed(call_id, tool, arguments, title)
         else:
             if tool.mutates:
-                happenings.put_nowait(Intent(call_id))
-                await happenings.join()  # until the intent is kept
+                events.put_nowait(Intent(call_id))
+                await events.join()  # until the intent is kept
                 failpoint("change-intended")
-            parent = Parent(call_id, self.pool, happenings.put_nowait)
+            parent = Parent(call_id, self.pool, events.put_nowait)
             output = await self._run(tool, arguments, parent)
         return replace(output, title=title)
 
     async def _run(self, tool: Tool, arguments: BaseModel, parent: Parent) -> CallOutput:
         call_id = parent.call_id
         try:
-            result = await self._attempted(tool, arguments, parent)
+            result = await self._run_with_hooks(tool, arguments, parent)
         except ToolError as error:
             said = await _plain_however_long(str(error))
             return CallOutput(call_id, tool.name, said, ok=False, mark=mark_for(tool))
         except TimeoutError:
-            advice = MAYBE if tool.mutates else "Ask it for less, or go on without."
+            advice = OUTCOME_UNKNOWN if tool.mutates else "Ask it for less, or go on without."
             text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
             return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
         except Exception as error:
             # A bug of ours, so the log gets its trace; the model only learns that it failed.
             log.exception("tool failed", extra={"tool": tool.name, "call_id": call_id})
-            advice = MAYBE if tool.mutates else "Trying again may not help."
+            advice = OUTCOME_UNKNOWN if tool.mutates else "Trying again may not help."
             text = f"{tool.name} failed ({type(error).__name__}). {advice}"
             return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
         found = (source.url for source in result.sources if source.url)
@@ -229,7 +231,7 @@ class Calls:
         said, mark = result.content, mark_for(tool)
         return CallOutput(call_id, tool.name, said, links=links, mark=mark, note=result.note)
 
-    async def _attempted(self, tool: Tool, arguments: BaseModel, parent: Parent) -> ToolResult:
+    async def _run_with_hooks(self, tool: Tool, arguments: BaseModel, parent: Parent) -> ToolResult:
         """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""
         failpoint("tool-running")
         result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
@@ -244,7 +246,7 @@ class Calls:
     def _names(self) -> str:
         return ", ".join(sorted(self.offered)[:_MOST_NAMES])
 
-    async def _checked(self, call: Item) -> tuple[Tool, BaseModel]:
+    async def _validate(self, call: Item) -> tuple[Tool, BaseModel]:
         name = call["name"]
         tool = self.toolbox.catalogue.get(name)
         if tool is None:

@@ -18,10 +18,10 @@ from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.builtin.complete_task import ResponseType, describe_errors
 from bot.agent.builtin.shared_budget import Pool
 from bot.agent.calls.call import (
-    MAYBE,
+    OUTCOME_UNKNOWN,
+    CallEvent,
+    CallEvents,
     Calls,
-    Happening,
-    Happenings,
     Intent,
     Toolbox,
     refusal,
@@ -43,18 +43,18 @@ NOT_RUN = "Not run."
 however many there are."""
 
 _CHECKPOINT_SHARE = 4  # a quarter of the window: the fresh conversation must have room to work in
-_UNKNOWN = f"Unknown: the bot was interrupted while this ran. {MAYBE}"
+_UNKNOWN = f"Unknown: the bot was interrupted while this ran. {OUTCOME_UNKNOWN}"
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class OutputsReady:
     """Some calls have their outputs; others are still to run."""
 
     outputs: tuple[CallOutput, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class AwaitingDecision:
     """These calls cannot be made before somebody has decided about them, nor those behind them."""
 
     call_ids: tuple[str, ...]
@@ -87,12 +87,12 @@ class Dispatch:
 
     async def run(
         self, open_response: OpenResponse, offered: frozenset[str]
-    ) -> AsyncGenerator[Happening | Intent | Answered | Waiting | Dispatched]:
+    ) -> AsyncGenerator[CallEvent | Intent | OutputsReady | AwaitingDecision | Dispatched]:
         """Run the calls of `open_response` that have no output yet, yielding what happens, and last
-        the outputs in the order of the calls, or `Waiting`. `offered` are the names of the tools
+        the outputs in the order of the calls, or `AwaitingDecision`. `offered` are the names of the tools
         that the request carried.
 
-        The consumer keeps `Intent` and `Answered` before it goes on: what was begun and changes
+        The consumer keeps `Intent` and `OutputsReady` before it goes on: what was begun and changes
         something is never begun again.
 
         Read-only calls next to each other run side by side; one that mutates runs alone;
@@ -118,7 +118,7 @@ class Dispatch:
                 async for event in events:
                     ongoing.note(event)
                     yield event
-                    if isinstance(event, Waiting):
+                    if isinstance(event, AwaitingDecision):
                         return
         except (Interrupted, TimeoutError) as stop:
             by_person = isinstance(stop, Interrupted)
@@ -157,19 +157,19 @@ class Dispatch:
 
     async def _run_batches(
         self, calls: Sequence[Item], made: Calls, done: dict[str, CallOutput]
-    ) -> AsyncGenerator[Happening | Intent | Answered | Waiting]:
+    ) -> AsyncGenerator[CallEvent | Intent | OutputsReady | AwaitingDecision]:
         """Run those of `calls` that are not `done`, one batch after the other."""
         left = [call for call in calls if call["call_id"] not in done]
         for number, batch in enumerate(self._batches(left)):
             if number:
-                yield Answered(tuple(done.values()))
+                yield OutputsReady(tuple(done.values()))
                 failpoint("outputs-kept")
             async with aclosing(self._run_batch(batch, made, done)) as events:
                 async for event in events:
                     yield event
             if waiting := tuple(c["call_id"] for c in batch if c["call_id"] not in done):
-                yield Answered(tuple(done.values()))
-                yield Waiting(waiting)
+                yield OutputsReady(tuple(done.values()))
+                yield AwaitingDecision(waiting)
                 return
 
     def _batches(self, calls: Sequence[Item]) -> list[list[Item]]:
@@ -186,9 +186,9 @@ class Dispatch:
 
     async def _run_batch(
         self, batch: list[Item], calls: Calls, done: dict[str, CallOutput]
-    ) -> AsyncGenerator[Happening | Intent]:
+    ) -> AsyncGenerator[CallEvent | Intent]:
         """Those that wait have nothing in `done` afterwards."""
-        events: Happenings = asyncio.Queue()
+        events: CallEvents = asyncio.Queue()
         places = asyncio.Semaphore(self.limits.parallel_calls)
 
         async def one(call: Item) -> None:
@@ -269,7 +269,7 @@ async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> list[BaseException 
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _left_in(events: Happenings) -> Iterator[Happening]:
+def _left_in(events: CallEvents) -> Iterator[CallEvent]:
     """Yield what happened and nobody saw. A change whose intent nobody kept was not begun."""
     while not events.empty():
         event = events.get_nowait()

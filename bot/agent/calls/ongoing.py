@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from bot.agent.calls.call import MAYBE, Happening, Intent, ended
+from bot.agent.calls.call import OUTCOME_UNKNOWN, CallEvent, Intent, ended
 from bot.agent.calls.outputs import CallOutput
 from bot.agent.events import FromSubagent, ToolEnded, ToolStarted
 from bot.core.chain import Item
@@ -42,7 +42,7 @@ class OngoingCalls:
         is_unknown = call_id in self._begun
         if is_unknown:
             how = "by the user while it ran." if by_person else f"while it ran: {_OUT_OF_TIME}"
-            text = f"Stopped {how} {MAYBE}"
+            text = f"Stopped {how} {OUTCOME_UNKNOWN}"
         elif by_person:
             text = "Cancelled by the user before it finished."
         else:
@@ -58,7 +58,7 @@ class OngoingCalls:
             unknown=is_unknown,
         )
 
-    def ends(self, outputs: Mapping[str, CallOutput]) -> Iterator[Happening]:
+    def ends(self, outputs: Mapping[str, CallOutput]) -> Iterator[CallEvent]:
         """Yield the end of each step that has started, those of sub-agents before their own; `outputs`
         by the ids of the calls."""
         now = time.monotonic()

@@ -80,12 +80,12 @@ class CallOutput:
     @property
     def frame(self) -> str:
         """Return what surrounds the text in the output: our note and the marks."""
-        text = marked("", self.mark) if self.mark else ""
+        text = mark_as_data("", self.mark) if self.mark else ""
         return f"{self.note}\n{text}" if self.note else text
 
     def item(self) -> Item:
         """Return the output as the service takes it."""
-        text = marked(self.text, self.mark) if self.mark else self.text
+        text = mark_as_data(self.text, self.mark) if self.mark else self.text
         text = f"{self.note}\n{text}" if self.note else text
         return {"type": "function_call_output", "call_id": self.call_id, "output": text}
 
@@ -100,7 +100,7 @@ def mark_for(tool: Tool) -> str:
     return new_mark() if tool.foreign else ""
 
 
-def marked(text: str, mark: str) -> str:
+def mark_as_data(text: str, mark: str) -> str:
     """Return `text` marked as data, as the model's instructions describe it."""
     return f"[data {mark}]\n{text}\n[end of data {mark}]"
 
@@ -108,13 +108,13 @@ def marked(text: str, mark: str) -> str:
 _MARKED = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 
 
-def in_marks(text: str, *, anywhere: bool = False) -> str:
+def marked_text(text: str, *, anywhere: bool = False) -> str:
     """Return what others wrote in an output, which ends with it, or `anywhere` in a text."""
     found = _MARKED.search(text)
     return found[2] if found and (anywhere or found.end() == len(text)) else ""
 
 
-def stopped_result(output: CallOutput) -> CallOutput:
+def cancelled_result(output: CallOutput) -> CallOutput:
     """Return `output` as it is when a person stopped the run while its result was judged."""
     if output.result is None:
         return output
@@ -122,7 +122,7 @@ def stopped_result(output: CallOutput) -> CallOutput:
     return replace(output, text=text, ok=False, cancelled=True, result=None)
 
 
-def cancelled(call: Item) -> CallOutput:
+def cancelled_output(call: Item) -> CallOutput:
     """Return the output of a call that a person stopped before it was done."""
     text = "Cancelled by the user before it finished."
     return CallOutput(call["call_id"], call["name"], text, ok=False, cancelled=True)

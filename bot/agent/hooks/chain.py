@@ -236,7 +236,7 @@ class HookChain:
 
 
 @asynccontextmanager
-async def beside(
+async def run_beside(
     work: Callable[[], Awaitable[tuple[T, ...]]],
 ) -> AsyncGenerator[asyncio.Task[tuple[T, ...]]]:
     """Run `work` beside the body, which awaits its result or leaves it to be cancelled. What `work`

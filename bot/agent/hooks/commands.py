@@ -121,10 +121,10 @@ class Commands(Hooks):
         for handle in dict.fromkeys(result.handles) if commands else ():
             artifact = await self._artifacts.find(handle)
             if began is None or artifact.created >= began:  # what was only read is not looked at
-                said += [each async for each in self._looked_at(artifact, tool, commands)]
+                said += [each async for each in self._check_file(artifact, tool, commands)]
         return "\n".join(filter(None, said))
 
-    async def _looked_at(
+    async def _check_file(
         self, artifact: Artifact, tool: Tool, commands: Sequence[Command]
     ) -> AsyncIterator[str]:
         name = _file_name(artifact)
@@ -162,7 +162,7 @@ def _file_name(artifact: Artifact) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ran:
+class _CommandResult:
     """What became of a command: its exit code and what it printed, or why it has none."""
 
     code: int | None
@@ -191,7 +191,7 @@ def _name_of(command: Command) -> str:
     return command.name or PurePosixPath(command.run[0]).name
 
 
-async def _run_on_file(command: Command, tool: Tool, name: str, data: bytes) -> _Ran:
+async def _run_on_file(command: Command, tool: Tool, name: str, data: bytes) -> _CommandResult:
     """Run a command on `data`, as a file of that name in a folder of its own; log what came out."""
     began = time.monotonic()
     with scratch_folder("hook-") as folder:
@@ -201,15 +201,15 @@ async def _run_on_file(command: Command, tool: Tool, name: str, data: bytes) -> 
             async with asyncio.timeout(command.timeout):
                 ran = await _run(command, tool, path)
         except TimeoutError:
-            ran = _Ran(None, trouble=f"stopped after {command.timeout:g} s")
+            ran = _CommandResult(None, trouble=f"stopped after {command.timeout:g} s")
         except OSError:
             log.exception("a command of hooks cannot be run", extra={"run": command.run})
-            ran = _Ran(None, trouble="could not be run")
+            ran = _CommandResult(None, trouble="could not be run")
     _log(command, tool, ran, time.monotonic() - began)
     return ran
 
 
-def _log(command: Command, tool: Tool, ran: _Ran, seconds: float) -> None:
+def _log(command: Command, tool: Tool, ran: _CommandResult, seconds: float) -> None:
     how = ran.trouble or f"exit code {ran.code}"
     said = f" · {ran.printed.splitlines()[0]}" if ran.printed and holds_words() else ""
     line = "%s · hook %s around %s · %s, %.1f s%s"
@@ -217,7 +217,7 @@ def _log(command: Command, tool: Tool, ran: _Ran, seconds: float) -> None:
     run_log.log(NOTICE, line, *given)
 
 
-async def _run(command: Command, tool: Tool, path: Path) -> _Ran:
+async def _run(command: Command, tool: Tool, path: Path) -> _CommandResult:
     """Return its exit code, and the beginning of what it printed."""
     arguments = tuple(each.replace(_FILE, str(path)) for each in command.run[1:])
     kept = b""
@@ -232,7 +232,7 @@ async def _run(command: Command, tool: Tool, path: Path) -> _Ran:
         while part := await process.stdout.read(65_536):
             kept += part[: max(0, _MOST_PRINTED + 1 - len(kept))]
         code = await process.wait()
-    return _Ran(code, redacted(_readable(kept, path)))
+    return _CommandResult(code, redacted(_readable(kept, path)))
 
 
 def _environment(path: Path) -> dict[str, str]:

@@ -66,7 +66,7 @@ class Evaluation(Hooks):
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
         if state.closing:  # nothing can be sent back any more, and there may be nothing to spend
             return Go()
-        judgement, usage = await self._judged(result)
+        judgement, usage = await self._judge(result)
         if judgement is None or judgement.completed:
             return Go(usage=usage)
         before = state.hooks.get(self.name, {"sent_back": 0, "grade": -1, "best": ""})
@@ -78,7 +78,7 @@ class Evaluation(Hooks):
             return Block(_objection(judgement), usage, memory)
         return Prevent(instead=type(result).model_validate_json(best), usage=usage)
 
-    async def _judged(self, result: BaseModel) -> tuple[Judgement | None, Usage]:
+    async def _judge(self, result: BaseModel) -> tuple[Judgement | None, Usage]:
         request = ModelRequest(
             model=self._name,
             instructions=prompts.JUDGE,

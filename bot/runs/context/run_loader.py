@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from bot.agent import handover, prompts
-from bot.agent.builtin.acquire_tools import suggested
+from bot.agent.builtin.acquire_tools import tool_hints
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request
@@ -57,7 +57,7 @@ class Beginnings:
         notes = (
             *await self._remembered(request, caller),
             *await self._wished(request),
-            *suggested(request, catalogue, caller.acquired),
+            *tool_hints(request, catalogue, caller.acquired),
         )
         state = handover.first_state(caller, asked, *notes)
         entry = LedgerEntry(run_id=record.run_id, items=(asked, *notes), bound_to=bound_to(request))
@@ -83,12 +83,12 @@ class Beginnings:
         """What is remembered where the request was made, at the beginning of a conversation."""
         if caller.previous_response_id:
             return ()
-        return prompts.remembered(await self.memories_of(request))
+        return prompts.memories_message(await self.memories_of(request))
 
     async def _wished(self, request: Request) -> tuple[Item, ...]:
         """How the person who asks wants to be answered."""
         preferences = PreferenceBook(self.stores.preferences)
-        return prompts.wished(
+        return prompts.answer_style(
             request.author, (await preferences.of(request.team, request.user)).style
         )
 

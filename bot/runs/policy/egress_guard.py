@@ -25,7 +25,7 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.agent import prompts
-from bot.agent.calls.outputs import in_marks
+from bot.agent.calls.outputs import marked_text
 from bot.agent.hooks.chain import Hooks
 from bot.agent.state import FOR_THREAD, LoopState
 from bot.core.chain import Item, LedgerEntry
@@ -222,7 +222,7 @@ class EgressGuard(Hooks):
         for item in items:
             if item.get("type") == "function_call_output":
                 server = _server_of(called.get(item.get("call_id"), ""))
-                if server and (said := in_marks(str(item.get("output")))):
+                if server and (said := marked_text(str(item.get("output")))):
                     self._hear(server, said)
 
     def _guards(self, tool: Tool) -> bool:
@@ -375,7 +375,7 @@ def _is_of_others(item: Item) -> bool:
     if not isinstance(said, str):
         return True
     is_remembered = said.startswith(prompts.REMEMBERED)
-    return is_remembered or in_marks(said, anywhere=True) != ""
+    return is_remembered or marked_text(said, anywhere=True) != ""
 
 
 def _leaving(tool: Tool, arguments: BaseModel) -> dict[str, Any]:

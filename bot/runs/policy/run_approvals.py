@@ -19,7 +19,7 @@ from bot.agent.events import (
 )
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.loop import run
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.approvals import QUESTION_DELETED, Approval, Asked, Decision, Made, Verdict
 from bot.core.errors import CorruptValue, StoreError
@@ -167,7 +167,7 @@ class Questions:
 
 
 async def through(
-    state: LoopState, parts: Parts, asking: Questions, note: Callable[[Event], Awaitable[None]]
+    state: LoopState, parts: LoopDeps, asking: Questions, note: Callable[[Event], Awaitable[None]]
 ) -> RunEnded:
     """The loop to its end, each event noted. Raises Parked while people have to decide,
     HandBack when one did at once."""

@@ -88,10 +88,10 @@ class Steering(Hooks):
             return ()
         gone = await self._waiting.gone(self.joined)
         left = [each for each in self.joined if each not in gone]
-        notes = [prompts.taken_back(each.text) for each in gone]
+        notes = [prompts.message_withdrawn(each.text) for each in gone]
         if self._is_short:
             texts = [each.text for each in (self._request, *left)]
-            notes.append(prompts.taken_back_meanwhile(texts))
+            notes.append(prompts.messages_withdrawn(texts))
         new = await self._new() if self._steers else []
         messages = [prompts.request_message(each, images=self._images) for each in new]
         self._offered = Change((*notes, *messages), new, [*left, *new])

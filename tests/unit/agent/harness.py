@@ -17,7 +17,7 @@ from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Answer, Source
 from bot.core.chain import Item, LedgerEntry, Usage
@@ -160,7 +160,7 @@ class Bench:
     """One place to run: a server, tools, and the store of what the loop recorded."""
 
     api: ResponsesServer
-    parts: Parts
+    parts: LoopDeps
     gate: Gate
     artifacts: MemoryArtifacts
     events: list[Event] = field(default_factory=list)
@@ -241,7 +241,7 @@ async def bench(
         ResponsesServer.open(brain=brain) as api,
         sdk_client(api.api_key, api.url, max_retries=0) as client,
     ):
-        parts = Parts(
+        parts = LoopDeps(
             model=ResponsesModel(client, stream=stream),
             models=MODELS,
             prices=Cheap(window),

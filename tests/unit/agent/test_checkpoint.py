@@ -11,7 +11,7 @@ from bot.agent.events import Recorded
 from bot.agent.handover import caller_after, first_state
 from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.state import LoopState
-from bot.agent.window import active
+from bot.agent.window import active_items
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus
 from bot.dev.model import ModelRequest, Reply, Script, call, calls, finish, text
@@ -146,8 +146,8 @@ async def test_a_run_goes_on_from_each_of_its_save_points(stateless: bool) -> No
             entries = await place.parts.history()
             assert ended.status is RunStatus.SUCCESS
             assert sum(each.checkpoint for each in entries) == 1
-            assert active(entries)[0]["content"] == "Read all lists."
-            assert "line 199" not in str(active(entries))
+            assert active_items(entries)[0]["content"] == "Read all lists."
+            assert "line 199" not in str(active_items(entries))
 
 
 async def test_the_thread_goes_on_from_there() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.filling import Filling, decide
+from bot.agent.filling import ContextAction, context_action
 from bot.agent.guards import usage_ratio
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState
@@ -27,16 +27,16 @@ def test_the_table(turn: int, passed_over: bool, compacted: bool) -> None:
     not and from 85 % on, closed above 95 % after a compaction, and never before one."""
     state = LoopState(task=TASK, turn=turn, went_on=passed_over, compacted=compacted)
 
-    def expected(ratio: float) -> Filling:
+    def expected(ratio: float) -> ContextAction:
         if ratio < 0.75:
-            return Filling.NOTHING
+            return ContextAction.NOTHING
         if ratio >= 0.95 and compacted:
-            return Filling.CLOSE
+            return ContextAction.CLOSE
         if ratio < 0.85 and turn < 10 and not passed_over:
-            return Filling.OFFER
-        return Filling.COMPACT
+            return ContextAction.OFFER
+        return ContextAction.COMPACT
 
-    decided = {ratio: decide(ratio, state, Limits()) for ratio in RATIOS}
+    decided = {ratio: context_action(ratio, state, Limits()) for ratio in RATIOS}
     assert decided == {ratio: expected(ratio) for ratio in RATIOS}
 
 

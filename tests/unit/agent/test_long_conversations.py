@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.calls.outputs import in_marks, marked
+from bot.agent.calls.outputs import mark_as_data, marked_text
 from bot.agent.compaction import Compaction
 from bot.agent.events import Recorded, RunEnded, TextWithdrawn
 from bot.agent.state import LoopState
-from bot.agent.window import active, paired, portable, reasoned
+from bot.agent.window import active_items, portable, whole_pairs, without_stray_reasoning
 from bot.core.chain import Item, LedgerEntry
 from bot.core.errors import ModelErrorKind
 from bot.core.outcome import RunStatus, StopReason
@@ -69,8 +69,8 @@ async def test_a_rebuilt_chain_is_kept_as_a_checkpoint() -> None:
         entries = await place.parts.history()
     checkpoints = [each for each in entries if each.checkpoint]
     assert len(checkpoints) == 1
-    assert [item.get("content") for item in active(entries)][-1] is None
-    assert "And again?" in str(active(entries))
+    assert [item.get("content") for item in active_items(entries)][-1] is None
+    assert "And again?" in str(active_items(entries))
 
 
 async def test_a_chain_that_is_found_a_moment_later_goes_on() -> None:
@@ -254,7 +254,7 @@ async def test_what_compaction_cuts_can_be_read_again(script: str, many: int, is
     whole = "\n".join(f"{n} {script}" for n in range(2_000))
     ids = [f"call_{n}" for n in range(many)]
     made = [{"type": "function_call", "call_id": i, "name": "big", "arguments": "{}"} for i in ids]
-    output = marked(whole, "abcd1234")
+    output = mark_as_data(whole, "abcd1234")
     got = [{"type": "function_call_output", "call_id": i, "output": output} for i in ids]
     asked: Item = {"role": "user", "content": "Read them."}
     new: Item = {"role": "user", "content": "And now?"}
@@ -262,7 +262,7 @@ async def test_what_compaction_cuts_can_be_read_again(script: str, many: int, is
     async with bench(lambda _: text("They read.")) as place:
         parts, deadline = place.parts, asyncio.get_running_loop().time() + 60
         given = (parts.model, MODELS[0], place.artifacts, parts.interrupt, deadline, 8_000)
-        short = await Compaction(*given).compacted(items, new if is_new else asked)
+        short = await Compaction(*given).compact(items, new if is_new else asked)
     assert short
     sent = str(short.items)
     kept = {handle: data.decode() for handle, (_, data) in place.artifacts.kept.items()}
@@ -271,7 +271,7 @@ async def test_what_compaction_cuts_can_be_read_again(script: str, many: int, is
     assert list(kept.values()) == [whole] * many
     for item in short.items:
         if item.get("call_id") in ids and "output" in item:
-            assert f"0 {script}" in in_marks(item["output"])
+            assert f"0 {script}" in marked_text(item["output"])
 
 
 def small_exchange() -> tuple[Item, Item]:
@@ -301,12 +301,12 @@ ITEMS = st.lists(
 @given(ITEMS)
 def test_a_window_is_made_of_whole_pairs(items: list[Item]) -> None:
     """B2: whatever the ledger holds after crashes and cuts."""
-    kept = paired(items)
+    kept = whole_pairs(items)
     made = [item["call_id"] for item in kept if item.get("type") == "function_call"]
     answered = [item["call_id"] for item in kept if item.get("type") == "function_call_output"]
     assert sorted(made) == sorted(answered)
     assert all(item in items for item in kept)
-    assert paired(kept) == kept
+    assert whole_pairs(kept) == kept
     waiting: set[str] = set()
     for item in kept:
         if item.get("type") == "function_call":
@@ -320,9 +320,9 @@ def test_an_id_may_be_used_again_once_it_is_answered() -> None:
     """B2 B9: some services number the calls of each response from the start, and no exchange is lost
     by that; an output belongs to the last call before it."""
     first, second = called_and_answered("call_0", "1"), called_and_answered("call_0", "2")
-    assert paired([*first, *second]) == (*first, *second)
+    assert whole_pairs([*first, *second]) == (*first, *second)
     twin = {**first[0], "arguments": "{}"}
-    assert paired([twin, *first, second[1]]) == first
+    assert whole_pairs([twin, *first, second[1]]) == first
 
 
 async def test_outputs_under_one_id_are_cut_each_for_itself() -> None:
@@ -333,7 +333,7 @@ async def test_outputs_under_one_id_are_cut_each_for_itself() -> None:
     async with bench(lambda _: text("They read.")) as place:
         parts, deadline = place.parts, asyncio.get_running_loop().time() + 60
         given = (parts.model, MODELS[0], place.artifacts, parts.interrupt, deadline, 8_000)
-        short = await Compaction(*given).compacted([asked, *exchanges], asked)
+        short = await Compaction(*given).compact([asked, *exchanges], asked)
     assert short
     assert sorted(data.decode() for _, data in place.artifacts.kept.values()) == wholes
     previews = [item["output"] for item in short.items if "output" in item]
@@ -364,7 +364,7 @@ def received(place: Any, body: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("entry", [EARLIER[1], EARLIER[2]])
 def test_the_window_begins_with_a_message(entry: LedgerEntry) -> None:
     """B9: a ledger whose old end was cut off still makes a valid beginning."""
-    assert active([entry, *EARLIER[:1]]) == EARLIER[0].items
+    assert active_items([entry, *EARLIER[:1]]) == EARLIER[0].items
 
 
 def called_and_answered(call_id: str, output: str) -> tuple[Item, ...]:
@@ -380,9 +380,9 @@ THOUGHT: Item = {"type": "reasoning", "id": "rs_9", "encrypted_content": "…", 
 def test_reasoning_stays_only_with_what_it_led_to() -> None:
     """B2 B8: the service takes no thought whose call is left out, or that led to nothing."""
     crashed = [EARLIER[0].items[0], THOUGHT, EARLIER[1].items[1], EARLIER[0].items[0]]
-    assert paired(crashed) == (EARLIER[0].items[0], EARLIER[0].items[0])
-    assert reasoned([THOUGHT]) == ()
-    assert paired([THOUGHT, EARLIER[1].items[1], *EARLIER[2].items])[0] == THOUGHT
+    assert whole_pairs(crashed) == (EARLIER[0].items[0], EARLIER[0].items[0])
+    assert without_stray_reasoning([THOUGHT]) == ()
+    assert whole_pairs([THOUGHT, EARLIER[1].items[1], *EARLIER[2].items])[0] == THOUGHT
 
 
 async def test_a_stateless_thread_survives_a_response_of_thoughts_only() -> None:

@@ -12,7 +12,7 @@ from bot.agent.events import (
     TextWithdrawn,
 )
 from bot.agent.prompts import CONTINUE
-from bot.agent.window import words
+from bot.agent.window import text_of
 from bot.core.answers import Answer
 from bot.core.outcome import RunStatus, StopReason
 from bot.dev.model import (
@@ -99,8 +99,8 @@ async def test_an_answer_longer_than_one_output_is_continued(stateless: bool, st
     assert ("previous_response_id" in last) is not stateless
     assert last.get("previous_response_id") == before.get("previous_response_id")
     said = [item for item in last["input"] if item.get("role") in ("assistant", "developer")]
-    assert list(map(words, said)) == [whole[:20], CONTINUE, whole[20:50], CONTINUE]
-    said = [words(item) for item in ended.new_items if item.get("role") == "assistant"]
+    assert list(map(text_of, said)) == [whole[:20], CONTINUE, whole[20:50], CONTINUE]
+    said = [text_of(item) for item in ended.new_items if item.get("role") == "assistant"]
     assert said == [whole[:20], whole[20:50], whole[50:]]
 
 
@@ -252,7 +252,7 @@ async def test_an_overloaded_model_is_left_for_the_next() -> None:
 def tombstones(place: Bench) -> list[str]:
     """What is kept for the record only, entry by entry."""
     entries = [each.entry for each in place.of(Recorded) if each.entry.abandoned]
-    return [words(item) for entry in entries for item in entry.items]
+    return [text_of(item) for entry in entries for item in entry.items]
 
 
 @pytest.mark.parametrize("stateless", [False, True])

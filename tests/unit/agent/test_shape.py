@@ -18,7 +18,16 @@ from bot.dev.model import Script, call, finish, text
 from tests.unit.agent.harness import ANSWER, bench
 
 SOURCE = Path(loop.__file__).read_text("utf-8")
-PHASES = ("assemble", "reason", "dispatch", "refused", "answered", "cut_off", "spoken", "nothing")
+PHASES = (
+    "assemble",
+    "reason",
+    "dispatch",
+    "end_with_refusal",
+    "take_outputs",
+    "continue_after_cut",
+    "take_text",
+    "retry_empty",
+)
 POLICY = ("budget", "compact", "approval", "slack", "redis", "evaluat")
 
 
@@ -77,14 +86,14 @@ async def test_state_is_replaced_whole_with_a_reason() -> None:
     assert Transition.TOOLS_ANSWERED in steps
     last = place.saved[-1].state
     stored = LoopState.model_validate_json(last.model_dump_json())
-    assert stored.go(stored.transition, new_items=last.new_items) == last
+    assert stored.replace(new_items=last.new_items) == last
 
 
 @pytest.mark.parametrize("stateless", [False, True])
 async def test_nothing_of_a_run_lives_beside_its_state(stateless: bool) -> None:
     """A4 B4: what is given to the phases cannot be changed by them, and each state that is kept
     knows what was added until then."""
-    assert {field.name for field in fields(Phases)} == {"parts", "began"}
+    assert {field.name for field in fields(Phases)} == {"deps", "began"}
     assert Phases.__dataclass_params__.frozen  # type: ignore[attr-defined]
     script = Script([call("add", {"a": 1, "b": 1}), text("Two."), finish(ANSWER)])
     async with bench(script, stateless=stateless) as place:

@@ -33,7 +33,7 @@ from bot.agent.hooks.evaluation import Evaluation
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
-from bot.agent.parts import Parts
+from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Answer
 from bot.core.chain import CallerState, Item, LedgerEntry
@@ -307,11 +307,11 @@ class Thread:
         )  # fmt: skip
         return RequestContext(request=request, run_id=f"run_{self.runs}", model=MODELS[0])
 
-    def _parts(self) -> Parts:
+    def _parts(self) -> LoopDeps:
         async def history() -> list[LedgerEntry]:
             return list(self.ledger)
 
-        parts = Parts(
+        parts = LoopDeps(
             model=self.model,
             models=MODELS,
             prices=Cheap(self.window),
