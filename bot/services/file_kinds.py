@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import re
+from collections import Counter
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -33,6 +36,9 @@ _OFFICE: dict[Kind | None, Kind] = {"xlsx": "csv", "docx": "text"}
 """What is in a zip archive, and what a file without one is that is called so."""
 _READABLE = "txt, md, csv, tsv, json, xlsx, docx, pdf, html, eml and parquet"
 _IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"BM")
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_WRITTEN: frozenset[Kind | None] = frozenset({"text", "csv", "json", "html", "mail"})
 _ZIP = b"PK\x03\x04"
 _SHOWN = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
 """Images that models are shown; others, as HEIC of phones, are not."""
@@ -74,11 +80,20 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
             )
     elif kind in _OFFICE and _is_text(data):  # a CSV that was only named so, as some programs do
         kind = _OFFICE[kind]
-    if kind:
-        return kind
-    if b"\x00" not in data[:4096]:
-        return "text"
-    raise ToolError(f"{name} cannot be read. These can: {_READABLE}.")
+    kind = kind or (None if b"\x00" in data[:4096] else "text")
+    if kind is None or (kind in _WRITTEN and _is_binary(data)):
+        why = ": it is no text, whatever its name says" if kind else ""
+        raise ToolError(f"{name} cannot be read{why}. These can: {_READABLE}.")
+    return kind
+
+
+def _is_binary(data: bytes) -> bool:
+    """Whether many control characters are at its beginning, and not for being UTF-16, where each
+    second byte of plain text is zero."""
+    start = data[:4096]
+    zeros = Counter(at % 2 for at, byte in enumerate(start) if not byte)
+    is_utf16 = start.startswith(_UTF16) or (len(zeros) == 1 and zeros.total() * 3 > len(start))
+    return not is_utf16 and len(_CONTROLS.findall(start)) * 10 > len(start)
 
 
 def _is_text(data: bytes) -> bool:

@@ -442,6 +442,8 @@ def zip_bomb() -> bytes:
         ("phone.heic", b"\x00\x00\x00\x18ftypheic", "cannot be read|needed as PNG"),
         ("torn.xlsx", torn_workbook(), "damaged: its sheet 'Two' cannot be read"),
         ("program.exe", b"MZ\x00\x01", "cannot be read. These can: txt"),
+        ("._mac.csv", b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X" + bytes(40), "is no text"),
+        ("table.txt", bytes(range(256)) * 8, "is no text"),
         ("broken.json", b'{"a": ', "not valid JSON"),
         ("long.json", b'[{"a": ' + b"9" * 5_000 + b"}]", "a number of too many digits"),
         ("far.xlsx", far_workbook("XFD900000"), "16,384 columns; 2,000 can be read"),
@@ -494,6 +496,8 @@ async def test_no_name_in_a_file_passes_for_a_line_of_ours(
         ("page.csv", b"%PDF-1.7 ...", "pdf"),
         ("export.xlsx", b"region,revenue\nNorth,10\n", "csv"),
         ("offer.eml", b"From: Bob\n\nHi", "mail"),
+        ("wide.csv", "a,b\n1,2\n".encode("utf-16-le"), "csv"),
+        ("one-zero.csv", b"name,n\n\x00,1\nAda,2\n", "csv"),
     ],
 )
 def test_a_file_is_read_as_what_it_is(name: str, data: bytes, kind: str) -> None:
