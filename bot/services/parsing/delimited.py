@@ -1,5 +1,7 @@
 """CSV and its relatives."""
 
+# ruff: noqa: S608 - the names in these statements are ours
+
 from __future__ import annotations
 
 import csv
@@ -11,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from bot.services.parsing.numerals import some_of
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.services.parsing.tabular import (
     Head,
@@ -49,6 +52,8 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
     try:
         with connect(threads=2, memory="1GB") as connection:
             sheet = _loaded(connection, name, text, delimiter, to.with_suffix(".csv"))
+            if '"' in text:
+                sheet.notes.extend(_swallowed(connection, sheet.columns, delimiter))
             del text
             samples = [_samples(sheet.rows[:_LOOKED_AT], at) for at in range(len(sheet.columns))]
             columns, notes = read_columns(connection, sheet.columns, samples, delimiter=delimiter)
@@ -62,6 +67,29 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
     if delimiter != ",":
         sheet.notes.append(f"Delimiter: {_NAMES.get(delimiter, delimiter)}.")
     return replace(sheet, rows=[], notes=[*sheet.notes, *notes], is_written=True)
+
+
+def _swallowed(connection: Any, columns: Sequence[str], delimiter: str) -> list[str]:
+    """Say which cells hold as many delimiters as the lines in them would have as rows: what is
+    between two quotes that do not belong together is one cell."""
+    between = len(columns) - 1
+    if not between:
+        return []
+    counts = []
+    for at in range(len(columns)):
+        lines = f"(length(c{at}) - length(replace(c{at}, chr(10), '')))"
+        marks = f"(length(c{at}) - length(replace(c{at}, '{delimiter}', '')))"
+        # The last row may go on to the end of the file.
+        is_many = f"({marks} = {lines} * {between} OR ({lines} > 2 AND {marks} > ({lines} - 1) * {between}))"
+        counts.append(
+            f"count(CASE WHEN contains(c{at}, chr(10)) THEN nullif({is_many}, false) END)"
+        )
+    [found] = connection.execute(f"SELECT {', '.join(counts)} FROM cells").fetchall()
+    told = [f"{name} ({count:,})" for name, count in zip(columns, found, strict=True) if count]
+    return [
+        f"Cells that look like several rows, as where a quote is missing: {some_of(told)}. Rows may "
+        "be lost in them."
+    ] * bool(told)
 
 
 def _samples(rows: Sequence[Sequence[Cell]], at: int) -> list[str]:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from bot.services.parsing.numerals import some_of
 from bot.services.parsing.results import Cell, Document, Sheet, Unreadable
 from bot.services.parsing.tabular import column_names
 from bot.services.parsing.text import clean, decode
@@ -90,7 +91,10 @@ def _told(others: dict[str, Any]) -> str:
 def _sheet(name: str, records: list[dict[str, Any]]) -> Sheet:
     keys = list(dict.fromkeys(key for record in records for key in record))
     rows = [[_cell(record.get(key)) for key in keys] for record in records]
-    return Sheet(name, column_names(keys, len(keys)), rows, typed=True)
+    names = column_names(keys, len(keys))
+    told = [f"{key!r} as {name}" for key, name in zip(keys, names, strict=True) if key != name]
+    notes = [f"Names of columns that had to be changed: {some_of(told)}."] * bool(told)
+    return Sheet(name, names, rows, typed=True, notes=notes)
 
 
 def _cell(value: Any) -> Cell:

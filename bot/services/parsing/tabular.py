@@ -165,18 +165,19 @@ def _above_its_columns(
 ) -> list[Cell]:
     """A header that is shorter than its rows, and not for a delimiter at their ends: with one name
     missing it is that of the row numbers, as R writes them."""
-    filled = max(
-        (at + 1 for _, row in rows for at, cell in enumerate(row[:width]) if cell), default=0
+    ends = Counter(
+        max((at + 1 for at, cell in enumerate(row) if cell), default=0) for _, row in rows
     )
-    if len(header) == filled - 1:
+    filled = max(ends, default=0)
+    if ends[len(header) + 1] * 2 > len(rows):
         notes.append(
             "The header has one name fewer than the rows have values: the first column was taken to "
             "have none; it may be the last."
         )
         return [None, *header]
-    if len(header) < filled:
+    if len(header) < min(filled, width):
         notes.append(
-            f"The header names {len(header)} of {filled} columns: the first ones, it seems."
+            f"The header names {len(header)} of {width} columns: the first ones, it seems."
         )
     return header
 

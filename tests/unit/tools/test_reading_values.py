@@ -67,6 +67,7 @@ def test_a_header_is_a_row_unlike_its_columns(
         ('"w","f"\n"1",26.5,3\n"2",27.5,4\n"3",28.5,4\n', "column_1 w f", "fewer than the rows"),
         ("w,f\n1,26.5,\n2,27.5,\n", "w f column_3", ""),
         ("w,f\n1,2,3,4\n5,6,7,8\n", "w f column_3 column_4", "names 2 of 4 columns"),
+        ("w,f\n1,2\n3,4\n5,6\n\nx,y,z\n7,8,9\n", "w f extra", ""),
     ],
 )
 def test_names_stand_above_their_own_columns(
@@ -153,6 +154,21 @@ def test_notation_goes_by_column_and_then_by_file(
     found, rows, notes = read(tmp_path, text)
     assert types in found
     assert rows[0][1] == first
+    assert note in notes
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ('id\tsaid\tn\n1\t"Hello\t5\n2\tfine\t6\n3\tok\t7\n4\tbye"\t8\n', "said (1)"),
+        ('id,said,n\n1,"Hello,5\n2,fine,6\n3,ok,7\n', "said (1)"),
+        ('id,said,n\n1,"Dear Ada,\nhow are you?",5\n2,fine,6\n', ""),
+    ],
+)
+def test_rows_between_two_stray_quotes_are_told(tmp_path: Path, text: str, note: str) -> None:
+    """They were one cell of one row, and nothing said so."""
+    _, _, notes = read(tmp_path, text)
+    assert ("Cells that look like several rows" in notes) == bool(note)
     assert note in notes
 
 
