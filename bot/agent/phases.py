@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from bot.agent.builtin import checkpoint
 from bot.agent.builtin.complete_task import NAME as COMPLETE
-from bot.agent.builtin.shared_budget import Pool
+from bot.agent.builtin.shared_budget import SharedBudget
 from bot.agent.calls.call import Intent
 from bot.agent.calls.dispatch import NOT_RUN, AwaitingDecision, Dispatch, Dispatched, OutputsReady
 from bot.agent.calls.hosted_steps import hosted_steps
@@ -153,7 +153,7 @@ class Phases:
         tools = self.tools(state, restart=state.went_on)
         offered = frozenset(tool["name"] for tool in tools if "name" in tool)
         outputs: tuple[CallOutput, ...] | None = None
-        kept, pool = state, Pool(self.deps.limits, state)
+        kept, pool = state, SharedBudget(self.deps.limits, state)
         dispatch = self._dispatch(state, open_now.response, pool)
         async with aclosing(dispatch.run(open_now, offered)) as happenings:
             async for event in happenings:
@@ -199,7 +199,7 @@ class Phases:
         spent = self.spend(state, usage)
         return spent.replace(hooks=state.hooks | memory), verdicts
 
-    def _dispatch(self, state: LoopState, response: ModelResponse, pool: Pool) -> Dispatch:
+    def _dispatch(self, state: LoopState, response: ModelResponse, pool: SharedBudget) -> Dispatch:
         limits, window = self.deps.limits, self.window_size(state)
         ratio = usage_ratio(state, window)
         calls = len(response.calls)
@@ -368,7 +368,9 @@ class Phases:
         return min(now + limits.turn_seconds, self.began + limits.run_seconds)
 
 
-def _noted(open_response: OpenResponse, event: Intent | OutputsReady, pool: Pool) -> OpenResponse:
+def _noted(
+    open_response: OpenResponse, event: Intent | OutputsReady, pool: SharedBudget
+) -> OpenResponse:
     if isinstance(event, OutputsReady):
         outputs = tuple(pool.with_steps(output) for output in event.outputs)
         return open_response.model_copy(update={"outputs": outputs})

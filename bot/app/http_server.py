@@ -21,7 +21,7 @@ from bot.core.errors import StoreUnavailable
 from bot.ops.health import CHECK_SECONDS, Health, health_routes, http_server, metrics_route
 from bot.ops.metrics import Metrics
 from bot.ops.tracing import telemetry
-from bot.runs.observers import Watch
+from bot.runs.observers import Observer
 from bot.settings import Settings
 from bot.slack.transport.http import MAX_BODY, SlackRequests
 from bot.slack.transport.install_flow import InstallPages
@@ -30,13 +30,13 @@ from bot.store import Stores
 DEFAULT_PORT = 8080
 
 
-class Serving:
+class ProcessStatus:
     """What is told of the process, and who watches for that. `health` gets its needs, and
     `slack_requests` its app, as the process starts."""
 
     def __init__(self) -> None:
         self.metrics = Metrics()
-        self.watches: tuple[Watch, ...] = (self.metrics,)
+        self.watches: tuple[Observer, ...] = (self.metrics,)
         self.health = Health()
         self.slack_requests = SlackRequests(self.metrics.request_refused)
         self.install_pages = InstallPages()
@@ -63,9 +63,9 @@ class Serving:
 
 
 @asynccontextmanager
-async def serving(settings: Settings, *, intake: bool, work: bool) -> AsyncGenerator[Serving]:
+async def serving(settings: Settings, *, intake: bool, work: bool) -> AsyncGenerator[ProcessStatus]:
     """Listen from now on: alive, not ready. Raises ConfigurationError when a port is taken."""
-    process = Serving()
+    process = ProcessStatus()
     port, metrics_port = _port(settings, intake=intake, work=work), settings.bot_metrics_port
     async with AsyncExitStack() as stack:
         collected = telemetry(settings.otel_exporter_otlp_endpoint)

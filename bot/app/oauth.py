@@ -16,7 +16,7 @@ from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Removals,
 from bot.slack.transport.manifest import manifest
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
-from bot.store.workspaces.installs import Installs, SealedBox, box_of
+from bot.store.workspaces.installs import InstallStore, SealedBox, box_of
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +44,9 @@ def encryption(settings: Settings) -> SealedBox:
     return box_of([key.strip() for key in keys.split(",")])
 
 
-def kept_installs(settings: Settings, stores: Stores) -> Installs:
+def kept_installs(settings: Settings, stores: Stores) -> InstallStore:
     """Raises ConfigurationError when a setting is missing or wrong."""
-    return Installs(stores.redis, settings.retention, encryption(settings))
+    return InstallStore(stores.redis, settings.retention, encryption(settings))
 
 
 async def reseal(settings: Settings, stores: Stores) -> None:

@@ -20,9 +20,9 @@ from bot.app.workspace_intake import check_signing, listening
 from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.request import Request
-from bot.ops.event_loop import LoopWatch
+from bot.ops.event_loop import EventLoopWatchdog
 from bot.runs.context.artifacts import ThreadArtifacts
-from bot.runs.observers import Watch
+from bot.runs.observers import Observer
 from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import Engine, open_engine
 from bot.runs.runner import Runner
@@ -35,11 +35,11 @@ from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.directory import SlackDirectory
-from bot.slack.providers.message_reading import Reading
+from bot.slack.providers.message_reading import MessageReader
 from bot.slack.providers.scheduled_messages import SlackScheduledMessages
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.render import words
-from bot.slack.reply.open_run_message import SlackSurfaces
+from bot.slack.reply.open_run_message import RunMessages
 from bot.slack.reply.status_sweep import StatusSweep
 from bot.slack.reply.streams import Streams
 from bot.slack.transport.background_tasks import Background
@@ -84,7 +84,7 @@ async def bot(
     _check(settings, intake=intake, work=work)
     async with AsyncExitStack() as stack:
         process = await stack.enter_async_context(serving(settings, intake=intake, work=work))
-        watch = LoopWatch(process.metrics.loop_lag)
+        watch = EventLoopWatchdog(process.metrics.loop_lag)
         process.health.needs("event_loop", watch.keeps_up)
         traced = process.metrics.slack_calls(settings.slack_api_url)
         session = await stack.enter_async_context(slack_session(traced))
@@ -135,7 +135,7 @@ async def _working(
     stores: Stores,
     there: Workspaces,
     engine: Engine,
-    watches: Sequence[Watch],
+    watches: Sequence[Observer],
 ) -> AsyncGenerator[None]:
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(stores.signals.listening())
@@ -194,7 +194,7 @@ def _runner_in(
             raise ToolError(f"{handle} is not kept any more.")
         return data
 
-    surfaces = SlackSurfaces(
+    surfaces = RunMessages(
         clients=slack.clients,
         identity=slack.identity,
         status=slack.status,
@@ -221,5 +221,5 @@ def _services_of(slack: Slack, channels: ReachableChannels, stores: Stores) -> S
     return {
         Canvases: SlackCanvases(slack, channels),
         Directory: SlackDirectory(slack, channels),
-        ScheduledMessages: SlackScheduledMessages(waiting, channels, Reading(slack)),
+        ScheduledMessages: SlackScheduledMessages(waiting, channels, MessageReader(slack)),
     }

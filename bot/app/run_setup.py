@@ -14,7 +14,7 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from bot.agent.builtin.shared_budget import Parent
+from bot.agent.builtin.shared_budget import ParentRun
 from bot.agent.builtin.subagents import Subagents
 from bot.agent.calls.call import Toolbox
 from bot.agent.hooks.chain import HookChain, Hooks
@@ -30,15 +30,15 @@ from bot.runs.context.images import Images
 from bot.runs.context.memories import ScopedMemories
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.runs.erasure import ResponseDeleter
-from bot.runs.observers import Watch
+from bot.runs.observers import Observer
 from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.estimates import CallEstimates
-from bot.runs.run_deps import Equipment, MoreTools
+from bot.runs.run_deps import MoreTools, RunDeps
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
-from bot.runs.toolset_cache import Offers
+from bot.runs.toolset_cache import ToolsetCache
 from bot.services.databases import SqlDatabases
 from bot.services.fetching import WebFetcher
 from bot.services.mcp import open_mcp_servers
@@ -114,7 +114,7 @@ async def runners(
     *,
     stream: bool = True,
     dry_run: bool = False,
-    watches: Sequence[Watch] = (),
+    watches: Sequence[Observer] = (),
     draining: asyncio.Event | None = None,
 ) -> AsyncGenerator[MakeRunner]:
     """Makes a runner for each place where runs are shown, looked on by `watches`. Runs are handed
@@ -140,7 +140,7 @@ async def runners(
             memories=memories,
             shared={**_shared(settings, stores), Artifacts: artifacts, Memories: memories},
             draining=draining or asyncio.Event(),
-            offers=Offers(),
+            offers=ToolsetCache(),
             estimates=CallEstimates(prices, settings.model.max_output_tokens),
             dry_run=dry_run,
         )
@@ -156,11 +156,11 @@ class _RunnerMaker:
     model: Model
     prices: PriceList
     more_tools: MoreTools
-    watches: Sequence[Watch]
+    watches: Sequence[Observer]
     artifacts: ThreadArtifacts
     memories: ScopedMemories
     shared: Services
-    offers: Offers
+    offers: ToolsetCache
     estimates: CallEstimates
     draining: asyncio.Event
     dry_run: bool
@@ -178,8 +178,8 @@ class _RunnerMaker:
             open_surface = each.surfaces(open_surface)
         settings, stores = self.settings, self.stores
         services = {**self.shared, **place, Conversation: conversation}
-        tools = offered(settings).served_by({*services, Parent, Subagents})
-        equipment = Equipment(
+        tools = offered(settings).served_by({*services, ParentRun, Subagents})
+        equipment = RunDeps(
             stores=stores,
             toolbox=Toolbox(tools, services, self.artifacts),
             model=self.model,

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from bot.app.http_server import Serving
+from bot.app.http_server import ProcessStatus
 from bot.app.oauth import ManyWorkspaces
 from bot.app.run_setup import budget_policy, names_tools, offered
 from bot.core.background import alongside
@@ -20,16 +20,16 @@ from bot.runs.queue.requests import Requests
 from bot.services.mcp import McpServers
 from bot.settings import Settings, secret
 from bot.settings.checks import unpriced_models
-from bot.slack.actions.due_schedules import Scheduling
-from bot.slack.actions.questions import Asking
+from bot.slack.actions.due_schedules import DueSchedules
+from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.schedules import WorkspaceSchedules
-from bot.slack.actions.share import Sharing
-from bot.slack.actions.stop import Stopping
-from bot.slack.approvals.decisions import Deciding
+from bot.slack.actions.share import AnswerSharing
+from bot.slack.actions.stop import StopAction
+from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.home.admin import Admin
 from bot.slack.home.publish import HomeTab
-from bot.slack.incoming.access_gate import Gate
-from bot.slack.incoming.catch_up import CatchingUp
+from bot.slack.incoming.access_gate import AccessGate
+from bot.slack.incoming.catch_up import CatchUp
 from bot.slack.incoming.edits import Edits
 from bot.slack.incoming.intake import Intake
 from bot.slack.incoming.listeners import register
@@ -51,7 +51,7 @@ async def listening(
     stores: Stores,
     there: Workspaces,
     engine: Engine,
-    process: Serving,
+    process: ProcessStatus,
     many: ManyWorkspaces | None,
 ) -> AsyncGenerator[None]:
     """Events, commands and clicks are taken in for the length of the context, over Socket Mode or HTTP;
@@ -79,7 +79,7 @@ async def _events_taken_in(
     settings: Settings,
     there: Workspaces,
     listeners: PerWorkspace[Listener],
-    process: Serving,
+    process: ProcessStatus,
     many: ManyWorkspaces | None,
 ) -> AsyncGenerator[None]:
     signing_secret = _signing_secret(settings)
@@ -130,7 +130,7 @@ async def _due_asked(
     async def ask_what_is_due(team: str) -> None:
         if listener := await listeners.of(team):
             clients, asking = listener.slack.clients, listener.asking
-            await Scheduling(team, stores.schedules, stores.pause, asking, clients).run()
+            await DueSchedules(team, stores.schedules, stores.pause, asking, clients).run()
 
     async with alongside(in_each(there.teams, ask_what_is_due), name="schedules"):
         yield
@@ -148,7 +148,7 @@ def _signing_secret(settings: Settings) -> str:
     return signing.get_secret_value() if signing else ""
 
 
-def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> CatchingUp:
+def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> CatchUp:
     async def is_known(team: str, channel: str, ts: str) -> bool:
         taken = await stores.mailbox.was_taken(team, channel, ts)
         return taken or await stores.threads.was_noticed(team, channel, ts)
@@ -160,7 +160,7 @@ def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> Catc
     orphans = Orphans(
         clients=slack.clients, identity=slack.identity, status=slack.status, is_idle=is_idle
     )
-    return CatchingUp(
+    return CatchUp(
         settings.catch_up,
         client=listener.slack.clients.reads,
         identity=listener.slack.identity,
@@ -182,8 +182,8 @@ def _listener(
 ) -> Listener:
     app = slack_app(slack.clients, slack.identity, signing_secret=_signing_secret(settings))
     channels = Channels(settings.channels, stores.channels)
-    gate = Gate(slack.identity.team, slack.people, settings.access, channels)
-    stopping = Stopping(slack, gate, requests, stores.audit.append)
+    gate = AccessGate(slack.identity.team, slack.people, settings.access, channels)
+    stopping = StopAction(slack, gate, requests, stores.audit.append)
     intake = Intake(
         slack,
         gate,
@@ -195,7 +195,7 @@ def _listener(
         retries=retries,
         record=stores.audit.append,
     )
-    asking = Asking(slack, gate, intake, requests.whole)
+    asking = QuestionIntake(slack, gate, intake, requests.whole)
     home_tab = _home_tab(settings, stores, slack, gate, background)
     register(
         app,
@@ -206,12 +206,12 @@ def _listener(
         submit=submit,
         stopping=stopping,
         keep_feedback=stores.feedback,
-        deciding=Deciding(
+        deciding=ApprovalDecisions(
             *(slack.identity.team, slack.people, requests.asked, requests.decide),
             record=stores.audit.append,
         ),
         home_tab=home_tab,
-        answers=Sharing(
+        answers=AnswerSharing(
             *(slack.identity, slack.clients, asking, requests.answered),
             find_artifact=ThreadArtifacts(stores.artifacts).of,
             alone=stores.sharing,
@@ -223,7 +223,7 @@ def _listener(
 
 
 def _home_tab(
-    settings: Settings, stores: Stores, slack: Slack, gate: Gate, background: Background
+    settings: Settings, stores: Stores, slack: Slack, gate: AccessGate, background: Background
 ) -> HomeTab:
     budgets = budget_policy(settings, stores)
     schedules = WorkspaceSchedules(gate.team, stores.schedules, slack.clients)

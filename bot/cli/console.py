@@ -23,13 +23,13 @@ from bot.agent.events import (
     ToolStarted,
 )
 from bot.core.answers import GIVEN
-from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import FileRef, Request
 from bot.core.text.invisible_text import escaped, escaped_json, for_terminal
 from bot.core.text.result_markdown import result_text
-from bot.runs.surface import OpenSurface, RunPost
+from bot.runs.surface import OpenSurface, PostedMessages
 from bot.toolkit.conversation import Download, OutsideSlack, ThreadMessage
 
 _EXIT = {
@@ -79,7 +79,7 @@ class ConsoleSurface:
         """Ask whoever sits in front of the terminal; where nobody does, nothing is approved."""
         return [(approval, await _answer(approval)) for approval in approvals]
 
-    async def settle(self, asked: Sequence[Asked]) -> None:
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """The terminal shows what was typed."""
 
     async def finish(self, outcome: Outcome) -> None:
@@ -133,7 +133,9 @@ def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
     """Opens the terminal for any request."""
 
     @asynccontextmanager
-    async def open_surface(request: Request, _post: RunPost) -> AsyncGenerator[ConsoleSurface]:
+    async def open_surface(
+        request: Request, _post: PostedMessages
+    ) -> AsyncGenerator[ConsoleSurface]:
         only_data = request.response_schema is not None
         yield ConsoleSurface(as_json=as_json, stream=stream, only_data=only_data)
 

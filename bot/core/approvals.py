@@ -112,7 +112,7 @@ class Decision(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApprovalRecord:
     """A question, its answer once there is one, and what came of a yes."""
 
     approval: Approval

@@ -14,7 +14,7 @@ from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.agent.hooks.chain import HookChain
 from bot.app.run_setup import redis_and_stores, runner
 from bot.core.answers import GIVEN
-from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
@@ -30,7 +30,7 @@ from bot.evals.web import CaseWebSearch
 from bot.model import Model
 from bot.runs.policy.budgets import Budgets
 from bot.runs.runner import Runner
-from bot.runs.surface import OpenSurface, RunPost
+from bot.runs.surface import OpenSurface, PostedMessages
 from bot.services.databases import DatabaseConfig
 from bot.settings import Settings
 from bot.store import Stores
@@ -169,7 +169,7 @@ class _Watch:
         gone = Decision(verdict=Verdict.DENIED, comment="nobody decides in an evaluation")
         return [(approval, gone) for approval in approvals]
 
-    async def settle(self, asked: Sequence[Asked]) -> None:
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """Nobody looks."""
 
     async def finish(self, outcome: Outcome) -> None:
@@ -177,7 +177,7 @@ class _Watch:
 
     def opens(self) -> OpenSurface:
         @asynccontextmanager
-        async def opened(_request: Request, _post: RunPost) -> AsyncGenerator[_Watch]:
+        async def opened(_request: Request, _post: PostedMessages) -> AsyncGenerator[_Watch]:
             self.begun.clear()
             self.used.clear()
             yield self

@@ -9,7 +9,7 @@ from collections.abc import Callable
 log = logging.getLogger(__name__)
 
 
-class LoopWatch:
+class EventLoopWatchdog:
     """Looks every so many seconds how late the loop is, tells `observe` (seconds), and logs what is
     `late` or more: then Slack may not be told in time that an event was taken in, and a lease that
     is not renewed ends."""

@@ -20,7 +20,7 @@ from bot.model import Model, PriceList
 from bot.model.types import ModelRequest, ModelResponse, Progress
 from bot.ops.meters import ModelMeters, ProcessMeters, RunMeters
 from bot.runs.observers import Submit
-from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
+from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
 
 _MOST_REMEMBERED = 10_000  # runs whose end was counted
 
@@ -71,7 +71,7 @@ class Metrics:
     def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
         """`open_surface`, with what passes through it counted."""
 
-        def opened(request: Request, post: RunPost) -> AbstractAsyncContextManager[Surface]:
+        def opened(request: Request, post: PostedMessages) -> AbstractAsyncContextManager[Surface]:
             return self._counting(open_surface(request, post))
 
         return opened
@@ -148,7 +148,7 @@ class Metrics:
         return tracing
 
 
-class _CountedSurface(SurfaceAround):
+class _CountedSurface(SurfaceWrapper):
     def __init__(self, surface: Surface, metrics: Metrics) -> None:
         super().__init__(surface)
         self._metrics = metrics

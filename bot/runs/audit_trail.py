@@ -10,7 +10,7 @@ from bot.core.approvals import Approval, Decision, digest
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
-from bot.store import AuditLog, Beside
+from bot.store import AuditLog, PendingEntry
 
 Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]
 """Puts on record what was done, or is about to be. Raises StoreUnavailable: then it is not done."""
@@ -106,7 +106,7 @@ class RunAudit:
         ok = outcome.status is RunStatus.SUCCESS
         self._note(AuditKind.ENDED, outcome.stop_reason, ok=ok, cost=outcome.totals.cost)
 
-    async def due(self) -> list[Beside]:
+    async def due(self) -> list[PendingEntry]:
         """Return what was noted, to be kept in the same step as what it tells of."""
         waiting, self._waiting = self._waiting, []
         if waiting and not self._pseudonym:

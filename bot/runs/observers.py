@@ -15,7 +15,7 @@ Submit = Callable[[Request, str], Awaitable[bool]]
 Raises when it could not be kept."""
 
 
-class Watch(Protocol):
+class Observer(Protocol):
     """Wraps what requests, runs and calls of the model pass through; must not change what they do."""
 
     def submits(self, submit: Submit) -> Submit:

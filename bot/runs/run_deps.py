@@ -20,7 +20,7 @@ from bot.agent.parts import LoopDeps
 from bot.core.context import RequestContext
 from bot.core.request import Request
 from bot.model import Model, PriceList
-from bot.runs.context.run_loader import Beginnings, MemoriesOf
+from bot.runs.context.run_loader import MemoriesOf, RunLoader
 from bot.runs.policy.access import Policy
 from bot.runs.policy.approval_hook import (
     ApprovalHook,
@@ -35,7 +35,7 @@ from bot.runs.policy.egress_guard import EgressGuard
 from bot.runs.policy.estimates import CallEstimates
 from bot.runs.policy.spending import Spending
 from bot.runs.queue.steering import Steering
-from bot.runs.toolset_cache import Offers
+from bot.runs.toolset_cache import ToolsetCache
 from bot.store import RunRecord, Stores
 from bot.toolkit import Conversation
 from bot.toolkit.tool import Tool
@@ -57,7 +57,7 @@ the model as the run does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Equipment:
+class RunDeps:
     """The same for all runs of a place. With `images` the model is shown those that people attach.
     Once `draining` is set, runs stop at their next save point."""
 
@@ -72,7 +72,7 @@ class Equipment:
     budgets: BudgetPolicy
     channels: Channels
     more_tools: MoreTools
-    offers: Offers
+    offers: ToolsetCache
     policy: Policy
     may_decide: MayDecide
     may_administer: MayAdminister
@@ -87,9 +87,9 @@ class Equipment:
     dry_run: bool = False
 
     @property
-    def beginnings(self) -> Beginnings:
+    def beginnings(self) -> RunLoader:
         """Where runs go on from."""
-        return Beginnings(self.stores, self.conversation, self.memories_of, self.images)
+        return RunLoader(self.stores, self.conversation, self.memories_of, self.images)
 
     def context(self, request: Request, run_id: str) -> RequestContext:
         """What tools may know of the run."""

@@ -13,14 +13,14 @@ from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to
 from bot.runs.narration import Narrator
-from bot.runs.queue.requeue import HandBack, can_rest
+from bot.runs.queue.requeue import Requeue, can_rest
 from bot.runs.queue.steering import Steering
 from bot.runs.surface import Surface
 from bot.store import Lease, RunRecord, Runs
 
 
 @dataclass(slots=True)
-class Noting:
+class EventSink:
     """Of one run, which is handed back where it can rest once `draining` is set. `state` is where it
     stood at the last save point."""
 
@@ -37,14 +37,14 @@ class Noting:
     has_advanced: bool = False
 
     async def note(self, event: Event) -> None:
-        """Kept first, then shown. Raises LeaseLost, StoreUnavailable and HandBack."""
+        """Kept first, then shown. Raises LeaseLost, StoreUnavailable and Requeue."""
         if isinstance(event, Recorded | SavePoint):
             await self._keep(event)
         if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
             await self.runs.note_response(event.event.entry, self.lease)
         if self.draining.is_set() and can_rest(event):
             self.narrator.handed_back()
-            raise HandBack
+            raise Requeue
         for each in (event, *self.steering.news()):
             self.narrator.tell(each)
             self.audit.note(each)

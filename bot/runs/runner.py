@@ -29,14 +29,14 @@ from bot.runs.context.run_loader import bound_to
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import begun_tools, broken, outcome_of, steps_of, without_secrets
 from bot.runs.partial_results import with_findings
-from bot.runs.policy.run_approvals import Parked, Questions, through
-from bot.runs.queue.requeue import HandBack, has_work_left
+from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals, through
+from bot.runs.queue.requeue import Requeue, has_work_left
 from bot.runs.queue.revisions import as_it_begins
-from bot.runs.run_deps import Equipment
-from bot.runs.run_events import Noting
+from bot.runs.run_deps import RunDeps
+from bot.runs.run_events import EventSink
 from bot.runs.surface import OpenSurface, Surface
 from bot.services.processes.isolation import warm_processes
-from bot.store import Beside, Lease, Phase, Post, RunRecord, Stores
+from bot.store import Lease, PendingEntry, Phase, Post, RunRecord, Stores
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 class Runner:
     """Works on one request at a time for each thread; the engine sees to the order."""
 
-    equipment: Equipment
+    equipment: RunDeps
     open_surface: OpenSurface
 
     def equipped(self, **changes: Any) -> Runner:
@@ -75,8 +75,8 @@ class Runner:
 
         Safe to repeat: goes on from the last save point, and delivers what was decided before.
         Raises LeaseLost when another worker has taken the thread, StoreUnavailable when nothing
-        can be kept, and HandBack while draining: then it is to be called again, there or elsewhere.
-        Raises Parked while people have to decide.
+        can be kept, and Requeue while draining: then it is to be called again, there or elsewhere.
+        Raises AwaitingApproval while people have to decide.
         """
         runs = self._stores.runs
         lease = await self._stores.leases.take(request.thread_key)
@@ -95,7 +95,7 @@ class Runner:
             request = await as_it_begins(self._stores, request)
             await self._take_over(request, post)
         async with self.open_surface(request, post) as surface:
-            asking = Questions(
+            asking = RunApprovals(
                 *(request, record.run_id, self._stores.approvals, surface, lease),
                 self._stores.audit.append,
             )
@@ -139,7 +139,7 @@ class Runner:
         request: Request,
         record: RunRecord,
         lease: Lease,
-        asking: Questions,
+        asking: RunApprovals,
         *,
         given_up: bool,
     ) -> Outcome:
@@ -154,7 +154,7 @@ class Runner:
                 outcome, after = await self._broken(request, record, asking), None
             else:
                 outcome, after = await self._work(request, record, lease, asking, caller, audit)
-        except (LeaseLost, StoreUnavailable, HandBack, Parked):
+        except (LeaseLost, StoreUnavailable, Requeue, AwaitingApproval):
             raise
         except Exception:
             # A bug of ours. It is logged with its trace; the person still gets an end.
@@ -180,7 +180,7 @@ class Runner:
         after: CallerState,
         lease: Lease,
         entries: Sequence[LedgerEntry] = (),
-        on_record: Sequence[Beside] = (),
+        on_record: Sequence[PendingEntry] = (),
     ) -> None:
         """Keep how the run ends. One that says nothing owes an answer to what was asked besides."""
         joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
@@ -209,7 +209,7 @@ class Runner:
         request: Request,
         record: RunRecord,
         lease: Lease,
-        asking: Questions,
+        asking: RunApprovals,
         caller: CallerState,
         audit: RunAudit,
     ) -> tuple[Outcome, CallerState | None]:
@@ -223,7 +223,7 @@ class Runner:
             if _is_unheard(record) and not await spending.admits(context.model):
                 return spending.refusal(run_id), None
             if _has_calls_left(record) and await spending.rests() and not interrupt.requested:
-                raise HandBack(_PAUSED_SECONDS)
+                raise Requeue(_PAUSED_SECONDS)
             steering = await equipment.steering(request, record, here, interrupt)
             parts = await equipment.parts(context, interrupt, here, spending, steering)
             catalogue = parts.toolbox.catalogue
@@ -231,7 +231,7 @@ class Runner:
                 request, record, lease, caller, catalogue, audit
             )
             spending.begin(state)
-            noting = Noting(
+            noting = EventSink(
                 *(request, record, lease, self._stores.runs, asking.surface, audit, steering),
                 narrator=Narrator(request, run_id, state if record.state else None),
                 draining=equipment.draining,
@@ -267,7 +267,7 @@ class Runner:
         after = caller_after(ended, model=context.model, bound_to=bound_to(request))
         return without_secrets(outcome), after
 
-    async def _broken(self, request: Request, record: RunRecord, asking: Questions) -> Outcome:
+    async def _broken(self, request: Request, record: RunRecord, asking: RunApprovals) -> Outcome:
         """Return the failure of a run, with what it had done up to its last save point."""
         kept = await self._stores.runs.state(record.run_id)
         state, toolbox = _readable(kept) or LoopState(), self.equipment.toolbox

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from bot.agent.events import Event
-from bot.core.approvals import Approval, Asked, Decision
+from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 
@@ -22,7 +22,7 @@ class Fenced(Protocol):
         """Raises LeaseLost when this worker no longer holds the thread."""
 
 
-class RunPost(Fenced, Protocol):
+class PostedMessages(Fenced, Protocol):
     """What was posted for a run, kept with the run so that any process can go on with it.
 
     Writes raise LeaseLost when another worker has taken the thread.
@@ -72,7 +72,7 @@ class Surface(Protocol):
         answers come through the store. Raises when a question could not be put.
         """
 
-    async def settle(self, asked: Sequence[Asked]) -> None:
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """Show what became of questions, as well as can be: never fails a run but with LeaseLost."""
 
     async def finish(self, outcome: Outcome) -> None:
@@ -82,7 +82,7 @@ class Surface(Protocol):
         """
 
 
-class SurfaceAround:
+class SurfaceWrapper:
     """A surface that hands everything on to another: for those that look at what goes through."""
 
     def __init__(self, surface: Surface) -> None:
@@ -94,12 +94,12 @@ class SurfaceAround:
     async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
         return await self._surface.ask(approvals)
 
-    async def settle(self, asked: Sequence[Asked]) -> None:
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         await self._surface.settle(asked)
 
     async def finish(self, outcome: Outcome) -> None:
         await self._surface.finish(outcome)
 
 
-OpenSurface = Callable[[Request, RunPost], AbstractAsyncContextManager[Surface]]
+OpenSurface = Callable[[Request, PostedMessages], AbstractAsyncContextManager[Surface]]
 """Opens the surface of a request, with what was posted for its run before."""

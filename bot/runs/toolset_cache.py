@@ -12,7 +12,7 @@ _MOST = 16
 """Different offers that are kept: one for each list of allowed tools that is in use."""
 
 
-class Offers:
+class ToolsetCache:
     """With 500 tools a catalogue and its index take some 40 ms; to find one that was made, 20 µs."""
 
     def __init__(self) -> None:

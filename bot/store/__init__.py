@@ -25,7 +25,7 @@ from bot.store.threads.run import Phase, Post, RunRecord, Runs
 from bot.store.threads.signals import Signals
 from bot.store.threads.stale_statuses import StaleStatuses
 from bot.store.threads.threads import Threads
-from bot.store.workspaces.audit import AuditLog, Beside
+from bot.store.workspaces.audit import AuditLog, PendingEntry
 from bot.store.workspaces.budgets import (
     BudgetStore,
     Forecast,
@@ -35,7 +35,7 @@ from bot.store.workspaces.budgets import (
     Reserved,
     Room,
 )
-from bot.store.workspaces.catch_up import CatchUps, CatchUpTurn
+from bot.store.workspaces.catch_up import CatchUpStore, CatchUpTurn
 from bot.store.workspaces.decisions import Decisions, ListedDecisions
 from bot.store.workspaces.feedback import FeedbackStore
 from bot.store.workspaces.memory import Memories as MemoryStore
@@ -48,11 +48,10 @@ __all__ = [
     "Approvals",
     "ArtifactStore",
     "AuditLog",
-    "Beside",
     "BudgetStore",
     "CallerStates",
+    "CatchUpStore",
     "CatchUpTurn",
-    "CatchUps",
     "Connection",
     "Decisions",
     "Erased",
@@ -66,6 +65,7 @@ __all__ = [
     "Mailbox",
     "MemoryStore",
     "PauseSwitch",
+    "PendingEntry",
     "Phase",
     "Place",
     "Position",
@@ -120,7 +120,7 @@ class Stores:
     pause: PauseSwitch
     feedback: FeedbackStore
     refused: RefusedStore
-    catch_ups: CatchUps
+    catch_ups: CatchUpStore
     erasure: Erasure
     deletions: ResponseDeletions
     audit: AuditLog
@@ -207,7 +207,7 @@ async def open_stores(
             pause=PauseSwitch(redis, keep),
             feedback=FeedbackStore(redis, keep),
             refused=RefusedStore(redis),
-            catch_ups=CatchUps(redis, keep),
+            catch_ups=CatchUpStore(redis, keep),
             audit=AuditLog(redis, keep, audit_keys),
             erasure=Erasure(redis, Leases(redis, keep), deletions),
             deletions=deletions,

@@ -21,9 +21,9 @@ from bot.toolkit.conversation import Conversation, Download, ThreadMessage
 from bot.toolkit.directory import (
     ChannelEntry,
     Directory,
-    Findings,
     FoundMessage,
     PersonEntry,
+    SearchResults,
     SharedFile,
 )
 from bot.toolkit.memories import Memories
@@ -64,7 +64,6 @@ __all__ = [
     "Fetcher",
     "Fields",
     "FileRef",
-    "Findings",
     "FoundMessage",
     "Memories",
     "Memory",
@@ -78,6 +77,7 @@ __all__ = [
     "ScheduledMessages",
     "Schedules",
     "Search",
+    "SearchResults",
     "Selection",
     "Series",
     "Services",

@@ -47,7 +47,7 @@ class FoundMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class SearchResults:
     """What a search found, the best first; `searched` says where was looked, for people."""
 
     messages: list[FoundMessage]
@@ -88,7 +88,7 @@ class Directory(Protocol):
         limit: int,
         after: datetime | None = None,
         before: datetime | None = None,
-    ) -> Findings:
+    ) -> SearchResults:
         """At most `limit` (up to 20) messages of public channels."""
 
     async def pins(self, channel: str | None) -> list[ThreadMessage]:

@@ -19,14 +19,14 @@ from bot.agent.state import LoopState
 from bot.app.run_setup import runner
 from bot.cli.console import anybody
 from bot.core.answers import Answer
-from bot.core.approvals import Approval, Asked, Decision
+from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.chain import LedgerEntry
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.model import Model
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.runner import Runner
-from bot.runs.surface import RunPost
+from bot.runs.surface import PostedMessages
 from bot.settings import Settings
 from bot.store import Mailbox, Phase, RunRecord, Stores, open_stores
 from bot.store.embedded import embedded_redis
@@ -69,14 +69,14 @@ class _Unwatched:
     async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
         return []
 
-    async def settle(self, asked: Sequence[Asked]) -> None: ...
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None: ...
 
     async def finish(self, outcome: Outcome) -> None:
         assert outcome.status is RunStatus.SUCCESS
         assert outcome.totals.turns == TURNS
 
     @asynccontextmanager
-    async def opened(self, _request: Request, _post: RunPost) -> AsyncGenerator[_Unwatched]:
+    async def opened(self, _request: Request, _post: PostedMessages) -> AsyncGenerator[_Unwatched]:
         yield self
 
 

@@ -12,7 +12,7 @@ import pytest
 from pydantic import Field
 
 from bot.app.tool_loading import catalogue
-from bot.runs.toolset_cache import Offers
+from bot.runs.toolset_cache import ToolsetCache
 from bot.toolkit import Tool, tool
 
 SERVICES = ("crm", "tickets", "calendar", "wiki")
@@ -99,7 +99,7 @@ def test_five_hundred_tools_cost_little_more_than_fifty(
     for _ in range(100):
         offered = (*tools.always, *tools.acquired(acquired))
     each_request = (process_time() - began - built - ranked) / 100
-    offers, own = Offers(), catalogue()
+    offers, own = ToolsetCache(), catalogue()
     offers.of(own, many, None, 100)
     again = process_time()
     for _ in range(100):

@@ -20,7 +20,7 @@ from bot.cli.operator import erase_lines
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
 from bot.runs.policy.channels import ChannelSettings
-from bot.slack.incoming.catch_up import CatchingUp, CatchUpSettings
+from bot.slack.incoming.catch_up import CatchUp, CatchUpSettings
 from tests.support.deployment import MODEL, Deployment, configured
 from tests.support.runs import answer
 
@@ -35,9 +35,7 @@ def brain(request: ModelRequest) -> Reply:
 @pytest.fixture
 async def away(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Deployment]:
     """A workspace in which nothing listens, and which delivers nothing twice."""
-    monkeypatch.setattr(
-        bot.app.workspace_intake, "CatchingUp", functools.partial(CatchingUp, pace=0.0)
-    )
+    monkeypatch.setattr(bot.app.workspace_intake, "CatchUp", functools.partial(CatchUp, pace=0.0))
     async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
         ws.delivery.retry_delays = ()
         yield Deployment(ws, api)
@@ -256,9 +254,7 @@ async def test_permission_is_judged_as_ever(away, redis_url, redis) -> None:
 
 async def test_one_of_several_processes_looks(away, redis_url, redis, monkeypatch) -> None:
     """While one looks, another that was started leaves it to it; each is answered once."""
-    monkeypatch.setattr(
-        bot.app.workspace_intake, "CatchingUp", functools.partial(CatchingUp, pace=0.2)
-    )
+    monkeypatch.setattr(bot.app.workspace_intake, "CatchUp", functools.partial(CatchUp, pace=0.2))
     ts = await missed(away, ADA, SALES, mention(away, "how many?"))
     async with back(away, redis_url), back(away, redis_url):
         await away.answered(SALES, ts)

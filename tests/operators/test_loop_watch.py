@@ -9,7 +9,7 @@ import time
 import pytest
 
 from bot.core.background import alongside
-from bot.ops.event_loop import LoopWatch
+from bot.ops.event_loop import EventLoopWatchdog
 
 
 async def test_a_loop_that_was_held_is_logged_measured_and_not_ready(
@@ -17,7 +17,7 @@ async def test_a_loop_that_was_held_is_logged_measured_and_not_ready(
 ) -> None:
     """Until it keeps up again."""
     looks: asyncio.Queue[float] = asyncio.Queue()
-    watch = LoopWatch(looks.put_nowait, every=0.05, late=0.3)
+    watch = EventLoopWatchdog(looks.put_nowait, every=0.05, late=0.3)
     with caplog.at_level(logging.WARNING):
         async with asyncio.timeout(20), alongside(watch.run(), name="watch"):
             await looks.get()

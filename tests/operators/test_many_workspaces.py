@@ -33,7 +33,7 @@ from bot.slack.transport.client import DeadlineClient
 from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
 from bot.slack.transport.workspaces import PerWorkspace
 from bot.store import Retention, Stores, open_stores
-from bot.store.workspaces.installs import Install, Installs, box_of
+from bot.store.workspaces.installs import Install, InstallStore, box_of
 from tests.support.deployment import configured, is_terminal
 from tests.support.ports import free_port
 from tests.support.runs import answer
@@ -224,7 +224,7 @@ async def test_who_only_opens_the_page_leaves_nothing_behind(
             url, cookies = await at.browser.begin()
         assert await redis.keys("*oauth*") == []
         assert (await at.browser.come_back(at.first.allow(url, ADA), cookies))[0] == 200
-    installs = Installs(stores.redis, Retention(), box_of([KEY]))
+    installs = InstallStore(stores.redis, Retention(), box_of([KEY]))
     states = [installs.new_state() for _ in range(3)]
     taken = [await installs.use_state(each) for each in (*states, *states)]
     assert taken == [True] * 3 + [False] * 3
@@ -245,7 +245,7 @@ async def test_nothing_is_kept_in_mind_of_a_workspace_that_has_gone(stores: Stor
         first = await stack.enter_async_context(Workspace.open())
         second = await stack.enter_async_context(Workspace.open(beside=first))
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        installs = Installs(stores.redis, Retention(), box_of([KEY]))
+        installs = InstallStore(stores.redis, Retention(), box_of([KEY]))
         tokens = Tokens(installs, AppKeys("", ""), DeadlineClient(deadline=10))
         there = InstalledWorkspaces(installs, tokens, session, first.api_url)
         each = PerWorkspace(there, lambda slack: (slack.clients.reads, Made()))
@@ -269,7 +269,7 @@ async def test_nothing_is_erased_unless_slack_says_that_the_token_is_gone(stores
         gone.append(team)
 
     async with Workspace.open() as ws, aiohttp.ClientSession() as session:
-        installs = Installs(stores.redis, Retention(), box_of([KEY]))
+        installs = InstallStore(stores.redis, Retention(), box_of([KEY]))
         who = {"bot": "B", "bot_user": ws.bot_user_id, "token": ws.bot_token}
         await installs.save(Install(holder=ws.team_id, **who))
         client = DeadlineClient(deadline=10, base_url=ws.api_url, session=session)
@@ -300,7 +300,7 @@ async def test_two_processes_refresh_a_token_once(redis_url: str) -> None:
         processes = []
         for _ in range(2):
             stores = await stack.enter_async_context(open_stores(redis_url))
-            installs = Installs(stores.redis, Retention(), box_of([KEY]))
+            installs = InstallStore(stores.redis, Retention(), box_of([KEY]))
             client = DeadlineClient(deadline=10, base_url=ws.api_url)
             processes.append(Tokens(installs, keys, client))
         due = {"token": granted["access_token"], "refresh_token": granted["refresh_token"]}
@@ -328,12 +328,14 @@ async def test_an_installation_that_cannot_be_opened_keeps_the_others_working(
 
 
 async def test_a_wrong_key_is_one_clear_line_and_an_old_key_still_opens(stores) -> None:
-    old = Installs(stores.redis, Retention(), box_of([KEY]))
+    old = InstallStore(stores.redis, Retention(), box_of([KEY]))
     await old.save(INSTALL)
     with pytest.raises(CorruptValue, match="BOT_ENCRYPTION_KEYS"):
-        await Installs(stores.redis, Retention(), box_of([NEW_KEY])).load("T1")
+        await InstallStore(stores.redis, Retention(), box_of([NEW_KEY])).load("T1")
     assert await old.load("T1") == INSTALL  # nothing was thrown away
-    assert await Installs(stores.redis, Retention(), box_of([NEW_KEY, KEY])).load("T1") == INSTALL
+    assert (
+        await InstallStore(stores.redis, Retention(), box_of([NEW_KEY, KEY])).load("T1") == INSTALL
+    )
     with pytest.raises(ConfigurationError, match="BOT_ENCRYPTION_KEYS: each must be"):
         box_of(["short"])
 
@@ -343,7 +345,7 @@ async def test_an_old_key_can_be_retired_once_everything_was_sealed_again(stores
     counts what is still on old ones, per kind; then the old key may go."""
     install = Install(holder="T1", bot="B1", bot_user="U1", token="xoxb-1")
     for holder in ("T1", "T2"):
-        await Installs(stores.redis, Retention(), box_of([KEY])).save(
+        await InstallStore(stores.redis, Retention(), box_of([KEY])).save(
             install.model_copy(update={"holder": holder})
         )
     values = {
@@ -353,7 +355,7 @@ async def test_an_old_key_can_be_retired_once_everything_was_sealed_again(stores
         "bot_encryption_keys": SecretStr(f"{NEW_KEY},{KEY}"),
     }
     settings = Settings(**values)
-    both = Installs(stores.redis, Retention(), box_of([NEW_KEY, KEY]))
+    both = InstallStore(stores.redis, Retention(), box_of([NEW_KEY, KEY]))
     [found] = await examine_encryption(settings)
     assert (found.level, "2 installations" in found.text) == (Level.WARNING, True)
     await both.load("T1")
@@ -361,6 +363,6 @@ async def test_an_old_key_can_be_retired_once_everything_was_sealed_again(stores
     await reseal(settings, stores)
     [found] = await examine_encryption(settings)
     assert found.level is Level.OK
-    new = Installs(stores.redis, Retention(), box_of([NEW_KEY]))
+    new = InstallStore(stores.redis, Retention(), box_of([NEW_KEY]))
     loaded = [await new.load(each) for each in ("T1", "T2")]
     assert [each and each.token for each in loaded] == ["xoxb-1"] * 2

@@ -19,7 +19,7 @@ import pytest
 
 from bot.dev.model import finish
 from bot.dev.workspace import ADA, BEN
-from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.transport.http import MAX_BODY
 from tests.security.test_boundaries import press
 from tests.security.test_forged import button, over_http, view
@@ -206,10 +206,10 @@ async def test_a_bug_of_ours_still_fails_loudly(
 ) -> None:
     """R13: the door checks shapes; it hides no exception of a listener."""
 
-    def broken(*_: object) -> Pressed:
+    def broken(*_: object) -> ButtonPress:
         raise KeyError("ours")
 
-    monkeypatch.setattr(Pressed, "of", broken)
+    monkeypatch.setattr(ButtonPress, "of", broken)
     async with door(redis_url) as (bot, send):
         good = press(bot, ADA, SALES, "1.5", button("stop_run", f"T:{SALES}:1.5"))
         assert await send(*as_sent(good)) == 500

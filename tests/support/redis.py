@@ -13,7 +13,7 @@ from bot.core.audit import AuditEntry, AuditKind
 from bot.core.request import Entry, Request
 from bot.store import Refusal, Stores, open_stores
 from bot.store.embedded import embedded_redis
-from bot.store.workspaces.audit import Beside
+from bot.store.workspaces.audit import PendingEntry
 
 _numbers = count(1)
 
@@ -67,7 +67,7 @@ def asked(
     )
 
 
-async def beside(stores: Stores, what: str = "said") -> Beside:
+async def beside(stores: Stores, what: str = "said") -> PendingEntry:
     """An entry of the audit log that a decision brings with it."""
     return await stores.audit.beside(
         AuditEntry(kind=AuditKind.DECIDED, team="T1", who="U1", what=what)

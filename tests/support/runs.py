@@ -12,12 +12,12 @@ from pydantic import SecretStr
 from bot.agent.events import Event
 from bot.app.run_setup import runner
 from bot.cli.console import anybody
-from bot.core.approvals import Approval, Asked, Decision
+from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.dev.model import ResponsesServer
 from bot.runs.runner import Runner
-from bot.runs.surface import OpenSurface, RunPost
+from bot.runs.surface import OpenSurface, PostedMessages
 from bot.settings import Settings
 from bot.store import Stores
 from bot.toolkit import Tool
@@ -51,7 +51,7 @@ class Board:
     finished: list[Outcome] = field(default_factory=list)
     attempts: int = 0
     asked: list[Approval] = field(default_factory=list)
-    settled: list[Asked] = field(default_factory=list)
+    settled: list[ApprovalRecord] = field(default_factory=list)
     answers: Callable[[Approval], Decision] | None = None
     broken: int = 0
 
@@ -62,7 +62,7 @@ class Board:
         self.asked += approvals
         return [(each, self.answers(each)) for each in approvals] if self.answers else []
 
-    async def settle(self, asked: Sequence[Asked]) -> None:
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         self.settled += asked
 
     async def finish(self, outcome: Outcome) -> None:
@@ -76,7 +76,7 @@ class Board:
 
     def opens(self) -> OpenSurface:
         @asynccontextmanager
-        async def open_surface(_request: Request, _post: RunPost) -> AsyncGenerator[Board]:
+        async def open_surface(_request: Request, _post: PostedMessages) -> AsyncGenerator[Board]:
             yield self
 
         return open_surface

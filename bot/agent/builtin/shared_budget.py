@@ -13,7 +13,7 @@ from bot.core.budgets import billed_tokens
 from bot.core.outcome import StopReason
 
 
-class Pool:
+class SharedBudget:
     """The usage of a run and its sub-agents; `state` is the run's, before any of them began."""
 
     def __init__(self, limits: Limits, state: LoopState) -> None:
@@ -100,10 +100,10 @@ class Pool:
 
 
 @dataclass(frozen=True, slots=True)
-class Parent:
+class ParentRun:
     """What a tool that runs a loop of its own is given of the run that called it: the id of the
     call, the budget, and who is told what happens."""
 
     call_id: str
-    pool: Pool
+    pool: SharedBudget
     tell: Callable[[FromSubagent], None]

@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from bot.agent import prompts
 from bot.agent.builtin.complete_task import ResponseType
-from bot.agent.builtin.shared_budget import Parent, Pool
+from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
 from bot.agent.events import (
     FromSubagent,
     ReasoningDelta,
@@ -79,7 +79,7 @@ class Subagents:
 
     deps: LoopDeps
 
-    async def work(self, goal: str, tools: Sequence[str], parent: Parent) -> ToolResult:
+    async def work(self, goal: str, tools: Sequence[str], parent: ParentRun) -> ToolResult:
         """Return the report on `goal`, marked where it is not whole. Raises ToolError without one: the
         goal cannot be worked on, or nothing was found."""
         catalogue = _reading(self.deps.toolbox.catalogue)
@@ -100,7 +100,7 @@ class Subagents:
         self,
         goal: str,
         tools: tuple[str, ...],
-        parent: Parent,
+        parent: ParentRun,
         context: RequestContext,
         catalogue: Catalogue,
         seconds: float,
@@ -125,7 +125,7 @@ class Subagents:
 
     def _child_deps(
         self,
-        pool: Pool,
+        pool: SharedBudget,
         entries: list[LedgerEntry],
         context: RequestContext,
         catalogue: Catalogue,
@@ -172,7 +172,7 @@ async def dispatch_subagent(
         Field(description="Names of tools that it begins with besides the core ones; may be []."),
     ],
     subagents: Provided[Subagents],
-    parent: Provided[Parent],
+    parent: Provided[ParentRun],
 ) -> ToolResult:
     """Hand a sub-question to a helper that works on it by itself and returns a short report with
     sources. Use it for parts of a task that do not depend on each other and need many steps or much
@@ -191,7 +191,7 @@ class _Shared(Hooks):
     """Stops a sub-agent when the budget that it shares is nearly used up; the last call of its run
     is not its to make."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: SharedBudget) -> None:
         self._pool = pool
 
     @override

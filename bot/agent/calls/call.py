@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from bot.agent.builtin.acquire_tools import acquire
 from bot.agent.builtin.complete_task import describe_errors
-from bot.agent.builtin.shared_budget import Parent, Pool
+from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
 from bot.agent.calls.outputs import CallOutput, mark_for
 from bot.agent.events import FromSubagent, ToolEnded, ToolsAcquired, ToolStarted
 from bot.agent.hooks.chain import Approved, HookChain, Undecided
@@ -84,7 +84,7 @@ class Calls:
     toolbox: Toolbox
     hooks: HookChain
     context: RequestContext
-    pool: Pool
+    pool: SharedBudget
     offered: frozenset[str]
 
     async def make(self, call: Item, events: CallEvents) -> CallOutput | None:
@@ -205,11 +205,11 @@ class Calls:
                 events.put_nowait(Intent(call_id))
                 await events.join()  # until the intent is kept
                 failpoint("change-intended")
-            parent = Parent(call_id, self.pool, events.put_nowait)
+            parent = ParentRun(call_id, self.pool, events.put_nowait)
             output = await self._run(tool, arguments, parent)
         return replace(output, title=title)
 
-    async def _run(self, tool: Tool, arguments: BaseModel, parent: Parent) -> CallOutput:
+    async def _run(self, tool: Tool, arguments: BaseModel, parent: ParentRun) -> CallOutput:
         call_id = parent.call_id
         try:
             result = await self._run_with_hooks(tool, arguments, parent)
@@ -231,10 +231,12 @@ class Calls:
         said, mark = result.content, mark_for(tool)
         return CallOutput(call_id, tool.name, said, links=links, mark=mark, note=result.note)
 
-    async def _run_with_hooks(self, tool: Tool, arguments: BaseModel, parent: Parent) -> ToolResult:
+    async def _run_with_hooks(
+        self, tool: Tool, arguments: BaseModel, parent: ParentRun
+    ) -> ToolResult:
         """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""
         failpoint("tool-running")
-        result = await tool.run(arguments, {**self.toolbox.services, Parent: parent})
+        result = await tool.run(arguments, {**self.toolbox.services, ParentRun: parent})
         failpoint("tool-ran")
         with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
             result = await self.hooks.after_tool(tool, arguments, result)

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from bot.agent.builtin import checkpoint
 from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.builtin.complete_task import ResponseType, describe_errors
-from bot.agent.builtin.shared_budget import Pool
+from bot.agent.builtin.shared_budget import SharedBudget
 from bot.agent.calls.call import (
     OUTCOME_UNKNOWN,
     CallEvent,
@@ -81,7 +81,7 @@ class Dispatch:
     hooks: HookChain
     context: RequestContext
     deadline: float
-    pool: Pool
+    pool: SharedBudget
     most: int
     is_last: bool
 

@@ -19,7 +19,7 @@ from bot.slack.transport.client import (
 )
 from bot.slack.transport.manifest import manifest
 from bot.store import open_stores
-from bot.store.workspaces.installs import Install, Installs
+from bot.store.workspaces.installs import Install, InstallStore
 
 _SECRET, _KEYS = "SLACK_CLIENT_SECRET", "BOT_ENCRYPTION_KEYS"
 _AT_MOST = 20  # of many installations those are asked about that come first
@@ -51,7 +51,7 @@ def _missing(settings: Settings) -> list[Finding]:
     return found
 
 
-async def _each(settings: Settings, installs: Installs) -> list[Finding]:
+async def _each(settings: Settings, installs: InstallStore) -> list[Finding]:
     teams = await installs.teams()
     if not teams:
         mend = "open /slack/install at the bot's public address"
@@ -59,7 +59,7 @@ async def _each(settings: Settings, installs: Installs) -> list[Finding]:
     return [await _finding(settings, installs, team) for team in teams[:_AT_MOST]]
 
 
-async def _finding(settings: Settings, installs: Installs, team: str) -> Finding:
+async def _finding(settings: Settings, installs: InstallStore, team: str) -> Finding:
     subject, again = f"workspace {team}", "have the app installed there again at /slack/install"
     try:
         install = await installs.find(team)

@@ -10,11 +10,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from bot.core.errors import ConfigurationError
-from bot.runs.observers import Watch
+from bot.runs.observers import Observer
 
 
 @asynccontextmanager
-async def telemetry(endpoint: str | None) -> AsyncGenerator[tuple[Watch, ...]]:
+async def telemetry(endpoint: str | None) -> AsyncGenerator[tuple[Observer, ...]]:
     """What watches for an OTLP collector at `endpoint` (the base address), nothing without one;
     what is still unsent is sent on the way out. The other standard OTEL_… variables hold too.
 

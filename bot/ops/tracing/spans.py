@@ -41,7 +41,7 @@ from bot.core.request import Request
 from bot.model import Model, PriceList
 from bot.model.types import ModelRequest, ModelResponse, Progress
 from bot.runs.observers import Submit
-from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
+from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
 
 _SCOPE = "bot"
 _AGENT = "answer bot"
@@ -94,7 +94,7 @@ class Tracing:
     def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
         """`open_surface`, in the span of its run."""
 
-        def opened(request: Request, post: RunPost) -> AbstractAsyncContextManager[Surface]:
+        def opened(request: Request, post: PostedMessages) -> AbstractAsyncContextManager[Surface]:
             return self._run(request, open_surface(request, post))
 
         return opened
@@ -143,7 +143,7 @@ class Tracing:
         return _TracedModel(model, self)
 
 
-class _TracedSurface(SurfaceAround):
+class _TracedSurface(SurfaceWrapper):
     """Tools that are still running when it closes were cancelled."""
 
     def __init__(self, surface: Surface, tracing: Tracing, run: Span) -> None:

@@ -33,7 +33,7 @@ def bound_to(request: Request) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Beginnings:
+class RunLoader:
     """Reads what a thread's next run goes on from."""
 
     stores: Stores

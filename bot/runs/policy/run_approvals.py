@@ -21,13 +21,13 @@ from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.loop import run
 from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
-from bot.core.approvals import QUESTION_DELETED, Approval, Asked, Decision, Made, Verdict
+from bot.core.approvals import QUESTION_DELETED, Approval, ApprovalRecord, Decision, Made, Verdict
 from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Silence
 from bot.core.request import Request
 from bot.runs.audit_trail import Record, decided
-from bot.runs.queue.requeue import HandBack
+from bot.runs.queue.requeue import Requeue
 from bot.runs.surface import Surface
 from bot.store import Approvals, Lease, Rest
 
@@ -39,13 +39,13 @@ _PAUSES = (1.0, 5.0)
 _UNASKED = "nobody could be asked about it now"
 
 
-class Parked(Exception):
+class AwaitingApproval(Exception):
     """The request waits for people and stays at the head of its mailbox, without a worker or a
     ticket: whoever decides brings one, and the sweep does when the time is up."""
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class RunApprovals:
     """What one run asks people, in its thread and in the store."""
 
     request: Request
@@ -54,7 +54,7 @@ class Questions:
     surface: Surface
     lease: Lease
     record: Record
-    _answered: list[Asked] = field(default_factory=list)
+    _answered: list[ApprovalRecord] = field(default_factory=list)
 
     async def settle(self) -> None:
         """Show what became of the questions that were answered."""
@@ -105,7 +105,7 @@ class Questions:
     async def wait(self, ids: Sequence[str], interrupt: Interrupt) -> None:
         """Put up the questions; return when there is something to go on with.
 
-        Raises Parked when the answers come later, HandBack when one came meanwhile (the run goes on
+        Raises AwaitingApproval when the answers come later, Requeue when one came meanwhile (the run goes on
         as it would have had it parked), LeaseLost and StoreUnavailable.
         """
         ends = tuple(f":{call_id}" for call_id in ids)  # which may hold colons themselves
@@ -125,9 +125,9 @@ class Questions:
         rest = await self.approvals.park(self.request, self.run_id, waiting, self.lease)
         failpoint("run-parked")
         if rest is Rest.PARKED:
-            raise Parked
+            raise AwaitingApproval
         if rest is Rest.DECIDED:
-            raise HandBack
+            raise Requeue
 
     async def _put(self, waiting: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
         """Put the questions, patiently; what cannot be asked is refused."""
@@ -159,7 +159,7 @@ class Questions:
                 await self.approvals.note(each.approval, made)
         await self.settle()
 
-    async def _all(self) -> list[Asked]:
+    async def _all(self) -> list[ApprovalRecord]:
         try:
             return await self.approvals.of_run(self.run_id)
         except CorruptValue:
@@ -167,10 +167,13 @@ class Questions:
 
 
 async def through(
-    state: LoopState, parts: LoopDeps, asking: Questions, note: Callable[[Event], Awaitable[None]]
+    state: LoopState,
+    parts: LoopDeps,
+    asking: RunApprovals,
+    note: Callable[[Event], Awaitable[None]],
 ) -> RunEnded:
-    """The loop to its end, each event noted. Raises Parked while people have to decide,
-    HandBack when one did at once."""
+    """The loop to its end, each event noted. Raises AwaitingApproval while people have to decide,
+    Requeue when one did at once."""
     while True:
         event: Event | None = None
         async with aclosing(run(state, parts)) as events:

@@ -26,10 +26,10 @@ from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.request import Request
-from bot.runs.policy.run_approvals import Parked
+from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.docket import open_docket
-from bot.runs.queue.per_user_limit import Shares
-from bot.runs.queue.requeue import HandBack
+from bot.runs.queue.per_user_limit import PerUserLimit
+from bot.runs.queue.requeue import Requeue
 from bot.store import Mailbox
 
 log = logging.getLogger(__name__)
@@ -48,13 +48,13 @@ UNWIND_SECONDS = 5.0  # for cancelled runs to close what they hold
 Handle = Callable[[Request, int], Awaitable[None]]
 """Runs a request; the second argument is how many workers died under it since its last save point.
 
-To return means that the request is done. `HandBack` leaves it to another worker, `LeaseLost` to
-the one that holds it, `StoreUnavailable` to whoever is there when Redis is back, and `Parked` to
+To return means that the request is done. `Requeue` leaves it to another worker, `LeaseLost` to
+the one that holds it, `StoreUnavailable` to whoever is there when Redis is back, and `AwaitingApproval` to
 nobody while its thread rests. After anything else it is tried again, later and later, and after
 `LAST_ATTEMPT` dropped. The handler gives a request up that goes on killing workers.
 """
 
-SayItRests = Callable[[Request], None]
+OnDeferred = Callable[[Request], None]
 """Told of a request that waits for another one of its person's, each time it is looked at. Returns at once."""
 
 
@@ -105,9 +105,9 @@ class Engine:
         self._docket = docket
         self._mailbox = mailbox
         self._options = options
-        self._shares = Shares(mailbox, options.per_person, options.sweep)
+        self._shares = PerUserLimit(mailbox, options.per_person, options.sweep)
         self._handle: Handle | None = None
-        self._say_it_rests: SayItRests = _nobody_told
+        self._say_it_rests: OnDeferred = _nobody_told
         self._worker: Worker | None = None
         self._running: set[asyncio.Task[None]] = set()
         self._attempts: dict[str, str] = {}
@@ -153,7 +153,7 @@ class Engine:
 
     @asynccontextmanager
     async def work(
-        self, handle: Handle, say_it_rests: SayItRests = _nobody_told
+        self, handle: Handle, say_it_rests: OnDeferred = _nobody_told
     ) -> AsyncGenerator[None]:
         """Run requests in this process for the length of the context; what still runs at its end
         is handed back."""
@@ -236,10 +236,10 @@ class Engine:
         self._running.add(task)
         try:
             await self._run_head(thread_key)
-        except HandBack as back:
+        except Requeue as back:
             failpoint("ticket-returning")
             await self._add_ticket(thread_key, back.delay)
-        except Parked:
+        except AwaitingApproval:
             pass
         except StoreUnavailable:
             await self._add_ticket(thread_key, STORE_TROUBLE_SECONDS)
@@ -259,7 +259,7 @@ class Engine:
         if request is None or self._handle is None:
             return
         if self.draining.is_set():
-            raise HandBack
+            raise Requeue
         if await self._shares.rests(request):
             self._say_it_rests(request)
             return
@@ -281,7 +281,7 @@ class Engine:
             alone = await self._mailbox.deaths(request.id) >= ALONE_FROM
             async with self._place(alone=alone), self._attempt(request) as deaths:
                 await handle(request, deaths)
-        except (HandBack, Parked):
+        except (Requeue, AwaitingApproval):
             raise
         except LeaseLost:
             return
@@ -293,7 +293,7 @@ class Engine:
             failures = await self._mailbox.count_failure(request.id)
             if failures < LAST_ATTEMPT:
                 log.exception("Request %s failed, attempt %d", request.id, failures)
-                raise HandBack(_pause(failures)) from error
+                raise Requeue(_pause(failures)) from error
             log.exception("Request %s dropped after %d attempts", request.id, failures)
         await self._mailbox.pop(request.thread_key, request.id)
 
@@ -327,10 +327,10 @@ class Engine:
     async def _place(self, *, alone: bool) -> AsyncGenerator[None]:
         """Take a place among the runs of this process for the length of the context, or all of them.
 
-        Raises HandBack while another run is alone or is about to be.
+        Raises Requeue while another run is alone or is about to be.
         """
         if self._is_isolating:
-            raise HandBack(TAKEN_PAUSE)
+            raise Requeue(TAKEN_PAUSE)
         self._places += 1
         try:
             async with self._isolated() if alone else nullcontext():
@@ -343,7 +343,7 @@ class Engine:
     async def _isolated(self) -> AsyncGenerator[None]:
         """Wait until every other run has ended or come to a save point, and let none start meanwhile.
 
-        Raises HandBack when the process is to stop.
+        Raises Requeue when the process is to stop.
         """
         self._is_isolating = True
         self._clear()
@@ -352,7 +352,7 @@ class Engine:
                 self._left.clear()
                 await self._left.wait()
             if self._is_closed:
-                raise HandBack
+                raise Requeue
             self.draining.clear()
             yield
         finally:

@@ -7,13 +7,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from bot.core.request import Request
-from bot.runs.queue.requeue import HandBack
+from bot.runs.queue.requeue import Requeue
 from bot.store import Mailbox
 
 _STOPPED_PAUSE = 1.0  # seconds until a stopped request that found no place looks again
 
 
-class Shares:
+class PerUserLimit:
     """Counts the runs of each person in this process. Who has `most` of them waits: the thread rests
     as one that waits for people does, until another run of that person ends here; when this process
     dies, until the rest is over and the sweep looks. As many again may end what was stopped while it
@@ -29,17 +29,17 @@ class Shares:
     async def rests(self, request: Request) -> bool:
         """Whether the request waits for another of its person's; not when it is to be stopped.
 
-        Raises HandBack when a place became free meanwhile, and for one to be stopped that finds none.
+        Raises Requeue when a place became free meanwhile, and for one to be stopped that finds none.
         """
         if not self._has(request, self._most):
             return False
         if not await self._mailbox.rest(request, self._seconds):
             if self._has(request, 2 * self._most):
-                raise HandBack(_STOPPED_PAUSE)
+                raise Requeue(_STOPPED_PAUSE)
             return False
         if not self._has(request, self._most):  # and whoever ended saw nobody waiting
             await self._mailbox.end_rest(request.thread_key)
-            raise HandBack
+            raise Requeue
         self._waiting[_person(request)][request.thread_key] = None
         return True
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.core.approvals import QUESTION_EDITED, Approval, Asked, Decision, Verdict
+from bot.core.approvals import QUESTION_EDITED, Approval, ApprovalRecord, Decision, Verdict
 from bot.core.audit import AuditKind
 from bot.core.errors import CorruptValue, NotPermitted
 from bot.core.failpoints import failpoint
@@ -104,7 +104,7 @@ class Requests:
             return []
         return [each.approval for each in asked if each.decision is None]
 
-    async def asked(self, approval_id: str) -> Asked | None:
+    async def asked(self, approval_id: str) -> ApprovalRecord | None:
         """A question that was put to people, and its answer if it has one."""
         return await self.stores.approvals.get(approval_id)
 

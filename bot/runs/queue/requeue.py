@@ -7,7 +7,7 @@ from bot.agent.events import Event, Recorded, SavePoint, TurnStarted
 from bot.agent.state import OpenResponse
 
 
-class HandBack(Exception):
+class Requeue(Exception):
     """Raised by a handler to leave its request at the head of the mailbox for another worker.
 
     The attempt is not counted, nor is one that ended in StoreUnavailable. `delay` is in seconds.

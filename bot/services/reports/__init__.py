@@ -22,14 +22,14 @@ _MOST_BLOCKS, _MOST_CELLS = 3_000, 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ReportFile:
     """A file, and a sentence for each thing that is not in it as it was written."""
 
     data: bytes
     notes: tuple[str, ...] = ()
 
 
-async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) -> Made:
+async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) -> ReportFile:
     """The text as a file of one of FORMATS, its first heading being the title, or else `title`. An
     image alone in a paragraph with a handle as its address is that chart or table.
 
@@ -47,9 +47,9 @@ async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) 
     made = Report(title=named, locale=locale, blocks=blocks, images=images)
     _check_size(made)
     if form == ".docx":
-        return Made(await asyncio.to_thread(docx, made), gaps)
+        return ReportFile(await asyncio.to_thread(docx, made), gaps)
     data, notes = await asyncio.to_thread(pdf, made)
-    return Made(data, (*gaps, *notes))
+    return ReportFile(data, (*gaps, *notes))
 
 
 def _check_size(made: Report) -> None:

@@ -10,7 +10,7 @@ from bot.slack.transport.payloads import value_of
 
 
 @dataclass(frozen=True, slots=True)
-class Pressed:
+class ButtonPress:
     """`thread` is the one that the message with the button stands in, None outside threads; `at` is
     the instant of the press, which no other has."""
 
@@ -23,7 +23,7 @@ class Pressed:
     at: str
 
     @classmethod
-    def of(cls, body: dict[str, Any], action: dict[str, Any]) -> Pressed:
+    def of(cls, body: dict[str, Any], action: dict[str, Any]) -> ButtonPress:
         """Read a block_actions payload. Raises MalformedPayload for a button that cannot be ours."""
         container = body.get("container") or {}
         return cls(

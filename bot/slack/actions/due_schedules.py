@@ -15,7 +15,7 @@ from bot.core.request import Entry
 from bot.core.schedule import Schedule
 from bot.runs.context.own_schedules import next_time
 from bot.runs.policy.access import PersonKind
-from bot.slack.actions.questions import Asking, Question
+from bot.slack.actions.questions import Question, QuestionIntake
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.render import words
 from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, error_code
@@ -28,14 +28,14 @@ _MOST_REFUSALS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduling:
+class DueSchedules:
     """Of one workspace. Any number of processes may look: each due schedule is given to one, and what
     it asks is told apart by schedule and time, so that it is asked once."""
 
     team: str
     store: ScheduleStore
     switch: PauseSwitch
-    asking: Asking
+    asking: QuestionIntake
     clients: Clients
     clock: Callable[[], float] = time.time
 

@@ -20,7 +20,7 @@ from bot.core.request import Again, Entry, FileRef, Request
 from bot.core.text.mentions import Mention
 from bot.core.text.redaction import redacted
 from bot.runs.policy.access import Person
-from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.incoming.intake import Intake
 from bot.slack.incoming.names import naming
 from bot.slack.incoming.text import cap, clean, decode
@@ -78,10 +78,10 @@ class Question:
     schedule: str = ""
 
 
-class Asking:
+class QuestionIntake:
     """Turns questions into requests. Raises NotPermitted with a sentence for the person."""
 
-    def __init__(self, slack: Slack, gate: Gate, intake: Intake, load: LoadRequest) -> None:
+    def __init__(self, slack: Slack, gate: AccessGate, intake: Intake, load: LoadRequest) -> None:
         self._identity = slack.identity
         self._clients = slack.clients
         self._access = slack.access

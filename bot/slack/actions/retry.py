@@ -9,7 +9,7 @@ from typing import Any
 
 from slack_bolt.context.respond.async_respond import AsyncRespond
 
-from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.share import Answered
 from bot.slack.render.buttons import RETRY, without
 from bot.slack.render.outcome import render
@@ -17,13 +17,15 @@ from bot.slack.transport.client import Clients
 
 
 @dataclass(frozen=True, slots=True)
-class Retried:
+class RetryButton:
     """Takes the button away."""
 
     clients: Clients
     answered: Answered
 
-    async def take_away(self, press: Pressed, body: dict[str, Any], respond: AsyncRespond) -> None:
+    async def take_away(
+        self, press: ButtonPress, body: dict[str, Any], respond: AsyncRespond
+    ) -> None:
         """Safe to repeat. Raises what Slack raises."""
         if body["container"].get("is_ephemeral"):
             await self._redraw(press, respond)
@@ -34,7 +36,7 @@ class Retried:
                 channel=press.channel, ts=press.message, text=message.get("text") or "", blocks=left
             )
 
-    async def _redraw(self, press: Pressed, respond: AsyncRespond) -> None:
+    async def _redraw(self, press: ButtonPress, respond: AsyncRespond) -> None:
         """What one person sees alone is drawn anew: Slack does not say what it holds. It has the
         button in its last message."""
         found = await self.answered(press.value)

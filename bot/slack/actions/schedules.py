@@ -13,7 +13,7 @@ from typing_extensions import override
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.schedule import Schedule, cron_in_words
-from bot.runs.surface import OpenSurface, RunPost, Surface, SurfaceAround
+from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
 from bot.slack.render import words
 from bot.slack.render.schedules import place_of, words_of
 from bot.slack.transport.client import TRANSPORT_ERRORS, Clients
@@ -121,7 +121,7 @@ def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> Open
     """`surfaces`, and for what a schedule asked one that counts how it ends."""
 
     @asynccontextmanager
-    async def opened(request: Request, post: RunPost) -> AsyncGenerator[Surface]:
+    async def opened(request: Request, post: PostedMessages) -> AsyncGenerator[Surface]:
         async with surfaces(request, post) as surface:
             yield _ScheduledSurface(surface, request, schedules)
 
@@ -130,7 +130,7 @@ def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> Open
     )
 
 
-class _ScheduledSurface(SurfaceAround):
+class _ScheduledSurface(SurfaceWrapper):
     def __init__(self, surface: Surface, request: Request, schedules: WorkspaceSchedules) -> None:
         super().__init__(surface)
         self._request = request

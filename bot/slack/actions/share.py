@@ -12,12 +12,12 @@ from bot.core.errors import NotPermitted, ToolError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.runs.policy import budget_words
-from bot.slack.actions.button_payload import Pressed
-from bot.slack.actions.questions import Asking
+from bot.slack.actions.button_payload import ButtonPress
+from bot.slack.actions.questions import QuestionIntake
 from bot.slack.render import words
 from bot.slack.render.outcome import render_shared
-from bot.slack.reply.attachments import Attaching
-from bot.slack.reply.message_writer import Poster
+from bot.slack.reply.attachments import Attachments
+from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.reply.streams import Streams
 from bot.slack.transport.client import Clients, Identity
 from bot.store import Lock, PauseSwitch
@@ -47,18 +47,18 @@ class _SharedPost:
 
 
 @dataclass(frozen=True, slots=True)
-class Sharing:
+class AnswerSharing:
     """Posts each answer once: what is up of it already is not posted again."""
 
     identity: Identity
     clients: Clients
-    asking: Asking
+    asking: QuestionIntake
     answered: Answered
     find_artifact: FindArtifact
     alone: Alone
     switch: PauseSwitch
 
-    async def wanted(self, press: Pressed) -> tuple[Request, Outcome]:
+    async def wanted(self, press: ButtonPress) -> tuple[Request, Outcome]:
         """What the button is about. Raises NotPermitted with a sentence for who pressed."""
         found = await self.answered(press.value)
         if found is None or not found[1].result:
@@ -82,7 +82,7 @@ class Sharing:
 
     async def _post(self, request: Request, outcome: Outcome, lock: Lock) -> None:
         rendered = await asyncio.to_thread(render_shared, outcome, request)
-        poster = Poster(
+        poster = MessageWriter(
             request.model_copy(update={"private": False}),
             _SharedPost(f"{outcome.run_id}:shared", lock),
             clients=self.clients,
@@ -90,7 +90,7 @@ class Sharing:
             streams=Streams(self.clients, self.identity),
         )
         posted = [await poster.post(number, part) for number, part in enumerate(rendered.parts)]
-        attaching = Attaching(poster, partial(self._artifact, request), poster.post)
+        attaching = Attachments(poster, partial(self._artifact, request), poster.post)
         for number, upload in enumerate(rendered.uploads, len(posted)):
             await attaching.attach_or_say(number, upload, since=posted[0])
 

@@ -15,7 +15,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.runs.audit_trail import Record, refused
 from bot.runs.queue.revisions import AskedBefore
-from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.render import words
 from bot.slack.render.buttons import STOP, Stops
 from bot.slack.transport.workspaces import Slack
@@ -25,7 +25,7 @@ STOP_REACTIONS = frozenset(
 )
 
 
-class Running(Protocol):
+class RunControl(Protocol):
     """What is known of runs, and stops them: that returns False when there is nothing to stop."""
 
     async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
@@ -49,10 +49,10 @@ class Running(Protocol):
         """What `by` asked with the message `ts`."""
 
 
-class Stopping:
+class StopAction:
     """Stops runs for people; who may not is put on record."""
 
-    def __init__(self, slack: Slack, gate: Gate, running: Running, record: Record) -> None:
+    def __init__(self, slack: Slack, gate: AccessGate, running: RunControl, record: Record) -> None:
         self._identity = slack.identity
         self._clients = slack.clients
         self._gate = gate

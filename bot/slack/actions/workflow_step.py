@@ -17,12 +17,12 @@ from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event, ToolEnded
 from bot.core.answers import GIVEN, Answer, stored_name
-from bot.core.approvals import Approval, Asked
+from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.errors import BotError, ToolDefinitionError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
-from bot.runs.surface import OpenSurface, RunPost
+from bot.runs.surface import OpenSurface, PostedMessages
 from bot.services.given_schema import given_model
 from bot.slack.approvals.cards import Cards
 from bot.slack.incoming.text import cap, clean
@@ -92,7 +92,7 @@ def with_steps(surfaces: OpenSurface, clients: Clients, identity: Identity) -> O
     """`surfaces`, and for requests of workflows one that returns outputs."""
 
     @asynccontextmanager
-    async def opened(request: Request, post: RunPost) -> AsyncGenerator[StepSurface]:
+    async def opened(request: Request, post: PostedMessages) -> AsyncGenerator[StepSurface]:
         cards = Cards(request, post, clients=clients, identity=identity)
         yield StepSurface(request, post, clients, cards)
 
@@ -104,7 +104,9 @@ def with_steps(surfaces: OpenSurface, clients: Clients, identity: Identity) -> O
 class StepSurface:
     """See `bot.runs.surface.Surface`. Slack shows nothing of a step while it runs."""
 
-    def __init__(self, request: Request, post: RunPost, clients: Clients, cards: Cards) -> None:
+    def __init__(
+        self, request: Request, post: PostedMessages, clients: Clients, cards: Cards
+    ) -> None:
         self._cards = cards
         self._request = request
         self._post = post
@@ -121,7 +123,7 @@ class StepSurface:
         await self._cards.put_up(approvals)
         return ()
 
-    async def settle(self, asked: Sequence[Asked]) -> None:
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """Show on each card who decided, and what."""
         await self._cards.settle(asked)
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.approvals import Approval, Asked
+from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.failpoints import failpoint
 from bot.core.request import Entry, Request
-from bot.runs.surface import RunPost
-from bot.slack.incoming.membership import Access
+from bot.runs.surface import PostedMessages
+from bot.slack.incoming.membership import ChannelMembership
 from bot.slack.render.approval import approval_part
 from bot.slack.reply import message_metadata
 from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_ambiguous
@@ -35,13 +35,13 @@ class Cards:
     the thread is not for everybody, or there is none, directly to each who may decide."""
 
     def __init__(
-        self, request: Request, post: RunPost, *, clients: Clients, identity: Identity
+        self, request: Request, post: PostedMessages, *, clients: Clients, identity: Identity
     ) -> None:
         self._request = request
         self._post = post
         self._clients = clients
         self._identity = identity
-        self._access = Access(clients.reads)
+        self._access = ChannelMembership(clients.reads)
 
     async def put_up(self, approvals: Sequence[Approval]) -> None:
         """Put up what is not up yet. Raises when Slack does not take it."""
@@ -51,7 +51,7 @@ class Cards:
                     ts = await self._put(place, approval)
                     await self._post.save_card(place.name, ts)
 
-    async def settle(self, asked: Sequence[Asked]) -> None:
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """Show what became of them, and how it ended once. Raises LeaseLost."""
         for each in asked:
             try:
@@ -60,7 +60,7 @@ class Cards:
                 reason = error_code(error) if isinstance(error, SlackApiError) else type(error)
                 log.warning("The card of %s shows no decision: %s", each.approval.id, reason)
 
-    async def _settle(self, asked: Asked) -> None:
+    async def _settle(self, asked: ApprovalRecord) -> None:
         approval = asked.approval
         if ts := await self._post.card(approval.id):
             await self._redraw(self._in_thread(approval), ts, asked)
@@ -68,7 +68,7 @@ class Cards:
             if ts := await self._post.card(approval.card_for(user)):
                 await self._redraw(await self._direct(user, approval), ts, asked)
 
-    async def _redraw(self, place: _Place, ts: str, asked: Asked) -> None:
+    async def _redraw(self, place: _Place, ts: str, asked: ApprovalRecord) -> None:
         part = approval_part(asked, self._identity.canvas_link)
         await self._post.may_write()
         failpoint("card-updating")
@@ -104,7 +104,7 @@ class Cards:
         """Post the card, unless it is there; returns its ts."""
         if found := await self._find(place, approval):
             return found
-        part = approval_part(Asked(approval), self._identity.canvas_link)
+        part = approval_part(ApprovalRecord(approval), self._identity.canvas_link)
         await self._post.may_write()
         failpoint("card-posting")
         try:

@@ -8,13 +8,13 @@ from typing import Protocol
 
 from pydantic import ValidationError
 
-from bot.core.approvals import Approval, Asked, Decision, Verdict
+from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
 from bot.core.errors import NotPermitted, SlackUnavailable
 from bot.core.request import Entry, Request
 from bot.runs.audit_trail import Record, refused
 from bot.runs.policy.access import PersonKind, Policy
 from bot.runs.policy.channels import ChannelSettings
-from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.incoming.people import People
 from bot.slack.render import approval_words, buttons, words
 from bot.slack.render.approval import Shown
@@ -27,7 +27,7 @@ VERDICTS = {
 }
 
 
-class Decides(Protocol):
+class DecisionHandler(Protocol):
     """What keeps a decision and has the run go on."""
 
     async def __call__(
@@ -36,17 +36,17 @@ class Decides(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Deciding:
+class ApprovalDecisions:
     """In one workspace, `team`. `asked` finds a question by its id, and `decide` answers it; who may
     not is put on record."""
 
     team: str
     people: People
-    asked: Callable[[str], Awaitable[Asked | None]]
-    decide: Decides
+    asked: Callable[[str], Awaitable[ApprovalRecord | None]]
+    decide: DecisionHandler
     record: Record
 
-    async def press(self, press: Pressed) -> None:
+    async def press(self, press: ButtonPress) -> None:
         """Decide as the button says. Raises NotPermitted with a sentence for who pressed."""
         shown, approval = await self.question(press)
         if press.user not in approval.approvers or not await may_decide(
@@ -68,7 +68,7 @@ class Deciding:
         if refusal is not None:
             raise NotPermitted(approval_words.DECISION_REFUSED[refusal])
 
-    async def question(self, press: Pressed) -> tuple[Shown, Approval]:
+    async def question(self, press: ButtonPress) -> tuple[Shown, Approval]:
         """What the button is about. Raises NotPermitted when it is nothing of ours here."""
         try:
             shown = Shown.model_validate_json(press.value)
@@ -79,7 +79,7 @@ class Deciding:
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
         return shown, asked.approval
 
-    async def _refused(self, press: Pressed, approval: Approval) -> None:
+    async def _refused(self, press: ButtonPress, approval: Approval) -> None:
         """Put on record who tried to decide what."""
         what, run_id = f"{VERDICTS[press.action]} {approval.tool}", approval.run_id
         await self.record(
@@ -125,7 +125,7 @@ async def may_ask(people: People, policy: Policy, request: Request, here: Channe
     return True
 
 
-def _stands_in(approval: Approval, team: str, press: Pressed) -> bool:
+def _stands_in(approval: Approval, team: str, press: ButtonPress) -> bool:
     """Cards stand in the question's channel, unless it is private, or in direct messages with those
     who may decide; of its workspace, as others may share the channel."""
     asked_by, asked_in, _ = approval.thread_key.split(":", 2)

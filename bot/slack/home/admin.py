@@ -23,8 +23,8 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.services.mcp import McpServers
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.home.channel_form import Everywhere
-from bot.slack.home.view import Board
-from bot.slack.incoming.access_gate import Gate
+from bot.slack.home.view import AdminView
+from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn, without_broadcasts
 
@@ -36,7 +36,7 @@ class Admin:
 
     def __init__(
         self,
-        gate: Gate,
+        gate: AccessGate,
         *,
         budgets: BudgetPolicy,
         servers: McpServers,
@@ -96,7 +96,7 @@ class Admin:
         """Who paused the bot, if somebody did."""
         return await self._budgets.paused()
 
-    async def board(self, user: str) -> Board | None:
+    async def board(self, user: str) -> AdminView | None:
         """What admins see in their Home tab; None for everybody else."""
         try:
             await self._gate.admin(user)
@@ -104,7 +104,7 @@ class Admin:
             return None
         spent = await self._budgets.of_all(self._team)
         servers, schedules = await self._servers.pinned(), await self._schedules.all()
-        return Board(
+        return AdminView(
             budgets=self._budgets.budgets,
             spent=spent,
             tools=self._tools,

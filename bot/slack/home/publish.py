@@ -13,11 +13,11 @@ from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.home.admin import Admin
 from bot.slack.home.view import CHOICE, home_view
-from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import Clients, Identity
-from bot.slack.transport.ordered_locks import Turns
+from bot.slack.transport.ordered_locks import OrderedLocks
 
 
 class Memories(Protocol):
@@ -41,14 +41,14 @@ class HomeTab:
     identity: Identity
     clients: Clients
     background: Background
-    gate: Gate
+    gate: AccessGate
     usage_of: UsageOf
     admin: Admin
     memories: Memories
     schedules: WorkspaceSchedules
     messages: WaitingMessages
     preferences: PreferenceBook
-    turns: Turns = field(default_factory=Turns)
+    turns: OrderedLocks = field(default_factory=OrderedLocks)
 
     def renew(self, user: str, *, choice: str = CHOICE) -> None:
         """Show somebody's as it is now, soon; `choice` as `home_view` takes it."""

@@ -31,7 +31,7 @@ _MOST_CHANNELS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class AdminView:
     """What only admins see: who may spend and who spent what, how many tools each group has, what
     servers have, which channels were made different."""
 
@@ -50,7 +50,7 @@ def home_view(
     memories: Sequence[Memory],
     schedules: Sequence[Schedule],
     messages: Sequence[ScheduledMessage],
-    board: Board | None,
+    board: AdminView | None,
     locale: str,
     choice: str = CHOICE,
     *,
@@ -147,7 +147,7 @@ def _memory(memory: Memory) -> Block:
     }
 
 
-def _board(board: Board, pause: Pause | None, locale: str, choice: str) -> list[Block]:
+def _board(board: AdminView, pause: Pause | None, locale: str, choice: str) -> list[Block]:
     return [
         {"type": "divider"},
         _header(home_words.HOME_ADMIN),

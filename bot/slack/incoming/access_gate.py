@@ -12,7 +12,7 @@ from bot.slack.incoming.people import People
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class AccessGate:
     """Of one workspace, `team`."""
 
     team: str

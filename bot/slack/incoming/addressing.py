@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import SlackUnavailable
 from bot.core.request import Entry
-from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.incoming.message_events import SLACKBOT, Event, is_direct
 from bot.slack.incoming.short_replies import is_to_others
 from bot.slack.incoming.text import mentions
@@ -19,17 +19,19 @@ from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, Identity
 _KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
 
 
-class Askers(Protocol):
+class ThreadAskers(Protocol):
     """What is kept of threads."""
 
     async def participants(self, thread_key: str) -> frozenset[str]:
         """Who asked the bot something in that thread; nobody where it has no part."""
 
 
-class Following:
+class Addressing:
     """Follows a thread without mentions as long as one person alone talks with the bot there."""
 
-    def __init__(self, identity: Identity, clients: Clients, gate: Gate, threads: Askers) -> None:
+    def __init__(
+        self, identity: Identity, clients: Clients, gate: AccessGate, threads: ThreadAskers
+    ) -> None:
         self._identity = identity
         self._clients = clients
         self._gate = gate

@@ -24,7 +24,7 @@ from bot.slack.incoming.text import mentions
 from bot.slack.reply import message_metadata
 from bot.slack.reply.orphans import Orphans
 from bot.slack.transport.client import TRANSPORT_ERRORS, Identity
-from bot.store import CatchUps, CatchUpTurn
+from bot.store import CatchUpStore, CatchUpTurn
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class CatchUpSettings(BaseModel):
     look_back_minutes: float = Field(default=60, gt=0, le=1440)
 
 
-class CatchingUp:
+class CatchUp:
     """Looks when the process starts, then every few minutes; one process of all at a time."""
 
     def __init__(
@@ -60,7 +60,7 @@ class CatchingUp:
         client: AsyncWebClient,
         identity: Identity,
         intake: Intake,
-        turns: CatchUps,
+        turns: CatchUpStore,
         is_known: IsKnown,
         orphans: Orphans,
         pace: float = PACE,

@@ -21,7 +21,7 @@ from bot.core.errors import NotPermitted
 from bot.core.request import Again, Request
 from bot.core.text.redaction import redacted
 from bot.runs.queue.revisions import AskedBefore
-from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.incoming.intake import Intake
 from bot.slack.incoming.short_replies import is_stop
 from bot.slack.incoming.text import mentions
@@ -62,7 +62,7 @@ class Edits:
     """Turns them into requests, or takes requests back."""
 
     def __init__(
-        self, identity: Identity, clients: Clients, gate: Gate, intake: Intake, asked: Asked
+        self, identity: Identity, clients: Clients, gate: AccessGate, intake: Intake, asked: Asked
     ) -> None:
         self._identity = identity
         self._clients = clients

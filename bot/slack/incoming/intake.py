@@ -17,9 +17,9 @@ from bot.core.text.mentions import Mention
 from bot.runs.audit_trail import Record, refused
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
-from bot.slack.actions.stop import Stopping
-from bot.slack.incoming.access_gate import Gate
-from bot.slack.incoming.addressing import Following
+from bot.slack.actions.stop import StopAction
+from bot.slack.incoming.access_gate import AccessGate
+from bot.slack.incoming.addressing import Addressing
 from bot.slack.incoming.app_context import channel_beside
 from bot.slack.incoming.message_contents import attached_to, file_refs
 from bot.slack.incoming.message_events import Event, action_token, is_direct, is_of_a_person
@@ -46,7 +46,7 @@ class Threads(Protocol):
         """Whether `first_notice` was asked of the message."""
 
 
-class Questions(Protocol):
+class PendingApprovals(Protocol):
     """What runs wait for people to decide, so that all behind them waits as well."""
 
     async def pending(self, team: str, channel: str, thread: str | None) -> Sequence[Approval]:
@@ -62,12 +62,12 @@ class Intake:
     def __init__(
         self,
         slack: Slack,
-        gate: Gate,
+        gate: AccessGate,
         *,
         threads: Threads,
-        questions: Questions,
+        questions: PendingApprovals,
         submit: Submit,
-        stopping: Stopping,
+        stopping: StopAction,
         background: Background,
         retries: EventRetries,
         record: Record,
@@ -84,7 +84,7 @@ class Intake:
         self._stopping = stopping
         self._background = background
         self._record = record
-        self._following = Following(slack.identity, slack.clients, gate, threads)
+        self._following = Addressing(slack.identity, slack.clients, gate, threads)
         self.retries = retries
 
     async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:

@@ -37,7 +37,7 @@ class Channel:
         return self.bot_is_in and not self.archived
 
 
-class Access:
+class ChannelMembership:
     """Asks Slack each time: somebody may have left a channel a minute ago."""
 
     def __init__(self, client: AsyncWebClient) -> None:

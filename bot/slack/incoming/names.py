@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from bot.slack.incoming.membership import Access
+from bot.slack.incoming.membership import ChannelMembership
 from bot.slack.incoming.people import People
 from bot.slack.incoming.text import NameOf
 
 _ID = re.compile(r"[#@]?\b([CGUW](?=[A-Z]*\d)[A-Z0-9]{8,})\b")
 
 
-def naming(people: People, access: Access) -> NameOf:
+def naming(people: People, access: ChannelMembership) -> NameOf:
     """Names people and public channels. What a private channel is called is for its members only, so
     it keeps its id."""
 

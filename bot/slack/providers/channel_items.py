@@ -11,7 +11,7 @@ from bot.slack.incoming.message_contents import file_refs
 from bot.slack.incoming.text import one_line
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.files import CANVAS
-from bot.slack.providers.message_reading import Reading
+from bot.slack.providers.message_reading import MessageReader
 from bot.slack.transport.client import Clients
 from bot.toolkit.conversation import ThreadMessage
 from bot.toolkit.directory import SharedFile
@@ -27,7 +27,7 @@ class ChannelItems:
 
     clients: Clients
     channels: ReachableChannels
-    reading: Reading
+    reading: MessageReader
 
     async def pins(self, channel: str | None) -> list[ThreadMessage]:
         """The latest pin first."""

@@ -20,7 +20,7 @@ from bot.slack.incoming.message_contents import file_refs
 from bot.slack.incoming.text import clean
 from bot.slack.providers import files, outbound_text
 from bot.slack.providers.channel_access import ReachableChannels
-from bot.slack.providers.message_reading import Reading
+from bot.slack.providers.message_reading import MessageReader
 from bot.slack.providers.slack_errors import for_the_model, only_once
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import shortened
@@ -50,7 +50,7 @@ class SlackConversation:
         self._clients = slack.clients
         self._identity = slack.identity
         self._channels = channels
-        self._reading = Reading(slack)
+        self._reading = MessageReader(slack)
         self._note_file = note_file
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:

@@ -14,12 +14,12 @@ from bot.slack.incoming.people import person_from
 from bot.slack.incoming.text import one_line
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.channel_items import ChannelItems
-from bot.slack.providers.message_reading import Reading
+from bot.slack.providers.message_reading import MessageReader
 from bot.slack.providers.message_search import MessageSearch
 from bot.slack.providers.slack_errors import for_the_model
 from bot.slack.transport.workspaces import Slack
 from bot.toolkit.conversation import ThreadMessage
-from bot.toolkit.directory import ChannelEntry, Findings, PersonEntry, SharedFile
+from bot.toolkit.directory import ChannelEntry, PersonEntry, SearchResults, SharedFile
 
 _PAGE = 200
 _MOST_PAGES = 25  # 5,000 people or channels: more takes minutes at Slack's rate
@@ -43,7 +43,7 @@ class SlackDirectory:
         self._people = slack.people
         self._channels = channels
         self._search = MessageSearch(slack)
-        self._items = ChannelItems(slack.clients, channels, Reading(slack))
+        self._items = ChannelItems(slack.clients, channels, MessageReader(slack))
         self._clock = clock
         self._known: dict[str, tuple[float, list[dict[str, Any]]]] = {}
 
@@ -87,7 +87,7 @@ class SlackDirectory:
         limit: int,
         after: datetime | None = None,
         before: datetime | None = None,
-    ) -> Findings:
+    ) -> SearchResults:
         """At most `limit` messages of public channels; private ones never, whoever asks."""
         await self._check_member()
         async with for_the_model():

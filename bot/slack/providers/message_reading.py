@@ -15,7 +15,7 @@ from bot.toolkit.conversation import ThreadMessage
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MessageReader:
     """Of one workspace."""
 
     slack: Slack

@@ -14,7 +14,7 @@ from bot.slack.incoming.names import naming
 from bot.slack.incoming.text import clean, decode, one_line
 from bot.slack.transport.client import error_code
 from bot.slack.transport.workspaces import Slack
-from bot.toolkit.directory import Findings, FoundMessage
+from bot.toolkit.directory import FoundMessage, SearchResults
 from bot.toolkit.narrowing import has_words
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class MessageSearch:
 
     async def find(
         self, query: str, *, limit: int, after: datetime | None, before: datetime | None
-    ) -> Findings:
+    ) -> SearchResults:
         """At most `limit` messages; Slack's own order, or the newest first."""
         token = current_request().request.action_token
         if token:
@@ -56,7 +56,7 @@ class MessageSearch:
 
     async def _by_slack(
         self, query: str, token: str, limit: int, after: datetime | None, before: datetime | None
-    ) -> Findings:
+    ) -> SearchResults:
         asked: dict[str, Any] = {
             "query": query,
             "action_token": token,
@@ -82,7 +82,7 @@ class MessageSearch:
             for each in found
             if each["channel_id"] in names and not self._is_ours(each, each["channel_id"])
         ]
-        return Findings(messages[:limit], _BY_SLACK)
+        return SearchResults(messages[:limit], _BY_SLACK)
 
     async def _open_names(self, channels: set[str]) -> dict[str, str]:
         """Names of those that are public, whatever the search says of them."""
@@ -91,7 +91,7 @@ class MessageSearch:
 
     async def _in_history(
         self, query: str, limit: int, after: datetime | None, before: datetime | None
-    ) -> Findings:
+    ) -> SearchResults:
         page = await self._clients.reads.users_conversations(
             types="public_channel", exclude_archived=True, limit=_CHANNELS
         )
@@ -107,7 +107,7 @@ class MessageSearch:
         newest = sorted(found, key=lambda each: float(each[1]["ts"]), reverse=True)
         kept = [each for each in newest if not self._is_ours(each[1], each[0]["id"])][:limit]
         messages = [await self._in_channel(channel, each) for channel, each in kept]
-        return Findings(messages, _BY_US.format(messages=_MESSAGES, channels=len(channels)))
+        return SearchResults(messages, _BY_US.format(messages=_MESSAGES, channels=len(channels)))
 
     async def _in_channel(
         self, channel: Mapping[str, Any], message: Mapping[str, Any]

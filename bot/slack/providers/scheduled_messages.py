@@ -15,7 +15,7 @@ from bot.core.scheduled_message import ScheduledMessage
 from bot.core.text.invisible_text import exact
 from bot.slack.providers import outbound_text
 from bot.slack.providers.channel_access import ReachableChannels
-from bot.slack.providers.message_reading import Reading
+from bot.slack.providers.message_reading import MessageReader
 from bot.slack.providers.slack_errors import for_the_model, only_once
 from bot.slack.providers.waiting_messages import Waiting, WaitingMessages
 from bot.slack.transport.client import is_ambiguous
@@ -31,7 +31,7 @@ class SlackScheduledMessages:
 
     waiting: WaitingMessages
     channels: ReachableChannels
-    reading: Reading
+    reading: MessageReader
 
     async def add(self, text: str, *, channel: str, at: datetime, thread: str | None = None) -> str:
         """It is kept before Slack is asked: were the reply lost, its owner could not cancel it."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from babel.lists import format_list
 from pydantic import BaseModel, ConfigDict
 
-from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
+from bot.core.approvals import Approval, ApprovalRecord, Decision, Made, Verdict
 from bot.core.text.redaction import redacted
 from bot.slack.incoming.text import clean
 from bot.slack.render import approval_words, words
@@ -50,7 +50,7 @@ class Shown(BaseModel):
     sha256: str
 
 
-def approval_part(asked: Asked, canvas_link: CanvasLink) -> Part:
+def approval_part(asked: ApprovalRecord, canvas_link: CanvasLink) -> Part:
     """The card: what would be done, and the buttons, or what was decided."""
     approval, decision, made = asked.approval, asked.decision, asked.made
     values = unsaid(values_of(approval, canvas_link), redacted(approval.title))

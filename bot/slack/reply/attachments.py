@@ -13,7 +13,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import BotError, LeaseLost, StoreUnavailable
 from bot.slack.render import words
 from bot.slack.render.parts import Part, Upload
-from bot.slack.reply.message_writer import Poster
+from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.transport.client import error_code, is_definitive
 
 log = logging.getLogger(__name__)
@@ -23,11 +23,11 @@ ATTEMPT_PAUSES = (1.0, 3.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Attaching:
+class Attachments:
     """For one answer. `read` returns the content of an artifact by its handle and raises BotError
     where it is gone; `say` puts message `number` of the answer up."""
 
-    poster: Poster
+    poster: MessageWriter
     read: Callable[[str], Awaitable[bytes]]
     say: Callable[[int, Part], Awaitable[object]]
 

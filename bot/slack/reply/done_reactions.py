@@ -21,7 +21,7 @@ ANSWERED, UNANSWERED = "white_check_mark", "warning"
 _MOST = 10  # messages of a run; of those that came together the last one has it
 
 
-class Ticks:
+class DoneReactions:
     """Of one run. A courtesy: what Slack refuses is logged and nothing else."""
 
     def __init__(self, client: AsyncWebClient, channel: str) -> None:

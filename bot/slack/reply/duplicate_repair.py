@@ -15,9 +15,9 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import StoreError
 from bot.core.request import Request
-from bot.runs.surface import RunPost
+from bot.runs.surface import PostedMessages
 from bot.slack.render.outcome import render
-from bot.slack.reply.message_writer import Poster
+from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.transport.client import TRANSPORT_ERRORS
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _LOOKS, _LOOK_AGAIN = 20, 0.5  # times, and seconds between them
 
 
-async def put_right(request: Request, post: RunPost, poster: Poster) -> None:
+async def put_right(request: Request, post: PostedMessages, poster: MessageWriter) -> None:
     """Take back messages of the run that are there twice, and put its end up again if it has one.
 
     Safe to repeat, and beside the worker that holds the thread. A failure is logged: nobody else
@@ -46,7 +46,7 @@ async def put_right(request: Request, post: RunPost, poster: Poster) -> None:
         log.warning("Run %s: what was written late stays: %s", post.run_id, type(error).__name__)
 
 
-async def _recorded(post: RunPost) -> str | None:
+async def _recorded(post: PostedMessages) -> str | None:
     """The run's message, which the other worker may be about to record; None if it does not."""
     for _ in range(_LOOKS):
         if ts := await post.message():

@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import LeaseLost, StoreError, StoreUnavailable
 from bot.core.request import Request
-from bot.runs.surface import RunPost
+from bot.runs.surface import PostedMessages
 from bot.slack.render import words
 from bot.slack.render.buttons import Stops
 from bot.slack.render.parts import Part
@@ -44,7 +44,7 @@ class LiveMessage:
     def __init__(
         self,
         request: Request,
-        post: RunPost,
+        post: PostedMessages,
         ts: str | None,
         stream: Stream | None,
         *,

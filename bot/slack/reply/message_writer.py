@@ -29,7 +29,7 @@ Message = Mapping[str, Any]
 _NO_PREVIEW: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
 
 
-class Poster:
+class MessageWriter:
     """Posts for one run. Every write asks first whether this worker still holds the thread."""
 
     def __init__(

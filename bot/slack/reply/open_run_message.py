@@ -13,18 +13,18 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
-from bot.runs.surface import RunPost
+from bot.runs.surface import PostedMessages
 from bot.slack.approvals.cards import Cards
 from bot.slack.incoming.text import NameOf
 from bot.slack.render.buttons import Stops
 from bot.slack.render.progress import progress_part
-from bot.slack.reply.done_reactions import Ticks
+from bot.slack.reply.done_reactions import DoneReactions
 from bot.slack.reply.duplicate_repair import put_right
 from bot.slack.reply.live_message import LiveMessage
-from bot.slack.reply.message_writer import Poster
+from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.reply.progress_state import Progress
 from bot.slack.reply.repost import is_above_cards, leave
-from bot.slack.reply.run_message import NoteStale, ReadArtifact, SlackSurface
+from bot.slack.reply.run_message import NoteStale, ReadArtifact, RunMessage
 from bot.slack.reply.status import ThreadStatus
 from bot.slack.reply.streams import Stream, Streams
 from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, Identity, error_code
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlackSurfaces:
+class RunMessages:
     """Of one workspace. `pace` is the least time between two changes of a message, `edit_seconds`
     how old one may be to become the answer; both in seconds."""
 
@@ -47,17 +47,19 @@ class SlackSurfaces:
     pace: float = 0.6
     edit_seconds: float = 300.0
 
-    def open(self, request: Request, post: RunPost) -> AbstractAsyncContextManager[SlackSurface]:
+    def open(
+        self, request: Request, post: PostedMessages
+    ) -> AbstractAsyncContextManager[RunMessage]:
         """See `bot.runs.surface.OpenSurface`."""
-        poster = Poster(
+        poster = MessageWriter(
             request, post, clients=self.clients, identity=self.identity, streams=self.streams
         )
         return self._put_right(request, post, poster)
 
     @asynccontextmanager
     async def _put_right(
-        self, request: Request, post: RunPost, poster: Poster
-    ) -> AsyncGenerator[SlackSurface]:
+        self, request: Request, post: PostedMessages, poster: MessageWriter
+    ) -> AsyncGenerator[RunMessage]:
         try:
             async with self._opened(request, post, poster) as surface:
                 yield surface
@@ -68,8 +70,8 @@ class SlackSurfaces:
 
     @asynccontextmanager
     async def _opened(
-        self, request: Request, post: RunPost, poster: Poster
-    ) -> AsyncGenerator[SlackSurface]:
+        self, request: Request, post: PostedMessages, poster: MessageWriter
+    ) -> AsyncGenerator[RunMessage]:
         clients, status = self.clients, self.status
         known = None if request.private else await post.message()
         ts, stream = await _message(known, request, post, poster)
@@ -81,8 +83,8 @@ class SlackSurfaces:
             goes_on=known is not None,
         )
         cards = Cards(request, post, clients=clients, identity=self.identity)
-        ticks = Ticks(clients.live, request.channel)
-        surface = SlackSurface(
+        ticks = DoneReactions(clients.live, request.channel)
+        surface = RunMessage(
             *(request, post, poster, live, status, self.read_artifact, cards, ticks),
             name_of=self.name_of,
             note_stale=self.note_stale,
@@ -98,7 +100,7 @@ class SlackSurfaces:
 
 
 async def _message(
-    ts: str | None, request: Request, post: RunPost, poster: Poster
+    ts: str | None, request: Request, post: PostedMessages, poster: MessageWriter
 ) -> tuple[str | None, Stream | None]:
     """The message in which the run shows itself, `ts` so far, and the stream that it may be."""
     if request.private:
@@ -111,7 +113,7 @@ async def _message(
     return (ts, poster.adopted(ts)) if ts else await _begun(request, post, poster)
 
 
-async def _found(post: RunPost, poster: Poster) -> str | None:
+async def _found(post: PostedMessages, poster: MessageWriter) -> str | None:
     """A message that was posted and never saved."""
     try:
         ts = await poster.first()
@@ -124,7 +126,7 @@ async def _found(post: RunPost, poster: Poster) -> str | None:
 
 
 async def _begun(
-    request: Request, post: RunPost, poster: Poster
+    request: Request, post: PostedMessages, poster: MessageWriter
 ) -> tuple[str | None, Stream | None]:
     """A message for the run, and the stream that it is; None when it could not be posted now. The
     run goes on without: its terminal is posted then."""

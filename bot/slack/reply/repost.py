@@ -11,19 +11,19 @@ import logging
 from slack_sdk.errors import SlackApiError
 
 from bot.core.failpoints import failpoint
-from bot.runs.surface import RunPost
-from bot.slack.reply.message_writer import Poster
+from bot.runs.surface import PostedMessages
+from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.transport.client import error_code
 
 log = logging.getLogger(__name__)
 
 
-async def is_above_cards(ts: str, post: RunPost) -> bool:
+async def is_above_cards(ts: str, post: PostedMessages) -> bool:
     """Whether the run has asked people something below its message, and has gone on since."""
     return any(float(card) > float(ts) for card in await post.cards())
 
 
-async def leave(ts: str, post: RunPost, poster: Poster) -> bool:
+async def leave(ts: str, post: PostedMessages, poster: MessageWriter) -> bool:
     """Take the run's message away; False when it stays. Forgotten first: whoever goes on in between
     finds it, or none."""
     if not await poster.is_there(ts):  # somebody removed it, as its update will say

@@ -12,12 +12,12 @@ from functools import partial
 from slack_sdk.errors import SlackApiError
 
 from bot.agent.events import Event, ToolEnded, ToolStarted
-from bot.core.approvals import Approval, Asked
+from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.errors import BotError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome, Silence
 from bot.core.request import Request
-from bot.runs.surface import RunPost
+from bot.runs.surface import PostedMessages
 from bot.slack.approvals.cards import Cards
 from bot.slack.incoming.names import with_names
 from bot.slack.incoming.text import NameOf
@@ -27,10 +27,10 @@ from bot.slack.render.buttons import Stops
 from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
 from bot.slack.render.progress import waiting_part
-from bot.slack.reply.attachments import ATTEMPT_PAUSES, Attaching
-from bot.slack.reply.done_reactions import Ticks
+from bot.slack.reply.attachments import ATTEMPT_PAUSES, Attachments
+from bot.slack.reply.done_reactions import DoneReactions
 from bot.slack.reply.live_message import LiveMessage
-from bot.slack.reply.message_writer import Poster
+from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.reply.progress_state import Progress, advance
 from bot.slack.reply.repost import leave
 from bot.slack.reply.status import ThreadStatus
@@ -55,19 +55,19 @@ _INVALID = frozenset({"invalid_blocks", "invalid_blocks_format", "invalid_argume
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
 
 
-class SlackSurface:
+class RunMessage:
     """See `bot.runs.surface.Surface`."""
 
     def __init__(
         self,
         request: Request,
-        post: RunPost,
-        poster: Poster,
+        post: PostedMessages,
+        poster: MessageWriter,
         live: LiveMessage,
         status: ThreadStatus,
         read_artifact: ReadArtifact,
         cards: Cards,
-        ticks: Ticks,
+        ticks: DoneReactions,
         *,
         name_of: NameOf,
         note_stale: NoteStale,
@@ -118,7 +118,7 @@ class SlackSurface:
             await self._note_stale(self._request.thread_key)
         return ()
 
-    async def settle(self, asked: Sequence[Asked]) -> None:
+    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """Show on each card who decided, and what came of it."""
         await self._cards.settle(asked)
 
@@ -266,7 +266,7 @@ class SlackSurface:
         return not self._request.replaces and time.time() - float(ts) >= self._edit_seconds
 
     async def _attach_or_say(self, number: int, upload: Upload) -> str:
-        attaching = Attaching(
+        attaching = Attachments(
             self._poster, partial(self._read_artifact, self._request), self._say_beside
         )
         return await attaching.attach_or_say(number, upload, since=await self._post.message())

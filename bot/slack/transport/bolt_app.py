@@ -15,7 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.core.errors import BotError, MalformedPayload, StoreUnavailable
-from bot.slack.actions.questions import Asking
+from bot.slack.actions.questions import QuestionIntake
 from bot.slack.incoming.intake import Intake
 from bot.slack.render import words
 from bot.slack.transport.client import Clients, Identity, Token
@@ -38,7 +38,7 @@ class Listener:
     slack: Slack
     app: AsyncApp
     intake: Intake
-    asking: Asking
+    asking: QuestionIntake
 
 
 TakenOut = Callable[[str, str | None], Awaitable[None]]

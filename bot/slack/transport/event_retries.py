@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from bot.core.errors import StoreUnavailable
-from bot.slack.transport.ordered_locks import Turns
+from bot.slack.transport.ordered_locks import OrderedLocks
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class EventRetries:
     """Takes events in, one after the other in each line; what fails for Redis is tried again."""
 
     def __init__(self) -> None:
-        self._lines = Turns()
+        self._lines = OrderedLocks()
         self._under_way: dict[str, asyncio.Task[Any]] = {}
         self._failing: set[str] = set()
 

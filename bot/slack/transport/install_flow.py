@@ -30,7 +30,7 @@ from bot.core.errors import StoreError
 from bot.slack.render.install_pages import failed_page, install_page, installed_page
 from bot.slack.transport.client import TRANSPORT_ERRORS
 from bot.slack.transport.installs import AppKeys
-from bot.store.workspaces.installs import STATE_SECONDS, Install, Installs
+from bot.store.workspaces.installs import STATE_SECONDS, Install, InstallStore
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Flow(AsyncOAuthFlow):
 
 
 def oauth_flow(
-    installs: Installs,
+    installs: InstallStore,
     keys: AppKeys,
     client: AsyncWebClient,
     *,
@@ -125,7 +125,7 @@ class InstallPages:
 class _Store(AsyncInstallationStore):
     """What bolt's flow needs of one: it keeps."""
 
-    def __init__(self, installs: Installs) -> None:
+    def __init__(self, installs: InstallStore) -> None:
         self._installs = installs
 
     @override
@@ -135,7 +135,7 @@ class _Store(AsyncInstallationStore):
 
 
 class _States(AsyncOAuthStateStore):
-    def __init__(self, installs: Installs) -> None:
+    def __init__(self, installs: InstallStore) -> None:
         self._installs = installs
 
     @override

@@ -28,7 +28,7 @@ from bot.slack.transport.client import (
     identify,
 )
 from bot.slack.transport.workspaces import Slack
-from bot.store.workspaces.installs import Install, Installs
+from bot.store.workspaces.installs import Install, InstallStore
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class AppKeys:
 class Tokens:
     """The current token of each installation, refreshed by one process at a time."""
 
-    def __init__(self, installs: Installs, keys: AppKeys, client: DeadlineClient) -> None:
+    def __init__(self, installs: InstallStore, keys: AppKeys, client: DeadlineClient) -> None:
         self._installs = installs
         self._rotator = AsyncTokenRotator(
             client_id=keys.client_id, client_secret=keys.client_secret, client=client
@@ -103,7 +103,7 @@ class InstalledWorkspaces:
     """See `bot.slack.transport.workspaces.Workspaces`."""
 
     def __init__(
-        self, installs: Installs, tokens: Tokens, session: aiohttp.ClientSession, base_url: str
+        self, installs: InstallStore, tokens: Tokens, session: aiohttp.ClientSession, base_url: str
     ) -> None:
         self._installs = installs
         self._tokens = tokens
@@ -168,7 +168,7 @@ class Removals:
     app may have been installed again meanwhile, and the news be late."""
 
     def __init__(
-        self, installs: Installs, tokens: Tokens, client: DeadlineClient, forget: Forgotten
+        self, installs: InstallStore, tokens: Tokens, client: DeadlineClient, forget: Forgotten
     ) -> None:
         self._installs = installs
         self._tokens = tokens

@@ -11,7 +11,7 @@ from itertools import count
 _Place = tuple[float, int, "asyncio.Future[None]"]
 
 
-class Turns:
+class OrderedLocks:
     """Of what arrives together, what is looked up for one message must not let a later one past; nor
     may one that failed, and comes again while later ones wait."""
 

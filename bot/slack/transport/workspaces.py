@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from bot.core.errors import BotError
-from bot.slack.incoming.membership import Access
+from bot.slack.incoming.membership import ChannelMembership
 from bot.slack.incoming.people import People
 from bot.slack.reply.status import ThreadStatus
 from bot.slack.transport.client import Clients, Identity
@@ -31,7 +31,7 @@ class Slack:
     clients: Clients
     identity: Identity
     people: People
-    access: Access
+    access: ChannelMembership
     status: ThreadStatus
 
     @classmethod
@@ -41,7 +41,7 @@ class Slack:
             clients=clients,
             identity=identity,
             people=People(clients.reads, identity),
-            access=Access(clients.reads),
+            access=ChannelMembership(clients.reads),
             status=ThreadStatus(clients.live),
         )
 

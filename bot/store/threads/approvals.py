@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TypeVar
 
-from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
+from bot.core.approvals import Approval, ApprovalRecord, Decision, Made, Verdict
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
 from bot.store.connection import Connection, Retention
@@ -23,7 +23,7 @@ from bot.store.threads.mailbox import (
     run_of_key,
 )
 from bot.store.values import decode, set_aside
-from bot.store.workspaces.audit import Beside
+from bot.store.workspaces.audit import PendingEntry
 
 M = TypeVar("M", Approval, Decision)
 
@@ -66,12 +66,12 @@ class Approvals:
         )
         return await self._decoded(Approval, raw, approval.run_id)
 
-    async def get(self, approval_id: str) -> Asked | None:
+    async def get(self, approval_id: str) -> ApprovalRecord | None:
         """A question and its answer; None when there is none of that name."""
         asked = await self.of_run(approval_id.partition(":")[0])
         return next((each for each in asked if each.approval.id == approval_id), None)
 
-    async def of_run(self, run_id: str) -> list[Asked]:
+    async def of_run(self, run_id: str) -> list[ApprovalRecord]:
         """All that a run asked. Raises CorruptValue, once, when it cannot be read."""
         fields = await self._redis.call("HGETALL", self._key(run_id))
         found = []
@@ -81,11 +81,13 @@ class Approvals:
                 said, made = (fields.get(f"{k}:{approval_id}".encode()) for k in ("said", "made"))
                 approval = await self._decoded(Approval, raw, run_id)
                 decision = await self._decoded(Decision, said, run_id) if said else None
-                found.append(Asked(approval, decision, Made(made.decode()) if made else None))
+                found.append(
+                    ApprovalRecord(approval, decision, Made(made.decode()) if made else None)
+                )
         return found
 
     async def decide(
-        self, approval: Approval, decision: Decision, *, sha256: str, on_record: Beside
+        self, approval: Approval, decision: Decision, *, sha256: str, on_record: PendingEntry
     ) -> Refusal | None:
         """Answer the question, as it was shown (`sha256`), and put that on record; None when this
         decision counts, also when it did before. Whoever waits for it is not parked any more: bring
@@ -147,7 +149,9 @@ class Approvals:
             ("HSET", key, f"made:{approval.id}", made), ("EXPIRE", key, self._retention.thread)
         )
 
-    async def supersede(self, request: Request, decision: Decision, on_record: Beside) -> bool:
+    async def supersede(
+        self, request: Request, decision: Decision, on_record: PendingEntry
+    ) -> bool:
         """Answer what the thread's run waits for, if whoever it waits for asked `request` since, and
         put that on record; True when there was something."""
         return bool(

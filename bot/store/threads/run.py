@@ -27,7 +27,7 @@ from bot.store.threads.mailbox import (
     taking,
 )
 from bot.store.values import decode, set_aside
-from bot.store.workspaces.audit import Beside, recording
+from bot.store.workspaces.audit import PendingEntry, recording
 
 _TS = re.compile(rb"\d+\.\d+")
 _FILE = "file:"
@@ -141,7 +141,7 @@ class Runs:
         joined: Sequence[str] | None = None,
         progress_of: str = "",
         goes_on: bool = False,
-        on_record: Sequence[Beside] = (),
+        on_record: Sequence[PendingEntry] = (),
     ) -> None:
         """Keep where the loop stands and what it appended since the last time, as one. The requests
         `joining` leave the mailbox in the same step; `joined`, unless it is None, are from then on all
@@ -179,7 +179,7 @@ class Runs:
         back: Sequence[str] = (),
         entries: Sequence[LedgerEntry] = (),
         progress_of: str = "",
-        on_record: Sequence[Beside] = (),
+        on_record: Sequence[PendingEntry] = (),
     ) -> None:
         """The end of a run in one step: outcome to the outbox, and state of the thread. The
         requests `back`, which had joined it, wait again; `entries`, `progress_of` and `on_record` as

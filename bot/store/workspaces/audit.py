@@ -37,7 +37,7 @@ _CHANGED = "An entry was changed, taken out or put in before this one."
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredEntry:
     """The log's entry number `number`, None when it cannot be read; `hash` binds it to all before
     it. `problem` says what shows at this place that somebody else has changed."""
 
@@ -52,7 +52,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class PendingEntry:
     """An entry that a script keeps in the same step as what it tells of: it appends `text` to the
     list `key`, from where it comes into the log (`AuditLog.settle`), whoever is killed meanwhile."""
 
@@ -61,7 +61,7 @@ class Beside:
     text: str
 
 
-def recording(entries: Sequence[Beside], seconds: int) -> list[tuple[Any, ...]]:
+def recording(entries: Sequence[PendingEntry], seconds: int) -> list[tuple[Any, ...]]:
     """Return the commands that keep `entries` of one workspace beside its log, for `Lease.write`."""
     if not entries:
         return []
@@ -93,13 +93,13 @@ class AuditLog:
         kept = [each for each in entries if not await self._is_too_much(each, who[each.who])]
         await self._chain(entries[0].team, [_text(each, who[each.who]) for each in kept])
 
-    async def beside(self, entry: AuditEntry) -> Beside:
+    async def beside(self, entry: AuditEntry) -> PendingEntry:
         """For a script that does what `entry` tells of."""
         return self.beside_as(entry, await self.pseudonym(entry.who))
 
-    def beside_as(self, entry: AuditEntry, pseudonym: str) -> Beside:
+    def beside_as(self, entry: AuditEntry, pseudonym: str) -> PendingEntry:
         """The same where the person's pseudonym is known."""
-        return Beside(entry.team, self._beside(entry.team), _text(entry, pseudonym))
+        return PendingEntry(entry.team, self._beside(entry.team), _text(entry, pseudonym))
 
     async def settle(self, team: str) -> None:
         """Bring into the log what scripts have put beside it. Every `append` does as well."""
@@ -119,7 +119,7 @@ class AuditLog:
         """How far a workspace's log goes, as it is kept: not checked."""
         return (await self._read_head(team))[1]
 
-    async def read(self, team: str) -> AsyncGenerator[Kept]:
+    async def read(self, team: str) -> AsyncGenerator[StoredEntry]:
         """A workspace's log, oldest first, with people's ids where they are still known. After the
         entries comes one without an entry for each problem of the log as a whole."""
         await self.settle(team)
@@ -134,14 +134,16 @@ class AuditLog:
                 own = chained(previous, text)
                 whole = own == fields["hash"] and previous == last
                 last = own
-                yield Kept(_named(text.encode(), names), number, own, "" if whole else _CHANGED)
+                yield StoredEntry(
+                    _named(text.encode(), names), number, own, "" if whole else _CHANGED
+                )
             if not page:
                 now, current = await self._read_head(team)
                 if now == raw:
                     break
                 raw, head = now, current  # others have written meanwhile
         for problem in self._problems(team, raw, head, number, last):
-            yield Kept(None, number, last, problem)
+            yield StoredEntry(None, number, last, problem)
 
     def _problems(
         self, team: str, raw: str, head: AuditHead, number: int, last: str

@@ -41,7 +41,7 @@ class CatchUpTurn:
         )
 
 
-class CatchUps:
+class CatchUpStore:
     """One process at a time looks through the history of one workspace."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:

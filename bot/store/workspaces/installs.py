@@ -86,7 +86,7 @@ def box_of(keys: Sequence[str]) -> SealedBox:
         ) from None
 
 
-class Installs:
+class InstallStore:
     """Keeps them as long as they are used."""
 
     def __init__(self, redis: Connection, retention: Retention, box: SealedBox) -> None:

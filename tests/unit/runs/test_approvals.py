@@ -19,7 +19,7 @@ from bot.core.request import Entry, Request
 from bot.dev.model import Reply, Script, calls, finish
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
-from bot.runs.policy.run_approvals import Parked
+from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.engine import Engine, EngineOptions, open_engine
 from bot.runs.queue.requests import Requests
 from bot.store import Refusal, Stores
@@ -352,7 +352,7 @@ async def test_listed_approvers_decide_and_nobody_else(stores: Stores, redis_url
 async def test_policy_is_asked_again_when_it_is_done(stores: Stores) -> None:
     """(reliability 10) Who approved may not approve any more when the call is made."""
     async with bot_with(stores, script(LAUNCH), launch.tool) as bot:
-        with pytest.raises(Parked):
+        with pytest.raises(AwaitingApproval):
             await bot.ask(request := asked())
         [question] = bot.board.asked
         said = Decision(verdict=YES, by="U1", name="Ada")
@@ -417,7 +417,7 @@ async def test_a_question_that_cannot_be_put_is_refused(
 async def test_killed_after_the_yes_before_the_change(stores: Stores) -> None:
     """Window 13: claimed by a worker that died; the next one makes the call, once."""
     async with bot_with(stores, script(LAUNCH), launch.tool) as bot:
-        with pytest.raises(Parked):
+        with pytest.raises(AwaitingApproval):
             await bot.ask(request := asked())
         [question] = bot.board.asked
         said = Decision(verdict=YES, by="U1")

@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.request import Request
 from bot.runs.queue.engine import Engine, EngineOptions, open_engine
-from bot.runs.queue.requeue import HandBack
+from bot.runs.queue.requeue import Requeue
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis
 from tests.support.redis import asked
@@ -193,7 +193,7 @@ async def test_what_is_handed_back_goes_first_and_is_not_blamed(
     redis_url: str, stores: Stores
 ) -> None:
     """A runner that stops at a save point leaves the request for whoever comes next (I6)."""
-    handler = Handler(errors=[HandBack(), HandBack()])
+    handler = Handler(errors=[Requeue(), Requeue()])
     async with engine_on(redis_url, stores) as engine, engine.work(handler):
         await submit(engine, asked("first"))
         await submit(engine, asked("second"))
@@ -597,7 +597,7 @@ async def test_a_process_that_stops_leaves_a_suspect_to_another(
             await emptied(stores)
 
 
-@pytest.mark.parametrize("error", [HandBack(), StoreUnavailable("gone"), RuntimeError("a bug")])
+@pytest.mark.parametrize("error", [Requeue(), StoreUnavailable("gone"), RuntimeError("a bug")])
 async def test_what_is_not_a_death_is_not_counted(
     redis_url: str, stores: Stores, redis: Redis, error: Exception
 ) -> None:

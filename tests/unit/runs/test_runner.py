@@ -28,7 +28,7 @@ from bot.dev.model import (
     respond,
     text,
 )
-from bot.runs.queue.requeue import HandBack
+from bot.runs.queue.requeue import Requeue
 from bot.settings import ModelSettings
 from bot.store import Stores
 from bot.toolkit import current_request, tool
@@ -196,7 +196,7 @@ async def test_a_process_that_stops_ends_what_it_is_changing(stores: Stores) -> 
     both = calls(("pay", {"whom": "Ada"}), ("pay", {"whom": "Ben"}))
     async with ResponsesServer.open(brain=Script([both, finish(answer())])) as api:
         async with bot_on(stores, api, pay.tool) as first:
-            with pytest.raises(HandBack):
+            with pytest.raises(Requeue):
                 await first.ask(question)
             assert paid == ["Ada"]
         async with bot_on(stores, api, pay.tool) as second:

@@ -9,7 +9,7 @@ import pytest
 from bot.core.errors import ConfigurationError
 from bot.dev.model import Script, call, finish
 from bot.runs.policy.access import Policy
-from bot.runs.policy.run_approvals import Parked
+from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.services.web_search import WebSearchConfig
 from bot.store import Stores
 from tests.support.runs import answer, bot_with
@@ -63,7 +63,7 @@ async def test_words_that_may_be_private_leave_only_after_a_yes(
             access=Policy(open_searches=open_searches),
         ) as bot,
     ):
-        with pytest.raises(Parked) if asks else nullcontext():
+        with pytest.raises(AwaitingApproval) if asks else nullcontext():
             await bot.ask("What is the price of Redis?")
         assert [each.title for each in bot.board.asked] == (
             [f"Search the web: {query}"] if asks else []

@@ -10,7 +10,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.agent.limits import Limits
-from bot.core.approvals import Approval, Asked, Decision
+from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.audit import AuditEntry
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
@@ -27,14 +27,14 @@ from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.queue.revisions import AskedBefore, Words
 from bot.services.mcp import McpServers
-from bot.slack.actions.questions import Asking
+from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.schedules import WorkspaceSchedules
-from bot.slack.actions.share import Sharing
-from bot.slack.actions.stop import Stopping
-from bot.slack.approvals.decisions import Deciding
+from bot.slack.actions.share import AnswerSharing
+from bot.slack.actions.stop import StopAction
+from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.home.admin import Admin
 from bot.slack.home.publish import HomeTab
-from bot.slack.incoming.access_gate import Gate
+from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.incoming.edits import Edits
 from bot.slack.incoming.intake import Intake
 from bot.slack.incoming.listeners import register
@@ -69,7 +69,7 @@ class Mailbox:
     running: bool = True
     down: bool = False
     refused: int = 0
-    questions: dict[str, Asked] = field(default_factory=dict)
+    questions: dict[str, ApprovalRecord] = field(default_factory=dict)
     decisions: list[tuple[str, Decision]] = field(default_factory=list)
     refusal: Refusal | None = None
     recorded: list[AuditEntry] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Mailbox:
     async def answered(self, *_: object) -> None:
         """Nothing is."""
 
-    async def asked(self, approval_id: str) -> Asked | None:
+    async def asked(self, approval_id: str) -> ApprovalRecord | None:
         return self.questions.get(approval_id)
 
     async def decide(
@@ -288,7 +288,7 @@ class Rig:
     mailbox: Mailbox
     slack: Slack
     intake: Intake
-    asking: Asking
+    asking: QuestionIntake
     app: AsyncApp
 
     @property
@@ -328,8 +328,8 @@ async def wired(
         identity = await identify(clients.reads)
         slack = Slack.reached_by(clients, identity)
         people = slack.people
-        gate = Gate(identity.team, people, policy, channels)
-        stopping = Stopping(slack, gate, mailbox, mailbox.record)
+        gate = AccessGate(identity.team, people, policy, channels)
+        stopping = StopAction(slack, gate, mailbox, mailbox.record)
         intake = Intake(
             slack,
             gate,
@@ -342,7 +342,7 @@ async def wired(
             record=mailbox.record,
         )
         edits = Edits(identity, clients, gate, intake, mailbox)
-        asking = Asking(slack, gate, intake, mailbox.load)
+        asking = QuestionIntake(slack, gate, intake, mailbox.load)
         schedules = WorkspaceSchedules(identity.team, NoSchedules(), clients)
         admin = Admin(
             gate,
@@ -365,7 +365,7 @@ async def wired(
             submit=mailbox.submit,
             stopping=stopping,
             keep_feedback=mailbox,
-            answers=Sharing(
+            answers=AnswerSharing(
                 *(identity, clients, asking, mailbox.answered, mailbox.answered),
                 alone=stores.sharing,
                 switch=stores.pause,
@@ -383,7 +383,7 @@ async def wired(
                 preferences=PreferenceBook(Decisions()),
             ),
             background=background,
-            deciding=Deciding(
+            deciding=ApprovalDecisions(
                 *(identity.team, people, mailbox.asked, mailbox.decide), mailbox.record
             ),
         )

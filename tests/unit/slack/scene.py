@@ -9,7 +9,7 @@ from bot.dev.workspace import Workspace
 from bot.dev.workspace.record import Effect
 from bot.runs.surface import OpenSurface, Surface
 from bot.slack.incoming.names import naming
-from bot.slack.reply.open_run_message import SlackSurfaces
+from bot.slack.reply.open_run_message import RunMessages
 from bot.slack.reply.streams import Streams
 from tests.unit.slack.rig import Post, Rig
 
@@ -38,7 +38,7 @@ class Thread:
             return self.artifacts[handle]
 
         clients, identity = self.rig.clients, self.rig.identity
-        surfaces = SlackSurfaces(
+        surfaces = RunMessages(
             clients=clients,
             identity=identity,
             status=self.rig.slack.status,

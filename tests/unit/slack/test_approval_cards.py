@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bot.core.approvals import Approval, Asked, Decision, Made, Verdict
+from bot.core.approvals import Approval, ApprovalRecord, Decision, Made, Verdict
 from bot.dev.workspace import ADA, BEN
 from bot.slack.render import approval_words
 from bot.slack.render.arguments import unsaid, values_of
@@ -179,7 +179,7 @@ async def test_a_card_is_put_up_once(thread: Thread, private: bool) -> None:
         async with thread.open(private=private) as surface:
             assert await surface.ask([approval]) == ()
     async with thread.open(private=private) as surface:
-        await surface.settle([Asked(approval, Decision(verdict=Verdict.DENIED, by=ADA))])
+        await surface.settle([ApprovalRecord(approval, Decision(verdict=Verdict.DENIED, by=ADA))])
     assert len(thread.calls("chat.postMessage")) == len(places)
     for channel, ts in places:
         seen = [m for m in thread.ws.messages(channel, ts) if approval.id in str(m.get("metadata"))]
@@ -194,7 +194,7 @@ async def test_a_card_says_in_the_end_what_came_of_the_yes(thread: Thread) -> No
     async with thread.open() as surface:
         await surface.ask([approval])
         for made in (None, Made.BEGUN, Made.NEVER, Made.DONE):
-            await surface.settle([Asked(approval, yes, made)])
+            await surface.settle([ApprovalRecord(approval, yes, made)])
     updates = [str(each.args["blocks"]) for each in thread.calls("chat.update")]
     said = [each for each in updates if f"Approved by <@{ADA}>" in each]
     assert ["not done" in each for each in said] == [False, False, True]  # the last is the end

@@ -25,7 +25,7 @@ from bot.slack.actions.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.slack.actions.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
 from bot.slack.home.channel_form import Everywhere, channel_form, reset_done
 from bot.slack.home.personal_form import personal_form
-from bot.slack.home.view import Board, home_view, suggested_prompts
+from bot.slack.home.view import AdminView, home_view, suggested_prompts
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
 from tests.unit.slack.judge import accept_view
@@ -489,7 +489,7 @@ async def test_the_home_tab_is_one_that_slack_takes():
     everybodys = [Schedule.model_validate({**where, "text": "x" * 2_000}) for _ in range(90)]
     servers = [Server("clock", ("now",)), Server("gone", error="cannot be reached")]
     caps = Budgets(**{str(each): Cap(cost=2, tokens=100_000) for each in Budget})
-    board = Board(caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
+    board = AdminView(caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
     own = Preferences(style="&" * 1_000, only_me=True)
     waits = {"team": "T1", "user": "U1", "channel": "C1", "text": "&lt;" * 999, "post_at": 1}
     later = [ScheduledMessage.model_validate(waits) for _ in range(90)]

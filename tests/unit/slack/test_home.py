@@ -21,7 +21,7 @@ from bot.services.mcp import McpServer
 from bot.services.mcp import Standing as Server
 from bot.slack.actions.modals import ASK_ABOUT
 from bot.slack.home.channel_form import RESET
-from bot.slack.home.view import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS, Board, home_view
+from bot.slack.home.view import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS, AdminView, home_view
 from bot.store import Position, open_stores
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
@@ -246,7 +246,7 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     waiting = [ScheduledMessage.model_validate({**waits, "text": "&lt;`" * 999})] * 90
     waiting = [each.model_copy(update={"id": f"w{n}"}) for n, each in enumerate(waiting)]
     pause = Pause(by="U1", name="<Ada>", at=datetime.now(UTC))
-    board = Board(
+    board = AdminView(
         budgets=Budgets(),
         spent=[],
         tools={f"group_{n}": n for n in range(400)},
@@ -276,7 +276,7 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
         )
         for holder in holders
     ]
-    board = Board(Budgets(), spent, {}, [], [])
+    board = AdminView(Budgets(), spent, {}, [], [])
     shown = str(home_view("Bot", [], Preferences(), [], [], [], board, "en-US"))
     assert f"<@{BEN}>: $0.00, 0 tokens today" in shown
     assert "Steps of workflows: $0.00, 0 tokens today" in shown

@@ -14,7 +14,7 @@ from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.preferences import Preferences
-from bot.slack.home.view import FORGET, Board, home_view
+from bot.slack.home.view import FORGET, AdminView, home_view
 from bot.slack.render.schedules import CANCEL, CANCEL_MESSAGE
 from bot.store import Stores, open_stores
 from tests.security.judge import links
@@ -130,7 +130,7 @@ def test_whatever_ends_something_in_home_asks_first() -> None:
     schedule = Schedule.model_validate({**where, "thread": "1.2", "next_at": 4_000_000_000})
     message = ScheduledMessage.model_validate({**where, "post_at": 4_000_000_000})
     memory = Memory(scope=MemoryScope.USER, text="Likes tea", by=BEN)
-    board = Board(Budgets(), [], {}, [], [schedule])
+    board = AdminView(Budgets(), [], {}, [], [schedule])
     view = home_view("Bot", [], Preferences(), [memory], [schedule], [message], board, "en-US")
     buttons = [block["accessory"] for block in view["blocks"] if "accessory" in block]
     asks = [

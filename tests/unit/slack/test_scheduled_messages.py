@@ -12,7 +12,7 @@ from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.slack.providers.channel_access import ReachableChannels
-from bot.slack.providers.message_reading import Reading
+from bot.slack.providers.message_reading import MessageReader
 from bot.slack.providers.scheduled_messages import SlackScheduledMessages
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.store import Stores
@@ -33,7 +33,7 @@ class Diary:
         self.ws, self.kept = ws, kept.scheduled_messages
         channels = ReachableChannels(rig.slack)
         self.mine = WaitingMessages(ws.team_id, rig.clients, self.kept)
-        self.messages = SlackScheduledMessages(self.mine, channels, Reading(rig.slack))
+        self.messages = SlackScheduledMessages(self.mine, channels, MessageReader(rig.slack))
 
     def by(self, user: str, channel: str = GENERAL):
         request = Request(

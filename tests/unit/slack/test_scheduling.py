@@ -15,7 +15,7 @@ from bot.core.schedule import Schedule
 from bot.dev.model import ResponsesServer, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
 from bot.runs.context.own_schedules import MOST, OwnSchedules, first_time
-from bot.slack.actions.due_schedules import Scheduling
+from bot.slack.actions.due_schedules import DueSchedules
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.store import Stores, open_stores
 from tests.support.conversation import asked
@@ -81,7 +81,7 @@ async def test_one_of_several_processes_asks(ws: Workspace, stores: Stores) -> N
         root = (await ws.say(ADA, GENERAL, "Figures"))["ts"]
         await stores.schedules.add(schedule(ws, root), most=99)
         looks = [
-            Scheduling(
+            DueSchedules(
                 ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
             )
             for _ in range(3)
@@ -102,7 +102,7 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         root = (await ws.say(GUS, GENERAL, "Figures"))["ts"]
         await stores.schedules.add(schedule(ws, root, GUS, cron=MONDAYS), most=99)
         now = NOW
-        look = Scheduling(
+        look = DueSchedules(
             ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: now
         )
         for _ in range(3):
@@ -122,7 +122,7 @@ async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: S
         await rig.slack.people.find(BEN)
         await stores.schedules.add(schedule(ws, root, BEN, cron=MONDAYS), most=99)
         await ws.deactivate(ADA, BEN)
-        await Scheduling(
+        await DueSchedules(
             ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
         ).look()
         assert rig.mailbox.requests == []
@@ -140,7 +140,7 @@ async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
         root = (await ws.say(BEN, GENERAL, "Figures"))["ts"]
         await stores.schedules.add(schedule(ws, "1111.000100"), most=99)
         await stores.schedules.add(schedule(ws, root, BEN, next_at=int(NOW) - 60), most=99)
-        await Scheduling(
+        await DueSchedules(
             ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
         ).look()
         assert [(r.user, r.thread) for r in rig.mailbox.requests] == [(BEN, root)]

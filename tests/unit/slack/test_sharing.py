@@ -15,7 +15,7 @@ from bot.core.answers import Table
 from bot.dev.model import Script, finish
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.slack.actions.modals import ASK_ABOUT
-from bot.slack.actions.share import Sharing
+from bot.slack.actions.share import AnswerSharing
 from bot.slack.render import words
 from bot.slack.render.buttons import RETRY, SHARE
 from bot.slack.transport.client import slack_clients
@@ -169,7 +169,7 @@ async def process(
     async def nothing(*_: object) -> None:
         """Nothing is kept."""
 
-    sharing = Sharing(
+    sharing = AnswerSharing(
         rig.identity, clients, rig.asking, nothing, nothing, stores.sharing, stores.pause
     )
     return partial(sharing.post, request, outcome)

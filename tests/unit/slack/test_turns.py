@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.slack.transport.ordered_locks import Turns
+from bot.slack.transport.ordered_locks import OrderedLocks
 
 
 class Line:
     """Tasks that note their name once it is their turn, behind one that `release` ends."""
 
     def __init__(self) -> None:
-        self.turns = Turns()
+        self.turns = OrderedLocks()
         self.served: list[str] = []
         self.release = asyncio.Event()
 

@@ -31,7 +31,6 @@ from bot.toolkit import (
     Directory,
     Fetcher,
     FileRef,
-    Findings,
     FoundMessage,
     Memories,
     Memory,
@@ -40,6 +39,7 @@ from bot.toolkit import (
     PersonEntry,
     ScheduledMessages,
     Search,
+    SearchResults,
     SharedFile,
     ThreadMessage,
     Tool,
@@ -126,10 +126,10 @@ class LargeWorkspace:
     async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:
         return (await self.people())[:limit]
 
-    async def search(self, query: str, *, limit: int, **_: Any) -> Findings:
+    async def search(self, query: str, *, limit: int, **_: Any) -> SearchResults:
         at, text = datetime(2026, 3, 1, tzinfo=UTC), f"{query} " * 30
         every = [FoundMessage("general", at, "Ada", text, f"https://x/{n}") for n in range(20)]
-        return Findings(every[:limit], "here")
+        return SearchResults(every[:limit], "here")
 
     async def files(self, channel: str | None, **_: Any) -> list[SharedFile]:
         at = datetime(2026, 3, 1, tzinfo=UTC)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from slack_bolt.async_app import AsyncApp
 
 from bot.runs.observers import Submit
-from bot.slack.actions.questions import Asking
-from bot.slack.actions.retry import Retried
-from bot.slack.actions.share import Sharing
-from bot.slack.actions.stop import Stopping
-from bot.slack.approvals.decisions import Deciding
+from bot.slack.actions.questions import QuestionIntake
+from bot.slack.actions.retry import RetryButton
+from bot.slack.actions.share import AnswerSharing
+from bot.slack.actions.stop import StopAction
+from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.home.publish import HomeTab
 from bot.slack.incoming.edits import Edits
 from bot.slack.incoming.intake import Intake
@@ -40,14 +40,14 @@ def register(
     *,
     intake: Intake,
     edits: Edits,
-    asking: Asking,
+    asking: QuestionIntake,
     submit: Submit,
-    stopping: Stopping,
+    stopping: StopAction,
     keep_feedback: feedback.KeepsFeedback,
     background: Background,
-    deciding: Deciding,
+    deciding: ApprovalDecisions,
     home_tab: HomeTab,
-    answers: Sharing,
+    answers: AnswerSharing,
 ) -> None:
     """Listen to everything that the manifest subscribes to."""
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
@@ -55,7 +55,7 @@ def register(
     messages.register(app, intake, edits)
     shortcuts.register(app, clients, asking, home_tab.preferences)
     commands.register(app, identity, clients, asking, admin)
-    retried = Retried(clients, answers.answered)
+    retried = RetryButton(clients, answers.answered)
     actions.register(app, clients, asking, stopping, retried, background)
     approvals.register(app, identity, clients, deciding, background)
     feedback.register(app, identity, clients, asking, keep_feedback, background)

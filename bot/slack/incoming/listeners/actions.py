@@ -15,10 +15,10 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Again, Entry
-from bot.slack.actions.button_payload import Pressed
-from bot.slack.actions.questions import Asking, Question
-from bot.slack.actions.retry import Retried
-from bot.slack.actions.stop import Stopping
+from bot.slack.actions.button_payload import ButtonPress
+from bot.slack.actions.questions import Question, QuestionIntake
+from bot.slack.actions.retry import RetryButton
+from bot.slack.actions.stop import StopAction
 from bot.slack.render import buttons, words
 from bot.slack.render.buttons import FollowUp
 from bot.slack.transport.background_tasks import Background
@@ -27,7 +27,7 @@ from bot.slack.transport.client import Clients, error_code
 log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
-Handle = Callable[[Pressed], Awaitable[bool]]
+Handle = Callable[[ButtonPress], Awaitable[bool]]
 """Does what a button is for; False when there is nothing to do any more. Raises NotPermitted."""
 
 _AGAIN = {
@@ -40,9 +40,9 @@ _AGAIN = {
 def register(
     app: AsyncApp,
     clients: Clients,
-    asking: Asking,
-    stopping: Stopping,
-    retried: Retried,
+    asking: QuestionIntake,
+    stopping: StopAction,
+    retried: RetryButton,
     background: Background,
 ) -> None:
     """Listen to them. What cannot be done is said to the person alone."""
@@ -50,7 +50,7 @@ def register(
     def on(action_id: str | re.Pattern[str], handle: Handle, otherwise: str) -> None:
         @app.action(action_id)
         async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
-            press = Pressed.of(body, action)
+            press = ButtonPress.of(body, action)
             try:
                 said = "" if await handle(press) else otherwise
                 if press.action == buttons.RETRY:
@@ -63,17 +63,17 @@ def register(
                 background.start(tell(clients, press, said), "telling somebody something")
             await ack()
 
-    async def stop(press: Pressed) -> bool:
+    async def stop(press: ButtonPress) -> bool:
         stops = buttons.Stops.read(press.value)
         return stops.channel == press.channel and await stopping.stop(
             stops.channel, stops.thread, press.user, request_id=stops.request_id
         )
 
-    async def again(press: Pressed) -> bool:
+    async def again(press: ButtonPress) -> bool:
         how = _AGAIN[press.action]
         return await asking.again(press.value, how, user=press.user, ts=press.at)
 
-    async def follow_up(press: Pressed) -> bool:
+    async def follow_up(press: ButtonPress) -> bool:
         return await _followed_up(asking, press)
 
     on(buttons.STOP, stop, words.NOTHING_RUNS)
@@ -82,14 +82,14 @@ def register(
     on(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"), follow_up, words.ALREADY_ASKED)
 
 
-async def tell(clients: Clients, press: Pressed, sentence: str) -> None:
+async def tell(clients: Clients, press: ButtonPress, sentence: str) -> None:
     """Say something to who pressed, where they pressed, and to nobody else."""
     await clients.writes.chat_postEphemeral(
         channel=press.channel, user=press.user, thread_ts=press.thread, text=sentence
     )
 
 
-async def _followed_up(asking: Asking, press: Pressed) -> bool:
+async def _followed_up(asking: QuestionIntake, press: ButtonPress) -> bool:
     """Ask it. Raises NotPermitted, also where its thread was deleted."""
     try:
         return await asking.ask(_follow_up(press, asking.team))
@@ -103,7 +103,7 @@ async def _followed_up(asking: Asking, press: Pressed) -> bool:
         raise NotPermitted(words.CANNOT_ASK.format(reason=reason)) from None
 
 
-def _follow_up(press: Pressed, team: str) -> Question:
+def _follow_up(press: ButtonPress, team: str) -> Question:
     carried = FollowUp.model_validate_json(press.value)
     return Question(
         entry=Entry.THREAD_REPLY,

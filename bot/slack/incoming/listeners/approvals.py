@@ -8,9 +8,9 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import NotPermitted
-from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.open_modal import open_modal
-from bot.slack.approvals.decisions import VERDICTS, Deciding
+from bot.slack.approvals.decisions import VERDICTS, ApprovalDecisions
 from bot.slack.incoming.listeners.actions import tell
 from bot.slack.render import buttons
 from bot.slack.render.approval import approval_modal
@@ -24,14 +24,14 @@ def register(
     app: AsyncApp,
     identity: Identity,
     clients: Clients,
-    deciding: Deciding,
+    deciding: ApprovalDecisions,
     background: Background,
 ) -> None:
     """Listen to them. The decision is kept before Slack is told that the press arrived; the run
     shows it on the card."""
 
     async def decide(body: Body, action: Body, ack: AsyncAck) -> None:
-        press = Pressed.of(body, action)
+        press = ButtonPress.of(body, action)
         try:
             await deciding.press(press)
         except NotPermitted as refusal:
@@ -43,7 +43,7 @@ def register(
 
     @app.action(buttons.SHOW_ALL)
     async def show(body: Body, action: Body, ack: AsyncAck) -> None:
-        press = Pressed.of(body, action)
+        press = ButtonPress.of(body, action)
         try:
             _, approval = await deciding.question(press)
             await open_modal(clients, body, approval_modal(approval, identity.canvas_link))

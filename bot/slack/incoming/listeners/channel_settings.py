@@ -24,7 +24,7 @@ from bot.slack.home.channel_form import (
 )
 from bot.slack.home.publish import HomeTab
 from bot.slack.home.view import CHANNEL
-from bot.slack.incoming.membership import Access
+from bot.slack.incoming.membership import ChannelMembership
 from bot.slack.transport.client import Clients
 from bot.slack.transport.payloads import view_of
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 Body = dict[str, Any]
 
 
-def register(app: AsyncApp, clients: Clients, access: Access, home: HomeTab) -> None:
+def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: HomeTab) -> None:
     """Listen to the choice, the modal, and its way back to what is configured."""
     admin = home.admin
 

@@ -12,7 +12,7 @@ from bot.core.errors import NotPermitted
 from bot.core.request import Entry
 from bot.core.text.mentions import Mention
 from bot.slack.actions.open_modal import open_modal
-from bot.slack.actions.questions import NOT_IN_CHANNEL, Asking, Question
+from bot.slack.actions.questions import NOT_IN_CHANNEL, Question, QuestionIntake
 from bot.slack.home.admin import Admin
 from bot.slack.incoming.listeners.shortcuts import anywhere_modal
 from bot.slack.incoming.text import mentions_from, one_line, question_from
@@ -28,7 +28,7 @@ _ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # no question: most li
 
 
 def register(
-    app: AsyncApp, identity: Identity, clients: Clients, asking: Asking, admin: Admin
+    app: AsyncApp, identity: Identity, clients: Clients, asking: QuestionIntake, admin: Admin
 ) -> None:
     """Listen to the command. Without a question it opens the modal, `help` tells the person alone
     what can be asked, and `admin …` is for admins."""

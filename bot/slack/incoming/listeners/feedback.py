@@ -12,9 +12,9 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.feedback import Feedback
 from bot.slack.actions import modals
-from bot.slack.actions.button_payload import Pressed
+from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.open_modal import open_modal
-from bot.slack.actions.questions import Asking
+from bot.slack.actions.questions import QuestionIntake
 from bot.slack.incoming.listeners.actions import tell
 from bot.slack.incoming.text import cap, clean
 from bot.slack.render import buttons, words
@@ -37,7 +37,7 @@ def register(
     app: AsyncApp,
     identity: Identity,
     clients: Clients,
-    asking: Asking,
+    asking: QuestionIntake,
     keep: KeepsFeedback,
     background: Background,
 ) -> None:
@@ -52,7 +52,7 @@ def register(
 
     @app.action(buttons.FEEDBACK)
     async def voted(body: Body, action: Body, ack: AsyncAck) -> None:
-        press = Pressed.of(body, action)
+        press = ButtonPress.of(body, action)
         feedback = _feedback(press, identity.team)
         if refusal := await why_not(press.user, press.channel):
             background.start(tell(clients, press, refusal), "telling somebody something")
@@ -83,7 +83,7 @@ def _carried(view: Body) -> Feedback:
         raise MalformedPayload("a modal with metadata that is not ours") from None
 
 
-def _feedback(press: Pressed, team: str) -> Feedback | None:
+def _feedback(press: ButtonPress, team: str) -> Feedback | None:
     """None when the button's value is not ours."""
     verdict, _, run_id = press.value.partition(":")
     try:

@@ -17,7 +17,7 @@ from bot.slack.home import home_words
 from bot.slack.home.publish import HomeTab
 from bot.slack.home.view import FORGET, PAUSE, RESUME, suggested_prompts
 from bot.slack.incoming.app_context import channel_beside
-from bot.slack.incoming.membership import Access
+from bot.slack.incoming.membership import ChannelMembership
 from bot.slack.render.schedules import CANCEL as CANCEL_SCHEDULE
 from bot.slack.render.schedules import CANCEL_MESSAGE
 from bot.slack.transport.client import TRANSPORT_ERRORS
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 Body = dict[str, Any]
 
 
-def register(app: AsyncApp, home: HomeTab, access: Access) -> None:
+def register(app: AsyncApp, home: HomeTab, access: ChannelMembership) -> None:
     """Listen to the opening of either, to what is open beside it, and to the buttons of the tab."""
 
     async def suggest(user: str, direct: str, beside: str | None) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 
-from bot.slack.actions.stop import Stopping
+from bot.slack.actions.stop import StopAction
 from bot.slack.transport.event_retries import EventRetries
 
 
-def register(app: AsyncApp, stopping: Stopping, retries: EventRetries) -> None:
+def register(app: AsyncApp, stopping: StopAction, retries: EventRetries) -> None:
     """Listen to reactions that are added."""
 
     @app.event("reaction_added")

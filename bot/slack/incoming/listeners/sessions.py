@@ -8,7 +8,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 
 from bot.core.errors import NotPermitted
-from bot.slack.actions.stop import Stopping
+from bot.slack.actions.stop import StopAction
 from bot.slack.reply.status import ThreadStatus
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import Clients
@@ -18,7 +18,7 @@ from bot.slack.transport.event_retries import EventRetries
 def register(
     app: AsyncApp,
     clients: Clients,
-    stopping: Stopping,
+    stopping: StopAction,
     status: ThreadStatus,
     retries: EventRetries,
     background: Background,

@@ -14,8 +14,8 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted, StoreError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
-from bot.slack.actions.button_payload import Pressed
-from bot.slack.actions.share import Sharing
+from bot.slack.actions.button_payload import ButtonPress
+from bot.slack.actions.share import AnswerSharing
 from bot.slack.incoming.listeners.actions import tell
 from bot.slack.render import buttons, words
 from bot.slack.transport.background_tasks import Background
@@ -28,12 +28,12 @@ Body = dict[str, Any]
 _SOON = 3.0  # seconds in which an answer is mostly posted
 
 
-def register(app: AsyncApp, sharing: Sharing, background: Background) -> None:
+def register(app: AsyncApp, sharing: AnswerSharing, background: Background) -> None:
     """Listen to the button. What only they saw goes once everybody sees it."""
 
     @app.action(buttons.SHARE)
     async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
-        press = Pressed.of(body, action)
+        press = ButtonPress.of(body, action)
         try:
             request, outcome = await sharing.wanted(press)
         except NotPermitted as refusal:
@@ -44,7 +44,7 @@ def register(app: AsyncApp, sharing: Sharing, background: Background) -> None:
         await ack()
 
     async def share(
-        press: Pressed, request: Request, outcome: Outcome, respond: AsyncRespond
+        press: ButtonPress, request: Request, outcome: Outcome, respond: AsyncRespond
     ) -> None:
         try:
             done = await sharing.post(request, outcome)

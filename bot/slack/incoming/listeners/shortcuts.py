@@ -17,7 +17,7 @@ from bot.slack.actions import modals
 from bot.slack.actions.message_tasks import TASKS, Task
 from bot.slack.actions.modals import About, Filled
 from bot.slack.actions.open_modal import open_modal
-from bot.slack.actions.questions import Asking, Question
+from bot.slack.actions.questions import Question, QuestionIntake
 from bot.slack.incoming.message_contents import file_refs, said_in
 from bot.slack.incoming.text import clean, decode
 from bot.slack.render import words
@@ -29,7 +29,9 @@ _NAMING_SECONDS = 1.0
 """For the names of those mentioned in the message: a modal must be open within three seconds."""
 
 
-def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: PreferenceBook) -> None:
+def register(
+    app: AsyncApp, clients: Clients, asking: QuestionIntake, preferences: PreferenceBook
+) -> None:
     """Listen to the shortcuts and to their modals."""
 
     async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
@@ -71,7 +73,7 @@ def register(app: AsyncApp, clients: Clients, asking: Asking, preferences: Prefe
         app.view(callback)(submitted)
 
 
-async def anywhere_modal(asking: Asking, user: str) -> Block:
+async def anywhere_modal(asking: QuestionIntake, user: str) -> Block:
     """The form for a question from anywhere, or why the person may ask nowhere."""
     try:
         await asking.may_ask_somewhere(user)
@@ -90,7 +92,7 @@ def _about(body: dict[str, Any]) -> About:
     )
 
 
-async def _refusal(about: About, user: str, task: Task | None, asking: Asking) -> str:
+async def _refusal(about: About, user: str, task: Task | None, asking: QuestionIntake) -> str:
     """Why nothing can be asked there by the person, or not that; nobody fills in a form in vain."""
     away = about.where == modals.MODAL_ONLY_ME
     try:
@@ -102,7 +104,7 @@ async def _refusal(about: About, user: str, task: Task | None, asking: Asking) -
     return ""
 
 
-async def _only_place(channel: str, asking: Asking) -> str:
+async def _only_place(channel: str, asking: QuestionIntake) -> str:
     """Where the answer goes if there is no choice: where the bot is not, to the person alone; in its
     direct messages, where nobody else reads, into the thread."""
     try:
@@ -114,7 +116,7 @@ async def _only_place(channel: str, asking: Asking) -> str:
     return modals.MODAL_THREAD if channel.startswith("D") else ""
 
 
-async def _shown(markup: str, asking: Asking) -> str:
+async def _shown(markup: str, asking: QuestionIntake) -> str:
     """A message as people read it; with ids for names where Slack takes too long to tell them."""
 
     async def its_id(user: str) -> str:
@@ -127,7 +129,7 @@ async def _shown(markup: str, asking: Asking) -> str:
         return await decode(markup, its_id)
 
 
-async def _submit(form: Filled, user: str, key: str, asking: Asking) -> dict[str, str]:
+async def _submit(form: Filled, user: str, key: str, asking: QuestionIntake) -> dict[str, str]:
     """Ask what stands in the form; returns what is wrong with it, by block."""
     if not form.task and not clean(form.question):
         return modals.question_error(words.EMPTY_QUESTION)
@@ -148,7 +150,7 @@ def _needs_no_thread(form: Filled) -> bool:
     return form.about is not None and (form.task is None or form.task.about_message)
 
 
-async def _question(form: Filled, user: str, key: str, asking: Asking) -> Question:
+async def _question(form: Filled, user: str, key: str, asking: QuestionIntake) -> Question:
     if form.about is None:
         to_channel = form.where == modals.MODAL_CHANNEL and form.channel
         return Question(
