@@ -8,6 +8,7 @@ import asyncio
 import importlib
 import re
 from collections.abc import Iterator
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,13 @@ def names() -> str:
         f"## {title}\n" + "".join(f"{line}\n" for line in sorted(lines))
         for title, lines in sections.items()
     )
+
+
+def changed() -> list[str]:
+    """Return how the names of today differ from names.txt, as lines of a diff."""
+    written, found = NAMES.read_text("utf-8").splitlines(), names().splitlines()
+    diff = unified_diff(written, found, "stored until now", "today", n=0, lineterm="")
+    return [line for line in diff if not line.startswith("@@")]
 
 
 def redis_keys() -> set[str]:

@@ -23,6 +23,7 @@ from redis.asyncio import Redis
 from bot.dev.workspace import ADA, BEN, CHLOE
 from tests.faults.conversation import answered_by
 from tests.stored.model import MEMORY, POSTS, Model
+from tests.stored.names import changed
 from tests.stored.redis_copy import load_redis
 from tests.stored.services_copy import load_responses, load_workspace
 from tests.stored.stage import GENERAL, PARTNERS, SALES, Stage, stage
@@ -270,9 +271,12 @@ async def all_hold(old: Old, checks: tuple[Check, ...]) -> None:
         strict=True,
     ):
         if error is not None:
-            failed.append(f"{check.__name__.replace('_', ' ')}:\n  {type(error).__name__}: {error}")
+            what = check.__name__.replace("_", " ")
+            failed.append(f"not so any more: {what}: {type(error).__name__}: {error}")
     failed += await trouble(old)
-    assert not failed, "\n\n".join(failed)
+    if failed:
+        renamed = await asyncio.to_thread(changed)
+        raise AssertionError("\n".join([*failed, "Stored names that changed:", *renamed]))
 
 
 async def trouble(old: Old) -> list[str]:
