@@ -80,8 +80,8 @@ def compare_profiles(
             yield Difference(name, what, _is_named(name, told))
         elif kind[:3] in {"int", "flo"}:
             if not all(isinstance(each, int | float | Decimal) for each in filled):
-                code = next((each for each in filled if re.match("0[0-9]", str(each))), filled[0])
-                what = f"{code!r} is text, {kind} in pandas"
+                odd = (each for each in filled if re.search(r"^0\d|[^\d.+-]", str(each)))
+                what = f"{next(odd, filled[0])!r} is text, {kind} in pandas"
                 yield Difference(name, what, _is_named(name, told))
             elif not math.isclose(math.fsum(filled), total, rel_tol=1e-9, abs_tol=1e-9):
                 yield Difference(name, f"the sum is {math.fsum(filled)}, {total} in pandas")
