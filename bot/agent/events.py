@@ -1,4 +1,4 @@
-"""What happens in a run, as the loop yields it."""
+"""The events of a run, as the loop yields them."""
 
 from __future__ import annotations
 

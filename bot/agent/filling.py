@@ -1,9 +1,8 @@
-"""What to do about a context that fills up: the one place that decides it.
+"""The decision about a context that fills up: offer a checkpoint, compact, or close the run.
 
-From three quarters on the model is offered to put the conversation away in its own words, because
-it knows best what its fresh results were fetched for. Where it cannot be offered, when the offer was
-passed over, and when there is no room left to wait for it, the conversation is compacted. Only one
-that stays full after that ends the run.
+From 75 % on the model is offered a checkpoint, because it knows best what its recent results are
+for. The conversation is compacted where a checkpoint cannot be offered, after an offer that was
+ignored, and from 85 % on in any case. A run is closed only if its context stays full after that.
 """
 
 from __future__ import annotations

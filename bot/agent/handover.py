@@ -1,4 +1,4 @@
-"""What a thread hands to a run, and a run to its thread."""
+"""The state that passes from a thread to a run, and back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_ASKED = 2_000  # characters kept of a question whose run failed
 
 
 def first_state(caller: CallerState, asked: Item, *notes: Item) -> LoopState:
-    """Where a run begins: on the thread's chain, with the new request and our notes on it."""
+    """Return the state in which a run begins: the thread's chain with the new request and `notes`."""
     return LoopState(
         parent=caller.previous_response_id,
         task=asked,
@@ -28,7 +28,7 @@ def first_state(caller: CallerState, asked: Item, *notes: Item) -> LoopState:
 
 
 def caller_after(ended: RunEnded, *, model: str, bound_to: str | None) -> CallerState | None:
-    """Return the thread after the run, on its chain; None when the model never took it up."""
+    """Return the state of the thread after the run; None if the model answered no call of it."""
     state = ended.state
     if ended.error and not state.turn:
         return None
@@ -54,7 +54,7 @@ def caller_after(ended: RunEnded, *, model: str, bound_to: str | None) -> Caller
 
 
 def caller_without_answer(after: CallerState) -> CallerState:
-    """Return the thread after a run of which nobody sees the end."""
+    """Return the state of the thread after a run whose end is not posted."""
     stopped = prompts.note(prompts.STOPPED)
     if stopped in after.pending[-1:]:
         return after

@@ -17,10 +17,10 @@ class Interrupted(Exception):
 
 
 class Interrupt:
-    """Seen by whatever awaits inside `within`: it ends at once with `Interrupted`.
+    """Ends every await inside `within` at once, with `Interrupted`.
 
-    A signal rather than a cancelled task, because the loop must answer it: outputs for calls in
-    progress, a last event, a valid chain.
+    It is a signal and not a cancelled task, because the loop still has work to do: outputs for calls
+    in progress, a last event, a valid chain.
     """
 
     def __init__(self) -> None:

@@ -24,7 +24,7 @@ from bot.model.types import (
 )
 
 _RETRIES = 2
-"""How often a call is made again after its stream broke."""
+"""How often a call whose stream broke is retried."""
 
 _MOST_DRAFT = 4_000  # characters
 
@@ -57,7 +57,7 @@ class ModelCall:
     run_ends: float
 
     async def make(self, request: ModelRequest) -> AsyncGenerator[Shown | CallResult]:
-        """Make the call, again where the stream breaks. Yield its progress, and last its result."""
+        """Make the call, with retries if the stream breaks. Yield its progress, then its result."""
         before: tuple[str, ...] = ()
         for attempt in range(_RETRIES + 1):
             said, draft, steps = "", "", HostedSteps()

@@ -1,4 +1,4 @@
-"""Observation: what a response and the outputs of its calls mean for the run."""
+"""Observation: how a response and the outputs of its calls change the state of the run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def end_run(
     error: ModelError | None = None,
     draft: str = "",
 ) -> LoopState:
-    """Return `state` with its ending, which must be kept before anybody is told."""
+    """Return `state` with its ending, which must be saved before it is reported."""
     failure = error and Failure(
         kind=error.kind,
         message=str(error),
@@ -71,7 +71,7 @@ def end_run(
 
 
 def _status(reason: StopReason, *, has_result: bool, work_done: bool) -> RunStatus:
-    """Return what a person is told; `work_done` when some call went well."""
+    """Return the status for people; `work_done` says that a call succeeded."""
     if reason in _CANCELLED:
         return RunStatus.CANCELLED
     if reason in _FAILED:
@@ -90,15 +90,15 @@ def close(state: LoopState, reason: StopReason) -> tuple[LoopState, Items]:
 
 
 Observation = tuple[LoopState, Items]
-"""The next state, which holds the ending if this is it, and the items that it adds to the
+"""The next state, with the ending if the run is over, and the items that are added to the
 conversation."""
 
 
 async def judge_result(
     state: LoopState, outputs: Sequence[CallOutput], hooks: HookChain
 ) -> tuple[tuple[CallOutput, ...], Usage, dict[str, Any]]:
-    """Put a valid result before the stop hooks. Return the outputs with their verdict, the
-    usage of judging, and what hooks must remember of it."""
+    """Ask the stop hooks about a valid result. Return the outputs with their verdict, the usage of
+    judging, and the memory of the hook that blocked it."""
     final = next((each for each in outputs if each.result is not None), None)
     if final is None or final.result is None:
         return tuple(outputs), NO_USAGE, {}
@@ -120,7 +120,7 @@ async def judge_result(
 
 
 def refusal_reason(response: ModelResponse) -> StopReason | None:
-    """Return why there is no answer and will be none, if the model or its service said so."""
+    """Return the reason when the model refused or the content filter cut the response."""
     if response.incomplete == CONTENT_FILTER:
         return StopReason.CONTENT_FILTER
     if response.refusal and not response.calls:
@@ -131,8 +131,8 @@ def refusal_reason(response: ModelResponse) -> StopReason | None:
 def end_with_refusal(
     state: LoopState, reason: StopReason, response_type: ResponseType
 ) -> Observation:
-    """End the run; nothing is chained to a refusal. One of the last call, or of the demand to call
-    `complete_task`, takes nothing away from what there was before."""
+    """End the run; the chain stays before the refusal. A refusal of the last call or of a nudge ends
+    the run with what it had before."""
     if state.closing or state.nudges:
         return end_without_result(state, response_type), ()
     return end_run(state, reason), ()
@@ -144,9 +144,8 @@ def end_without_result(
     reason: StopReason = StopReason.MALFORMED_OUTPUT,
     error: ModelError | None = None,
 ) -> LoopState:
-    """Return `state` with the ending of a run whose last call brought no result: for the guard that
-    had tripped before it, or else for `reason`. What the model had said before it was pointed to
-    `complete_task` is the result."""
+    """Return `state` with the ending of a run whose last call returned no result, for the guard that
+    tripped before it or else for `reason`. The text that led to the first nudge is the result."""
     result = response_type.from_text(state.first_text) if state.nudges else None
     return end_run(state, state.closing or reason, result, error=error)
 
@@ -160,8 +159,8 @@ def leave_calls(state: LoopState, interrupt: Interrupt) -> Observation:
 
 
 def continue_after_cut(state: LoopState, response_type: ResponseType) -> Observation:
-    """Ask the model to go on where its response reached the output limit, at most three times in a
-    row; where nothing of it was whole, to do it again, shorter."""
+    """Ask the model to continue a response that reached the output limit, at most three times in a
+    row; if no item of it is complete, to repeat it shorter."""
     if not open_response(state).items:
         notes: Items = (prompts.note(prompts.CUT_OFF),)
         malformed = state.malformed + 1
@@ -184,8 +183,8 @@ def continue_after_cut(state: LoopState, response_type: ResponseType) -> Observa
 
 
 def _chain_after(state: LoopState, items: Items) -> dict[str, Any]:
-    """Return the chain with `items` after the open response. No document says that a response which
-    was cut can be followed, so what is kept of it is sent again, on the chain of its parent."""
+    """Return the chain with `items` after the open response. The API does not promise that a response
+    which was cut can be a parent, so its complete items are sent again after its own parent."""
     response = open_response(state)
     if response.incomplete:
         return {"pending": (*state.pending, *portable(response.items), *items)}
@@ -193,7 +192,7 @@ def _chain_after(state: LoopState, items: Items) -> dict[str, Any]:
 
 
 def _text_so_far(state: LoopState) -> str:
-    """Return the text of the open response, with what was said before its parts were cut off."""
+    """Return the text of the open response after the text of the responses that it continues."""
     before = state.first_text if state.continued and not state.nudges else ""
     return before + open_response(state).text
 
@@ -201,13 +200,13 @@ def _text_so_far(state: LoopState) -> str:
 def take_outputs(
     state: LoopState, outputs: Sequence[CallOutput], interrupt: Interrupt
 ) -> Observation:
-    """Move the chain on to the open response, with an output for each of its calls. A result that was
-    accepted ends the run, and so does Stop."""
+    """Advance the chain to the open response, with one output for each of its calls. An accepted
+    result ends the run, and so does Stop."""
     response = open_response(state)
     rejected = any(each.tool == COMPLETE and not each.ok for each in outputs)
     blocked = any(each.blocked for each in outputs)
     went_well = any(each.ok for each in outputs)
-    # A result of the wrong form, alone, says nothing of the tools.
+    # An invalid result alone is malformed output, not a failure of tools.
     malformed = not went_well and all(each.tool == COMPLETE for each in outputs)
     items: Items = tuple(output.item() for output in outputs)
     brought = (link for each in outputs for link in each.links)
@@ -241,8 +240,8 @@ def take_outputs(
 
 
 async def result_in_text(state: LoopState, response_type: ResponseType) -> CallOutput | None:
-    """Return the result that the open response gives as text, as the output of a call that it would
-    have made: JSON of the response type, or an answer in words where nothing else was done."""
+    """Return the result in the text of the open response, as the output of a `complete_task` call:
+    JSON of the response type, or plain text as an `Answer` if it is the run's first and only output."""
     response = open_response(state)
     if response.calls or response.refusal or not response.text:
         return None
@@ -263,9 +262,9 @@ def take_text(
     response_type: ResponseType,
     interrupt: Interrupt,
 ) -> Observation:
-    """End the run with text that holds a result, unless a hook sends it back. Point any other text
-    without calls to `complete_task` once, then force that; if only text comes even so, wrap the first
-    text, so that nothing the model said is lost."""
+    """End the run with a result in text, unless a hook blocks it. Answer any other text with one nudge
+    towards `complete_task`, then force that call; if the model still returns text, end the run with
+    the first text as a partial result."""
     first_text = state.first_text if state.nudges else _text_so_far(state)
     for output in outputs:
         if output.result is not None:
@@ -304,7 +303,7 @@ def _send_back(state: LoopState, why: str) -> Observation:
 
 
 def retry_empty(state: LoopState) -> Observation:
-    """Ask again for a response that held neither text nor calls."""
+    """Ask again after a response without text and calls."""
     notes: Items = (prompts.note(prompts.EMPTY),)
     malformed = state.malformed + 1
     return state.go(Transition.MALFORMED, malformed=malformed, **_chain_after(state, notes)), notes
@@ -317,9 +316,8 @@ def close_response(
     response_type: ResponseType,
     most_malformed: int,
 ) -> Observation:
-    """Close the open response: `extra` are messages of hooks for the next request. A last call that
-    brought no result ends the run with what its tools did, and so does one malformed response
-    too many in a row."""
+    """Close the open response; `extra` are messages of hooks for the next request. End the run after a
+    last call without a result, and after more than `most_malformed` malformed responses in a row."""
     continued = state.continued if state.transition is Transition.CONTINUED else 0
     pending = (*state.pending, *extra)
     state = state.replace(open=None, pending=pending, continued=continued)
@@ -330,7 +328,7 @@ def close_response(
 
 
 def open_response(state: LoopState) -> ModelResponse:
-    """Return the response that is being worked on. Raises ValueError when there is none."""
+    """Return the response whose calls are not all answered. Raises ValueError when there is none."""
     if state.open is None:
         raise ValueError("the run has no response to work on")
     return state.open.response

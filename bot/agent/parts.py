@@ -1,4 +1,4 @@
-"""`LoopDeps`: the dependencies of a run."""
+"""The dependencies of the loop."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Prices(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LoopDeps:
-    """All that a run works with; the loop builds none of it.
+    """Everything the loop of one run works with; the loop builds none of it.
 
-    `models` are tried in order: the next one when the last stays overloaded. `history` reads
-    what was kept of the conversation, the run's own entries included. `stateless` sends the
-    conversation whole every time, for services that keep nothing. `context` is the run's; it
-    is refined each turn. `parent_pause` is how long a service that does not find what it kept a
-    moment ago is given to find it, in seconds.
+    `models` are tried in order: the next one when a model stays overloaded, keeps breaking off or
+    does not exist. `history` reads the thread's ledger, with the run's own entries. `stateless`
+    sends the whole conversation with each request, for services that store nothing. `context` is
+    the run's request context, which each turn refines. `parent_pause` is the time in seconds before
+    a missing parent response is asked for again.
     """
 
     model: Model

@@ -62,14 +62,14 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """The phases of one run, which holds nothing of the run but what it was given; `began` is the time
-    of its first step on the event loop's clock, in seconds."""
+    """The phases of a run's turns. It holds no state of the run; `began` is when the run began on the
+    event loop's clock, in seconds, without the time in which no worker had it."""
 
     deps: LoopDeps
     began: float
 
     def step_from(self, state: LoopState) -> Continue | Finish:
-        """Return what comes next."""
+        """Return the step that `state` leads to."""
         return Finish(self.ended(state)) if state.ending else Continue(state)
 
     def model(self, state: LoopState) -> str:
@@ -87,8 +87,8 @@ class Phases:
         return self.context_action(state) is ContextAction.OFFER
 
     async def load_history(self, state: LoopState) -> LoopState:
-        """Return `state` with what only the ledger holds of it, which is read where there can be
-        something; and with its ending where an older program kept a result without one."""
+        """Return `state` with the items that only the ledger holds, and with an ending if version 1
+        accepted a result without keeping one."""
         deps = self.deps
         if not (deps.stateless or state.has_begun):
             return state
@@ -102,12 +102,11 @@ class Phases:
         return asyncio.get_running_loop().time() - self.began
 
     def with_time(self, event: Recorded | SavePoint) -> Recorded | SavePoint:
-        """Return `event` with the time that was spent until now in its state, and what hooks must
-        remember."""
+        """Return `event` with the elapsed time and the memory of hooks in its state."""
         return replace(event, state=self.with_hook_memory(event.state, elapsed=self.elapsed()))
 
     def with_hook_memory(self, state: LoopState, **changes: Any) -> LoopState:
-        """Return `state` with what hooks must remember, and `changes`."""
+        """Return `state` with the memory of hooks, and `changes`."""
         hooks = state.hooks | self.deps.hooks.memory()
         return state.replace(hooks=hooks, **changes)
 
@@ -122,7 +121,7 @@ class Phases:
         return whole_pairs(state.conversation) if self.deps.stateless else state.pending
 
     async def assemble(self, state: LoopState) -> ModelRequest:
-        """Return the next request: only what is new, on the chain; tools and instructions every time."""
+        """Return the next request: the new items on the chain, with instructions and tools each time."""
         deps = self.deps
         request = ModelRequest(
             model=self.model(state),
@@ -178,8 +177,8 @@ class Phases:
             yield Dispatched(outputs)
 
     def is_stopped_before_calls(self, state: LoopState) -> bool:
-        """Whether the person stopped the run when the open response had just come, before any of its
-        calls was begun. A result alone is taken all the same: it is what they asked for."""
+        """Whether the run was stopped before any call of the open response began. A response with only
+        a result is accepted all the same."""
         if state.open is None or not self.deps.interrupt.requested:
             return False
         response = state.open.response
@@ -188,7 +187,7 @@ class Phases:
     async def judge(
         self, state: LoopState, outputs: Sequence[CallOutput]
     ) -> tuple[LoopState, tuple[CallOutput, ...]]:
-        """Put a valid result before the stop hooks. Return the state with what that took, and the
+        """Ask the stop hooks about a valid result. Return the state with their usage and memory, and the
         outputs with their verdict."""
         unjudged = (tuple(outputs), NO_USAGE, dict[str, Any]())  # the result is taken as it is
         hooks = self.deps.hooks
@@ -220,7 +219,7 @@ class Phases:
         )
 
     def count(self, state: LoopState, response: ModelResponse) -> LoopState:
-        """Return `state` with what `response` took."""
+        """Return `state` with the usage, turn and calls of `response`."""
         counted, window = self.spend(state, response.usage), self.window_size(state)
         called = sum(call["name"] != COMPLETE for call in response.calls)
         ratio = usage_ratio(state.replace(last_usage=response.usage), window)
@@ -251,8 +250,8 @@ class Phases:
         return Recorded(self._with_items(state, items, new=not checkpoint), entry)
 
     def _with_items(self, state: LoopState, items: Items, *, new: bool = True) -> LoopState:
-        """Return `state` after `items` were added to the conversation; not `new` are those that stand
-        in for others."""
+        """Return `state` after `items` were added to the conversation; items of a checkpoint are not
+        `new`: they replace others."""
         sent = without_stray_reasoning(items) if self.deps.stateless else ()
         return state.replace(
             conversation=(*state.conversation, *sent),
@@ -276,18 +275,17 @@ class Phases:
         return Recorded(state.replace(open=in_hand), entry)
 
     def tombstones(self, state: LoopState, result: CallResult) -> Iterator[Recorded]:
-        """Yield what tries of a call had said before they failed: kept in the record, never sent,
-        never shown. They come after the step that decides how the run goes on, which is not to be
-        decided again by whoever takes over."""
+        """Yield tombstones of failed attempts: their text is kept in the record, never sent or shown.
+        They follow the save point that decides how the run continues, so that a worker that resumes
+        between them does not decide again."""
         for said in result.partials:
             item = {"role": "assistant", "content": said}
             entry = LedgerEntry(run_id=self.deps.context.run_id, items=(item,), abandoned=True)
             yield Recorded(state, entry)
 
     def end_without_response(self, state: LoopState, result: CallResult) -> SavePoint:
-        """End a run whose last call brought nothing: for the guard that had tripped before it, or with
-        what the model had said before, or else for the reason of the call. A person's Stop comes
-        first."""
+        """End a run whose last call failed: for the guard that tripped before it, or with the text that
+        the model gave before, or for the reason of the failure. A person's Stop overrides these."""
         if (state.closing or state.nudges) and not self.deps.interrupt.requested:
             reason = StopReason.MALFORMED_OUTPUT if result.error else result.stop
             response_type = self.deps.response_type
@@ -337,8 +335,8 @@ class Phases:
         )
 
     async def ask_hooks(self, state: LoopState, ask: Callable[[], Awaitable[T]], default: T) -> T:
-        """Return what hooks say. Stop and the end of the run's time abandon whatever they await, and
-        `default` takes its place; what the run does next meets the same, at once."""
+        """Return the result of `ask`. Stop and the run's deadline interrupt it, and `default` is returned:
+        the next await of the run meets the same interruption at once."""
         deadline = self.hook_deadline(state)
         try:
             async with self.deps.interrupt.within(deadline):
@@ -351,17 +349,17 @@ class Phases:
             return default
 
     def hook_deadline(self, state: LoopState) -> float:
-        """Until when hooks that are asked now may take, on the event loop's clock. Nobody is asked
-        again when the run's time is up, but the last call has its own."""
+        """Return the deadline of hooks that are asked now, on the event loop's clock: that of the run,
+        or of its last call."""
         run_ends = self.began + self.deps.limits.run_seconds
         return self.call_deadline(state) if state.closing else run_ends
 
     async def items_of_hooks(self, more: asyncio.Task[tuple[Item, ...]], state: LoopState) -> Items:
-        """Return what hooks that ran beside the tools have to say."""
+        """Return the messages of the after-response hooks."""
         return await self.ask_hooks(state, lambda: more, ())
 
     def call_deadline(self, state: LoopState) -> float:
-        """Until when a call that is made now may take, on the event loop's clock."""
+        """Return the deadline of a model call that starts now, on the event loop's clock."""
         now, limits = asyncio.get_running_loop().time(), self.deps.limits
         if state.closing:
             return now + min(_LAST_CALL_SECONDS, limits.turn_seconds)

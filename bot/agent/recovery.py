@@ -1,6 +1,6 @@
-"""Recovery: remedies before a call, and when a call brings no response.
+"""Recovery: preparing the next call, and remedies after a call without a response.
 
-Each remedy is used once, or once per model, so that none is tried for ever.
+Each remedy is used once, or once per model, so that no run repeats it for ever.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from bot.core.errors import ModelError, ModelErrorKind
 
 
 async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
-    """Return the events to keep before the next call: a shorter conversation, what the model is
-    told of a limit that comes near, or that this call is the last, and what hooks say."""
+    """Return the events to save before the next call: a compacted conversation, the warning about a
+    limit or the demand to finish, and messages of hooks."""
     steps: list[Recorded] = []
     if state.restart:
         steps.append(await _restart(phases, state))
@@ -42,7 +42,7 @@ async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
     if said := await phases.ask_hooks(
         noted, lambda: phases.deps.hooks.on_turn_start(noted), nothing
     ):
-        # What failed before, as a call that nobody allowed but changed, says nothing of a new wish.
+        # Failures before a person's new message do not count against it.
         has_new_wish = any(each.get("role") == "user" for each in said)
         failed = 0 if has_new_wish else noted.failed_turns
         told = noted.go(Transition.TOLD_MORE, pending=(*noted.pending, *said), failed_turns=failed)
@@ -51,7 +51,7 @@ async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
 
 
 async def _apply_guards(phases: Phases, state: LoopState) -> tuple[LoopState, Items]:
-    """Ask the guards, then the hooks; tell the model once when a limit comes near."""
+    """Check the guards, then ask the hooks; warn the model once when a limit is near."""
     if state.closing:
         return state, ()
     limits = phases.deps.limits
@@ -73,11 +73,11 @@ async def _apply_guards(phases: Phases, state: LoopState) -> tuple[LoopState, It
 async def recover(
     phases: Phases, state: LoopState, result: CallResult
 ) -> Recorded | SavePoint | None:
-    """Where the run goes on after a failed call, to be kept; None when it must end.
+    """Return the save point from which the run continues after a failed call; None when it must end.
 
-    A lost chain is asked for once more, then rebuilt, a conversation that does not fit is
-    shortened, an overloaded model is left for the next, and time or a budget that is used
-    up leaves one last call.
+    A missing parent is asked for once more, then the chain is rebuilt; a conversation that does not
+    fit is compacted; a model that is overloaded, keeps breaking off or is missing is replaced by the
+    next; and when time or a budget is used up, one last call remains.
     """
     kind = result.error.kind if result.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
@@ -97,8 +97,7 @@ async def recover(
 
 
 def _is_models_own(error: ModelError) -> bool:
-    """Whether another model may do better: this one is overloaded, keeps breaking off, or is not
-    there."""
+    """Whether another model may succeed: this one is overloaded, keeps breaking off, or is missing."""
     return error.kind in (
         ModelErrorKind.OVERLOADED,
         ModelErrorKind.INTERRUPTED,
@@ -107,7 +106,7 @@ def _is_models_own(error: ModelError) -> bool:
 
 
 async def _compact(phases: Phases, state: LoopState) -> Recorded | None:
-    """Return a fresh chain with a summary of what came before; None if nothing can be shortened."""
+    """Return a new chain with the compacted conversation; None if nothing can be compacted."""
     compaction = Compaction(
         model=phases.deps.model,
         name=phases.model(state),
@@ -131,9 +130,8 @@ async def _compact(phases: Phases, state: LoopState) -> Recorded | None:
 
 
 async def _retry_parent(phases: Phases, state: LoopState) -> SavePoint:
-    """Ask the same once more, a moment later: where a service has many places, what one of them
-    has just kept may not have reached the others. Whoever presses Stop does not wait; nor does a
-    deadline."""
+    """Wait a moment before the same request is made again: a replica of the service may not have
+    received the parent yet. Stop and the deadline end the wait."""
     with suppress(Interrupted, TimeoutError):
         async with phases.deps.interrupt.within(phases.call_deadline(state)):
             await asyncio.sleep(phases.deps.parent_pause)
@@ -141,8 +139,8 @@ async def _retry_parent(phases: Phases, state: LoopState) -> SavePoint:
 
 
 async def _restart(phases: Phases, state: LoopState) -> Recorded:
-    """Return a fresh chain with what people want and what the model wrote down. What hooks have to say
-    since goes along; the outputs end the old chain, which stays valid without them on this one."""
+    """Return a new chain with people's requests, the model's checkpoint and later messages of hooks.
+    The pending outputs stay behind: they complete the old chain."""
     wanted = user_requests(active_items(await phases.deps.history()), state.task)
     notes = (item for item in state.pending if item.get("role") == "developer")
     items = portable((*wanted, prompts.note(state.restart), *notes))
@@ -153,7 +151,7 @@ async def _restart(phases: Phases, state: LoopState) -> Recorded:
 
 
 async def _rebuild(phases: Phases, state: LoopState) -> Recorded | None:
-    """Return a fresh chain with all of the old one; the request alone where nothing else is kept."""
+    """Return a new chain with the whole active window; with the request alone if the ledger is empty."""
     task = (state.task,) if state.task else ()
     items = portable(active_items(await phases.deps.history())) or task
     if not items:

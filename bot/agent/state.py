@@ -1,4 +1,4 @@
-"""`LoopState`: all of a run that survives a crash, a pause or a hand-back."""
+"""The state of a run, which survives a crash, a pause and a hand-back to another worker."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOR_THREAD = "thread"
 
 
 class Transition(StrEnum):
-    """Why the loop goes round again."""
+    """Why the loop continues with another turn."""
 
     STARTED = "started"
     TOOLS_ANSWERED = "tools_answered"
@@ -42,7 +42,7 @@ class Transition(StrEnum):
 
 
 class OpenResponse(BaseModel):
-    """The response that a resumed run goes on with; the whole part of one that was cut.
+    """A response whose calls are not all answered yet; of a response that was cut, the complete part.
 
     `outputs` answer those of its calls that are done; `begun` are ids of calls that change
     something and were started, so that none is started twice.
@@ -84,30 +84,14 @@ class Ending(BaseModel):
 
 
 class LoopState(BaseModel):
-    """Serialisable, so that any worker can go on from it. Stored: a field keeps its name and
-    meaning, a new one has a default, and `version` grows when an old form needs a conversion.
-    Only `conversation` and `new_items` are not stored: they are read from the ledger when a run is
-    resumed. The first is what a stateless request sends, and empty on a chain; the second is what the
-    run has added to the conversation.
+    """All state of a run; any worker can resume from it.
+
+    It is stored: a field keeps its name and meaning, a new field has a default, and `version` grows
+    when an old form needs a conversion. `conversation` and `new_items` alone are not stored: the
+    ledger holds them, and a resumed run reads them from there.
 
     `parent` and `pending` are the chain: the last response whose calls are all answered by
-    `pending`, and what the next request sends. They are valid together at every instant.
-    `sent_back` counts the results that hooks did not take, which cost no turn.
-    `closing` is set once a guard has tripped: the next call is the last. `malformed` and
-    `failed_turns` count consecutive trouble. `links` are addresses that tools brought in.
-    `fallback` counts the models given up. `overflowed` and `parent_missed` are set once the remedy
-    was used, so that it is not tried for ever. `task` is the current request. `restart` is
-    what the next chain is to begin with beside it, when the model wants a fresh one; `went_on` is
-    set when it could have had one and did not want it. `open` is the response that is being
-    worked on, if any.
-
-    `done` are the calls that went well, `rehearsed` those that a dry run left out, `unknown` the
-    changes of which nobody knows whether they were made. `nudges` counts texts in a row that were
-    pointed to `complete_task`, and `first_text` is the first of them. `continued` counts responses in a
-    row that reached the output limit. `compacted` is set once the conversation was shortened
-    and it is not known to be short since. `hooks` holds what hooks must remember, by their
-    names. `elapsed` is the time in seconds that workers have spent on the run, up to the last save
-    point. `ending` is set when the run is over: nothing is done from there on but to report it.
+    `pending`, and the items that the next request sends. They are valid together at every instant.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -115,38 +99,42 @@ class LoopState(BaseModel):
     version: int = _VERSION
     transition: Transition = Transition.STARTED
     turn: int = 0
-    sent_back: int = 0
+    sent_back: int = 0  # results that hooks refused; they cost no turn
     parent: str | None = None
     pending: tuple[Item, ...] = ()
     acquired: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()  # addresses from tools, which the answer may link to
     usage: Usage = Usage()
     last_usage: Usage = Usage()
-    cost: float | None = 0.0
+    cost: float | None = 0.0  # US dollars; None when a price is not known
     tool_calls: int = 0
-    malformed: int = 0
-    failed_turns: int = 0
-    warned: bool = False
+    malformed: int = 0  # malformed responses in a row
+    failed_turns: int = 0  # turns in a row in which every call failed
+    warned: bool = False  # the model was told that a limit is near
     force_finish: bool = False
-    closing: StopReason | None = None
-    fallback: int = 0
-    task: Item | None = None
-    restart: str = ""
-    went_on: bool = False
-    overflowed: bool = False
-    parent_missed: bool = False
-    open: OpenResponse | None = None
-    done: tuple[Step, ...] = ()
-    rehearsed: tuple[Rehearsal, ...] = ()
-    unknown: tuple[Step, ...] = ()
-    nudges: int = 0
-    first_text: str = ""
-    continued: int = 0
-    compacted: bool = False
-    hooks: dict[str, Any] = {}
-    elapsed: float = 0.0
-    ending: Ending | None = None
+    closing: StopReason | None = None  # the guard that tripped: the next call is the last
+    fallback: int = 0  # models given up
+    task: Item | None = None  # the current request
+    restart: str = ""  # the model's checkpoint, with which the next chain begins
+    went_on: bool = False  # a checkpoint was offered with the last request
+    overflowed: bool = False  # compaction after an overflow was tried; it is tried once
+    parent_missed: bool = False  # a missing parent was asked for again; that is done once
+    open: OpenResponse | None = None  # the response whose calls are running
+    done: tuple[Step, ...] = ()  # calls that succeeded
+    rehearsed: tuple[Rehearsal, ...] = ()  # calls that a dry run left out
+    unknown: tuple[Step, ...] = ()  # changes whose outcome nobody knows
+    nudges: int = 0  # texts in a row that were pointed to complete_task
+    first_text: str = ""  # the first of these texts
+    continued: int = 0  # responses in a row that reached the output limit
+    compacted: bool = (
+        False  # the conversation was compacted and has not been measured as short since
+    )
+    hooks: dict[str, Any] = {}  # what hooks remember, by the name of the hook
+    elapsed: float = 0.0  # seconds that workers spent on the run until the last save point
+    ending: Ending | None = None  # set when the run is over and only has to be reported
+    # In stateless mode what the next request sends, with the calls of `open`; else empty.
     conversation: tuple[Item, ...] = Field(default=(), exclude=True, repr=False)
+    # What the run has added to the conversation, in order.
     new_items: tuple[Item, ...] = Field(default=(), exclude=True, repr=False)
 
     @model_validator(mode="before")
@@ -166,7 +154,7 @@ class LoopState(BaseModel):
 
     @property
     def has_begun(self) -> bool:
-        """Return whether a worker has begun with the run; else it holds no more than the request."""
+        """Whether a worker has worked on the run; if not, its state holds only the request."""
         return bool(self.elapsed or self.turn)
 
     def go(self, transition: Transition, **changes: Any) -> LoopState:

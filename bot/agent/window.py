@@ -1,7 +1,7 @@
-"""The part of a thread's conversation that is still in play, from our own ledger.
+"""The active window of a thread's ledger: the items since the last checkpoint.
 
-It is what a fresh chain begins with when the service no longer has the old one, what stateless
-mode sends every time, and what compaction shortens.
+A new chain starts with it when the service has lost the old chain, stateless mode sends it with
+every request, and compaction shortens it.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _SERVICE_FIELDS = frozenset({"id", "status"})
 
 
 def active_items(entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
-    """Return the items since the last checkpoint, with the checkpoint in the place of all before.
+    """Return the items since the last checkpoint, which replaces everything before it.
 
-    Only whole pairs of call and output, and nothing before the first message: the ledger may
-    have been cut at its old end, and a crash leaves calls whose response was made again.
+    Calls without an output and items before the first message are left out: old entries of the
+    ledger expire, and a crash leaves calls whose response was requested again.
     """
     start = max((n for n, entry in enumerate(entries) if entry.checkpoint), default=0)
     items = [i for entry in entries[start:] if not entry.abandoned for i in entry.items]
@@ -31,8 +31,8 @@ def active_items(entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
 
 
 def user_requests(items: Sequence[Item], task: Item | None) -> tuple[Item, ...]:
-    """Return what people want of the current run: its task, or else their last message, and what they
-    said since."""
+    """Return what people asked of the current run: `task`, or the last user message if there is none,
+    and all user messages after it."""
     said = [item for item in items if item.get("role") == "user"]
     if task is None:
         return tuple(said[-1:])
@@ -63,14 +63,14 @@ def whole_pairs(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def without_stray_reasoning(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Return `items` without reasoning that led to nothing: the service takes none alone."""
+    """Return `items` without reasoning that no output of the model follows: the service refuses it."""
     return _with_what_follows(items, [True] * len(items))
 
 
 def complete_part(response: ModelResponse) -> ModelResponse:
-    """Return `response` without what is not whole, if it was cut: empty messages, calls whose
-    arguments are no JSON object, steps that had not ended, and reasoning that led to these. Nothing
-    is kept of one that the content filter cut."""
+    """Return the complete items of `response`. A response that was cut may hold empty messages, calls
+    whose arguments are not a JSON object, unfinished hosted steps, and reasoning before these. Of a
+    response that the content filter cut nothing is kept."""
     if response.incomplete is None:
         return response
     is_filtered = response.incomplete == CONTENT_FILTER
@@ -99,10 +99,9 @@ def _with_what_follows(items: Sequence[Item], stays: list[bool]) -> tuple[Item, 
 
 
 def portable(items: Iterable[Item]) -> tuple[Item, ...]:
-    """Return `items` as a fresh chain takes them: without the names that the old one's store gave them.
+    """Return `items` as a new chain accepts them: without the ids that the service's store gave them.
 
-    Reasoning goes along only where it carries itself, encrypted; without that it is a mere name.
-    What the model said goes as plain words.
+    Reasoning is kept only if its encrypted content is there. Messages of the model become plain text.
     """
     return tuple(
         _portable(item)
@@ -121,7 +120,7 @@ def text_of(item: Item) -> str:
 
 
 def assistant_message(text: str) -> Item:
-    """Return words of the model as input. llama.cpp's server takes none without a type."""
+    """Return text of the model as an input item. llama.cpp's server requires the type."""
     return {"type": "message", "role": "assistant", "content": text}
 
 
@@ -138,7 +137,7 @@ def _is_message(item: Item) -> bool:
 
 
 def is_from_model(item: Item) -> bool:
-    """Return whether the model made the item."""
+    """Whether the model produced the item."""
     return (
         item.get("type") != "function_call_output" and item.get("role", "assistant") == "assistant"
     )

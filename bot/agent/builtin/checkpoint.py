@@ -1,6 +1,6 @@
-"""`checkpoint_and_restart`: the model puts a long conversation away in its own words.
+"""`checkpoint_and_restart`: the model summarises a long conversation and starts a new one.
 
-When it is offered is decided in `filling`.
+`filling` decides when it is offered.
 """
 
 from __future__ import annotations

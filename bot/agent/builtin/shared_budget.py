@@ -49,7 +49,7 @@ class SharedBudget:
         return replace(output, inner=tuple(steps))
 
     def with_children(self, state: LoopState) -> LoopState:
-        """`state` of the run with what its sub-agents took."""
+        """Return `state` with the usage, cost and calls of its sub-agents."""
         usage, cost, calls = state.usage, state.cost, state.tool_calls
         for child in self._children.values():
             usage, calls = usage + child.usage, calls + child.tool_calls
@@ -57,10 +57,10 @@ class SharedBudget:
         return state.replace(usage=usage, cost=cost, tool_calls=calls)
 
     def used_up(self) -> StopReason | None:
-        """Return why a sub-agent may make only its last call now; None when it may make others.
+        """Return the reason why a sub-agent must make its last call now; None while it may continue.
 
-        What is left must do for one more call and the last one of each that is at work, and for the
-        answer of the run itself: what they find is of no use to anybody otherwise.
+        The budget must leave room for two more calls of each working sub-agent and for the answer of
+        the run, without which their findings would be lost.
         """
         spent = self.with_children(self._state)
         calls = [self._state, *(self._children[each] for each in self._working for _ in range(2))]

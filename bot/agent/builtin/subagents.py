@@ -1,9 +1,9 @@
-"""`dispatch_subagent`: a sub-question is looked into by a loop of its own.
+"""`dispatch_subagent`: a sub-agent works on a sub-question.
 
-A sub-agent is the same loop on a fresh chain. It only reads: it has no tool that changes something
-or is sensitive, and no way to dispatch others, so the depth is one. Its conversation is kept nowhere
-else: one that a crash interrupts is simply done again. What it took counts as its parent's from call
-to call; Stop, the deadline and a pause of the bot reach it like its parent.
+A sub-agent is the same loop on a new chain. It only reads: it has no mutating or sensitive tools and
+cannot dispatch sub-agents, so the depth is one. Its conversation is not stored: after a crash it
+starts over. Its usage counts as its parent's after each call; Stop, the deadline and a pause of the
+bot reach it as they reach its parent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One call: its arguments checked, its permission asked, the tool run, the output fitted."""
+"""One call: validate its arguments, ask for permission, run the tool, fit the output."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Toolbox:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """A call that changes something is about to run; to be kept before it does."""
+    """A mutating call is about to run; the consumer saves this before it does."""
 
     call_id: str
 
@@ -73,7 +73,7 @@ CallEvents = asyncio.Queue[CallEvent | Intent | None]
 
 
 class _Refused(Exception):
-    """The model's mistake, told to the model."""
+    """A mistake of the model; its text is the output of the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,12 +309,12 @@ def _rehearsed(call_id: str, tool: Tool, arguments: BaseModel, title: str) -> Ca
 
 
 def _plain(text: str) -> str:
-    """As the model may read it."""
+    """Return `text` without secrets and invisible characters."""
     return redacted(without_unseen(text))
 
 
 async def _plain_however_long(text: str) -> str:
-    """Of 10 MB that takes seconds, which are not the event loop's."""
+    """Return `_plain(text)`, in a thread if the text is long: 10 MB take seconds."""
     return await asyncio.to_thread(_plain, text) if len(text) > _LONG else _plain(text)
 
 

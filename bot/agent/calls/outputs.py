@@ -1,4 +1,4 @@
-"""The output of a call, and the step that it is in the work of a run."""
+"""The output of a call, and the step that people see of it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class CallOutput:
 
     @property
     def frame(self) -> str:
-        """Return what surrounds the text in the output: our note and the marks."""
+        """Return the note and the marks around the text."""
         text = mark_as_data("", self.mark) if self.mark else ""
         return f"{self.note}\n{text}" if self.note else text
 
@@ -91,7 +91,7 @@ class CallOutput:
 
 
 def new_mark() -> str:
-    """Return a fresh mark. Whoever wrote the text before could not know it, so cannot close it early."""
+    """Return a random code that the author of a text cannot know, and so cannot close the mark."""
     return secrets.token_hex(4)
 
 
@@ -109,13 +109,14 @@ _MARKED = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 
 
 def marked_text(text: str, *, anywhere: bool = False) -> str:
-    """Return what others wrote in an output, which ends with it, or `anywhere` in a text."""
+    """Return the text between the marks at the end of an output, or `anywhere` in it; "" if there is
+    none."""
     found = _MARKED.search(text)
     return found[2] if found and (anywhere or found.end() == len(text)) else ""
 
 
 def cancelled_result(output: CallOutput) -> CallOutput:
-    """Return `output` as it is when a person stopped the run while its result was judged."""
+    """Return `output` for a run that was stopped while its result was judged."""
     if output.result is None:
         return output
     text = "Cancelled by the user before it was accepted."

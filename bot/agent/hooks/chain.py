@@ -1,4 +1,4 @@
-"""The edges of the loop (§8): policy lives here, and the loop names none of it.
+"""Hooks: the edges of the loop, where all policy lives.
 
 Subclass `Hooks` and override what is needed. Hooks run in the order in which they were given.
 Unless a contract below says otherwise a hook may await, but what it awaits delays the run; it must
