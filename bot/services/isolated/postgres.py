@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+import psycopg.adapt
+from psycopg.abc import Loader
+from psycopg.pq import Format
 
 from bot.services.isolated import Refused
 from bot.services.isolated.functions import ALLOWED
@@ -18,6 +21,7 @@ from bot.services.isolated.selections import tables_of, taken
 from bot.services.isolated.statements import Checked, checked_select
 
 _FETCHED = 100  # rows at a time
+_TIMES = ("date", "time", "timetz", "timestamp", "timestamptz", "interval")
 _SETTINGS = {
     "statement_timeout": "{milliseconds}",
     "lock_timeout": "{milliseconds}",
@@ -225,6 +229,12 @@ def _connected(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Con
     try:
         with psycopg.connect(url, connect_timeout=5, prepare_threshold=None) as connection:
             connection.read_only = True
+            for name in _TIMES:
+                loader = connection.adapters.get_loader(
+                    connection.adapters.types[name].oid, Format.TEXT
+                )
+                if loader:
+                    connection.adapters.register_loader(name, _lenient(loader))
             connection.execute(_SET, (json.dumps(settings),))
             yield connection
             connection.rollback()
@@ -238,6 +248,24 @@ def _connected(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Con
         raise _explained(error, sql) from None
     except psycopg.Error as error:
         raise _explained(error, sql) from None
+
+
+def _lenient(loader: type[Loader]) -> type[Loader]:
+    """Return a loader that gives the server's own text for what Python has no value for: infinity,
+    days before Christ, 24:00:00."""
+
+    class Lenient(psycopg.adapt.Loader):
+        def __init__(self, oid: int, connection: Any = None) -> None:
+            super().__init__(oid, connection)
+            self._strict = loader(oid, connection)
+
+        def load(self, data: Any) -> Any:
+            try:
+                return self._strict.load(data)
+            except (psycopg.DataError, ValueError, OverflowError):
+                return bytes(data).decode("utf-8", "replace")
+
+    return Lenient
 
 
 def _cell(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import random
 from pathlib import Path
@@ -195,6 +196,85 @@ async def test_postgresql_is_read_and_cannot_be_written(
         await query_database("pg", "SELECT sneaky()", databases, artifacts)
     with pytest.raises(ToolError, match=r"statement timeout|stopped after"):
         await query_database("pg", ENDLESS, databases, artifacts)
+
+
+STRANGE = (
+    ("'infinity'::date", "infinity"),
+    ("'-infinity'::timestamp", "-infinity"),
+    ("'infinity'::timestamptz", "infinity"),
+    ("'0044-03-15 BC'::date", "0044-03-15 BC"),
+    ("'0044-03-15 10:00 BC'::timestamp", "0044-03-15 10:00:00 BC"),
+    ("'20000-01-01'::date", "20000-01-01"),
+    ("'24:00:00'::time", "24:00:00"),
+    ("'24:00:00+02'::timetz", "24:00:00+02"),
+    ("'1 day 02:03:04'::interval", "1 day, 2:03:04"),
+    ("'200000000 days'::interval", "200000000 days"),
+    ("'-1 year'::interval", "-365 days, 0:00:00"),
+    ("'NaN'::numeric", ""),
+    ("'Infinity'::numeric", ""),
+    ("'-Infinity'::float8", ""),
+    ("12345678901234567890123456789012345678901234567890::numeric", "1234567890"),
+    ("ARRAY[1, 2]", "[1, 2]"),
+    ("ARRAY['infinity'::date]", "infinity"),
+    ("ARRAY[ARRAY['a', NULL]]", "null"),
+    ("""'{"a": [1]}'::jsonb""", "a"),
+    ("""'"x"'::json""", "x"),
+    ("'\\xdeadbeef'::bytea", "deadbeef"),
+    ("12.5::money", "$12.50"),
+    ("int4range(1, 5)", "1"),
+    ("daterange('2026-01-01', 'infinity')", "2026-01-01"),
+    ("tsrange('-infinity', '2026-01-01')", "2026-01-01"),
+    ("'{[1,3),[5,7)}'::int4multirange", "5"),
+    ("'00000000-0000-0000-0000-000000000001'::uuid", "00000000-0000-0000-0000-000000000001"),
+    ("'192.168.0.0/16'::inet", "192.168.0.0/16"),
+    ("'08:00:2b:01:02:03'::macaddr", "08:00:2b:01:02:03"),
+    ("'101'::bit(3)", "101"),
+    ("'(1,2)'::point", "(1,2)"),
+    ("(1, 'a', 'infinity')::thing", "infinity"),
+    ("'happy'::mood", "happy"),
+    ("'a b'::tsvector", "a"),
+    ("NULL", ""),
+)
+"""A value of PostgreSQL, and what is shown of it."""
+
+
+async def test_a_strange_value_of_postgresql_never_refuses_a_query(
+    postgres: str, artifacts: MemoryArtifacts
+) -> None:
+    """V12: each is shown as a value or as text."""
+    import psycopg
+
+    values = ", ".join(f"{value} AS x{at}" for at, (value, _) in enumerate(STRANGE))
+    with psycopg.connect(postgres.replace("+psycopg", ""), autocommit=True) as admin:
+        admin.execute("CREATE TYPE thing AS (a int, b text, c date)")
+        admin.execute("CREATE TYPE mood AS ENUM ('happy', 'sad')")
+        admin.execute(f"CREATE VIEW strange AS SELECT {values}")  # type: ignore[arg-type]
+    databases = SqlDatabases({"pg": DatabaseConfig(url=postgres)})
+    result = await query_database("pg", "SELECT * FROM strange", databases, artifacts)
+    [found] = csv.reader(result.content.splitlines()[-1:])
+    for (value, shown), text in zip(STRANGE, found, strict=True):
+        assert shown in text if shown else text == "", (value, text)
+    assert result.content.count("(NaN or infinite)") == 1
+
+
+async def test_a_strange_value_of_sqlite_never_refuses_a_query(
+    tmp_path: Path, artifacts: MemoryArtifacts
+) -> None:
+    """V12: integers of 64 bits, infinity, bytes, and text that is no date."""
+    import sqlite3
+
+    connection = sqlite3.connect(tmp_path / "s.sqlite")
+    connection.executescript(
+        "CREATE TABLE t (a, b, c, d, e); INSERT INTO t VALUES "
+        "(9223372036854775807, 9e999, x'00ff', '2026-02-30', '-4713-01-01'), "
+        "(-9223372036854775808, 1.5, 'text', 'infinity', CAST(x'ff' AS TEXT))"
+    )
+    connection.close()
+    databases = SqlDatabases({"s": DatabaseConfig(url=f"sqlite:///{tmp_path}/s.sqlite")})
+    result = await query_database("s", "SELECT * FROM t", databases, artifacts)
+    assert "9223372036854775807,,00ff,2026-02-30,-4713-01-01" in result.content
+    assert "no number (NaN or infinite), read as empty: b (1)" in result.content
+    assert "-9223372036854775808,1.5,text,infinity," in result.content
 
 
 READING = ("SELECT * FROM kept", "SELECT id FROM kept WHERE id > 0", "VALUES (1)", "SELECT 1")
