@@ -90,7 +90,7 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
         marks = marks_of(source)
     errors: Counter[str] = Counter()
     rows = dict(_rows(worksheet, signs, errors))
-    blocks = _blocks(rows)
+    blocks, beside = _blocks(rows), _beside(rows)
     header = joined_header(rows, marks.merged)
     if header:
         join_header(rows, marks.merged, *header)
@@ -105,13 +105,13 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
             "formulas are kept without their values, which are empty here: "
             f"{some_of(unkept)}; opened and saved in Excel the file has them"
         )
-    sheet.notes.extend(_odd(marks, errors, blocks))
+    sheet.notes.extend(_odd(marks, errors, blocks, beside))
     if worksheet.sheet_state != "visible":
         sheet.notes.append("The sheet is hidden in the workbook.")
     return sheet
 
 
-def _odd(marks: Marks, errors: Counter[str], blocks: list[int]) -> list[str]:
+def _odd(marks: Marks, errors: Counter[str], blocks: list[int], beside: list[str]) -> list[str]:
     """Say what a reader of the workbook sees otherwise."""
     said = []
     if marks.hidden_rows:
@@ -123,6 +123,11 @@ def _odd(marks: Marks, errors: Counter[str], blocks: list[int]) -> list[str]:
     if errors:
         told = ", ".join(f"{code} ({count:,})" for code, count in errors.most_common(5))
         said.append(f"Formula errors, read as empty: {told}.")
+    if len(beside) > 1:
+        said.append(
+            f"Blank columns separate columns {', '.join(beside[:5])}, which may be tables of their "
+            "own; all is read as one table."
+        )
     if blocks:
         lines = ", ".join(map(str, blocks[:5]))
         said.append(
@@ -130,6 +135,19 @@ def _odd(marks: Marks, errors: Counter[str], blocks: list[int]) -> list[str]:
             "as one table. Ask for each as a sheet of its own, or query by rows."
         )
     return said
+
+
+def _beside(rows: dict[int, list[Cell]]) -> list[str]:
+    """Return the groups of columns with blank ones between them, as "A–C"."""
+    from openpyxl.utils import get_column_letter
+
+    filled = {at for row in rows.values() for at, cell in enumerate(row, 1) if cell is not None}
+    starts = [at for at in sorted(filled) if at - 1 not in filled]
+    ends = [at for at in sorted(filled) if at + 1 not in filled]
+    return [
+        "–".join(dict.fromkeys(map(get_column_letter, ends_of)))
+        for ends_of in zip(starts, ends, strict=True)
+    ]
 
 
 def _blocks(rows: dict[int, list[Cell]]) -> list[int]:
@@ -151,6 +169,8 @@ def _blocks(rows: dict[int, list[Cell]]) -> list[int]:
 def _rows(worksheet: Any, signs: Signs, errors: Counter[str]) -> Iterator[NumberedRow]:
     cells = 0
     for number, row in enumerate(worksheet.iter_rows(), start=1):
+        if not row:
+            continue  # there may be a million of them before the next one
         cells += len(row)
         if cells > _MAX_CELLS:
             raise Unreadable(

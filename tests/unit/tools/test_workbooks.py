@@ -122,3 +122,13 @@ def test_marks_of_a_hostile_sheet_take_no_time(xml: bytes) -> None:
     started = time.process_time()
     marks_of(io.BytesIO(xml))
     assert time.process_time() - started < 5
+
+
+def test_tables_beside_each_other_are_told() -> None:
+    """V12: all is read as one table, and the note says where the others may be."""
+
+    def make(sheet: Any) -> None:
+        for row in (["who", "n", None, "day", "m"], ["A", 1, None, "x", 3], ["B", 2, None, "y", 4]):
+            sheet.append(row)
+
+    assert "Blank columns separate columns A–B, D–E" in " ".join(read(make).notes)
