@@ -84,11 +84,11 @@ def _checked_parquet(name: str, to: Path) -> Sheet:
     that are none, which make every sum one."""
     import duckdb
 
-    from bot.services.parsing.tabular import connect, without_nan
+    from bot.services.parsing.tabular import connect, finite_only
 
     try:
         with connect() as connection:
-            notes = without_nan(connection, "read_parquet('input')", to)
+            notes = finite_only(connection, "read_parquet('input')", to)
             return Sheet("", [], [], notes=notes, is_written=True)
     except duckdb.Error as error:
         raise Unreadable(f"{name} is damaged: it is not readable as Parquet.") from error

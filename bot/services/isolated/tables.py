@@ -87,15 +87,26 @@ def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
 
 
 def measure(file: str) -> dict[str, Any]:
-    """Return the columns [[name, type]] and the number of rows of a Parquet file."""
+    """Return the columns [[name, type]] and the number of rows of a Parquet file; `notes` name those
+    with values that make every sum infinite or NaN."""
     source = f"read_parquet('{Path.cwd() / file}')"
     try:
         connection = _over([])
         columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-        [count] = connection.execute(f"SELECT count(*) FROM {source}").fetchone()
+        names = [name for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
+        counts = [f"count(*) FILTER (WHERE NOT isfinite({_quoted(name)}))" for name in names]
+        [rows, *odd] = connection.execute(
+            f"SELECT {', '.join(['count(*)', *counts])} FROM {source}"
+        ).fetchone()
     except duckdb.Error as error:
         raise _explained(error, "") from None
-    return {"columns": [(name, kind) for name, kind, *_ in columns], "rows": count}
+    notes = [
+        f"{count:,} values of {name} are infinite or no number, as after a division by zero: sums of "
+        "them are, too"
+        for name, count in zip(names, odd, strict=True)
+        if count
+    ]
+    return {"columns": [each[:2] for each in columns], "rows": rows, "notes": notes[:10]}
 
 
 def write(columns: list[str], rows: list[list[Any]], to: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
-from math import isnan
+from math import isfinite
 
 from bot.services.parsing.results import Cell
 
@@ -119,7 +119,7 @@ _FITTING: tuple[tuple[str, Callable[[str], bool]], ...] = (
 def kind_of_cells(cells: Sequence[Cell]) -> str:
     """Return the DuckDB type of a column of Python values. Text stays text but for ISO dates and
     times; what has several types becomes text."""
-    filled = [each for each in cells if each not in (None, "") and not is_nan(each)]
+    filled = [each for each in cells if each not in (None, "") and not is_no_number(each)]
     types = {type(each) for each in filled}
     if types == {str}:
         kind = kind_of_texts({str(each).strip() for each in filled} - {""})
@@ -152,6 +152,10 @@ def _kind_of_figures(cells: Sequence[Cell]) -> str:
     return _kind_of_numbers(texts, is_exact) if all(map(_NUMBER.fullmatch, texts)) else "VARCHAR"
 
 
-def is_nan(cell: Cell) -> bool:
-    """Whether it is the number that is none, and makes every sum one."""
-    return isinstance(cell, float | Decimal) and isnan(cell)
+def is_no_number(cell: Cell) -> bool:
+    """Whether it is NaN or infinite, which makes every sum so."""
+    return (
+        not cell.is_finite()
+        if isinstance(cell, Decimal)
+        else (isinstance(cell, float) and not isfinite(cell))
+    )

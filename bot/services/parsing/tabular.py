@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.services.parsing.dates import looks_like_one
 from bot.services.parsing.headers import judged
-from bot.services.parsing.kinds import is_nan, kind_of_cells
+from bot.services.parsing.kinds import is_no_number, kind_of_cells
 from bot.services.parsing.numerals import (
     adds_up,
     doubtful_words,
@@ -348,9 +348,11 @@ def write_parquet(sheet: Sheet, path: Path) -> None:
     if told := [
         f"{name} ({empty:,})"
         for name, cells in zip(sheet.columns, columns, strict=True)
-        if (empty := sum(map(is_nan, cells)))
+        if (empty := sum(map(is_no_number, cells)))
     ]:
-        sheet.notes.append(f"Values that are no number (NaN), read as empty: {some_of(told)}.")
+        sheet.notes.append(
+            f"Values that are no number (NaN or infinite), read as empty: {some_of(told)}."
+        )
     kinds = list(map(kind_of_cells, columns))
     texts = {
         name: list(filter(None, (cell_text(cell).strip() for cell in cells)))
@@ -394,9 +396,9 @@ def _are_figures(texts: Sequence[str]) -> bool:
 def _stored_text(cell: Cell) -> str:
     """A cell as `cell_text` has it, but numbers with all their digits."""
     if isinstance(cell, float):
-        return "" if is_nan(cell) else repr(cell)
+        return "" if is_no_number(cell) else repr(cell)
     if isinstance(cell, Decimal):
-        return "" if is_nan(cell) else f"{cell:f}"
+        return "" if is_no_number(cell) else f"{cell:f}"
     return cell_text(cell)
 
 
@@ -421,20 +423,24 @@ def copy_columns(connection: Any, typed: Mapping[str, str], path: Path) -> None:
     connection.execute(f"COPY (SELECT {values} FROM cells) TO {_quoted(path)} (FORMAT parquet)")
 
 
-def without_nan(connection: Any, source: str, path: Path) -> list[str]:
-    """Write a table as Parquet with NULL in place of NaN. Return a note on it."""
+def finite_only(connection: Any, source: str, path: Path) -> list[str]:
+    """Write a table as Parquet with NULL in place of NaN and of infinity. Return a note on it."""
     columns = connection.execute(f"DESCRIBE FROM {source}").fetchall()
     names = [_identifier(name) for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
-    counts = ", ".join(f"count(*) FILTER (WHERE isnan({name}))" for name in names) or "0"
+    counts = ", ".join(f"count(*) FILTER (WHERE NOT isfinite({name}))" for name in names) or "0"
     found = connection.execute(f"SELECT {counts} FROM {source}").fetchone()
     empty = {name: count for name, count in zip(names, found, strict=False) if count}
-    values = ", ".join(f"CASE WHEN NOT isnan({name}) THEN {name} END AS {name}" for name in empty)
+    values = ", ".join(f"CASE WHEN isfinite({name}) THEN {name} END AS {name}" for name in empty)
     replaced = f"REPLACE ({values})" if empty else ""
     connection.execute(
         f"COPY (SELECT * {replaced} FROM {source}) TO {_quoted(path)} (FORMAT parquet)"
     )
     told = [f"{name.strip(chr(34))} ({count:,})" for name, count in empty.items()]
-    return [f"Values that are no number (NaN), read as empty: {some_of(told)}."] if told else []
+    return (
+        [f"Values that are no number (NaN or infinite), read as empty: {some_of(told)}."]
+        if told
+        else []
+    )
 
 
 def _identifier(name: str) -> str:

@@ -173,7 +173,7 @@ async def test_what_is_made_of_an_incomplete_text_says_so(
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(st.lists(st.sampled_from(sorted(OF_TABLES)), min_size=2, max_size=4))
 async def test_a_gap_is_said_however_often_a_table_is_made_of_another(
@@ -306,6 +306,19 @@ async def test_rows_of_several_lines_are_read_on_where_they_ended(
     second = await reading.read_artifact(table.handle, artifacts, offset=2, limit=2)
     assert '"2\nand more"' in second.content
     assert "rows 3–4 of 4 · end" in second.content
+
+
+async def test_a_division_by_zero_is_said(artifacts: MemoryArtifacts) -> None:
+    """V12: also of sums of its result."""
+    table = await tables.save_rows(artifacts, ["a", "b"], [[1, 0], [6, 2]], name="t")
+    found = await querying.query_table(
+        f"SELECT a / b AS x FROM {table.handle}", [table.handle], artifacts
+    )
+    said = "1 values of x are infinite or no number"
+    assert said in found.content
+    [handle] = found.handles
+    summed = await querying.query_table(f"SELECT sum(x) AS s FROM {handle}", [handle], artifacts)
+    assert said in summed.content
 
 
 def test_artifacts_of_earlier_releases_are_incomplete_as_they_were() -> None:
