@@ -13,6 +13,7 @@ import psycopg
 import psycopg.adapt
 from psycopg.abc import Loader
 from psycopg.pq import Format
+from typing_extensions import override
 
 from bot.services.isolated import Refused
 from bot.services.isolated.functions import ALLOWED
@@ -259,6 +260,7 @@ def _lenient(loader: type[Loader]) -> type[Loader]:
             super().__init__(oid, connection)
             self._strict = loader(oid, connection)
 
+        @override
         def load(self, data: Any) -> Any:
             try:
                 return self._strict.load(data)

@@ -248,7 +248,7 @@ async def test_a_strange_value_of_postgresql_never_refuses_a_query(
     with psycopg.connect(postgres.replace("+psycopg", ""), autocommit=True) as admin:
         admin.execute("CREATE TYPE thing AS (a int, b text, c date)")
         admin.execute("CREATE TYPE mood AS ENUM ('happy', 'sad')")
-        admin.execute(f"CREATE VIEW strange AS SELECT {values}")  # type: ignore[arg-type]
+        admin.execute(f"CREATE VIEW strange AS SELECT {values}")
     databases = SqlDatabases({"pg": DatabaseConfig(url=postgres)})
     result = await query_database("pg", "SELECT * FROM strange", databases, artifacts)
     [found] = csv.reader(result.content.splitlines()[-1:])
