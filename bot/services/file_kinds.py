@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import io
 import re
+import zipfile
 from collections import Counter
 from pathlib import PurePosixPath
 from typing import Literal
@@ -34,6 +36,17 @@ _BY_MEDIA_TYPE: dict[str, Kind] = {
 }
 _OFFICE: dict[Kind | None, Kind] = {"xlsx": "csv", "docx": "text"}
 """What is in a zip archive, and what a file without one is that is called so."""
+_UNREAD = {
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx"), "a PowerPoint presentation"),
+    **dict.fromkeys((".odt", ".ods", ".odp"), "an OpenDocument file"),
+    **dict.fromkeys((".pages", ".numbers", ".key"), "a file of Apple iWork"),
+    **dict.fromkeys((".epub", ".xlsb"), "of a kind"),
+}
+_INSTEAD = {
+    **dict.fromkeys(_UNREAD, "Ask for it as PDF."),
+    **dict.fromkeys((".ods", ".numbers", ".xlsb"), "Ask for it as .xlsx or CSV."),
+    **dict.fromkeys((".odt", ".pages"), "Ask for it as .docx or PDF."),
+}
 _READABLE = "txt, md, csv, tsv, json, xlsx, docx, pdf, html, eml and parquet"
 _IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"BM")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -42,7 +55,7 @@ _WRITTEN: frozenset[Kind | None] = frozenset({"text", "csv", "json", "html", "ma
 _ZIP = b"PK\x03\x04"
 _SHOWN = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
 """Images that models are shown; others, as HEIC of phones, are not."""
-_OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+_OLD_OFFICE = (b"\xd0\xcf\x11\xe0", b"{\\rtf")
 
 
 def kind_of(name: str, media_type: str, data: bytes) -> Kind:
@@ -64,8 +77,8 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
         )
     if data.startswith(_OLD_OFFICE):
         raise ToolError(
-            f"{name} is protected by a password or in an old Office format (.xls, .doc). Ask for "
-            "it as .xlsx or .docx without a password."
+            f"{name} is protected by a password or in an old Office format (.xls, .doc, .rtf, .ppt, "
+            ".msg). Ask for it as .xlsx, .docx, PDF or .eml, without a password."
         )
     if data.startswith(b"%PDF-"):
         return "pdf"
@@ -73,11 +86,7 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
         return "parquet"
     kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type.split(";")[0].strip().lower())
     if data.startswith(_ZIP):
-        kind = _office(data) or (kind if kind in _OFFICE else None)
-        if kind is None:
-            raise ToolError(
-                f"{name} is an archive, which is not opened: the files in it are needed."
-            )
+        kind = _zipped(name, suffix, kind, data)
     elif kind in _OFFICE and _is_text(data):  # a CSV that was only named so, as some programs do
         kind = _OFFICE[kind]
     kind = kind or (None if b"\x00" in data[:4096] else "text")
@@ -96,6 +105,15 @@ def _is_binary(data: bytes) -> bool:
     return not is_utf16 and len(_CONTROLS.findall(start)) * 10 > len(start)
 
 
+def _zipped(name: str, suffix: str, kind: Kind | None, data: bytes) -> Kind:
+    if what := _UNREAD.get(suffix):
+        raise ToolError(f"{name} is {what}, which is not read. {_INSTEAD[suffix]}")
+    found = _office(data) or (kind if kind in _OFFICE else None)
+    if found is None:
+        raise ToolError(f"{name} is an archive, which is not opened: the files in it are needed.")
+    return found
+
+
 def _is_text(data: bytes) -> bool:
     try:
         return "\x00" not in data.decode()
@@ -104,7 +122,12 @@ def _is_text(data: bytes) -> bool:
 
 
 def _office(data: bytes) -> Kind | None:
-    """Whatever its name is: in a zip archive the names of its parts are not compressed."""
-    if b"word/document.xml" in data:
+    """Whatever its name is: by the parts of the archive, of which one may be an Office file itself."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = archive.namelist()
+    except (zipfile.BadZipFile, ValueError, OSError):
+        return None
+    if any(each.startswith("word/document") for each in parts):
         return "docx"
-    return "xlsx" if b"xl/workbook.xml" in data else None
+    return "xlsx" if any(each.startswith("xl/workbook") for each in parts) else None

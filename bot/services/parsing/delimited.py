@@ -24,6 +24,7 @@ from bot.services.parsing.tabular import (
     connect,
     copy_columns,
     find_head,
+    is_blank,
     load_csv,
     may_be_total,
     without_total,
@@ -150,7 +151,8 @@ def _load_plain(connection: Any, text: str, delimiter: str, head: Head, spool: P
         or any(re.search(rf'{each}[ \t]+"', text) for each in ("\n", f"[{delimiter}]"))
     ):
         return False
-    if may_be_total(next(csv.reader([last], delimiter=delimiter), [])):
+    cells = next(csv.reader([last], delimiter=delimiter), [])
+    if may_be_total(cells) or is_blank(cells):
         return False
     with spool.open("w", encoding="utf-8", newline="") as file:
         file.write(text[start:end])

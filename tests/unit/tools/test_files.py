@@ -441,6 +441,17 @@ def zip_bomb() -> bytes:
         ("archive.csv", b"PK\x03\x04" + bytes(100), "is an archive, which is not opened"),
         ("phone.heic", b"\x00\x00\x00\x18ftypheic", "cannot be read|needed as PNG"),
         ("torn.xlsx", torn_workbook(), "damaged: its sheet 'Two' cannot be read"),
+        (
+            "slides.pptx",
+            zip_bomb(),
+            "PowerPoint presentation, which is not read. Ask for it as PDF",
+        ),
+        (
+            "plan.ods",
+            zip_bomb(),
+            "OpenDocument file, which is not read. Ask for it as .xlsx or CSV",
+        ),
+        ("letter.doc", b"{\\rtf1 Hello}", "old Office format"),
         ("program.exe", b"MZ\x00\x01", "cannot be read. These can: txt"),
         ("._mac.csv", b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X" + bytes(40), "is no text"),
         ("table.txt", bytes(range(256)) * 8, "is no text"),

@@ -206,3 +206,9 @@ def test_every_cell_is_kept_or_told(
     ]
     _, found, _ = read(folder, "\n".join(lines))
     assert [list(row) for row in found] == kept
+
+
+@pytest.mark.parametrize("end", ["", "\n", ",,\n", ",,", " , \n\n", "\n,,"])
+def test_a_blank_last_line_is_no_row(tmp_path: Path, end: str) -> None:
+    _, rows, _ = read(tmp_path, f"a,b,c\nx,1,2\ny,3,4\n{end}")
+    assert len(rows) == 2
