@@ -9,12 +9,11 @@ from ..model.replies import Item
 from ..model.request import ModelRequest, item_text
 
 _HEADER = re.compile(r"\[[^\]\n]+? (?:asks|replies|says) in [^\]\n]+\]\s*")
-_QUOTED = re.compile(
-    r"^About this message:\n\[data (\w+)\]\n(?P<said>(?:>.*\n)+)\[end of data \1\]", re.M
-)
+_QUOTED = re.compile(r"^About this message:\n\[data (\w+)\]\n(?:>.*\n)+\[end of data \1\]", re.M)
 _FILES = re.compile(r"^(?:Attached files|Files above in this thread):$", re.M)
 _FILE = re.compile(r"^- (?P<name>.+) \(file_id (?P<id>[^,)\s]+)", re.M)
 _NOTE = re.compile(r"^(?:\((?:You have answered|This is an edit).*\)|Before the edit: “.*”)$", re.M)
+_OF_THE_AGENT = ("acquire_tools", "complete_task")  # no plan asks for their outputs
 _LONGEST = 2_000  # characters of a question that plans look at
 _MARKS = re.compile(r"\[(?:end of )?data \w+\]\n?")
 
@@ -29,11 +28,10 @@ class File:
 
 @dataclass(frozen=True)
 class Question:
-    """What a person asks: their words, the message they point at, the files that were attached here
-    or before, and the `outputs` of the calls that were made for it, in order."""
+    """What a person asks: their words, the files that were attached here or `earlier`, the `outputs`
+    of the calls that were made for it, in order, and the tools that were `acquired` for it."""
 
     text: str
-    quoted: str = ""
     attached: tuple[File, ...] = ()
     earlier: tuple[File, ...] = ()
     outputs: tuple[str, ...] = ()
@@ -50,7 +48,6 @@ def read_question(request: ModelRequest, kind: str) -> Question:
     files = [file for n in at for file in _files(item_text(request.items[n]))]
     said = _HEADER.sub("", item_text(request.items[at[-1]]), count=1)
     attached = _files(said)
-    quoted = _QUOTED.search(said)
     since = request.items[at[-1] + 1 :]
     names = {item["call_id"]: item["name"] for item in since if item.get("type") == "function_call"}
     outputs = [
@@ -60,10 +57,9 @@ def read_question(request: ModelRequest, kind: str) -> Question:
     ]
     return Question(
         text=_NOTE.sub("", _FILES.split(_QUOTED.sub("", said))[0]).strip()[:_LONGEST],
-        quoted="\n".join(line[2:] for line in quoted["said"].splitlines()) if quoted else "",
         attached=tuple(attached),
         earlier=tuple(files),
-        outputs=tuple(output for name, output in outputs if name != "acquire_tools"),
+        outputs=tuple(output for name, output in outputs if name not in _OF_THE_AGENT),
         acquired=frozenset(
             output.partition(":")[0] for name, output in outputs if name == "acquire_tools"
         ),
