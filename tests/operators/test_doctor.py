@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -25,12 +24,12 @@ from bot.services.mcp import McpServer
 from bot.settings import Settings
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis, running_redis
+from tests.support.commands import start
 from tests.support.deployment import configured
 from tests.support.ports import free_port
 from tests.support.redis_process import RedisProcess, redis_process
 from tests.support.web_search import KEY, provider
 
-ROOT = Path(__file__).parents[2]
 
 KEYS = "BOT_ENCRYPTION_KEYS"
 MANY = {
@@ -203,7 +202,6 @@ async def test_the_embedded_redis_needs_a_place_to_write(practice, tmp_path) -> 
 async def run(practice: Practice, **environment: str) -> tuple[int, str]:
     settings = {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(ROOT),
         "COLUMNS": "100",
         "SLACK_BOT_TOKEN": practice.ws.bot_token,
         "SLACK_APP_TOKEN": practice.ws.app_token,
@@ -213,15 +211,12 @@ async def run(practice: Practice, **environment: str) -> tuple[int, str]:
         "OPENAI_MODEL": "gpt-5.4-mini",
         "REDIS_URL": practice.redis.url,
     }
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot", "doctor"),
-        env=settings | environment,
-        cwd=practice.folder,
-        stdout=asyncio.subprocess.PIPE,
+    out, err = practice.folder / "out", practice.folder / "err"
+    out.unlink(missing_ok=True)
+    command = start(
+        "doctor", environment=settings | environment, folder=practice.folder, out=out, err=err
     )
-    said, _ = await process.communicate()
-    assert process.returncode is not None
-    return process.returncode, said.decode()
+    return await command.wait(), out.read_text()
 
 
 async def test_the_command(practice) -> None:
