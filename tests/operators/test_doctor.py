@@ -30,7 +30,6 @@ from tests.support.ports import free_port
 from tests.support.redis_process import RedisProcess, redis_process
 from tests.support.web_search import KEY, provider
 
-
 KEYS = "BOT_ENCRYPTION_KEYS"
 MANY = {
     "slack_bot_token": None,

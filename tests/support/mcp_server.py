@@ -6,16 +6,15 @@ The orders are read anew each time: `description` of its tool `look`, and what a
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 import os
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
-from mcp import MCPError
-from mcp.server import MCPServer
-from mcp.types import ContentBlock, ImageContent, TextContent, ToolAnnotations
+from tests.support.stdio_server import STRING, CallError, serve, text, tool
 
 ORDERS = Path(sys.argv[1])
 
@@ -24,38 +23,41 @@ def order(name: str, otherwise: str = "") -> str:
     return str(json.loads(ORDERS.read_text("utf-8")).get(name, otherwise))
 
 
-server = MCPServer("told")
-READS = ToolAnnotations(read_only_hint=True)
-
-
-@server.tool(description=order("description", "Look at something."), annotations=READS)
-async def look(at: str) -> list[ContentBlock]:
+def called(name: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    if name == "move":
+        ORDERS.with_suffix(".moved").write_text(arguments["to"], "utf-8")
+        return [text("Moved.")]
     match order("does", "say"):
         case "hang":
-            await asyncio.sleep(3600)
+            time.sleep(3600)
         case "die":
             os._exit(1)
         case "fail":
             raise ValueError("I cannot see that.")
         case "refuse":  # by the first of the codes that are a server's own
-            raise MCPError(code=-32_000, message="No more today.")
+            raise CallError(-32_000, "No more today.")
         case "flood":
-            return [TextContent(type="text", text=f"{at} " * 200_000)]
+            return [text(f"{arguments['at']} " * 200_000)]
         case "picture":
             data = base64.b64encode(b"\x89PNG binary").decode()
-            return [ImageContent(type="image", data=data, mime_type="image/png")]
+            return [{"type": "image", "data": data, "mimeType": "image/png"}]
         case "environment":
-            return [TextContent(type="text", text=json.dumps(dict(os.environ)))]
+            return [text(json.dumps(dict(os.environ)))]
         case _:
             pass
-    return [TextContent(type="text", text=f"I see {at}.")]
+    return [text(f"I see {arguments['at']}.")]
 
 
-@server.tool(description="Move something.")
-async def move(to: str) -> str:
-    ORDERS.with_suffix(".moved").write_text(to, "utf-8")
-    return "Moved."
-
+TOOLS = [
+    tool(
+        "look",
+        order("description", "Look at something."),
+        {"at": STRING},
+        required=["at"],
+        reads=True,
+    ),
+    tool("move", "Move something.", {"to": STRING}, required=["to"], reads=False),
+]
 
 if __name__ == "__main__":
-    server.run("stdio")
+    serve("told", TOOLS, called)

@@ -128,7 +128,7 @@ async def test_a_change_between_runs_is_noticed_before_the_call(stores: Stores, 
     ("does", "output"),
     [
         ("say", "I see it."),
-        ("fail", "Error executing tool look"),
+        ("fail", "I cannot see that."),
         ("hang", "told"),
         ("refuse", "The MCP server told says: No more today."),
         ("die", "The MCP server told broke off before it answered"),
