@@ -84,3 +84,9 @@ def test_a_guess_is_called_one() -> None:
     """A few letters may be of two languages; the words are there to be looked at."""
     _, note = decode("ort,n\nKøln,9\n".encode("cp1252"))
     assert "which may be wrong" in note
+
+
+def test_letters_that_are_others_in_central_europe_are_doubted() -> None:
+    """È of Windows-1252 is Č of Windows-1250: Česká republika was Èeská republika without a doubt."""
+    assert "may be wrong" in decode("zemì\nÈeská republika\n".encode("cp1252"))[1]
+    assert "may be wrong" not in decode("Straße\nMünchen\n".encode("cp1252"))[1]

@@ -44,7 +44,7 @@ def decode(data: bytes) -> tuple[str, str]:
     """The clean text of `data`, and a note on its encoding, "" for Unicode.
 
     A byte order mark decides, then UTF-8 if it fits, then Windows-1252 if only Western European
-    letters come of it, then a guess by the letters that languages use, of which the note says that
+    letters come of it (which Central European ones may be, as È for Č), then a guess by the letters that languages use, of which the note says that
     it is one. The note has a few words as they were read.
     """
     for mark, encoding in _MARKS:
@@ -58,7 +58,9 @@ def decode(data: bytes) -> tuple[str, str]:
         sample = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_SAMPLE]
     if _is_western(sample.decode("cp1252", "replace")):
         text = _normal(data.decode("cp1252", "replace"))
-        return text, f"Encoding: cp1252, for example in: {_words(text)}."
+        is_sure = sample.decode("cp1252", "replace") == sample.decode("cp1250", "replace")
+        how = ", for example in" if is_sure else " by its letters, which may be wrong"
+        return text, f"Encoding: cp1252{how}: {_words(text)}."
     found = chardet.detect(
         sample,
         compat_names=False,
