@@ -1,4 +1,4 @@
-"""Attaches the files of an answer, or says in its thread which one is missing and why."""
+"""Attachments of an answer: share each file, or say in the thread which one is missing and why."""
 
 from __future__ import annotations
 
@@ -19,30 +19,34 @@ from bot.slack.transport.client import error_code, is_definitive
 log = logging.getLogger(__name__)
 
 ATTEMPT_PAUSES = (1.0, 3.0)
-"""Seconds between attempts at what Slack refuses for a moment."""
+"""Seconds to wait between attempts that Slack refused for a temporary reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attachments:
-    """For one answer. `read` returns the content of an artifact by its handle and raises BotError
-    where it is gone; `say` puts message `number` of the answer up."""
+    """The attachments of one answer.
 
-    poster: MessageWriter
+    `read` returns the content of an artifact by its handle and raises BotError if it is gone.
+    `say` posts message `number` of the answer.
+    """
+
+    writer: MessageWriter
     read: Callable[[str], Awaitable[bytes]]
     say: Callable[[int, Part], Awaitable[object]]
 
     async def attach_or_say(self, number: int, upload: Upload, *, since: str | None) -> str:
-        """Attach a file that is not among those of after `since`, or say in message `number` that it
-        is missing: the answer is whole without.
+        """Share a file, or say in message `number` that it is missing.
 
-        Returns the id of the file that is in the thread, or "". A refusal is final; what may pass,
-        errors that nobody foresaw included, is tried again a few times.
+        Returns the id of the file in the thread, or "" if it is missing. A file that the bot
+        shared after the message `since` is found and not shared again. A definite refusal ends the
+        attempts; every other error, even an unexpected one, is retried a few times, because the
+        answer is useful without its attachment.
         """
         reason = words.NO_FILE_OTHERWISE
         for pause in (*ATTEMPT_PAUSES, None):
             try:
                 data = await self.read(upload.handle) if upload.handle else upload.data
-                return await self.poster.attach(upload, data, since=since)
+                return await self.writer.attach(upload, data, since=since)
             except (LeaseLost, StoreUnavailable):
                 raise
             except Exception as error:
@@ -61,17 +65,17 @@ class Attachments:
         except SlackApiError as error:
             if not is_definitive(error):
                 raise
-            log.warning("Nobody could be told that attachment %d is missing: %s", number, error)
+            log.warning("Could not say that attachment %d is missing: %s", number, error)
 
 
 def _refusal_of(error: Exception) -> str | None:
-    """Return why a file will never be attached, for people to read; None when it may be yet."""
+    """Return a sentence for people if the error is final; None if another attempt may succeed."""
     if isinstance(error, BotError):
         return words.NO_FILE_GONE
     if isinstance(error, SlackApiError) and is_definitive(error):
         code = error_code(error)
         return words.NO_FILE_REASONS.get(code, words.NO_FILE_REFUSED.format(code=code))
     if isinstance(error, aiohttp.ClientResponseError) and 400 <= error.status < 500:
-        passes = error.status in (408, 429)
-        return None if passes else words.NO_FILE_REFUSED.format(code=f"HTTP {error.status}")
+        is_temporary = error.status in (408, 429)
+        return None if is_temporary else words.NO_FILE_REFUSED.format(code=f"HTTP {error.status}")
     return None

@@ -1,7 +1,7 @@
-"""A tick on what somebody wrote while their question was worked on.
+"""Reactions on the messages that joined a run, added when the run has ended.
 
-The answer stands above it, in the message that was there before: without a sign the last words of
-the thread would look as if nobody had read them.
+The answer appears above these messages, in the message that the run began with. Without a reaction
+they would look unread.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from bot.slack.transport.client import TRANSPORT_ERRORS, error_code
 log = logging.getLogger(__name__)
 
 ANSWERED, UNANSWERED = "white_check_mark", "warning"
-_MOST = 10  # messages of a run; of those that came together the last one has it
+_MAX_REACTIONS = 10  # per run; messages that joined together share one, on the last of them
 
 
 class DoneReactions:
-    """Of one run. A courtesy: what Slack refuses is logged and nothing else."""
+    """The reactions of one run. They are a courtesy: a failure is logged and ignored."""
 
     def __init__(self, client: AsyncWebClient, channel: str) -> None:
         self._client = client
@@ -30,17 +30,17 @@ class DoneReactions:
         self._messages: list[str] = []
 
     def note(self, event: Event) -> None:
-        """Take in which messages joined."""
+        """Remember the messages that joined the run with this event."""
         if isinstance(event, MessagesJoined):
             self._messages.append(event.last)
 
     async def put(self, outcome: Outcome) -> None:
-        """Say that they had their answer, or that there is none."""
+        """Add a check mark to the remembered messages, or a warning sign if there is no answer."""
         name = ANSWERED if outcome.result else UNANSWERED
-        for ts in self._messages[-_MOST:]:
+        for ts in self._messages[-_MAX_REACTIONS:]:
             try:
                 await self._client.reactions_add(channel=self._channel, timestamp=ts, name=name)
             except (SlackApiError, *TRANSPORT_ERRORS) as error:
-                why = error_code(error) if isinstance(error, SlackApiError) else type(error)
-                log.info("A message that joined a run has no tick: %s", why)
+                reason = error_code(error) if isinstance(error, SlackApiError) else type(error)
+                log.info("Could not add a reaction to a message that joined a run: %s", reason)
                 return

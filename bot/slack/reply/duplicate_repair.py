@@ -1,8 +1,9 @@
-"""What is put right when a worker learns that another has had its thread for a while.
+"""Repair of a thread in which a worker wrote after it had lost its lease.
 
-A process that stood still between its look at the lease and its call of Slack writes late: Slack
-knows no leases. It then posted a message that the other posted too, or its last progress covers
-the other's answer. Who wrote late puts both right; the other may have gone long ago.
+Slack knows nothing of leases. A process that is suspended between its lease check and its call of
+Slack writes late: it posts a message that the new worker has posted too, or its old progress
+overwrites the new worker's answer. The late worker repairs both, because the new worker may have
+finished long ago.
 """
 
 from __future__ import annotations
@@ -22,44 +23,45 @@ from bot.slack.transport.client import TRANSPORT_ERRORS
 
 log = logging.getLogger(__name__)
 
-_LOOKS, _LOOK_AGAIN = 20, 0.5  # times, and seconds between them
+_MAX_READS, _READ_INTERVAL = 20, 0.5  # seconds between two reads
 
 
-async def put_right(request: Request, post: PostedMessages, poster: MessageWriter) -> None:
-    """Take back messages of the run that are there twice, and put its end up again if it has one.
+async def repair_duplicates(request: Request, post: PostedMessages, writer: MessageWriter) -> None:
+    """Delete duplicate messages of the run, and restore its final message if it has one.
 
-    Safe to repeat, and beside the worker that holds the thread. A failure is logged: nobody else
-    could do more.
+    Safe to repeat, and safe while another worker holds the thread. A failure is logged, because no
+    other process would repeat the repair.
     """
     try:
-        doubles = await poster.doubled()
-        kept = await _recorded(post) if doubles else None
-        for late in _late(doubles, kept):
-            log.warning("Message %s of run %s was posted late: taken back", late, post.run_id)
-            await poster.take_back(late)
+        groups = await writer.duplicates()
+        saved = await _saved_message(post) if groups else None
+        for late in _late_messages(groups, saved):
+            log.warning("Message %s of run %s was posted twice and is deleted", late, post.run_id)
+            await writer.delete(late)
         outcome = await post.decided()
         ts = await post.message()
-        if outcome and ts and await poster.stands(ts):
+        if outcome and ts and await writer.is_first_message(ts):
             rendered = await asyncio.to_thread(render, outcome, request)
-            await poster.restore(ts, rendered.parts[0])
+            await writer.restore(ts, rendered.parts[0])
     except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:
-        log.warning("Run %s: what was written late stays: %s", post.run_id, type(error).__name__)
+        log.warning(
+            "Run %s: late messages could not be repaired: %s", post.run_id, type(error).__name__
+        )
 
 
-async def _recorded(post: PostedMessages) -> str | None:
-    """The run's message, which the other worker may be about to record; None if it does not."""
-    for _ in range(_LOOKS):
+async def _saved_message(post: PostedMessages) -> str | None:
+    """Return the ts of the run's message; wait up to ten seconds for the other worker to save it."""
+    for _ in range(_MAX_READS):
         if ts := await post.message():
             return ts
-        await asyncio.sleep(_LOOK_AGAIN)
+        await asyncio.sleep(_READ_INTERVAL)
     return None
 
 
-def _late(doubles: Iterable[list[str]], kept: str | None) -> list[str]:
-    """Of each group of equal messages all but the one that the run goes on with: the one on
-    record, or else the first."""
+def _late_messages(groups: Iterable[list[str]], saved: str | None) -> list[str]:
+    """Return the messages to delete: all of each group but the saved one, or else the first."""
     late: list[str] = []
-    for group in doubles:
-        stays = kept if kept in group else min(group)
-        late += [ts for ts in group if ts != stays]
+    for group in groups:
+        keep = saved if saved in group else min(group)
+        late += [ts for ts in group if ts != keep]
     return late

@@ -1,4 +1,7 @@
-"""The message of a run under way: one writer, about one change a second, none after the end."""
+"""The message of a running run, and the status line of its thread.
+
+One task writes both, about once a second, and writes nothing after the final message.
+"""
 
 from __future__ import annotations
 
@@ -29,16 +32,17 @@ from bot.slack.transport.client import (
 log = logging.getLogger(__name__)
 
 _STATUS_REFRESH = 60.0  # seconds; Slack clears a status line after 120
-_AT_ONCE = timedelta(seconds=2)  # for a run to begin that waits for no other
-_LAST_UPDATE = 12.0  # seconds for an update that is on its way to be answered
+_PROMPT_START = timedelta(seconds=2)  # a run that begins within it has not waited for another
+_CLOSE_TIMEOUT = 12.0  # seconds to wait for the update in flight
 
 
 class LiveMessage:
-    """Shows the latest progress; whatever came in between is skipped.
+    """A task that shows the latest progress of a run and skips what it had no time to show.
 
-    `ts` is the message to change; None shows the status line only. It is added to while it is a
-    `stream`, then updated. A run that `goes_on` has shown something before. Failing to show
-    something never fails a run.
+    `ts` is the message to change; None shows only the status line. While there is a `stream`,
+    progress is appended to it; afterwards the message is updated. `pace` is the least time between
+    two changes, in seconds. `resumed` says that the run has shown progress before. A failure to
+    show progress never fails the run.
     """
 
     def __init__(
@@ -51,7 +55,7 @@ class LiveMessage:
         clients: Clients,
         status: ThreadStatus,
         pace: float,
-        goes_on: bool,
+        resumed: bool,
     ) -> None:
         self._request = request
         self._post = post
@@ -60,7 +64,7 @@ class LiveMessage:
         self._clients = clients
         self._status = status
         self._pace = pace
-        self._goes_on = goes_on
+        self._resumed = resumed
         self._progress = Progress()
         self._changed = asyncio.Event()
         self._closing = asyncio.Event()
@@ -69,15 +73,15 @@ class LiveMessage:
         self._task = asyncio.create_task(self._run(), name=f"live message of {post.run_id}")
 
     def note(self, progress: Progress) -> None:
-        """Show `progress`, soon."""
+        """Show `progress` with the next update."""
         self._progress = progress
         self._changed.set()
 
     async def close(self) -> None:
-        """Let an update that is on its way arrive, so that none follows the final message."""
+        """Wait for the update in flight, so that none follows the final message, and end the stream."""
         self._closing.set()
         self._changed.set()
-        _, late = await asyncio.wait({self._task}, timeout=_LAST_UPDATE)
+        _, late = await asyncio.wait({self._task}, timeout=_CLOSE_TIMEOUT)
         if late:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -95,7 +99,7 @@ class LiveMessage:
     async def _run(self) -> None:
         try:
             await self._resume_session()
-            while await self._next():
+            while await self._wait_for_change():
                 await self._show()
                 await self._show_status()
                 await self._pause(self._pace)
@@ -103,21 +107,25 @@ class LiveMessage:
             log.info("Another worker shows run %s now", self._post.run_id)
 
     async def _resume_session(self) -> None:
-        """It began when the request was taken in. Waiting for people suspended it, or the end of a
-        run that this one waited for ended it, and with it Slack's Stop button."""
+        """Set the agent session to `processing` again if another state may have replaced it.
+
+        The session began when the request was accepted. Since then, waiting for people may have
+        suspended it, or an earlier run in the thread may have ended it; both remove Slack's Stop
+        button.
+        """
         request = self._request
-        if self._goes_on or datetime.now(UTC) - request.received_at > _AT_ONCE:
+        if self._resumed or datetime.now(UTC) - request.received_at > _PROMPT_START:
             await self._status.session(
                 request.channel, request.thread, "processing", user=request.user
             )
 
-    async def _next(self) -> bool:
-        """Waits for something to show; False once closing."""
+    async def _wait_for_change(self) -> bool:
+        """Wait until there is something to show; return False once closing."""
         try:
             async with asyncio.timeout(_STATUS_REFRESH):
                 await self._changed.wait()
         except TimeoutError:
-            self._line = ""  # shown again before Slack clears it
+            self._line = ""  # so that it is sent again before Slack clears it
         self._changed.clear()
         return not self._closing.is_set()
 
@@ -131,7 +139,7 @@ class LiveMessage:
             if self._stream is None:
                 await self._update(self._ts)
         except SlackApiError as error:
-            await self._refused(error)
+            await self._handle_refusal(error)
         except (StoreUnavailable, *TRANSPORT_ERRORS) as error:
             log.info("Progress was not shown: %s", type(error).__name__)
 
@@ -144,16 +152,16 @@ class LiveMessage:
         )
         self._shown = part
 
-    async def _refused(self, error: SlackApiError) -> None:
+    async def _handle_refusal(self, error: SlackApiError) -> None:
         if is_rate_limited(error):
             self._changed.set()
             await self._pause(retry_after(error))
             return
-        log.warning("Progress cannot be shown any more: %s", error_code(error))
+        log.warning("Progress is no longer shown: %s", error_code(error))
         self._ts = None
 
     async def _show_status(self) -> None:
-        # Everybody in the thread sees the status line: of a private run it tells nothing.
+        # Everybody in the thread sees the status line, so a private run shows no step there.
         line = words.STATUS_THINKING if self._request.private else status_line(self._progress)
         if line != self._line and not self._closing.is_set():
             self._line = line

@@ -1,7 +1,7 @@
-"""How the messages of a run are told apart from all others, in a thread and after a crash.
+"""Metadata that tells the messages of a run from all others, also after a crash.
 
-Metadata names the run and the number of the message. A message that is still streamed can have
-none, so its first blocks carry the run in their id.
+It holds the run's id and the number of the message. Slack takes no metadata for a message that is
+still streamed, so the id of one of its blocks carries the run's id.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ _STREAM = "run_stream:"
 
 
 def metadata(run_id: str, number: int) -> dict[str, Any]:
-    """What message `number` of a run carries; readable by the whole workspace, so ids only."""
+    """Return the metadata of message `number` of a run. The whole workspace can read it: ids only."""
     return {"event_type": EVENT_TYPE, "event_payload": {"run": run_id, "part": number}}
 
 
 def card_metadata(run_id: str, approval_id: str) -> dict[str, Any]:
-    """What the card of a run's question carries."""
+    """Return the metadata of an approval card."""
     return {"event_type": EVENT_TYPE, "event_payload": {"run": run_id, "card": approval_id}}
 
 
 def stream_block_id(run_id: str) -> str:
-    """The id of a block in the first message of a run while it is streamed."""
+    """Return the block id that marks the first message of a run while it is streamed."""
     return f"{_STREAM}{run_id}"
 
 
 def part_number(message: Mapping[str, Any], run_id: str) -> int | None:
-    """Which message of the run this is; None for a card, and for one of no run or another."""
+    """Return the number of a message within the run; None for cards and for other messages."""
     payload = (message.get("metadata") or {}).get("event_payload") or {}
     if payload.get("run") == run_id:
         return int(payload["part"]) if "part" in payload else None
@@ -39,7 +39,7 @@ def part_number(message: Mapping[str, Any], run_id: str) -> int | None:
 
 
 def run_of(message: Mapping[str, Any]) -> str | None:
-    """Return the run that a message belongs to, cards included; None for a message of no run."""
+    """Return the id of the run that a message or card belongs to; None if there is none."""
     payload = (message.get("metadata") or {}).get("event_payload") or {}
     if "run" in payload:
         return str(payload["run"])
@@ -48,12 +48,12 @@ def run_of(message: Mapping[str, Any]) -> str | None:
 
 
 def is_of_run(message: Mapping[str, Any], run_id: str) -> bool:
-    """True for any message of the run but its cards."""
+    """Return whether the message belongs to the run and is not an approval card."""
     return part_number(message, run_id) is not None
 
 
 def is_under_way(message: Mapping[str, Any]) -> bool:
-    """Return whether the message shows a run that has not ended: only those have a Stop button."""
+    """Return whether the message shows a run that has not ended: only these have a Stop button."""
     elements = (
         each for block in message.get("blocks") or () for each in block.get("elements") or ()
     )

@@ -1,7 +1,8 @@
-"""Puts the messages of a run into its thread, each exactly once.
+"""Writes of a run to its thread, so that each message appears exactly once.
 
-Slack takes no idempotency key. Every message carries the run and its number in its metadata;
-before one is posted, and after a post that nobody knows the end of, it is looked for.
+Slack takes no idempotency key. Every message therefore carries its run and its number as metadata.
+The thread is searched for that metadata before each post, and after a post with an unknown
+outcome.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ _NO_PREVIEW: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
 
 
 class MessageWriter:
-    """Posts for one run. Every write asks first whether this worker still holds the thread."""
+    """The writer of one run. It checks that this worker still holds the thread before each write.
+
+    Its methods raise LeaseLost if another worker holds the thread, SlackApiError, and
+    TRANSPORT_ERRORS.
+    """
 
     def __init__(
         self,
@@ -46,34 +51,37 @@ class MessageWriter:
         self._clients = clients
         self._identity = identity
         self._streams = streams
-        self._taken_back: set[str] = set()  # which Slack may show a moment longer
+        self._deleted: set[str] = set()  # Slack may still list these for a moment
 
     async def begin(self, part: Part, own: Sequence[Message]) -> tuple[str, Stream | None]:
-        """Post the run's first message, unless it is among `own`; returns its ts. It is streamed where
-        Slack streams, and says `part` elsewhere."""
+        """Post the run's first message unless it is among `own`; return its ts and its stream.
+
+        The message is streamed if Slack allows it. Otherwise it shows `part`, and the stream is
+        None.
+        """
         if found := self._numbered(own, 0):
-            return found, self.adopted(found)
+            return found, self.existing_stream(found)
         try:
             stream = await self._streams.begin(self._request, self._post)
         except Exception as error:
             found = await self.first() if is_ambiguous(error) else None
             if found is None:
                 raise
-            return found, self.adopted(found)
+            return found, self.existing_stream(found)
         return (stream.ts, stream) if stream else (await self._put(0, part, self.first), None)
 
-    def adopted(self, ts: str) -> Stream:
-        """The run's message of which nobody knows what it shows, nor whether it still streams."""
+    def existing_stream(self, ts: str) -> Stream:
+        """Return a stream for an existing message, whose content and state are unknown."""
         return Stream(self._request, self._post, ts, clients=self._clients)
 
     async def first(self) -> str | None:
-        """Return the ts of the run's first message, whatever it says; None when there is none."""
+        """Return the ts of the run's first message, whatever it shows; None if there is none."""
         return await self._find(0)
 
     async def post(self, number: int, part: Part) -> str:
-        """Post message `number` of the run's end, unless it is there; returns its ts.
+        """Post final message `number` of the run unless it is there; return its ts.
 
-        A message that still shows the run under way is not that: Slack may refuse to change it.
+        A message that still shows progress does not count: Slack may refuse to change it.
         """
         return await self._put(number, part, lambda: self._find(number, ended=True))
 
@@ -102,7 +110,7 @@ class MessageWriter:
         return str(posted["ts"])
 
     async def update(self, ts: str, part: Part) -> None:
-        """Make the run's first message say `part`. Safe to repeat."""
+        """Replace the content of the run's first message with `part`. Safe to repeat."""
         await self._post.may_write()
         await self.restore(ts, part)
 
@@ -117,7 +125,10 @@ class MessageWriter:
         failpoint("message-updated")
 
     async def restore(self, ts: str, part: Part) -> None:
-        """Make the run's first message say its end again, whoever holds the thread."""
+        """Replace the content of the run's first message without a check of the lease.
+
+        Only the repair after a lost lease calls it directly, with the recorded end of the run.
+        """
         try:
             await self._rewrite(ts, part)
         except SlackApiError as error:
@@ -128,19 +139,21 @@ class MessageWriter:
             await self._rewrite(ts, part)
 
     async def is_there(self, ts: str) -> bool:
-        """Whether that message of the bot's own is in the thread still."""
+        """Return whether the bot's message is still in the thread."""
         return any(message["ts"] == ts for message in await self.own_messages())
 
-    async def stands(self, ts: str) -> bool:
-        """Whether that message is the run's first one still: an edited question's next run writes
-        its answer over it."""
+    async def is_first_message(self, ts: str) -> bool:
+        """Return whether the message is still the run's first one.
+
+        The next run of an edited question takes over the message for its own answer.
+        """
         return any(
             message["ts"] == ts and message_metadata.part_number(message, self._post.run_id) == 0
             for message in await self.own_messages()
         )
 
-    async def doubled(self) -> list[list[str]]:
-        """Messages of the run that are there more than once: the ts of each group of equals."""
+    async def duplicates(self) -> list[list[str]]:
+        """Return each group of messages of the run with the same number, as lists of ts."""
         groups: dict[int, list[str]] = defaultdict(list)
         for message in await self.own_messages():
             number = message_metadata.part_number(message, self._post.run_id)
@@ -148,8 +161,8 @@ class MessageWriter:
                 groups[number].append(str(message["ts"]))
         return [group for group in groups.values() if len(group) > 1]
 
-    async def take_back(self, ts: str) -> None:
-        """Delete a message of the bot's own. Safe to repeat."""
+    async def delete(self, ts: str) -> None:
+        """Delete one of the bot's messages. Safe to repeat."""
         channel = self._request.channel
         await end_stream(
             self._clients, channel, ts, message_metadata.metadata(self._post.run_id, 0)
@@ -159,39 +172,43 @@ class MessageWriter:
         except SlackApiError as error:
             if error_code(error) != "message_not_found":
                 raise
-        self._taken_back.add(ts)
+        self._deleted.add(ts)
 
     async def remove_orphans(
         self, own: Sequence[Message], is_open: Callable[[str], Awaitable[bool]]
     ) -> None:
-        """Delete those of the bot's `own` messages in the thread that show another run under way, and
-        that nobody will end: one run at a time has the thread. One whose run `is_open` is spared."""
+        """Delete the messages in `own` that show progress of another run which nobody will finish.
+
+        A thread has one run at a time, so such a run is lost unless `is_open` returns True for its
+        id.
+        """
         for message in own:
             run_id = message_metadata.run_of(message)
             is_other = (
                 run_id and run_id != self._post.run_id and message_metadata.is_under_way(message)
             )
             if is_other and not await is_open(str(run_id)):
-                log.warning("Message %s shows a run that is lost: %s", message["ts"], run_id)
+                log.warning("Message %s shows a lost run: %s", message["ts"], run_id)
                 await self.retire(str(message["ts"]))
 
     async def retire(self, ts: str) -> None:
-        """Delete a message that another took the place of. Where Slack refuses that it stays."""
+        """Delete a replaced message. If Slack refuses, log it and leave the message."""
         await self._post.may_write()
         try:
-            await self.take_back(ts)
+            await self.delete(ts)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
-            log.warning("Message %s of run %s stays: %s", ts, self._post.run_id, reason)
+            log.warning(
+                "Message %s of run %s could not be deleted: %s", ts, self._post.run_id, reason
+            )
 
     async def remove_all_of(self, run_ids: Sequence[str], files: frozenset[str]) -> None:
-        """Delete what these runs have in the thread, `files` as well: the question that they answered
-        was edited or deleted."""
+        """Delete all messages of these runs, and `files`, after their question was edited or deleted."""
         for message in await self.own_messages():
             shared = files.intersection(file["id"] for file in message.get("files") or ())
             if shared or any(message_metadata.is_of_run(message, run_id) for run_id in run_ids):
                 await self.retire(str(message["ts"]))
-                for file in shared:  # the workspace would keep it where nobody looks
+                for file in shared:  # deleting the message leaves the file in the workspace
                     await self._delete_file(file)
 
     async def _delete_file(self, file: str) -> None:
@@ -199,11 +216,16 @@ class MessageWriter:
             await self._clients.updates.files_delete(file=file)
         except SlackApiError as error:
             if error_code(error) not in ("file_deleted", "file_not_found"):
-                log.warning("File %s of an old answer stays: %s", file, error_code(error))
+                log.warning(
+                    "File %s of an old answer could not be deleted: %s", file, error_code(error)
+                )
 
     async def whisper(self, part: Part) -> None:
-        """Show `part` to the person who asked, and to nobody else. Nothing of it can be found
-        again: after an ambiguous failure it is shown twice rather than not at all."""
+        """Post an ephemeral message that only the asker sees.
+
+        Ephemeral messages cannot be found again, so after an ambiguous failure the run posts it
+        twice rather than never.
+        """
         await self._post.may_write()
         failpoint("whisper-posting")
         await self._clients.writes.chat_postEphemeral(
@@ -215,10 +237,12 @@ class MessageWriter:
         failpoint("whisper-posted")
 
     async def attach(self, upload: Upload, data: bytes, *, since: str | None) -> str:
-        """Share a file in the thread, unless the bot did so after `since`; a private run's file
-        goes to the person directly. Returns the file's id."""
+        """Share a file in the thread unless the bot did so after `since`; return the file's id.
+
+        The file of a private run goes to the asker's direct messages.
+        """
         private = self._request.private
-        if not private and (found := await self._file(upload.name, since)):
+        if not private and (found := await self._shared_file(upload.name, since)):
             return found
         channel = await self._direct_channel() if private else self._request.channel
         file = await upload_bytes(self._clients, data, name=upload.name, alt=upload.alt or None)
@@ -233,7 +257,7 @@ class MessageWriter:
         return file
 
     async def tell_directly(self, sentence: str) -> None:
-        """Write to the person who asked, because their thread cannot be written to."""
+        """Send the asker a direct message, because their thread is not writable."""
         failpoint("person-telling")
         await self._clients.writes.chat_postMessage(
             channel=await self._direct_channel(), text=sentence, **_NO_PREVIEW
@@ -245,8 +269,11 @@ class MessageWriter:
         return str(opened["channel"]["id"])
 
     async def _live_thread(self) -> str | None:
-        """The thread, if it has replies: what only one person is to see is shown in no other; then
-        it stands beside the thread's first message instead."""
+        """Return the thread's ts if it has replies, else None.
+
+        Slack shows ephemeral messages only in threads with replies. Without a thread the message
+        appears in the channel, next to the thread's first message.
+        """
         try:
             page = await self._clients.reads.conversations_replies(
                 channel=self._request.channel, ts=self._request.thread, limit=2
@@ -265,8 +292,8 @@ class MessageWriter:
                 return str(message["ts"])
         return None
 
-    async def _file(self, name: str, since: str | None) -> str | None:
-        """The id of a file of that name that the bot shared."""
+    async def _shared_file(self, name: str, since: str | None) -> str | None:
+        """Return the id of a file with this name that the bot shared after `since`, if any."""
         found = (
             str(file["id"])
             for message in await self.own_messages()
@@ -277,7 +304,7 @@ class MessageWriter:
         return next(found, None)
 
     async def own_messages(self) -> list[Message]:
-        """Return what the bot has in the thread, with metadata, oldest first."""
+        """Return the bot's messages in the thread with metadata, oldest first."""
         cursor: str | None = None
         own: list[Message] = []
         while True:
@@ -294,9 +321,9 @@ class MessageWriter:
                 return own
 
     def _is_own(self, message: Message) -> bool:
-        return message.get("user") == self._identity.user and message["ts"] not in self._taken_back
+        return message.get("user") == self._identity.user and message["ts"] not in self._deleted
 
 
 def _content(part: Part) -> dict[str, Any]:
-    """Without blocks of its own a message would keep those it had."""
+    """Return text and blocks. Always both: without blocks an updated message keeps its old ones."""
     return {"text": part.text, "blocks": part.blocks}

@@ -1,5 +1,8 @@
-"""Opens the surfaces of runs: with the message that a run has, unless people were asked something
-below it since, or else a placeholder at once."""
+"""Factory of run messages.
+
+A resumed run continues in its message, unless people were asked for approval below it. Every other
+run posts a placeholder at once.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ from bot.slack.incoming.text import NameOf
 from bot.slack.render.buttons import Stops
 from bot.slack.render.progress import progress_part
 from bot.slack.reply.done_reactions import DoneReactions
-from bot.slack.reply.duplicate_repair import put_right
+from bot.slack.reply.duplicate_repair import repair_duplicates
 from bot.slack.reply.live_message import LiveMessage
 from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.reply.progress_state import Progress
-from bot.slack.reply.repost import is_above_cards, leave
+from bot.slack.reply.repost import is_above_cards, withdraw
 from bot.slack.reply.run_message import NoteStale, ReadArtifact, RunMessage
 from bot.slack.reply.status import ThreadStatus
 from bot.slack.reply.streams import Stream, Streams
@@ -34,8 +37,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunMessages:
-    """Of one workspace. `pace` is the least time between two changes of a message, `edit_seconds`
-    how old one may be to become the answer; both in seconds."""
+    """The run messages of one workspace.
+
+    `pace` is the least time between two changes of a message; `edit_seconds` is the age up to
+    which a message may become the answer. Both are in seconds.
+    """
 
     clients: Clients
     identity: Identity
@@ -50,42 +56,52 @@ class RunMessages:
     def open(
         self, request: Request, post: PostedMessages
     ) -> AbstractAsyncContextManager[RunMessage]:
-        """See `bot.runs.surface.OpenSurface`."""
-        poster = MessageWriter(
+        """Return the run's surface as a context manager. See `bot.runs.surface.OpenSurface`."""
+        writer = MessageWriter(
             request, post, clients=self.clients, identity=self.identity, streams=self.streams
         )
-        return self._put_right(request, post, poster)
+        return self._open_with_repair(request, post, writer)
 
     @asynccontextmanager
-    async def _put_right(
-        self, request: Request, post: PostedMessages, poster: MessageWriter
+    async def _open_with_repair(
+        self, request: Request, post: PostedMessages, writer: MessageWriter
     ) -> AsyncGenerator[RunMessage]:
         try:
-            async with self._opened(request, post, poster) as surface:
+            async with self._open(request, post, writer) as surface:
                 yield surface
         except LeaseLost:
             if not request.private:
-                await put_right(request, post, poster)
+                await repair_duplicates(request, post, writer)
             raise
 
     @asynccontextmanager
-    async def _opened(
-        self, request: Request, post: PostedMessages, poster: MessageWriter
+    async def _open(
+        self, request: Request, post: PostedMessages, writer: MessageWriter
     ) -> AsyncGenerator[RunMessage]:
         clients, status = self.clients, self.status
         known = None if request.private else await post.message()
-        ts, stream = await _message(known, request, post, poster)
+        ts, stream = await _open_message(known, request, post, writer)
         live = LiveMessage(
-            *(request, post, ts, stream),
+            request,
+            post,
+            ts,
+            stream,
             clients=clients,
             status=status,
             pace=self.pace,
-            goes_on=known is not None,
+            resumed=known is not None,
         )
         cards = Cards(request, post, clients=clients, identity=self.identity)
-        ticks = DoneReactions(clients.live, request.channel)
+        reactions = DoneReactions(clients.live, request.channel)
         surface = RunMessage(
-            *(request, post, poster, live, status, self.read_artifact, cards, ticks),
+            request,
+            post,
+            writer,
+            live,
+            status,
+            self.read_artifact,
+            cards,
+            reactions,
             name_of=self.name_of,
             note_stale=self.note_stale,
             edit_seconds=self.edit_seconds,
@@ -99,46 +115,55 @@ class RunMessages:
             await live.close()
 
 
-async def _message(
-    ts: str | None, request: Request, post: PostedMessages, poster: MessageWriter
+async def _open_message(
+    ts: str | None, request: Request, post: PostedMessages, writer: MessageWriter
 ) -> tuple[str | None, Stream | None]:
-    """The message in which the run shows itself, `ts` so far, and the stream that it may be."""
+    """Return the ts of the message in which the run shows its progress, and its stream.
+
+    `ts` is the message saved so far. Both are None for a private run, and for a run that must only
+    end and has shown nothing.
+    """
     if request.private:
         return None, None
-    if not request.counts:  # it only has to end what it showed
-        ts = ts or await _found(post, poster)
-        return ts, poster.adopted(ts) if ts else None
-    if ts and await is_above_cards(ts, post) and await leave(ts, post, poster):
+    if not request.counts:  # the run must only end its message
+        ts = ts or await _find_unsaved(post, writer)
+        return ts, writer.existing_stream(ts) if ts else None
+    if ts and await is_above_cards(ts, post) and await withdraw(ts, post, writer):
         ts = None
-    return (ts, poster.adopted(ts)) if ts else await _begun(request, post, poster)
+    return (ts, writer.existing_stream(ts)) if ts else await _begin(request, post, writer)
 
 
-async def _found(post: PostedMessages, poster: MessageWriter) -> str | None:
-    """A message that was posted and never saved."""
+async def _find_unsaved(post: PostedMessages, writer: MessageWriter) -> str | None:
+    """Find a message that was posted but not saved, and save it."""
     try:
-        ts = await poster.first()
-    except SlackApiError as error:  # as where the channel is gone
-        log.warning("Run %s cannot be looked for: %s", post.run_id, error_code(error))
+        ts = await writer.first()
+    except SlackApiError as error:  # for example, the channel was deleted
+        log.warning(
+            "The message of run %s cannot be looked for: %s", post.run_id, error_code(error)
+        )
         return None
     if ts:
         await post.save_message(ts)
     return ts
 
 
-async def _begun(
-    request: Request, post: PostedMessages, poster: MessageWriter
+async def _begin(
+    request: Request, post: PostedMessages, writer: MessageWriter
 ) -> tuple[str | None, Stream | None]:
-    """A message for the run, and the stream that it is; None when it could not be posted now. The
-    run goes on without: its terminal is posted then."""
+    """Post a message for the run; return its ts and its stream.
+
+    Returns None for both if Slack refuses now. The run then continues without progress, and posts
+    its final message at the end.
+    """
     try:
         part = progress_part(Progress(), stops=Stops.of(request))
-        own = await poster.own_messages()
-        ts, stream = await poster.begin(part, own)
+        own = await writer.own_messages()
+        ts, stream = await writer.begin(part, own)
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
         reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
         log.warning("Run %s has no message yet: %s", post.run_id, reason)
         return None, None
     await post.save_message(ts)
     failpoint("message-saved")
-    await poster.remove_orphans(own, post.is_open)  # what Redis forgot, as after a restore
+    await writer.remove_orphans(own, post.is_open)  # runs that Redis lost, as after a restore
     return ts, stream

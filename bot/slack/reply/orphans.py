@@ -1,4 +1,4 @@
-"""Messages that show a run under way of which nothing is left: Redis lost it, or it was dropped."""
+"""Orphans: messages that show progress of a run that Redis has lost or that was dropped."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from bot.slack.transport.client import Clients, Identity, error_code
 
 log = logging.getLogger(__name__)
 
-_LEAST_AGE = 60.0  # seconds: younger ones may belong to a run that ends just now
+_MIN_AGE = 60.0  # seconds: a younger message may belong to a run that is about to end
 
 IsIdle = Callable[[str], Awaitable[bool]]
-"""Whether a thread, by its key, has nothing that runs or waits. Raises StoreUnavailable."""
+"""Return whether a thread, by its key, has no running or waiting request. Raises StoreUnavailable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Orphans:
-    """Ends them in one workspace."""
+    """The orphaned run messages of one workspace."""
 
     clients: Clients
     identity: Identity
@@ -40,14 +40,14 @@ class Orphans:
             for each in messages
             if each.get("user") == self.identity.user
             and message_metadata.is_under_way(each)
-            and time.time() - float(each["ts"]) > _LEAST_AGE
+            and time.time() - float(each["ts"]) > _MIN_AGE
         ]
 
     async def end(self, channel: str, thread: str, history: History) -> None:
-        """Say in each orphan of a thread that its question got lost, and clear the thread's status.
+        """Say in each orphan of a thread that its question was lost, and clear the thread's status.
 
-        The thread is read between two looks at what it has to do: a run that ends meanwhile has
-        changed its message, and one that begins has its request in the thread.
+        The thread is read between two checks that it is idle: a run that ends in between has
+        changed its message, and a run that begins in between has its request in the thread.
         """
         key = f"{self.identity.team}:{channel}:{thread}"
         if not await self.is_idle(key):
@@ -61,7 +61,7 @@ class Orphans:
 
     async def _end(self, channel: str, message: Message) -> None:
         ts, run_id = str(message["ts"]), message_metadata.run_of(message) or ""
-        log.warning("Message %s shows a run that is lost: %s", ts, run_id)
+        log.warning("Message %s shows a lost run: %s", ts, run_id)
         metadata = message_metadata.metadata(run_id, 0)
         await end_stream(self.clients, channel, ts, metadata)
         try:
@@ -69,5 +69,5 @@ class Orphans:
                 channel=channel, ts=ts, text=words.LOST, blocks=[], metadata=metadata
             )
         except SlackApiError as error:
-            log.info("It cannot be changed (%s), and is deleted", error_code(error))
+            log.info("Message %s cannot be changed (%s) and is deleted", ts, error_code(error))
             await self.clients.updates.chat_delete(channel=channel, ts=ts)

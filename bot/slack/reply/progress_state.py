@@ -1,4 +1,4 @@
-"""What a run is doing, folded from its events: a small value, made anew with each event."""
+"""Progress of a run, folded from its events: an immutable value, replaced with each event."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from bot.agent.events import (
 )
 from bot.slack.render import words
 
-_KEPT = 6_000  # characters of each text: more is not shown before it is whole
+_MAX_CHARS = 6_000  # of each text; the rest appears only in the final message
 
 
 class StepStatus(StrEnum):
-    """How far a step is."""
+    """The state of a step."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -35,7 +35,7 @@ class StepStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One tool call; `under` are those of the sub-agent that it dispatched."""
+    """One tool call. `under` holds the calls of the sub-agent that it started."""
 
     call_id: str
     title: str
@@ -46,9 +46,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`thought` is what the model says or thinks in the turn under way, `earlier` what it said in
-    those before; `draft` is the text of the result as far as it is written. While `waits`, other
-    questions hold what is left of a budget."""
+    """What a run is doing.
+
+    - `thought`: text and reasoning of the current turn.
+    - `earlier`: the same of the turns before.
+    - `draft`: the text of the result as far as it is written.
+    - `waits`: other questions hold the rest of a budget.
+    - `ended`: the model has finished.
+    """
 
     steps: tuple[Step, ...] = ()
     earlier: str = ""
@@ -59,54 +64,54 @@ class Progress:
 
     @property
     def narrated(self) -> str:
-        """All that the model said besides its result, a paragraph a turn."""
+        """Return all text of the model besides its result, one paragraph per turn."""
         return "\n\n".join(filter(None, (self.earlier, self.thought)))
 
     @property
     def running(self) -> Step | None:
-        """The tool in progress that began last."""
+        """Return the running step that began last."""
         return next((s for s in reversed(self.steps) if s.status is StepStatus.RUNNING), None)
 
 
 def advance(progress: Progress, event: Event) -> Progress:
-    """Where the run stands after `event`."""
+    """Return the progress after `event`; the same object if the event shows nothing."""
     match event:
         case TurnStarted():
-            earlier = progress.narrated[:_KEPT]
+            earlier = progress.narrated[:_MAX_CHARS]
             progress = replace(progress, earlier=earlier, thought="", draft="")
         case RoomAwaited(ended=ended):
             progress = replace(progress, waits=not ended)
         case TextDelta(text=text) | ReasoningDelta(text=text):
-            progress = replace(progress, thought=(progress.thought + text)[:_KEPT])
+            progress = replace(progress, thought=(progress.thought + text)[:_MAX_CHARS])
         case ResultDelta(text=text):
-            progress = replace(progress, draft=(progress.draft + text)[:_KEPT])
+            progress = replace(progress, draft=(progress.draft + text)[:_MAX_CHARS])
         case TextWithdrawn():
             progress = replace(progress, thought="", draft="")
         case MessagesJoined(texts=texts):
             joined = Step("", words.also(texts), StepStatus.DONE)
             progress = replace(progress, steps=(*progress.steps, joined))
         case ToolStarted() | ToolEnded():
-            progress = replace(progress, steps=_after(progress.steps, event))
+            progress = replace(progress, steps=_with_event(progress.steps, event))
         case FromSubagent(agent=agent, event=ToolStarted() | ToolEnded() as inner):
-            progress = replace(progress, steps=_beneath(progress.steps, agent, inner))
+            progress = replace(progress, steps=_with_subagent_event(progress.steps, agent, inner))
         case RunEnded():
             progress = replace(progress, ended=True)
-        case _:  # nothing of it is shown
+        case _:
             pass
     return progress
 
 
-def _after(steps: tuple[Step, ...], event: ToolStarted | ToolEnded) -> tuple[Step, ...]:
+def _with_event(steps: tuple[Step, ...], event: ToolStarted | ToolEnded) -> tuple[Step, ...]:
     if isinstance(event, ToolStarted):
         return (*steps, Step(event.call_id, event.title))
     return tuple(_ended(step, event) for step in steps)
 
 
-def _beneath(
+def _with_subagent_event(
     steps: tuple[Step, ...], agent: str, event: ToolStarted | ToolEnded
 ) -> tuple[Step, ...]:
     return tuple(
-        replace(step, under=_after(step.under, event)) if step.call_id == agent else step
+        replace(step, under=_with_event(step.under, event)) if step.call_id == agent else step
         for step in steps
     )
 

@@ -1,7 +1,7 @@
-"""A run's message that is left, for the rest of the run to be posted anew below.
+"""Withdrawal of a run's message, so that the rest of the run is posted at the end of the thread.
 
-Of an edit Slack tells nobody, and nobody looks for an answer above the card that they pressed, or
-hours back.
+Slack notifies nobody of an edit, and nobody looks for an answer above the card that they pressed
+or in an hours-old message.
 """
 
 from __future__ import annotations
@@ -19,20 +19,23 @@ log = logging.getLogger(__name__)
 
 
 async def is_above_cards(ts: str, post: PostedMessages) -> bool:
-    """Whether the run has asked people something below its message, and has gone on since."""
+    """Return whether the run posted an approval card below its message."""
     return any(float(card) > float(ts) for card in await post.cards())
 
 
-async def leave(ts: str, post: PostedMessages, poster: MessageWriter) -> bool:
-    """Take the run's message away; False when it stays. Forgotten first: whoever goes on in between
-    finds it, or none."""
-    if not await poster.is_there(ts):  # somebody removed it, as its update will say
+async def withdraw(ts: str, post: PostedMessages, writer: MessageWriter) -> bool:
+    """Delete the run's message; return False if it stays.
+
+    The saved ts is cleared before the deletion, so that a worker which resumes the run after a
+    crash in between finds either the message or none.
+    """
+    if not await writer.is_there(ts):  # somebody deleted it; the next update will report that
         return False
     await post.save_message("")
     try:
-        await poster.take_back(ts)
+        await writer.delete(ts)
     except SlackApiError as error:
-        log.warning("Message %s cannot be posted anew: %s", ts, error_code(error))
+        log.warning("Message %s cannot be replaced: %s", ts, error_code(error))
         await post.save_message(ts)
         return False
     failpoint("message-left")

@@ -1,4 +1,4 @@
-"""The status line of a thread and the state of its agent session: courtesies, never promises."""
+"""The status line of a thread and the state of its agent session. Both are best effort."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ _NO_STOP = "missing_agent_session_stopped_event_subscription"
 
 
 class ThreadStatus:
-    """Shows in a thread that the bot is at work. A failure is logged and nothing else."""
+    """The status lines and agent sessions of one workspace.
+
+    Failures are logged. The methods that return a bool return False if another attempt may
+    succeed.
+    """
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
         self._warned = False
 
     async def show(self, channel: str, thread: str, text: str, loading: Sequence[str] = ()) -> bool:
-        """Set the status line; "" clears it. Slack clears it after two minutes by itself.
-
-        Returns False when it is worth trying again, here and below.
-        """
+        """Set the status line; "" clears it. Slack clears it by itself after two minutes."""
         try:
             await self._client.assistant_threads_setStatus(
                 channel_id=channel,
@@ -46,8 +47,11 @@ class ThreadStatus:
     async def session(
         self, channel: str, thread: str, state: str, *, user: str | None = None, title: str = ""
     ) -> bool:
-        """Set the session to `processing` (Slack then shows its Stop button), `suspended` while it
-        waits for people, or `active`. A new one is called `title` and is `user`'s."""
+        """Set the state of the agent session: `processing`, `suspended` or `active`.
+
+        Slack shows its Stop button while the state is `processing`. A run that waits for people is
+        `suspended`. A new session gets the `title` and belongs to `user`.
+        """
         try:
             answer = await self._client.agents_sessions_setStatus(
                 channel_id=channel,
@@ -58,11 +62,11 @@ class ThreadStatus:
             )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             return _is_settled("session status", error)
-        self._heed(answer)
+        self._warn_about_manifest(answer)
         return True
 
-    def _heed(self, answer: AsyncSlackResponse) -> None:
-        """Tell whoever runs the bot, once, what an app installed from an old manifest lacks."""
+    def _warn_about_manifest(self, answer: AsyncSlackResponse) -> None:
+        """Warn the operator, once, if the app's manifest is too old for Slack's Stop button."""
         if self._warned or _NO_STOP not in (answer.get("response_metadata") or {}).get(
             "warnings", ()
         ):
@@ -74,8 +78,10 @@ class ThreadStatus:
         )
 
     async def begin(self, request: Request, text: str, loading: Sequence[str]) -> None:
-        """Both at once, for a request that was just taken in. Everybody in the thread sees what a
-        session is called, so a private question names none."""
+        """Set both for a request that was just accepted.
+
+        Everybody in the thread sees the session's title, so a private question sets none.
+        """
         channel, thread = request.channel, request.thread
         title = "" if request.private else request.text
         await asyncio.gather(
@@ -84,20 +90,22 @@ class ThreadStatus:
         )
 
     async def wait(self, channel: str, thread: str, text: str) -> bool:
-        """Both, for a run that waits for people: it may take days, and nobody works meanwhile. The
-        session comes last, as a text alone would say that it works."""
+        """Set both for a run that waits for people, possibly for days.
+
+        The session is set last, because a status line alone makes Slack show the session at work.
+        """
         await self.show(channel, thread, text)
         return await self.session(channel, thread, "suspended")
 
     async def end(self, channel: str, thread: str) -> bool:
-        """Both at once, for a run that is over."""
+        """Clear both for a run that has ended."""
         settled = await asyncio.gather(
             self.show(channel, thread, ""), self.session(channel, thread, "active")
         )
         return all(settled)
 
 
-def _is_settled(what: str, error: Exception) -> bool:
+def _is_settled(subject: str, error: Exception) -> bool:
     reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
-    log.info("The %s was not set: %s", what, reason)
+    log.info("The %s was not set: %s", subject, reason)
     return is_definitive(error)

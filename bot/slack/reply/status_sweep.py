@@ -1,5 +1,7 @@
-"""Keeps the statuses of threads true where no run does it: after a call that failed, after a question
-that was deleted, and while a question waits for a free place."""
+"""A periodic job that corrects the statuses of threads when no run can.
+
+That is after a failed call, after a question was deleted, and while a question waits for a worker.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,20 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 5.0
 
-_FIRST_IN_LINE = timedelta(seconds=5)  # so long everybody waits for a moment
-_MOST = 30
-"""How many in line have their status renewed each time: at one call a second, well below Slack's limit."""
+_MIN_WAIT = timedelta(seconds=5)  # a shorter wait is normal and not worth a status
+_MAX_RENEWED = 30
+"""How many statuses are renewed each time: one call a second, well below Slack's limit."""
 
 InLine = Callable[[], Awaitable[Sequence[Request]]]
-"""The requests that wait for a free place, the next first."""
+"""Return the requests that wait for a worker, the next one first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusSweep:
-    """For all workspaces of a deployment; any number of processes may run one.
+    """The job for all workspaces of a deployment; any number of processes may run it.
 
-    `renew_seconds` is how often those in line are told their place. Slack clears a status line after
-    120 seconds.
+    `renew_seconds` is the interval at which waiting requests show their place in line. It must be
+    below the 120 seconds after which Slack clears a status line.
     """
 
     workspaces: Workspaces
@@ -42,7 +44,7 @@ class StatusSweep:
     renew_seconds: float
 
     async def run(self) -> None:
-        """Go on until cancelled. Trouble is logged, and it is tried again at the next look."""
+        """Run until cancelled. Errors are logged, and the next pass tries again."""
         while True:
             try:
                 for thread_key in await self.stale.due():
@@ -52,12 +54,15 @@ class StatusSweep:
             except BotError as error:
                 log.warning("Statuses of threads may be out of date: %s", error)
             except Exception:
-                log.exception("Looking after the statuses of threads failed")
+                log.exception("The status sweep failed")
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _correct(self, thread_key: str) -> None:
-        """Clear the status of a thread that has nothing to do, and suspend the session of one that
-        waits for people. A run that is under way or to come shows its own."""
+        """Clear the status of an idle thread; suspend the session of a thread that waits for people.
+
+        A thread with a run that is active or queued is skipped, because the run sets its own
+        status.
+        """
         team, channel, thread = thread_key.split(":", 2)
         slack = await self.workspaces.of(team)
         settled = True
@@ -72,8 +77,8 @@ class StatusSweep:
 
     async def _renew_line(self) -> None:
         places = enumerate(await self.in_line(), 1)
-        for place, request in list(places)[:_MOST]:
+        for place, request in list(places)[:_MAX_RENEWED]:
             slack = await self.workspaces.of(request.team)
-            if slack and datetime.now(UTC) - request.received_at > _FIRST_IN_LINE:
+            if slack and datetime.now(UTC) - request.received_at > _MIN_WAIT:
                 line = words.STATUS_PLACE_IN_LINE.format(place=place)
                 await slack.status.show(request.channel, request.thread, line)

@@ -1,7 +1,8 @@
-"""Messages that Slack streams: begun where it allows that, and grown by one writer each.
+"""Streamed messages: started where Slack allows it, each with a single writer.
 
-Slack (docs.slack.dev, chat.startStream; measured by the community where the docs are silent): about
-20 may begin a minute in a workspace, each lives five minutes, and one with cards holds some 10 kB.
+Limits in Slack's documentation (docs.slack.dev, chat.startStream), or measured by its community:
+in a workspace about 20 streams may start per minute, a stream lives five minutes, and a streamed
+message with cards holds some 10 kB.
 """
 
 from __future__ import annotations
@@ -34,22 +35,24 @@ from bot.slack.transport.client import (
 log = logging.getLogger(__name__)
 
 _STARTS_PER_MINUTE = 18
-LIFETIME = 240.0  # seconds; ended by us before Slack does
+LIFETIME = 240.0  # seconds; the bot ends a stream before Slack does
 _MAX_SIZE = 9_000  # bytes
-_REFUSED_FOR = 600.0  # seconds in which Slack is not asked again
-_OVER = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}
-_OF_THE_MOMENT = NO_PLACE | {
+_REFUSAL_SECONDS = 600.0  # without another attempt after Slack refused to stream
+_ALREADY_ENDED = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}
+_TEMPORARY = NO_PLACE | {
     *("message_not_found", "user_not_found", "team_not_found", "messaging_processing_failed"),
     *("internal_error", "service_unavailable"),
 }
-"""Refusals that say nothing about streaming."""
+"""Refusals that do not mean that this kind of conversation cannot be streamed to."""
 
 
 async def end_stream(
     clients: Clients, channel: str, ts: str, metadata: dict[str, Any], *, session: str = "active"
 ) -> None:
-    """Make an ordinary message of it, and move its thread's session on. Safe to repeat, and for one
-    that is ordinary already."""
+    """End a stream, which leaves an ordinary message, and set its thread's session state.
+
+    Safe to repeat, and safe for a message that is no stream.
+    """
     failpoint("stream-ending")
     try:
         await clients.updates.chat_stopStream(
@@ -57,14 +60,15 @@ async def end_stream(
         )
         failpoint("stream-ended")
     except SlackApiError as error:
-        if error_code(error) not in _OVER:
-            log.warning("The stream %s did not end: %s", ts, error_code(error))
+        if error_code(error) not in _ALREADY_ENDED:
+            log.warning("Stream %s could not be ended: %s", ts, error_code(error))
 
 
 class Stream:
-    """One message that grows until it must be ended; from then on it can be updated.
+    """A message to which chunks are appended until it must be ended.
 
-    `shown` is what it shows; None when nobody knows, and then it is ended at once.
+    After its end the message can be updated. `shown` is its content; None if the content is
+    unknown, and then the next call ends the stream.
     """
 
     def __init__(
@@ -85,9 +89,9 @@ class Stream:
         self._until = asyncio.get_running_loop().time() + lifetime
 
     async def show(self, progress: Progress) -> bool:
-        """Add what is new; False when the message had to be ended, which shows it no more.
+        """Append what is new in `progress`; return False if the stream was ended instead.
 
-        Raises SlackApiError when Slack wants us to wait, or when somebody stopped the stream.
+        Raises SlackApiError if Slack limits the rate or somebody stopped the stream.
         """
         wanted = view_of(progress)
         chunks = added(self._shown, wanted) if self._shown else None
@@ -104,43 +108,48 @@ class Stream:
         except SlackApiError as error:
             if is_rate_limited(error) or error_code(error) == "stopped_by_user":
                 raise
-            log.info("Stream %s goes on as updates: %s", self.ts, error_code(error))
+            log.info("Stream %s continues as updates: %s", self.ts, error_code(error))
             await self.end()
             return False
-        except TRANSPORT_ERRORS:  # nobody knows whether it was added
+        except TRANSPORT_ERRORS:  # the chunks may have been appended or not
             await self.end()
             return False
         self._shown = wanted
         return True
 
     async def end(self) -> None:
-        """See `end_stream`. The run goes on: without a session at work its thread would lose
-        Slack's Stop button."""
+        """End the stream and leave the session at `processing`: the run continues.
+
+        Without a session at work the thread would lose Slack's Stop button.
+        """
         self._shown = None
         metadata = message_metadata.metadata(self._post.run_id, 0)
         await end_stream(self._clients, self._channel, self.ts, metadata, session="processing")
 
 
 class Streams:
-    """Begins streams; knows for a while where Slack refuses them, and how many began."""
+    """The streams of one workspace: how many started, and where Slack refuses them for now."""
 
     def __init__(self, clients: Clients, identity: Identity, *, lifetime: float = LIFETIME) -> None:
         self._clients = clients
         self._identity = identity
         self._lifetime = lifetime
-        self._begun: deque[float] = deque()
+        self._starts: deque[float] = deque()
         self._closed_until: dict[str, float] = {}
 
     async def begin(self, request: Request, post: Fenced) -> Stream | None:
-        """The run's message as a stream; None where it must be posted.
+        """Start the run's message as a stream; return None if it must be posted instead.
 
-        Raises when nobody knows whether it was begun: look for it then.
+        Raises SlackApiError or TRANSPORT_ERRORS if the outcome is unknown. The caller then
+        searches the thread for the message.
         """
         kind = request.channel[:1]  # C, G or D: channel, private channel, direct message
         now = asyncio.get_running_loop().time()
-        if max(self._closed_until.get(each, 0.0) for each in (kind, "")) > now or self._full(now):
+        if max(
+            self._closed_until.get(each, 0.0) for each in (kind, "")
+        ) > now or self._is_limit_reached(now):
             return None
-        self._begun.append(now)
+        self._starts.append(now)
         view = view_of(Progress())
         await post.may_write()
         failpoint("stream-starting")
@@ -151,7 +160,7 @@ class Streams:
                 recipient_team_id=self._identity.team,
                 recipient_user_id=request.user,
                 task_display_mode="plan",
-                chunks=_opening(view, request, post),
+                chunks=_first_chunks(view, request, post),
             )
         except SlackApiError as error:
             if is_ambiguous(error):
@@ -160,27 +169,30 @@ class Streams:
             return None
         failpoint("stream-started")
         return Stream(
-            *(request, post, str(begun["ts"]), view),
+            request,
+            post,
+            str(begun["ts"]),
+            view,
             clients=self._clients,
             lifetime=self._lifetime,
         )
 
-    def _full(self, now: float) -> bool:
-        while self._begun and self._begun[0] <= now - 60:
-            self._begun.popleft()
-        return len(self._begun) >= _STARTS_PER_MINUTE
+    def _is_limit_reached(self, now: float) -> bool:
+        while self._starts and self._starts[0] <= now - 60:
+            self._starts.popleft()
+        return len(self._starts) >= _STARTS_PER_MINUTE
 
     def _note_refusal(self, kind: str, error: SlackApiError, now: float) -> None:
         code = error_code(error)
         if is_rate_limited(error):
             self._closed_until[""] = now + retry_after(error)
-        elif code not in _OF_THE_MOMENT:
-            log.warning("Slack streams nothing in conversations like %s…: %s", kind, code)
-            self._closed_until[kind] = now + _REFUSED_FOR
+        elif code not in _TEMPORARY:
+            log.warning("Slack refuses streams in conversations of type %s: %s", kind, code)
+            self._closed_until[kind] = now + _REFUSAL_SECONDS
 
 
-def _opening(view: View, request: Request, post: Fenced) -> list[dict[str, Any]]:
-    """The plan, and below it the button, by which the message is found again as well."""
+def _first_chunks(view: View, request: Request, post: Fenced) -> list[dict[str, Any]]:
+    """Return the first chunks: the plan, and a Stop button whose block id identifies the run."""
     button = stop_button(Stops.of(request)) | {
         "block_id": message_metadata.stream_block_id(post.run_id)
     }
