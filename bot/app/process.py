@@ -111,7 +111,7 @@ async def bot(
                 listening(settings, stores, there, engine, process, many)
             )
         await stack.enter_async_context(alongside(watch.run(), name="loop watch"))
-        stack.callback(engine.take_no_more)  # runs look for a save point while the intake closes
+        stack.callback(engine.stop_intake)  # runs look for a save point while the intake closes
         stack.enter_context(process.health.serving())
         yield
 

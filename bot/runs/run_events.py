@@ -13,7 +13,7 @@ from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to
 from bot.runs.narration import Narrator
-from bot.runs.queue.requeue import Requeue, can_rest
+from bot.runs.queue.requeue import Requeue, can_requeue
 from bot.runs.queue.steering import Steering
 from bot.runs.surface import Surface
 from bot.store import Lease, RunRecord, Runs
@@ -42,7 +42,7 @@ class EventSink:
             await self._keep(event)
         if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
             await self.runs.note_response(event.event.entry, self.lease)
-        if self.draining.is_set() and can_rest(event):
+        if self.draining.is_set() and can_requeue(event):
             self.narrator.handed_back()
             raise Requeue
         for each in (event, *self.steering.news()):

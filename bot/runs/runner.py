@@ -31,7 +31,7 @@ from bot.runs.outcomes import begun_tools, broken, outcome_of, steps_of, without
 from bot.runs.partial_results import with_findings
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals, through
 from bot.runs.queue.requeue import Requeue, has_work_left
-from bot.runs.queue.revisions import as_it_begins
+from bot.runs.queue.revisions import refresh_edit
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
 from bot.runs.surface import OpenSurface, Surface
@@ -92,7 +92,7 @@ class Runner:
         post = runs.post(record.run_id, lease)
         revises = request.replaces or request.revises  # the first alone in earlier versions
         if revises and _is_new(record) and not await post.message():
-            request = await as_it_begins(self._stores, request)
+            request = await refresh_edit(self._stores, request)
             await self._take_over(request, post)
         async with self.open_surface(request, post) as surface:
             asking = RunApprovals(

@@ -1,1 +1,1 @@
-"""The queue of requests: engine, limits per person, and requests that change."""
+"""The queue of requests: the engine, limits per person, steering and revisions."""

@@ -1,7 +1,7 @@
-"""pydocket as the engine uses it.
+"""The task queue library (pydocket), adapted for the engine.
 
-Pinned to 0.27: `_harden` touches two private attributes, for which there is no public option, and
-`_safeguard_wake` a private function.
+The version is pinned to 0.27: `_retry_store_errors` touches two private attributes, for which there
+is no public option, and `_safeguard_wake` wraps a private function.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ NAME = "bot:engine"
 """Prefix of the engine's own keys. Its streams and schedule live as long as the deployment."""
 
 _HEARTBEAT = timedelta(seconds=20)
-"""Two dozen commands each time, for docket's own list of workers, which nobody reads here."""
+"""Longer than docket's default: each heartbeat sends two dozen commands to keep docket's own list of
+workers, which this project never reads."""
 
 
 @asynccontextmanager
 async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[Docket]:
-    """The carrier of tickets on the Redis at `url`, for so many runs at once."""
+    """Open the queue of tickets on the Redis at `url`, for `concurrency` runs at once."""
     most = max(1000, 2 * concurrency)
     async with _Docket(
         name=NAME,
-        url=_with_connections(url, most),
+        url=_with_pool_size(url, most),
         execution_ttl=timedelta(minutes=1),
         heartbeat_interval=_HEARTBEAT,
     ) as docket:
-        _harden(docket)
+        _retry_store_errors(docket)
         yield docket
 
 
 class _Docket(Docket):
-    """Docket, with a safeguard that does not fail."""
+    """A Docket whose safeguard task does not fail when a slot is taken twice."""
 
     @override
     def register(self, function: TaskFunction, names: list[str] | None = None) -> None:
@@ -54,10 +55,10 @@ class _Docket(Docket):
 async def _safeguard_wake(waiter_stream: str, max_concurrent: int) -> None:
     """Wake a ticket that waits for its thread's slot, as docket's function of this name does.
 
-    A worker that stood still for longer than its lease takes its slot again though another has it by
-    now. With more slots taken than there are, docket's script asks Redis for a negative number of
-    waiting tickets, and fails. There is nothing to wake then: both holders do that when they end, and
-    the engine's sweep does it if they die.
+    A worker that was suspended for longer than its lease takes its slot again although another
+    worker has it by now. With more slots taken than exist, docket's script asks Redis for a negative
+    number of waiting tickets and fails. Ignore that error: both holders wake waiting tickets when
+    they end, and the engine's sweep does so if they die.
     """
     try:
         await _concurrency._safeguard_wake(waiter_stream, max_concurrent)
@@ -66,8 +67,8 @@ async def _safeguard_wake(waiter_stream: str, max_concurrent: int) -> None:
             raise
 
 
-def _with_connections(url: str, most: int) -> str:
-    """Docket's pool stops at 100 connections, and refuses more, unless its URL says otherwise."""
+def _with_pool_size(url: str, most: int) -> str:
+    """Return `url` with room for `most` connections: docket's pool refuses more than 100 by default."""
     parts = urlsplit(url)
     if "max_connections" in parse_qs(parts.query):
         return url
@@ -75,13 +76,16 @@ def _with_connections(url: str, most: int) -> str:
     return urlunsplit(parts._replace(query=query))
 
 
-def _harden(docket: Docket) -> None:
-    """Have docket's connections try again by themselves: without, a worker reacts to any error of
-    Redis by finishing all its jobs before it reconnects, and renews no lease meanwhile. A Redis
-    that takes no writes is such an error too, or the end of a job would keep its thread's slot."""
+def _retry_store_errors(docket: Docket) -> None:
+    """Make docket's connections retry transient Redis errors by themselves.
+
+    Otherwise a worker reacts to any error of Redis by finishing all its jobs before it reconnects,
+    and renews no lease meanwhile. Refused writes are retried too: otherwise a job that ends during
+    them would keep its thread's slot.
+    """
     pool = docket._redis._connection_pool
     if pool is not None:
-        trouble = [
+        transient = [
             exceptions.ConnectionError,
             exceptions.TimeoutError,
             exceptions.BusyLoadingError,
@@ -89,4 +93,4 @@ def _harden(docket: Docket) -> None:
             exceptions.OutOfMemoryError,
         ]
         retry = Retry(ExponentialBackoff(cap=1, base=0.05), retries=120)
-        pool.connection_kwargs.update(retry=retry, retry_on_error=trouble)
+        pool.connection_kwargs.update(retry=retry, retry_on_error=transient)

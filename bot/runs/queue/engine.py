@@ -1,11 +1,11 @@
-"""The job engine: pydocket, used as a carrier of tickets.
+"""The job engine: a queue of tickets, each of which lets a worker serve one thread.
 
-The mailbox of a thread is the truth; a job of the engine is a *ticket* that carries nothing but
-the thread. Whoever serves a ticket holds the thread's slot and runs the head of its mailbox. There
-are never fewer tickets than requests, and one too many does nothing, so order and liveness survive
-crashes; a sweep gives tickets to mailboxes that have none. A thread whose head waits for people, or
-for a run of a person who has many, rests: its tickets do nothing, and `wake`, or the sweep when the
-time is up, brings new ones.
+The mailbox of a thread is the source of truth; a job of the engine is a *ticket* that carries only
+the thread's key. The worker that serves a ticket holds the thread's slot and runs the request at the
+head of its mailbox. There are never fewer tickets than requests, and a surplus ticket does nothing,
+so order and liveness survive crashes; a sweep adds tickets for mailboxes that have none. A thread is
+parked while its head waits for an approval, or for another run of a person at their limit: its
+tickets do nothing until `wake`, or the sweep after the parking time, adds new ones.
 """
 
 from __future__ import annotations
@@ -35,33 +35,36 @@ from bot.store import Mailbox
 log = logging.getLogger(__name__)
 
 SUBMIT_SECONDS = 2.5  # Slack waits three for its ack
-STORE_TROUBLE_SECONDS = 1.0  # before a ticket is tried again when Redis failed under its run
-LAST_ATTEMPT = 20  # with the pauses of `_pause`, about an hour
-LONGEST_PAUSE = 300.0
-ALONE_FROM = 2  # deaths: what kills its worker takes every run of that process with it
-SCHEDULE_SECONDS = 1.0  # how late a ticket with a delay may be; one without waits for nothing
-TAKEN_PAUSE = 1.0  # seconds until a run that met one that is alone is offered to a worker again
-_LOOKS = 4  # of a worker in the time between two sweeps
-UNWIND_SECONDS = 5.0  # for cancelled runs to close what they hold
+STORE_RETRY_SECONDS = 1.0  # until a ticket is retried after Redis failed during its run
+MAX_FAILURES = 20  # with the pauses of `_retry_pause`, about an hour
+MAX_PAUSE = 300.0  # seconds
+ISOLATE_FROM_DEATHS = 2  # a request that kills its worker ends every other run of that process too
+SCHEDULE_SECONDS = 1.0  # how late a ticket with a delay may be; tickets without one are not delayed
+ISOLATED_PAUSE = 1.0  # seconds until a run that found its process isolated is offered again
+_CLAIMS_PER_SWEEP = 4  # how often each worker tries to claim the sweep per sweep interval
+UNWIND_SECONDS = 5.0  # for cancelled runs to release their resources
 
 
 Handle = Callable[[Request, int], Awaitable[None]]
-"""Runs a request; the second argument is how many workers died under it since its last save point.
+"""Runs a request; the second argument is how many workers died during it since its last save point.
 
-To return means that the request is done. `Requeue` leaves it to another worker, `LeaseLost` to
-the one that holds it, `StoreUnavailable` to whoever is there when Redis is back, and `AwaitingApproval` to
-nobody while its thread rests. After anything else it is tried again, later and later, and after
-`LAST_ATTEMPT` dropped. The handler gives a request up that goes on killing workers.
+A handler that returns has finished the request. If it raises `Requeue`, another worker resumes the
+request; `LeaseLost`: the worker that holds the lease finishes it; `StoreUnavailable`: it is retried
+when Redis is back; `AwaitingApproval`: its thread stays parked. After any other exception it is
+retried with growing pauses, and dropped after `MAX_FAILURES` failures. The handler itself must give
+up a request that keeps killing workers.
 """
 
 OnDeferred = Callable[[Request], None]
-"""Told of a request that waits for another one of its person's, each time it is looked at. Returns at once."""
+"""Called each time a request is deferred because its person is at their limit. Must return at once."""
 
 
 @asynccontextmanager
-async def before_the_ack() -> AsyncGenerator[None]:
-    """Bound what has to be kept before Slack gets its ack. Raises StoreUnavailable when it is not
-    certain that it was."""
+async def within_ack_deadline() -> AsyncGenerator[None]:
+    """Bound the time for writes that must succeed before Slack gets its ack.
+
+    Raises StoreUnavailable when it is uncertain whether the write succeeded.
+    """
     try:
         async with asyncio.timeout(SUBMIT_SECONDS):
             yield
@@ -69,18 +72,21 @@ async def before_the_ack() -> AsyncGenerator[None]:
         raise StoreUnavailable("Redis did not answer in time.") from error
 
 
-def _nobody_told(_: Request) -> None:
+def _ignore_deferred(_: Request) -> None:
     pass
 
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """`[engine]` in bot.toml. `concurrency` is runs at once in a worker, `per_person` how many of
-    them one person may have: what they ask beyond that waits for these. `lease` is how long a
-    killed worker's requests rest, in seconds; a live worker whose event loop stands still for as
-    long loses its own. `sweep` is the time between looks for requests that nobody serves. `grace`
-    is how long runs may take to a save point when their process is asked to stop: with it and the
-    ten seconds that closing may take, the process ends before a host kills it, mostly after 30."""
+    """The options `[engine]` in bot.toml; times are in seconds.
+
+    `concurrency` is the number of runs at once in a worker, and `per_person` how many of them one
+    person may have: further requests of that person wait. After `lease`, another worker takes over
+    the requests of a killed worker; a live worker whose event loop is blocked for as long loses its
+    requests too. `sweep` is the interval of the search for requests without a ticket. `grace` is how
+    long runs may take to reach a save point when their process is asked to stop: with it and the
+    ten seconds that closing may take, the process ends before most hosts kill it, after 30.
+    """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -92,28 +98,28 @@ class EngineOptions:
 
 
 class Engine:
-    """Submits requests from any process, and runs them in those that `work`.
+    """A job engine: any process may submit requests, and processes that enter `work` run them.
 
-    One run per thread at a time, in the order of the mailbox; different threads side by side.
+    Each thread has one run at a time, in the order of its mailbox; threads run concurrently.
     """
 
     def __init__(self, docket: Docket, mailbox: Mailbox, options: EngineOptions) -> None:
         self.draining = asyncio.Event()
-        """Set when this process is about to stop, or a run is to be alone in it: runs are handed back
-        at their next save point."""
+        """Set when this process is about to stop, or is to run one request in isolation: other runs
+        are requeued at their next save point."""
 
         self._docket = docket
         self._mailbox = mailbox
         self._options = options
-        self._shares = PerUserLimit(mailbox, options.per_person, options.sweep)
+        self._per_user_limit = PerUserLimit(mailbox, options.per_person, options.sweep)
         self._handle: Handle | None = None
-        self._say_it_rests: OnDeferred = _nobody_told
+        self._on_deferred: OnDeferred = _ignore_deferred
         self._worker: Worker | None = None
         self._running: set[asyncio.Task[None]] = set()
         self._attempts: dict[str, str] = {}
         self._places = 0
         self._is_isolating = False
-        self._left = asyncio.Event()
+        self._place_freed = asyncio.Event()
         self._is_closed = False
         self._stopping = False
         self._register()
@@ -126,38 +132,37 @@ class Engine:
             await self._serve(thread_key)
 
         async def sweep() -> None:
-            """Do nothing: earlier versions scheduled this, and Redis may still hold it."""
+            """Do nothing: earlier versions scheduled this task, and Redis may still hold it."""
 
-        # Redis holds tickets under these names, and under that of the argument.
+        # Tickets in Redis hold these names and the name of the argument.
         self._docket.register(ticket, names=["ticket"])
         self._docket.register(sweep, names=["sweep"])
 
     async def submit(self, request: Request, event_id: str) -> bool:
-        """Keep the request and have it run; False when it was taken in before.
+        """Store the request and queue it. Return False when it was submitted before.
 
-        Raises StoreUnavailable when that is not certain: do not acknowledge it then.
+        Raises StoreUnavailable when that is uncertain: then do not acknowledge the request.
         """
         failpoint("request-submitting")
-        async with before_the_ack():
+        async with within_ack_deadline():
             new = await self._mailbox.submit(request, event_id=event_id)
             failpoint("request-kept")
-            # Also for one seen before: its sender may have died before this line.
+            # Also for a known request: its sender may have died before this line.
             await self._add_ticket(request.thread_key)
         failpoint("request-queued")
         return new
 
     async def wake(self, thread_key: str) -> None:
-        """Have a thread looked at that rested. Raises StoreUnavailable when that is not certain."""
-        async with before_the_ack():
+        """Queue a parked thread again. Raises StoreUnavailable when that is uncertain."""
+        async with within_ack_deadline():
             await self._add_tickets(thread_key)
 
     @asynccontextmanager
     async def work(
-        self, handle: Handle, say_it_rests: OnDeferred = _nobody_told
+        self, handle: Handle, on_deferred: OnDeferred = _ignore_deferred
     ) -> AsyncGenerator[None]:
-        """Run requests in this process for the length of the context; what still runs at its end
-        is handed back."""
-        self._handle, self._say_it_rests = handle, say_it_rests
+        """Run requests in this process for the length of the context. Requeue unfinished runs on exit."""
+        self._handle, self._on_deferred = handle, on_deferred
         lease = timedelta(seconds=self._options.lease)
         async with Worker(
             self._docket,
@@ -175,40 +180,39 @@ class Engine:
                 finally:
                     await self.drain(0)
 
-    def take_no_more(self) -> None:
-        """Start no runs, and have those under way stop at their next save point."""
+    def stop_intake(self) -> None:
+        """Start no further runs, and make the current runs stop at their next save point."""
         self._is_closed = True
-        self._clear()
+        self._pause_intake()
 
-    def _clear(self) -> None:
+    def _pause_intake(self) -> None:
         self.draining.set()
         if self._worker is not None:
             self._worker.concurrency = 0
 
-    def _reopen(self) -> None:
+    def _resume_intake(self) -> None:
         self.draining.clear()
         if self._worker is not None:
             self._worker.concurrency = self._options.concurrency
 
     async def drain(self, grace: float) -> None:
-        """Take nothing more, let runs come to a save point within `grace` seconds, and hand back the
-        rest where they are.
+        """Stop the intake, wait `grace` seconds for runs to reach a save point, and cancel the rest.
 
-        Leases are renewed until the last run has ended.
+        Cancelled runs are requeued. Leases are renewed until the last run has ended.
         """
-        self.take_no_more()
+        self.stop_intake()
         failpoint("drain-begun")
-        await self._excuse()
+        await self._end_attempts()
         await self._until_idle(grace)
         self._stopping = True
         for task in self._running:
             task.cancel()
         await self._until_idle(UNWIND_SECONDS)
 
-    async def _excuse(self) -> None:
-        """Note for all runs that they did not kill this process, whenever its host does."""
+    async def _end_attempts(self) -> None:
+        """Record that no current run killed this process, in case its host kills it during the drain."""
         with suppress(StoreUnavailable):
-            async with asyncio.timeout(STORE_TROUBLE_SECONDS):
+            async with asyncio.timeout(STORE_RETRY_SECONDS):
                 for attempt, request_id in list(self._attempts.items()):
                     await self._mailbox.end_attempt(request_id, attempt)
 
@@ -222,15 +226,17 @@ class Engine:
         await self._docket.add("ticket", when=when)(thread_key=thread_key)
 
     async def _add_tickets(self, thread_key: str) -> int:
-        """One for each of its requests, as those that came while the thread rested brought it
-        nothing; how many."""
+        """Add a ticket for each waiting request of a thread. Return how many.
+
+        Tickets that were served while the thread was parked had no effect.
+        """
         waiting = await self._mailbox.waiting(thread_key)
         for _ in range(waiting):
             await self._add_ticket(thread_key)
         return waiting
 
     async def _serve(self, thread_key: str) -> None:
-        """Run the oldest request of the thread, whichever one brought this ticket."""
+        """Run the oldest request of the thread, whichever request the ticket was added for."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - docket runs us in one
         self._running.add(task)
@@ -242,7 +248,7 @@ class Engine:
         except AwaitingApproval:
             pass
         except StoreUnavailable:
-            await self._add_ticket(thread_key, STORE_TROUBLE_SECONDS)
+            await self._add_ticket(thread_key, STORE_RETRY_SECONDS)
         except asyncio.CancelledError:
             if not self._stopping:
                 raise
@@ -260,25 +266,24 @@ class Engine:
             return
         if self.draining.is_set():
             raise Requeue
-        if await self._shares.rests(request):
-            self._say_it_rests(request)
+        if await self._per_user_limit.is_deferred(request):
+            self._on_deferred(request)
             return
         try:
-            with self._shares.taken(request):
+            with self._per_user_limit.counted(request):
                 await self._run(request, self._handle)
         finally:
-            await self._have_next_follow(request)
+            await self._wake_next_deferred(request)
 
-    async def _have_next_follow(self, request: Request) -> None:
-        """Give the place of a run that ended to the thread that has waited longest for one of its
-        person, and has something to do still."""
-        while thread_key := await self._shares.next_after(request):
+    async def _wake_next_deferred(self, request: Request) -> None:
+        """Add tickets for the thread that the person's limit has deferred longest and that has requests."""
+        while thread_key := await self._per_user_limit.pop_next_thread(request):
             if await self._add_tickets(thread_key):
                 return
 
     async def _run(self, request: Request, handle: Handle) -> None:
         try:
-            alone = await self._mailbox.deaths(request.id) >= ALONE_FROM
+            alone = await self._mailbox.deaths(request.id) >= ISOLATE_FROM_DEATHS
             async with self._place(alone=alone), self._attempt(request) as deaths:
                 await handle(request, deaths)
         except (Requeue, AwaitingApproval):
@@ -287,28 +292,31 @@ class Engine:
             return
         except StoreUnavailable as error:
             why = error.__cause__ or error
-            log.warning("Redis failed under request %s; it stays where it is: %s", request.id, why)
+            log.warning("Redis failed during request %s, which stays queued: %s", request.id, why)
             raise
         except Exception as error:
             failures = await self._mailbox.count_failure(request.id)
-            if failures < LAST_ATTEMPT:
+            if failures < MAX_FAILURES:
                 log.exception("Request %s failed, attempt %d", request.id, failures)
-                raise Requeue(_pause(failures)) from error
+                raise Requeue(_retry_pause(failures)) from error
             log.exception("Request %s dropped after %d attempts", request.id, failures)
         await self._mailbox.pop(request.thread_key, request.id)
 
     @asynccontextmanager
     async def _attempt(self, request: Request) -> AsyncGenerator[int]:
-        """Keep for the length of the context that the request runs here; yields how many workers died
-        under it since its last save point: attempts that began and never ended."""
-        # An attempt of this process that was overtaken, as the process stood still, is alive.
+        """Record an attempt at the request for the length of the context.
+
+        Yield how many workers died during the request since its last save point: the attempts that
+        began and never ended.
+        """
+        # An attempt that this process lost to another worker while it was suspended is still alive.
         living = sum(each == request.id for each in self._attempts.values())
         attempt = new_id("attempt")
         self._attempts[attempt] = request.id
         try:
             begun = await self._mailbox.begin_attempt(request.id, attempt)
             deaths = max(0, begun - living)
-            text = "Request %s is taken up; workers died under it since its last save point: %d"
+            text = "Request %s starts; workers that died during it since its last save point: %d"
             log.info(text, request.id, deaths)
             yield deaths
         finally:
@@ -316,41 +324,41 @@ class Engine:
             del self._attempts[attempt]
 
     async def _note_end(self, request_id: str, attempt: str) -> None:
-        """Patiently: an attempt whose end nobody noted counts as a death."""
+        """Record the end of an attempt, however long that takes: without it, it counts as a death."""
         while True:
             try:
                 return await self._mailbox.end_attempt(request_id, attempt)
             except StoreUnavailable:
-                await asyncio.sleep(STORE_TROUBLE_SECONDS)
+                await asyncio.sleep(STORE_RETRY_SECONDS)
 
     @asynccontextmanager
     async def _place(self, *, alone: bool) -> AsyncGenerator[None]:
-        """Take a place among the runs of this process for the length of the context, or all of them.
+        """Take a place among the runs of this process for the length of the context.
 
-        Raises Requeue while another run is alone or is about to be.
+        With `alone`, run without any other. Raises Requeue while another run is or becomes isolated.
         """
         if self._is_isolating:
-            raise Requeue(TAKEN_PAUSE)
+            raise Requeue(ISOLATED_PAUSE)
         self._places += 1
         try:
             async with self._isolated() if alone else nullcontext():
                 yield
         finally:
             self._places -= 1
-            self._left.set()
+            self._place_freed.set()
 
     @asynccontextmanager
     async def _isolated(self) -> AsyncGenerator[None]:
-        """Wait until every other run has ended or come to a save point, and let none start meanwhile.
+        """Wait until every other run has ended or reached a save point, and let none start meanwhile.
 
-        Raises Requeue when the process is to stop.
+        Raises Requeue when the process is about to stop.
         """
         self._is_isolating = True
-        self._clear()
+        self._pause_intake()
         try:
             while self._places > 1:
-                self._left.clear()
-                await self._left.wait()
+                self._place_freed.clear()
+                await self._place_freed.wait()
             if self._is_closed:
                 raise Requeue
             self.draining.clear()
@@ -358,46 +366,48 @@ class Engine:
         finally:
             self._is_isolating = False
             if not self._is_closed:
-                self._reopen()
+                self._resume_intake()
 
     async def _head(self, thread_key: str) -> Request | None:
         while True:
             try:
                 return await self._mailbox.head(thread_key)
             except CorruptValue:
-                log.exception("A request of thread %s was set aside", thread_key)
+                log.exception("An unreadable request of thread %s was set aside", thread_key)
 
     async def _sweep_forever(self) -> None:
-        """Sweep in one worker after the other, by Redis's clock: docket's schedule goes by those of
-        workers, and after a jump of one rests for as long."""
+        """Sweep at each interval in one of the workers, timed by Redis's clock.
+
+        Docket's schedule uses the workers' clocks, and would pause for as long as one jumps ahead.
+        """
         while True:
             try:
-                if await self._takes_sweep():
+                if await self._claim_sweep():
                     await self._sweep()
             except (StoreUnavailable, exceptions.RedisError) as error:
                 log.info("Redis failed in a sweep: %s", error)
             except Exception:
                 log.exception("A sweep failed")
-            await asyncio.sleep(self._options.sweep / _LOOKS)
+            await asyncio.sleep(self._options.sweep / _CLAIMS_PER_SWEEP)
 
-    async def _takes_sweep(self) -> bool:
-        """Return whether the last sweep of any worker is long enough ago."""
+    async def _claim_sweep(self) -> bool:
+        """Claim the next sweep. Return False while the last sweep of any worker is too recent."""
         every = int(self._options.sweep * 1_000)
         async with self._docket.redis() as redis:
             return bool(await redis.set(self._docket.key("swept"), 1, nx=True, px=every))
 
     async def _sweep(self) -> None:
-        """A safety net: give a ticket to mailboxes that nobody serves."""
+        """Add tickets for mailboxes that no worker serves, as a safety net."""
         for thread_key in await self._mailbox.threads():
             if await self._mailbox.forget_if_empty(thread_key):
                 continue
-            resting = await self._mailbox.is_parked(thread_key)
-            if not resting and not await self._is_served(thread_key):
+            parked = await self._mailbox.is_parked(thread_key)
+            if not parked and not await self._is_served(thread_key):
                 failpoint("sweep-found")
                 await self._add_tickets(thread_key)
 
     async def in_line(self) -> list[Request]:
-        """Return the requests that wait for a free place, in the order in which they came."""
+        """Return the requests that wait for a free place, oldest first."""
         heads = [
             await self._head(thread_key)
             for thread_key in await self._mailbox.threads()
@@ -407,7 +417,7 @@ class Engine:
         return sorted(filter(None, heads), key=lambda each: each.received_at)
 
     async def _is_served(self, thread_key: str) -> bool:
-        """Whether a worker holds the thread's slot and renews it: one that died leaves its own."""
+        """Return whether a live worker holds the thread's slot: a dead worker leaves its slot taken."""
         alive = datetime.now(UTC).timestamp() - self._options.lease
         async with self._docket.redis() as redis:
             slot = self._docket.key(f"concurrency:thread_key:{thread_key}")
@@ -418,11 +428,11 @@ class Engine:
 async def open_engine(
     url: str, mailbox: Mailbox, options: EngineOptions | None = None
 ) -> AsyncGenerator[Engine]:
-    """An engine on the Redis at `url`, which must be the mailbox's."""
+    """Open an engine on the Redis at `url`, which must be the mailbox's."""
     options = options or EngineOptions()
     async with open_docket(url, concurrency=options.concurrency) as docket:
         yield Engine(docket, mailbox, options)
 
 
-def _pause(attempt: int) -> float:
-    return min(2.0**attempt, LONGEST_PAUSE)
+def _retry_pause(attempt: int) -> float:
+    return min(2.0**attempt, MAX_PAUSE)

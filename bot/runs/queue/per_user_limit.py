@@ -1,4 +1,4 @@
-"""Fair shares of a worker: nobody's questions take all the runs that it has at once."""
+"""A limit on runs per person, so that one person cannot take all the places of a worker."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ _STOPPED_PAUSE = 1.0  # seconds until a stopped request that found no place look
 
 
 class PerUserLimit:
-    """Counts the runs of each person in this process. Who has `most` of them waits: the thread rests
-    as one that waits for people does, until another run of that person ends here; when this process
-    dies, until the rest is over and the sweep looks. As many again may end what was stopped while it
-    waited: that is to be seen at once."""
+    """A count of each person's runs in this process, with at most `most` at once.
+
+    A request beyond that is deferred: its thread is parked until another run of the person ends in
+    this process, or, if this process dies, until the sweep finds it after `seconds`. Requests that
+    were stopped while deferred may use `most` more places, so that people see at once that they were
+    stopped.
+    """
 
     def __init__(self, mailbox: Mailbox, most: int, seconds: float) -> None:
         self._mailbox = mailbox
@@ -26,38 +29,43 @@ class PerUserLimit:
         self._running = Counter[str]()
         self._waiting: defaultdict[str, dict[str, None]] = defaultdict(dict)
 
-    async def rests(self, request: Request) -> bool:
-        """Whether the request waits for another of its person's; not when it is to be stopped.
+    async def is_deferred(self, request: Request) -> bool:
+        """Return whether the request must wait for another run of the same person to end.
 
-        Raises Requeue when a place became free meanwhile, and for one to be stopped that finds none.
+        A request that was stopped is not deferred. Raises Requeue when a place became free meanwhile,
+        and when a stopped request finds no place.
         """
-        if not self._has(request, self._most):
+        if not self._has_running(request, self._most):
             return False
         if not await self._mailbox.rest(request, self._seconds):
-            if self._has(request, 2 * self._most):
+            if self._has_running(request, 2 * self._most):
                 raise Requeue(_STOPPED_PAUSE)
             return False
-        if not self._has(request, self._most):  # and whoever ended saw nobody waiting
+        if not self._has_running(
+            request, self._most
+        ):  # a run ended meanwhile and saw nobody waiting
             await self._mailbox.end_rest(request.thread_key)
             raise Requeue
-        self._waiting[_person(request)][request.thread_key] = None
+        self._waiting[_person_key(request)][request.thread_key] = None
         return True
 
     @contextmanager
-    def taken(self, request: Request) -> Generator[None]:
-        """One more run of the person for the length of the context."""
-        person = _person(request)
+    def counted(self, request: Request) -> Generator[None]:
+        """Count one more run of the person for the length of the context."""
+        person = _person_key(request)
         self._running[person] += 1
         try:
             yield
         finally:
             self._running[person] -= 1
-            self._running += Counter()  # keeps none of those who have no runs
+            self._running += Counter()  # removes the people who have no runs
 
-    async def next_after(self, request: Request) -> str | None:
-        """The thread that has waited longest for a run of this person to end, which needs tickets
-        now; None when there is none."""
-        waiting = self._waiting.get(person := _person(request))
+    async def pop_next_thread(self, request: Request) -> str | None:
+        """Unpark the thread that has waited longest for a run of this person to end.
+
+        Return its key: the thread needs tickets now. Return None when no thread waits.
+        """
+        waiting = self._waiting.get(person := _person_key(request))
         if not waiting:
             return None
         thread_key = next(iter(waiting))
@@ -67,9 +75,9 @@ class PerUserLimit:
         await self._mailbox.end_rest(thread_key)
         return thread_key
 
-    def _has(self, request: Request, runs: int) -> bool:
-        return self._running[_person(request)] >= runs
+    def _has_running(self, request: Request, runs: int) -> bool:
+        return self._running[_person_key(request)] >= runs
 
 
-def _person(request: Request) -> str:
+def _person_key(request: Request) -> str:
     return f"{request.team}:{request.user}"

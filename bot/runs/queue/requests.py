@@ -1,4 +1,7 @@
-"""What can be done with requests from outside a run: take in, take back, stop."""
+"""Operations on requests from outside a run: submit, withdraw, approve, stop.
+
+The Slack listeners and the operator commands use them; runs read the effects from the store.
+"""
 
 from __future__ import annotations
 
@@ -14,44 +17,44 @@ from bot.core.outcome import Outcome
 from bot.core.request import NEXT_MESSAGE, Again, Request
 from bot.runs.audit_trail import audited, decided
 from bot.runs.policy import budget_words
-from bot.runs.queue.engine import Engine, before_the_ack
-from bot.runs.queue.revisions import AskedBefore, Attempt, asked_before, attempts_at
+from bot.runs.queue.engine import Engine, within_ack_deadline
+from bot.runs.queue.revisions import EditScope, Revision, edit_scope_of, revisions_of
 from bot.store import Phase, Refusal, Stores
 from bot.store.threads.mailbox import Seen
 
 log = logging.getLogger(__name__)
 
-_STATUS_SECONDS = 3.0  # in which whoever took a request in has shown its first status
+_STATUS_SECONDS = 3.0  # within which the process that submitted a request shows its first status
 
 WROTE_INSTEAD = "a new message came before anybody decided"
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """For whoever listens to people."""
+    """The requests of a workspace, with everything that people can do to them from outside a run."""
 
     stores: Stores
     engine: Engine
-    note_repeated: Callable[[], None] = lambda: None
-    """Told of each event that comes again after all was done about it."""
+    on_repeated: Callable[[], None] = lambda: None
+    """Called for each event that Slack sends again after it was fully handled."""
 
     async def submit(self, request: Request, event_id: str) -> bool:
-        """Keep the request and have it run; False when it was taken in before.
+        """Store the request and queue it. Return False when it was submitted before.
 
-        Raises StoreUnavailable when that is not certain: do not acknowledge it then.
+        Raises StoreUnavailable when that is uncertain: then do not acknowledge the request.
         """
-        # Slack sends two events for a mention, and some again: the first does it all, unless its
-        # process died in the middle.
-        async with before_the_ack():
+        # Slack sends two events for a mention, and repeats some: the first event is fully handled,
+        # unless its process dies before that.
+        async with within_ack_deadline():
             seen = await self.stores.mailbox.seen(request, event_id)
         if seen is Seen.REPEATED:
-            self.note_repeated()
+            self.on_repeated()
         if seen is not Seen.NEW:
             return False
         new = await self.engine.submit(request, event_id)
         if new:
             log.info(
-                "taken in for %s in %s",
+                "request of %s in %s submitted",
                 request.user,
                 request.thread_key,
                 extra={"request_id": request.id},
@@ -60,14 +63,16 @@ class Requests:
             await self._decide_by_writing(request)
         if request.channel.startswith("D"):
             await self.stores.threads.join_direct(request.team, request.channel, request.user)
-        if not request.private:  # what only one person saw makes nobody's reply meant for us
+        if not request.private:  # replies to a message that only one person saw are not for the bot
             await self.stores.threads.join(request.thread_key, request.user)
         await self.stores.mailbox.note_submitted(request)
         return new
 
     async def _decide_by_writing(self, request: Request) -> None:
-        """Who writes something new in the thread takes back what they are asked there. Other ways of
-        asking, a shortcut or a schedule, say nothing of that."""
+        """Deny the approvals that wait for the author of a new message in the thread.
+
+        Requests that nobody typed there, such as a shortcut's or a schedule's, deny nothing.
+        """
         on_record = await self.stores.audit.beside(
             audited(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
         )
@@ -78,19 +83,20 @@ class Requests:
             await self.engine.wake(request.thread_key)
 
     async def pending(self, team: str, channel: str, thread: str | None) -> list[Approval]:
-        """What the thread's run waits for people to decide; without a thread, the runs of all threads
-        of the channel."""
-        here = f"{team}:{channel}:"
-        keys = [here + thread] if thread else await self._threads_of(here)
+        """Return the undecided approvals of the thread's run; without a thread, of all in the channel."""
+        prefix = f"{team}:{channel}:"
+        keys = [prefix + thread] if thread else await self._threads_of(prefix)
         return [approval for key in keys for approval in await self._pending(key)]
 
-    async def asked_alone(self, team: str, user: str) -> list[tuple[Approval, str]]:
-        """What `user` is asked with a card in their direct messages, by runs of other places, and the
-        ts of each card."""
+    async def approvals_in_dm(self, team: str, user: str) -> list[tuple[Approval, str]]:
+        """Return the approvals asked of `user` in their direct messages, each with its card's ts.
+
+        The runs that ask for them belong to other conversations.
+        """
         found: list[tuple[Approval, str]] = []
         for key in await self._threads_of(f"{team}:"):
-            waits = await self.stores.mailbox.is_parked(key)
-            for approval in await self._pending(key) if waits else ():
+            is_parked = await self.stores.mailbox.is_parked(key)
+            for approval in await self._pending(key) if is_parked else ():
                 ts = await self.stores.runs.card(approval.run_id, approval.card_for(user))
                 found += [(approval, ts)] if ts else []
         return found
@@ -100,20 +106,22 @@ class Requests:
             head = await self.stores.mailbox.head(thread_key)
             run_id = await self.stores.runs.id_of(head.id) if head else None
             asked = await self.stores.approvals.of_run(run_id) if run_id else []
-        except CorruptValue:  # it is set aside
+        except CorruptValue:  # the engine sets it aside
             return []
         return [each.approval for each in asked if each.decision is None]
 
     async def asked(self, approval_id: str) -> ApprovalRecord | None:
-        """A question that was put to people, and its answer if it has one."""
+        """Return an approval with its decision, if any; None when it is unknown."""
         return await self.stores.approvals.get(approval_id)
 
     async def decide(
         self, approval: Approval, decision: Decision, *, sha256: str
     ) -> Refusal | None:
-        """Answer a question, as it was shown (`sha256`), and have its run go on; None when this
-        answer counts. Raises StoreUnavailable when that is not certain, and NotPermitted for a yes
-        while the bot is paused: the question stays open."""
+        """Decide an approval as it was shown (`sha256`) and resume its run.
+
+        Return None when this decision counts, else why not. Raises StoreUnavailable when that is
+        uncertain, and NotPermitted for a yes while the bot is paused: the approval stays open.
+        """
         pause = await self.stores.pause.get() if decision.allows else None
         if pause is not None:
             raise NotPermitted(budget_words.paused_card(pause, "en-US"))
@@ -124,77 +132,81 @@ class Requests:
         )
         failpoint("approval-decided")
         await audit.settle(on_record.team)
-        # Also for one decided before: whoever did may have died before this line. One that is too
-        # late is shown to be so.
+        # Also for an approval decided before: the process that did so may have died before this line.
+        # The run shows an approval that expired as such.
         if refusal in (None, Refusal.DECIDED, Refusal.EXPIRED):
             await self.engine.wake(approval.thread_key)
         return refusal
 
     async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
-        """Take back what the message `ts` asked, and what repeated it, waiting or running; False when
-        none does either."""
+        """Withdraw the request of the message `ts` and its revisions, waiting or running.
+
+        Return False when none of them waits or runs.
+        """
         team, channel, _ = thread_key.split(":", 2)
         every = await self._of_message(team, channel, ts)
         for each in every:
-            await self._ask_rest(each)
+            await self._requeue_joined(each)
         return any([await self.take_back(each.request, by) for each in every])
 
-    async def _ask_rest(self, edit: Attempt) -> None:
-        """What an edit that is worked on answers again besides is asked by itself: its answer made
-        place for that of the edit."""
+    async def _requeue_joined(self, edit: Revision) -> None:
+        """Queue again, by themselves, the other messages that a running edit answers as well.
+
+        The edit's run replaces the answer that these messages had.
+        """
         if not edit.request.own or not await self.is_under_way(edit.request.id):
             return
-        for each in (await asked_before(self.stores, edit.request)).beside:
+        for each in (await edit_scope_of(self.stores, edit.request)).beside:
             await self.stores.mailbox.put_back(each.alone)
         await self.engine.wake(edit.request.thread_key)
 
     async def take_back(self, request: Request, by: str) -> bool:
-        """`withdraw`, for a request that is known."""
+        """Withdraw a known request, waiting or running. Return False when it does neither."""
         withdrawn = await self.stores.signals.withdraw(request, by)
         if withdrawn:
-            # Its status may only now be on the way.
+            # The process that submitted it may only now be showing its first status.
             await self.stores.stale_statuses.add(request.thread_key, after=_STATUS_SECONDS)
-            await self.engine.wake(request.thread_key)  # it may have rested
+            await self.engine.wake(request.thread_key)  # the thread may be parked
         return withdrawn
 
     async def is_under_way(self, request_id: str) -> bool:
-        """Whether a run of the request began and still owes its end."""
+        """Return whether a run of the request began and its final message is not delivered yet."""
         run_id = await self.stores.runs.id_of(request_id)
         begun = await self.stores.runs.begun_by(run_id) if run_id else None
         return begun is not None and begun[1] is not Phase.DELIVERED
 
-    async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
-        """How it stands with what a message asked; None when it asked nothing."""
+    async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
+        """Return everything that an edit of a message replaces; None when the message asked nothing."""
         request_id = await self.stores.mailbox.find(team, channel, ts)
         request = await self.stores.mailbox.get(request_id) if request_id else None
-        return await asked_before(self.stores, request) if request else None
+        return await edit_scope_of(self.stores, request) if request else None
 
     async def answers_to(self, team: str, channel: str, ts: str) -> list[tuple[str, bool]]:
-        """The messages that answer what the message `ts` asked, by their ts, and whether they answer
-        that alone."""
+        """Return the ts of each message that answers the message `ts`, and whether it answers only that."""
         found = []
         for each in await self._of_message(team, channel, ts):
-            # An edit that waits has the answer to what it revises.
+            # An edit that waits still shows the answer to the request that it revises.
             run_id = each.run_id or next(reversed(each.request.replaces), None)
             outcome = await self.stores.runs.outcome(run_id) if run_id else None
             message = await self.stores.runs.message(run_id) if run_id else None
             if message and outcome and not outcome.silent:
                 joined = await self.stores.runs.joined(each.request.id)
-                alone = not (each.is_guest or joined or each.request.own)
+                alone = not (each.joined_another or joined or each.request.own)
                 found.append((message, alone))
         return found
 
-    async def _of_message(self, team: str, channel: str, ts: str) -> list[Attempt]:
-        """What a message asked and what repeated that, as far as it goes with the message: all but
-        what was asked together with something else."""
+    async def _of_message(self, team: str, channel: str, ts: str) -> list[Revision]:
+        """Return the request of a message and its revisions.
+
+        A request that joined the run of another one comes without revisions: they belong to both.
+        """
         request_id = await self.stores.mailbox.find(team, channel, ts)
         request = await self.stores.mailbox.get(request_id) if request_id else None
-        every = await attempts_at(self.stores, request) if request else []
-        return every[:1] if every and every[0].is_guest else every
+        every = await revisions_of(self.stores, request) if request else []
+        return every[:1] if every and every[0].joined_another else every
 
     async def whole(self, request_id: str) -> Request | None:
-        """A request with what was asked together with it, to be asked again; None when it has
-        expired."""
+        """Return a request merged with those that joined its run, to ask it again; None when expired."""
         mailbox = self.stores.mailbox
         request = await mailbox.get(request_id)
         if request is None:
@@ -210,28 +222,32 @@ class Requests:
         )
 
     async def answered(self, request_id: str) -> tuple[Request, Outcome] | None:
-        """A request and how it ended; None before it did, and when that is not kept any more."""
+        """Return a request and its outcome; None while it has none, and after either has expired."""
         request = await self.stores.mailbox.get(request_id)
         run_id = await self.stores.runs.id_of(request_id)
         outcome = await self.stores.runs.outcome(run_id) if run_id else None
         return (request, outcome) if request and outcome else None
 
-    async def supersede(self, old: AskedBefore, new: Request) -> None:
-        """`new`, which was taken in, takes the place of `old` and of what repeated it: taken back
-        while they wait, stopped without a word while they run. Safe to repeat."""
+    async def supersede(self, old: EditScope, new: Request) -> None:
+        """Replace `old` and its revisions by `new`, which was submitted.
+
+        Waiting requests are withdrawn, and running ones stopped without a message. Safe to repeat.
+        """
         await self.stores.mailbox.claim_again(new, new.message)
         every = (old.request, *(each.now for each in old.beside))
-        for each in [a for now in every for a in await attempts_at(self.stores, now)]:
+        for each in [a for now in every for a in await revisions_of(self.stores, now)]:
             if await self.stores.signals.supersede(each.request, old.request.user):
                 await self.engine.wake(each.request.thread_key)
 
     async def cancel(
         self, thread_key: str, by: str, *, before: str | None = None, request_id: str = ""
     ) -> bool:
-        """Stop the thread's current run, and what `by` asked there and waits, but nothing that was
-        asked after `before`; False when there is nothing to stop, or the run is not that of
-        `request_id`, where it is given. Each of these requests still ends with a message of its
-        own."""
+        """Stop the thread's current run and the waiting requests of `by`.
+
+        Requests after the timestamp `before` are not stopped. Return False when there is nothing to
+        stop, or when `request_id` is given and the current run answers another request. Each stopped
+        request still ends with a final message.
+        """
         every = await self.stores.mailbox.all_of(thread_key)
         if request_id and not (every and every[0].id == request_id):
             return False
@@ -246,20 +262,18 @@ class Requests:
     async def cancel_in_channel(
         self, team: str, channel: str, by: str, *, before: str | None = None
     ) -> bool:
-        """`cancel` in every thread of a conversation."""
+        """Stop runs and waiting requests in every thread of a conversation, as `cancel` does."""
         found = await self._threads_of(f"{team}:{channel}:")
         return any([await self.cancel(thread_key, by, before=before) for thread_key in found])
 
     async def cancel_own(self, thread_key: str, by: str, *, request_id: str = "") -> bool:
-        """Stop the thread's current run if `by` asked for it, and if it is that of `request_id`,
-        where that is given."""
+        """Stop the thread's current run if `by` asked for it and it answers `request_id`, if given."""
         waiting = await self.stores.mailbox.all_of(thread_key)
         is_own = bool(waiting) and waiting[0].user == by
         return is_own and await self.cancel(thread_key, by, request_id=request_id)
 
-    async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
-        """Stop what `by` asked with the message `ts`, with the run that it has joined, or repeated
-        since."""
+    async def cancel_message(self, team: str, channel: str, ts: str, by: str) -> bool:
+        """Stop the request that `by` made with the message `ts`, its revisions, and the run it joined."""
         every = await self._of_message(team, channel, ts)
         if not every or every[0].request.user != by:
             return False
@@ -267,12 +281,12 @@ class Requests:
         keys = [(each.request.thread_key, each.begun_by) for each in own]
         return any([await self._stop(*key, by) for key in keys])
 
-    async def _threads_of(self, here: str) -> list[str]:
-        """The keys of threads that have requests and begin with that."""
-        return [key for key in await self.stores.mailbox.threads() if key.startswith(here)]
+    async def _threads_of(self, prefix: str) -> list[str]:
+        """Return the keys of threads that have requests and begin with `prefix`."""
+        return [key for key in await self.stores.mailbox.threads() if key.startswith(prefix)]
 
     async def _stop(self, thread_key: str, request_id: str, by: str) -> bool:
-        """Ask to stop a request, also one that is parked."""
+        """Signal a request to stop, and wake its thread in case it is parked."""
         stops = await self.stores.signals.request_cancel(thread_key, request_id, by)
         if stops:
             await self.engine.wake(thread_key)

@@ -1,4 +1,4 @@
-"""Runs that stop early so that another worker goes on at once (reliability 7)."""
+"""Handing a run over: a run stops early so that another worker resumes it at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.agent.state import OpenResponse
 class Requeue(Exception):
     """Raised by a handler to leave its request at the head of the mailbox for another worker.
 
-    The attempt is not counted, nor is one that ended in StoreUnavailable. `delay` is in seconds.
+    The attempt does not count as a failure. `delay` is the time in seconds until the next attempt.
     """
 
     def __init__(self, delay: float = 0.0) -> None:
@@ -18,9 +18,11 @@ class Requeue(Exception):
         self.delay = delay
 
 
-def can_rest(event: Event) -> bool:
-    """Whether a run can stop after `event`, once that is kept, with nothing to be done twice: before
-    the model is called, and before tools are run that nobody has begun."""
+def can_requeue(event: Event) -> bool:
+    """Return whether a run can stop after `event` is saved without repeating any work later.
+
+    That is so before a call to the model, and while tool calls are left that have not begun.
+    """
     if isinstance(event, TurnStarted):
         return True
     if not isinstance(event, Recorded | SavePoint) or event.state.open is None:
@@ -29,8 +31,11 @@ def can_rest(event: Event) -> bool:
 
 
 def has_work_left(response: OpenResponse) -> bool:
-    """A result alone is put up sooner than handed on; nobody knows what became of a change that was
-    begun and left."""
+    """Return whether a response has tool calls left that another worker can safely make.
+
+    A response with only a result left is posted sooner than handed over, and the effect of a call
+    that began and did not end is unknown.
+    """
     answered = {output.call_id for output in response.outputs}
     left = [call for call in response.response.calls if call["call_id"] not in answered]
     return answered.issuperset(response.begun) and any(call["name"] != COMPLETE for call in left)

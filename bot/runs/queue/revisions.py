@@ -1,6 +1,6 @@
-"""A question and what repeated it: each Retry, Regenerate and Go deeper answers it once more.
+"""Revisions of a request: each edit, Retry, Regenerate and Go deeper answers it once more.
 
-Who edits or deletes the question means all of them, whoever asked for them.
+An edit or a deletion of the original message applies to all of its revisions, whoever asked for them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ _OVER = (Phase.FINISHED, Phase.DELIVERED)
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """One of them, and the run that answers it, if that has begun: another request may have begun
-    it, `begun_by`, and this one joined it. `is_over` says whether that run has decided its end."""
+class Revision:
+    """A request, original or repeated, and the run that answers it, if that has begun.
+
+    `begun_by` is the id of the request that began the run: this one may have joined it. `is_over`
+    says whether the run has decided its outcome.
+    """
 
     request: Request
     run_id: str | None
@@ -25,47 +28,52 @@ class Attempt:
     is_over: bool
 
     @property
-    def is_guest(self) -> bool:
-        """Whether the run answers something else besides."""
+    def joined_another(self) -> bool:
+        """Whether the request joined a run that another request began."""
         return self.begun_by != self.request.id
 
     @property
     def has_own_run(self) -> bool:
-        """Whether its run may be stopped, or its answer replaced, by an edit. Before its end a run
-        that it joined goes on without it, and is told."""
-        return self.run_id is not None and (self.is_over or not self.is_guest)
+        """Whether an edit may stop the run or replace its answer.
+
+        A joined run that has not ended goes on without this request, and the model is told so.
+        """
+        return self.run_id is not None and (self.is_over or not self.joined_another)
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What a message asks: as it was asked `first`, and `now`, after its edits."""
+class MessageVersions:
+    """A message as a request: as it was written `first`, and as it is `now`, after its edits."""
 
     first: Request
     now: Request
 
     @property
     def alone(self) -> Request:
-        """It, to be answered once more without what was asked beside it."""
+        """The current request, to be answered again without the messages that joined its run."""
         changes = {"text": self.now.said, "own": "", "replaces": (), "superseded": False}
         return self.now.model_copy(update={**changes, "again": Again.REGENERATE})
 
 
 @dataclass(frozen=True, slots=True)
-class AskedBefore:
-    """What a message asks, what a run that is over answered together with it, and the runs whose
-    answers to any of this an edit replaces, the newest last."""
+class EditScope:
+    """Everything that an edit of a message affects.
 
-    words: Words
-    beside: tuple[Words, ...] = ()
+    `versions` are the versions of the message, `beside` the other messages that an ended run answered
+    together with it, and `runs` the ids of the runs whose answers the edit replaces, newest last.
+    """
+
+    versions: MessageVersions
+    beside: tuple[MessageVersions, ...] = ()
     runs: tuple[str, ...] = ()
 
     @property
     def request(self) -> Request:
-        return self.words.now
+        return self.versions.now
 
     def edited(self, new: Request) -> Request:
-        """`new`, an edit of the request, with all that is to be answered again."""
-        first = self.words.first
+        """Return `new`, an edit of the request, merged with all messages to be answered again."""
+        first = self.versions.first
         new = new.model_copy(update={"quoted": first.quoted, "files": first.files})
         if not self.beside:
             return new
@@ -82,34 +90,37 @@ class AskedBefore:
         return new.model_copy(update=together)
 
 
-async def asked_before(stores: Stores, request: Request) -> AskedBefore:
-    """How it stands with what a message asked, of which `request` is the last edit."""
+async def edit_scope_of(stores: Stores, request: Request) -> EditScope:
+    """Return everything that a further edit of a message replaces; `request` is its last edit."""
     before = await stores.mailbox.kept(request.revises)
     first = before[0] if before else request
     beside = await _beside(stores, first)
     every = [
         each
         for now in (*before, request, *(b.now for b in beside))
-        for each in await attempts_at(stores, now)
+        for each in await revisions_of(stores, now)
     ]
-    return AskedBefore(Words(first, request), tuple(beside), replaced_by_edit(every))
+    return EditScope(MessageVersions(first, request), tuple(beside), replaced_by_edit(every))
 
 
-async def as_it_begins(stores: Stores, edit: Request) -> Request:
-    """Return an edit with what is to be answered with it and replaced by it, now that its run begins:
-    the runs before it are over, whatever they were doing when it was made."""
+async def refresh_edit(stores: Stores, edit: Request) -> Request:
+    """Return an edit with the messages it answers and the answers it replaces as of now.
+
+    Call it when the edit's run begins: earlier runs that still worked when the edit was made have
+    ended by then.
+    """
     before = await stores.mailbox.kept(edit.revises)
     if not before:
         return edit
-    asked = await asked_before(stores, before[-1])
-    alone = {"text": edit.said, "own": "", "replaces": asked.runs}
-    now = asked.edited(edit.model_copy(update=alone))
+    scope = await edit_scope_of(stores, before[-1])
+    alone = {"text": edit.said, "own": "", "replaces": scope.runs}
+    now = scope.edited(edit.model_copy(update=alone))
     if now != edit:
         await stores.mailbox.rewrite(now)
     return now
 
 
-async def _beside(stores: Stores, first: Request) -> list[Words]:
+async def _beside(stores: Stores, first: Request) -> list[MessageVersions]:
     run_id = await stores.runs.id_of(first.id)
     begun = await stores.runs.begun_by(run_id) if run_id else None
     if begun is None or begun[1] not in _OVER:
@@ -119,7 +130,7 @@ async def _beside(stores: Stores, first: Request) -> list[Words]:
         return []
     others = [each for each in await stores.mailbox.kept(ids) if each.id != first.id]
     return [
-        Words(each, await _now(stores, each))
+        MessageVersions(each, await _now(stores, each))
         for each in others
         if await stores.runs.id_of(each.id) == run_id
     ]
@@ -130,27 +141,27 @@ async def _now(stores: Stores, first: Request) -> Request:
     return (await stores.mailbox.get(found) if found else None) or first
 
 
-async def attempts_at(stores: Stores, request: Request) -> list[Attempt]:
-    """`request` first, then its repetitions, the newest last."""
-    known = [await _attempt(stores, request)]
-    for each in known:  # which grows meanwhile
+async def revisions_of(stores: Stores, request: Request) -> list[Revision]:
+    """Return `request` first, then its repetitions, newest last."""
+    known = [await _revision(stores, request)]
+    for each in known:  # the list grows in the loop: a repetition may be repeated
         repeated = await stores.mailbox.repetitions(request.team, each.begun_by)
-        known += [await _attempt(stores, one) for one in repeated]
+        known += [await _revision(stores, one) for one in repeated]
     return [known[0], *sorted(known[1:], key=lambda each: each.request.received_at)]
 
 
-def replaced_by_edit(attempts: Sequence[Attempt]) -> tuple[str, ...]:
-    """The runs whose answers an edit replaces, the newest last."""
-    before = (run_id for each in attempts for run_id in each.request.replaces)
-    begun = (each.run_id for each in attempts if each.run_id and each.has_own_run)
+def replaced_by_edit(revisions: Sequence[Revision]) -> tuple[str, ...]:
+    """Return the ids of the runs whose answers an edit replaces, newest last."""
+    before = (run_id for each in revisions for run_id in each.request.replaces)
+    begun = (each.run_id for each in revisions if each.run_id and each.has_own_run)
     return tuple(dict.fromkeys((*before, *begun)))
 
 
-async def _attempt(stores: Stores, request: Request) -> Attempt:
+async def _revision(stores: Stores, request: Request) -> Revision:
     run_id = await stores.runs.id_of(request.id)
     begun = await stores.runs.begun_by(run_id) if run_id else None
     if begun is None:
-        return Attempt(request, run_id, request.id, is_over=run_id is not None)
-    if request.id not in (begun[0], *await stores.runs.joined(begun[0])):  # it was left out again
-        return Attempt(request, None, request.id, is_over=False)
-    return Attempt(request, run_id, begun[0], begun[1] in _OVER)
+        return Revision(request, run_id, request.id, is_over=run_id is not None)
+    if request.id not in (begun[0], *await stores.runs.joined(begun[0])):  # it has left the run
+        return Revision(request, None, request.id, is_over=False)
+    return Revision(request, run_id, begun[0], begun[1] in _OVER)

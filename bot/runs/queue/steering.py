@@ -1,8 +1,8 @@
-"""Messages that come while a run works, or together with the one that began it.
+"""Steering: messages that join a run while it works.
 
-What its author writes in the thread is taken into the run before its next call to the model, and
-answered with the rest; `during_run` of a channel says whether. What others write waits for its
-turn, and so does what comes too late for another call.
+Before each call to the model, a run takes in what its author has written in the thread since, and
+answers it with the rest; the channel setting `during_run` can turn that off. Messages of other
+people, and messages after the last call to the model, wait for a run of their own.
 """
 
 from __future__ import annotations
@@ -25,26 +25,29 @@ from bot.core.request import Entry, Request
 
 MOST_MESSAGES = 200
 MOST_CHARACTERS = 60_000
-"""Of all messages of a run together; further ones wait for the next."""
+"""Limits for all messages of a run together; further messages wait for the next run."""
 
 _ELSEWHERE = frozenset({Entry.WORKFLOW_STEP, Entry.HEADLESS})
-"""Something waits for their answers that is no reader of the thread."""
+"""Requests whose answers go to a program rather than to readers of the thread."""
 
 
 class Waiting(Protocol):
-    """The mailbox, as far as it is needed here."""
+    """The part of the mailbox that steering needs."""
 
     async def behind(self, request: Request, most: int) -> list[Request]:
-        """The requests that wait behind `request`, in their order."""
+        """Return up to `most` requests that wait behind `request`, in order."""
 
     async def gone(self, requests: Sequence[Request]) -> list[Request]:
-        """Those that were taken back or edited."""
+        """Return the requests that were withdrawn or edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What `items` tell the model: the requests `joining` are taken in, and those that the run then
-    has besides its first, `joined`, lack what was taken back."""
+    """A change of the requests that a run answers, which `items` tell the model.
+
+    `joining` are the new requests; `joined` are all requests beside the first one after the change,
+    without those that were withdrawn.
+    """
 
     items: tuple[Item, ...]
     joining: list[Request]
@@ -52,11 +55,12 @@ class Change:
 
 
 class Steering(Hooks):
-    """Of one run. `joined` are the requests that it has taken in beside the one that began it; with
-    `is_short` some of them were taken back while no worker had the run.
+    """The steering of one run, as a hook of the loop.
 
-    Whoever keeps what the run adds to its conversation keeps in the same step who joins and leaves
-    (`change`), so that no message is lost, asked twice, or told of twice; and then says so (`kept`).
+    `joined` are the requests that the run answers beside the one that began it; with `is_short`, some
+    were withdrawn while no worker had the run. The caller saves each `change` in the same step as
+    the conversation that tells the model about it, so that no message is lost or told twice, and
+    then calls `kept`.
     """
 
     inherited = False
@@ -98,15 +102,15 @@ class Steering(Hooks):
         return self._offered.items
 
     def requests(self) -> Sequence[Request]:
-        """All that the run is to answer."""
+        """Return all requests that the run answers."""
         return (self._request, *self.joined)
 
     def asked(self) -> str:
-        """In the words of those who asked it."""
+        """Return the text of all requests that the run answers."""
         return "\n\n".join(each.text for each in self.requests())
 
     def change(self, state: LoopState) -> Change | None:
-        """Return what the last messages to the model change, if they are in what is about to be kept."""
+        """Return the change that the last messages told the model, if `state` is about to save them."""
         offered, pending = self._offered, {id(item) for item in state.pending}
         if offered is None or not any(id(item) in pending for item in offered.items):
             return None
@@ -115,7 +119,7 @@ class Steering(Hooks):
         return offered
 
     def kept(self, change: Change | None) -> None:
-        """Go on from a `change` that was kept."""
+        """Apply a `change` that was saved."""
         if change is None:
             return
         if change.joining:
@@ -125,7 +129,7 @@ class Steering(Hooks):
         self._is_short, self._offered = False, None
 
     def news(self) -> list[Event]:
-        """What is to be told of those that joined since the last time."""
+        """Return an event about the requests that joined since the last call, if any."""
         new, self._untold = self._untold, []
         if not new:
             return []
@@ -151,12 +155,12 @@ def _size(request: Request) -> int:
 
 
 def _takes_more(request: Request) -> bool:
-    """Whether it has an ordinary answer that everybody sees, below all that was said before."""
+    """Return whether more messages may join: the answer is ordinary, public and last in the thread."""
     ordinary = request.response_type == "Answer" and request.response_schema is None
     below = not request.replaces and request.entry not in _ELSEWHERE
     return ordinary and below and not request.private and request.counts
 
 
 def _is_plain(request: Request) -> bool:
-    """Whether somebody typed it into the thread, and no more is wanted than such an answer."""
+    """Return whether somebody typed the request in the thread and expects an ordinary answer."""
     return request.is_typed and _takes_more(request)

@@ -14,7 +14,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
 from bot.runs.audit_trail import Record, refused
-from bot.runs.queue.revisions import AskedBefore
+from bot.runs.queue.revisions import EditScope
 from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.render import words
 from bot.slack.render.buttons import STOP, Stops
@@ -28,7 +28,7 @@ STOP_REACTIONS = frozenset(
 class RunControl(Protocol):
     """What is known of runs, and stops them: that returns False when there is nothing to stop."""
 
-    async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
+    async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
         """The request that the message `ts` is; None when it is none."""
 
     async def cancel(
@@ -45,7 +45,7 @@ class RunControl(Protocol):
     async def cancel_own(self, thread_key: str, by: str, *, request_id: str = "") -> bool:
         """The thread's run, if `by` asked for it, and if it is that of `request_id`."""
 
-    async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
+    async def cancel_message(self, team: str, channel: str, ts: str, by: str) -> bool:
         """What `by` asked with the message `ts`."""
 
 
@@ -85,7 +85,7 @@ class StopAction:
 
     async def is_request(self, channel: str, ts: str) -> bool:
         """Whether a message was taken in: then it is answered, however often Slack tells of it."""
-        return await self._running.asked_with(self._identity.team, channel, ts) is not None
+        return await self._running.edit_scope(self._identity.team, channel, ts) is not None
 
     async def reacted(self, event: Mapping[str, Any]) -> None:
         """A reaction that says stop, on a question or on the message of the run."""
@@ -99,7 +99,7 @@ class StopAction:
             return
         team = self._identity.team
         if event.get("item_user") != self._identity.user:
-            await self._running.cancel_asked(team, channel, ts, user)
+            await self._running.cancel_message(team, channel, ts, user)
         elif stops := await self._runs_in(channel, ts):
             await self._running.cancel_own(stops.thread_key, user, request_id=stops.request_id)
 

@@ -20,7 +20,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.request import Again, Request
 from bot.core.text.redaction import redacted
-from bot.runs.queue.revisions import AskedBefore
+from bot.runs.queue.revisions import EditScope
 from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.incoming.intake import Intake
 from bot.slack.incoming.short_replies import is_stop
@@ -43,7 +43,7 @@ _TIMES = 5
 class Asked(Protocol):
     """What was asked with messages."""
 
-    async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
+    async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
         """How it stands with what a message asked; None when it asked nothing, or nothing is known of
         it any more."""
 
@@ -51,7 +51,7 @@ class Asked(Protocol):
         """The messages that answer what the message `ts` asked, by their ts, and whether they answer
         that alone."""
 
-    async def supersede(self, old: AskedBefore, new: Request) -> None:
+    async def supersede(self, old: EditScope, new: Request) -> None:
         """`new`, which was taken in, takes the place of `old`. Safe to repeat."""
 
     async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
@@ -81,7 +81,7 @@ class Edits:
         if "edited" not in now or text == old or now.get("bot_id"):
             return
         team, channel, ts = self._identity.team, str(event["channel"]), str(now["ts"])
-        asked = await self._asked.asked_with(team, channel, ts)
+        asked = await self._asked.edit_scope(team, channel, ts)
         if asked:
             await self._revise(asked, now, event_id)
         elif mentions(text, self._identity.user) and not mentions(old, self._identity.user):
@@ -117,7 +117,7 @@ class Edits:
         except (SlackApiError, ValueError, *TRANSPORT_ERRORS) as error:
             log.info("An answer does not say that its question is gone: %s", type(error).__name__)
 
-    async def _revise(self, asked: AskedBefore, now: Event, event_id: str) -> None:
+    async def _revise(self, asked: EditScope, now: Event, event_id: str) -> None:
         old = asked.request
         edited, user = str(now["edited"]["ts"]), now.get("user")
         text = redacted(await self._intake.question(str(now.get("text") or "")))

@@ -52,7 +52,7 @@ class PendingApprovals(Protocol):
     async def pending(self, team: str, channel: str, thread: str | None) -> Sequence[Approval]:
         """What the run of a thread waits for; without one, the runs of all threads of the channel."""
 
-    async def asked_alone(self, team: str, user: str) -> Sequence[tuple[Approval, str]]:
+    async def approvals_in_dm(self, team: str, user: str) -> Sequence[tuple[Approval, str]]:
         """What runs elsewhere ask `user` with a card in their direct messages, and its ts."""
 
 
@@ -234,7 +234,7 @@ class Intake:
     async def _asked_here(self, event: Event) -> list[Approval]:
         """What runs elsewhere ask the author with a card in this direct message; in a thread, what
         the card that it stands below asks."""
-        cards = await self._questions.asked_alone(self._identity.team, event["user"])
+        cards = await self._questions.approvals_in_dm(self._identity.team, event["user"])
         return [each for each, ts in cards if event.get("thread_ts") in (None, ts)]
 
     async def _is_first_notice(self, event: Event) -> bool:

@@ -83,13 +83,13 @@ async def test_each_way_to_stop_says_when_there_is_nothing(stores: Stores, redis
         assert not await requests.cancel(THREAD, "U1")
         assert not await requests.cancel_in_channel("T1", "C1", "U1")
         assert not await requests.cancel_own(THREAD, "U1")
-        assert not await requests.cancel_asked("T1", "C1", question.ts, "U1")
+        assert not await requests.cancel_message("T1", "C1", question.ts, "U1")
         await stores.mailbox.submit(question, event_id=question.id)
         assert not await requests.cancel_own(THREAD, "U2")
-        assert not await requests.cancel_asked("T1", "C1", question.ts, "U2")
+        assert not await requests.cancel_message("T1", "C1", question.ts, "U2")
         assert not await requests.cancel_in_channel("T1", "C2", "U1")
         assert await requests.cancel_own(THREAD, "U1")
-        assert await requests.cancel_asked("T1", "C1", question.ts, "U1")
+        assert await requests.cancel_message("T1", "C1", question.ts, "U1")
         assert await requests.cancel_in_channel("T1", "C1", "U1")
 
 

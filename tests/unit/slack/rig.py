@@ -25,7 +25,7 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import BudgetPolicy, Budgets, Standing
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.preferences import PreferenceBook
-from bot.runs.queue.revisions import AskedBefore, Words
+from bot.runs.queue.revisions import EditScope, MessageVersions
 from bot.services.mcp import McpServers
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.schedules import WorkspaceSchedules
@@ -77,7 +77,7 @@ class Mailbox:
     async def pending(self, *_: object) -> list[Approval]:
         return []
 
-    async def asked_alone(self, *_: object) -> list[tuple[Approval, str]]:
+    async def approvals_in_dm(self, *_: object) -> list[tuple[Approval, str]]:
         return []
 
     async def record(self, entries: Sequence[AuditEntry]) -> None:
@@ -107,14 +107,14 @@ class Mailbox:
         self.requests.append(request)
         return True
 
-    async def asked_with(self, team: str, channel: str, ts: str) -> AskedBefore | None:
+    async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
         found = [r for r in self.requests if ts in (r.ts, r.message) and r.channel == channel]
-        return AskedBefore(Words(found[0], found[-1]), runs=self.begun) if found else None
+        return EditScope(MessageVersions(found[0], found[-1]), runs=self.begun) if found else None
 
     async def answers_to(self, *_: object) -> list[tuple[str, bool]]:
         return []
 
-    async def supersede(self, old: AskedBefore, new: Request) -> None:
+    async def supersede(self, old: EditScope, new: Request) -> None:
         self.superseded.append((old.request.id, new.id))
 
     async def withdraw(self, thread_key: str, ts: str, user: str) -> bool:
@@ -137,7 +137,7 @@ class Mailbox:
             return False
         return await self.cancel(thread_key, by)
 
-    async def cancel_asked(self, team: str, channel: str, ts: str, by: str) -> bool:
+    async def cancel_message(self, team: str, channel: str, ts: str, by: str) -> bool:
         asked = next((r for r in self.requests if (r.channel, r.ts) == (channel, ts)), None)
         if asked is None or asked.user != by:
             return False
