@@ -1,1 +1,1 @@
-"""The words everybody uses: requests, answers, outcomes, errors, ids."""
+"""Domain types that every other package uses: requests, answers, outcomes, errors and ids."""

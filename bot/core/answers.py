@@ -1,8 +1,8 @@
-"""What a run returns: typed answers (C1, C3) and the pieces they are made of.
+"""Response types: the typed answers that a run returns, and their parts.
 
-A model class here is at once the schema of `complete_task`, the record in the store and what a
-renderer draws. Descriptions are read by the model. A new kind of answer is one class here, one
-entry in `RESPONSE_TYPES` and one renderer.
+Each class serves three purposes: schema of the `complete_task` tool, record in the store, and input
+of a renderer. The model reads the docstrings and the field descriptions. To add a response type,
+write one class here, one entry in `RESPONSE_TYPES` and one renderer.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Table(BaseModel):
 
 
 class Result(BaseModel):
-    """What every response type has.
+    """Base class of the response types.
 
-    `text_field` names the field that takes plain text when a model will not call `complete_task`
-    (C4); the others can all be empty, an enumeration then stands at its last and weakest value.
+    `text_field` names the field that holds a plain-text answer when the model does not call
+    `complete_task`. All other fields can then be empty; an enumeration takes its last, weakest value.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -153,10 +153,10 @@ RESPONSE_TYPES: dict[str, type[Result]] = {
     "ActionItems": ActionItems,
     "DraftReply": DraftReply,
 }
-"""Response types by the name that requests and outcomes store, which a class keeps when it is renamed."""
+"""Response types by stored name. Renaming a class does not change its stored name."""
 
 GIVEN = "GivenResult"
-"""The stored name of a type that a request brings with it, as a JSON schema."""
+"""The stored name of a response type that the request itself defines, as a JSON schema."""
 
 _STORED_NAMES: dict[type[BaseModel], str] = {model: name for name, model in RESPONSE_TYPES.items()}
 
@@ -167,7 +167,7 @@ def stored_name(model: type[BaseModel]) -> str:
 
 
 class Series(BaseModel):
-    """One line, or one colour of bars: a value per label; null where there is none."""
+    """One data series of a chart: a value for each label, null where a value is missing."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -176,7 +176,7 @@ class Series(BaseModel):
 
 
 class Chart(BaseModel):
-    """A chart as data, saved as an artifact under its handle.
+    """A chart as data, saved as an artifact under a handle.
 
     `image` is the handle of a PNG of the same chart, for clients that cannot draw the data.
     """

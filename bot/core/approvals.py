@@ -1,4 +1,4 @@
-"""What a person must decide about before it is done, and what they decided (D6, reliability 10)."""
+"""Approvals: tool calls that a person must allow first, and the decisions that people made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.core.text.invisible_text import exact, readable
 from bot.core.text.redaction import redacted
 
 MENTIONED = "people mentioned"
-"""Stands beside the arguments that are the same wherever an approval for the thread counts."""
+"""Added to the fixed arguments of a standing approval: the mentioned people must be the same too."""
 
 
 QUESTION_EDITED = "the question was edited before anybody decided"
@@ -24,37 +24,39 @@ QUESTION_DELETED = "the question was deleted"
 
 
 class Verdict(StrEnum):
-    """What became of a question."""
+    """How an approval was decided."""
 
     APPROVED = "approved"
-    STANDING = "standing"  # approved, and so is the like of it in this thread for a while
+    STANDING = "standing"  # approved, also for similar calls in this thread for some hours
     DENIED = "denied"
-    EXPIRED = "expired"  # nobody decided in time, or nobody acted on it in time
-    WITHDRAWN = "withdrawn"  # the run ended first
+    EXPIRED = "expired"  # nobody decided in time, or the call was not made in time
+    WITHDRAWN = "withdrawn"  # the run ended before a decision
 
 
 class Made(StrEnum):
-    """What became of a call that was approved."""
+    """How far an approved call has come."""
 
     BEGUN = "begun"
     DONE = "done"
     FAILED = "failed"
-    CUT_OFF = "cut_off"  # the run ended in the middle of it
-    NEVER = "never"  # the run ended before it
+    CUT_OFF = "cut_off"  # the run ended during the call
+    NEVER = "never"  # the run ended before the call
 
 
 class Approval(BaseModel):
-    """A question put to people: may this call be made?
+    """An approval request: a tool call that waits until a person allows or denies it.
 
-    `id` is the call's idempotency key, which begins with the run. `arguments` is the canonical JSON
-    of exactly what will be done, and `sha256` that of tool and arguments: what is approved is
-    nothing else. `mentions` are those whom its text mentions, as they are shown, and `mentioned` their
-    ids, which `sha256` holds as well; with `other_names` more in it looks like a mention, and is none.
-    `requester` asked for it; only `approvers` may decide; `asked_at` and `expires`
-    are in seconds since the epoch. `standing` names what an approval for the thread would cover:
-    this tool with the same values of the arguments `fixed`, for `standing_hours`; "" when none is
-    offered. `mutates`: the call changes something, and does not only read.
-    What a `private` question asks for has no card in the thread.
+    - `id`: the idempotency key of the call; it begins with the run's id.
+    - `arguments`: canonical JSON of the exact call. `sha256` covers the tool, the arguments and the
+      ids in `mentioned`, so that a decision applies to this call only.
+    - `mentions`, `mentioned`: the people that the text mentions, as displayed and as ids. With
+      `other_names` the text also has names that look like mentions but notify nobody.
+    - `requester` asked for the call; only `approvers` may decide.
+    - `asked_at`, `expires`: seconds since the epoch.
+    - `standing`: key of the standing approval that approvers may give: this tool, with the same
+      values of the arguments named in `fixed`, for `standing_hours`. "" when none is offered.
+    - `mutates`: whether the call changes something.
+    - `private`: the request is private, so the thread shows no card.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -84,13 +86,16 @@ class Approval(BaseModel):
         return self.id.partition(":")[0]
 
     def card_for(self, user: str) -> str:
-        """The name under which a card is kept that `user` has in their direct messages."""
+        """Return the name under which the store keeps the card in the direct messages of `user`."""
         return f"{self.id}:{user}"
 
 
 class Decision(BaseModel):
-    """What was decided: by whom (a user's id, "" when by nobody), and when, in seconds since the
-    epoch. `name` is what people call them; `comment` says why, if somebody or something did."""
+    """The decision about an approval.
+
+    `by` is the user id of the approver, "" when no person decided, and `name` their display name.
+    `comment` is the reason, if any. `at` is in seconds since the epoch.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -107,13 +112,13 @@ class Decision(BaseModel):
 
     @property
     def of_words_taken_back(self) -> bool:
-        """Whether nobody decided, as the words that it is about were edited or deleted."""
+        """Whether the decision was made because the author edited or deleted the question."""
         return not self.by and self.comment in (QUESTION_EDITED, QUESTION_DELETED)
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRecord:
-    """A question, its answer once there is one, and what came of a yes."""
+    """An approval with its decision, None while open, and the progress of the approved call."""
 
     approval: Approval
     decision: Decision | None = None
@@ -121,16 +126,18 @@ class ApprovalRecord:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of it changes any more."""
+        """Whether the record is final."""
         if self.decision is None or not self.decision.allows:
             return self.decision is not None
         return self.made not in (None, Made.BEGUN)
 
 
 def exact_arguments(given: Any) -> Any:
-    """Return the JSON value `given` in the one form in which arguments are shown, hashed and sent:
-    texts and keys as `exact` has them, secrets redacted, keys in order. Two calls that look alike
-    are the same call."""
+    """Return the normalized form of a JSON value that is shown, hashed and sent.
+
+    Strings and keys pass through `exact`, secrets are redacted and keys sorted, so that two calls
+    that look the same to an approver are the same call.
+    """
     match given:
         case str():
             return redacted(exact(given))
@@ -144,28 +151,33 @@ def exact_arguments(given: Any) -> Any:
 
 
 MOST_SHOWN = 100_000
-"""Characters of arguments, laid out to be read, that people can be shown whole."""
+"""Longest pretty-printed arguments, in characters, that an approver can be shown in full."""
 
 
 def laid_out(arguments: str) -> str:
-    """Return canonical `arguments` as people read them where they are many or deep."""
+    """Return canonical `arguments` as indented JSON for people to read."""
     values = json.loads(arguments)
     text = json.dumps(values, indent=1, ensure_ascii=False)
     return text if readable(text) == text else json.dumps(values, indent=1)
 
 
 def holds_secret(arguments: str) -> bool:
-    """Whether canonical `arguments` hold what must not be shown to those who approve them: what
-    looks like a secret only beside the name of its argument."""
+    """Return whether canonical `arguments` contain a secret that approvers must not see.
+
+    Some values look like secrets only beside the name of their argument, such as "password".
+    """
     return redacted(arguments) != arguments
 
 
 def canonical(arguments: BaseModel) -> str:
-    """Arguments as JSON, the same for the same values."""
+    """Return arguments as JSON; equal values give equal text."""
     return json.dumps(arguments.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
 
 
 def digest(tool: str, arguments: str, mentioned: Sequence[str] = ()) -> str:
-    """What an approval is bound to; `arguments` are canonical, `mentioned` ids of people."""
+    """Return the SHA-256 that binds an approval to its call.
+
+    `arguments` are canonical JSON, `mentioned` the ids of the mentioned people.
+    """
     lines = "\n".join((tool, arguments, *mentioned))  # canonical JSON is one line
     return hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()

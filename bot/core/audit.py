@@ -1,4 +1,4 @@
-"""What is kept of who did what, for whoever has to answer for the bot (reliability 15)."""
+"""Audit log entries: who did what and when, for the people responsible for the bot."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class AuditKind(StrEnum):
-    """What happened."""
+    """The kind of event that an audit entry records."""
 
-    REFUSED = "refused"  # somebody was not let in, or tried what only others may
-    ASKED = "asked"  # a request was begun to be worked on
+    REFUSED = "refused"  # a person was denied access, or lacked the permission
+    ASKED = "asked"  # a run of a request began
     BEGUN = "begun"  # a tool that changes something is about to run
-    CALLED = "called"  # a tool was called, or refused
-    DECIDED = "decided"  # somebody approved a call, or did not
-    ENDED = "ended"  # a request had its end, and what it took
-    ADMINISTERED = "administered"  # an admin or the operator changed something
+    CALLED = "called"  # a tool was called, or the call was refused
+    DECIDED = "decided"  # an approval was decided
+    ENDED = "ended"  # a run ended; the entry has its cost
+    ADMINISTERED = "administered"  # an admin or the operator changed a setting
 
 
 class AuditEntry(BaseModel):
-    """No words of anybody: `arguments` is the SHA-256 of a call's tool and canonical arguments.
+    """One entry of the audit log. It quotes nobody.
 
-    `who` is a user's id where an entry is written and read, and a pseudonym where it is kept.
-    `channel` is "" for a direct message, which would name its person. `what` is the tool, verdict,
-    reason or change; `cost` in US dollars. `unknown` says of a call that it was cut off: whether it
-    changed something is not known.
+    - `who`: a user id; the stored entry has a pseudonym instead.
+    - `channel`: "" for a direct message, because that channel's id would identify the person.
+    - `what`: the tool, verdict, reason or change.
+    - `unknown`: the call was cut off, so nobody knows whether it changed something.
+    - `arguments`: SHA-256 of the tool and its canonical arguments.
+    - `cost`: US dollars.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -50,17 +52,19 @@ class AuditEntry(BaseModel):
 
 
 def chained(previous: str, entry: str) -> str:
-    """The hash of an entry, as JSON, that comes after the one with the hash `previous`."""
+    """Return the hash of `entry`, as JSON, that follows the entry with the hash `previous`."""
     return hashlib.sha256(f"{previous}\n{entry}".encode()).hexdigest()
 
 
 class AuditHead(BaseModel):
-    """How far a workspace's log goes, kept apart from its entries, so that a missing one shows.
+    """The head of a workspace's log, stored apart from the entries so that a missing entry shows.
 
-    `count` entries were written so far, the last with the hash `hash`; the oldest `trimmed` of them
-    were removed when their time was over, the last of these with the hash `anchor`. The first
-    `unsealed` entries were written while the head bore no seal. `broken_at` is when a process found
-    the log changed by somebody else, "" if none did. `seal` is the HMAC over all else.
+    - `count`, `hash`: how many entries were ever written, and the hash of the last.
+    - `trimmed`, `anchor`: how many of the oldest entries have expired, and the hash of the last of
+      these.
+    - `unsealed`: how many of the first entries were written while the head had no seal.
+    - `broken_at`: when a process found that somebody else had changed the log, "" if never.
+    - `seal`: the HMAC over all other fields.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -75,20 +79,20 @@ class AuditHead(BaseModel):
     seal: str = ""
 
     def sealed(self, team: str, keys: Sequence[bytes]) -> AuditHead:
-        """Return this head with a seal made with the first of `keys`, or none without keys."""
+        """Return this head sealed with the first of `keys`, or unsealed without keys."""
         return self.model_copy(update={"seal": self._seal(team, keys[0]) if keys else ""})
 
     def sealed_by(self, team: str, keys: Sequence[bytes]) -> int | None:
-        """Return which of `keys` made the seal, None when none of them did."""
-        made = (hmac.compare_digest(self._seal(team, key), self.seal) for key in keys)
-        return next((number for number, fits in enumerate(made) if fits), None)
+        """Return the index of the key that made the seal, None when none of `keys` did."""
+        matches = (hmac.compare_digest(self._seal(team, key), self.seal) for key in keys)
+        return next((index for index, is_match in enumerate(matches) if is_match), None)
 
     def _seal(self, team: str, key: bytes) -> str:
-        sealed = f"{team}\n{self.model_dump_json(exclude={'seal'})}"
-        return hmac.new(key, sealed.encode(), hashlib.sha256).hexdigest()
+        message = f"{team}\n{self.model_dump_json(exclude={'seal'})}"
+        return hmac.new(key, message.encode(), hashlib.sha256).hexdigest()
 
 
 def audit_keys(encryption_keys: str) -> tuple[bytes, ...]:
-    """Derive the keys that seal the log from BOT_ENCRYPTION_KEYS, in their order."""
+    """Derive the keys that seal the audit log from BOT_ENCRYPTION_KEYS, in the same order."""
     keys = filter(None, (each.strip() for each in encryption_keys.split(",")))
     return tuple(hashlib.sha256(f"audit log\n{each}".encode()).digest() for each in keys)

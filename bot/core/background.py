@@ -1,4 +1,4 @@
-"""Work beside other work, with an owner."""
+"""Background tasks with an owner: a task runs exactly as long as the block that started it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import asynccontextmanager
 
-AGAIN_SECONDS = 5.0  # before a task that is still there is cancelled once more
+AGAIN_SECONDS = 5.0  # between two attempts to cancel a task
 
 
 @asynccontextmanager
 async def alongside(work: Coroutine[None, None, None], *, name: str) -> AsyncGenerator[None]:
-    """Run `work` while the body runs; it is cancelled, and has ended, when the body is left.
+    """Run `work` while the body runs. When the body ends, `work` is cancelled and awaited.
 
-    If it fails meanwhile, the body is cancelled and that error raised: work that ought to be going
-    on never stops unnoticed. The body's own error is raised as it is, in no group.
+    If `work` fails, the body is cancelled and the error raised, so that no background task stops
+    unnoticed. An error of the body is raised unchanged, not in an exception group.
     """
     try:
         async with asyncio.TaskGroup() as group:
@@ -22,16 +22,16 @@ async def alongside(work: Coroutine[None, None, None], *, name: str) -> AsyncGen
             try:
                 yield
             finally:
-                await _ended(task)
+                await _cancel_until_done(task)
     except BaseExceptionGroup as group_of_errors:
         if len(group_of_errors.exceptions) > 1:
             raise
         raise group_of_errors.exceptions[0] from None
 
 
-async def _ended(task: asyncio.Task[None]) -> None:
-    """A cancellation can be lost: redis-py sends within `asyncio.wait_for`, which before Python 3.12
-    overlooks one that comes just when it is done."""
+async def _cancel_until_done(task: asyncio.Task[None]) -> None:
+    # One cancellation can be lost: redis-py sends within `asyncio.wait_for`, which before Python 3.12
+    # swallows a cancellation that arrives just as the awaited call completes.
     while not task.done():
         task.cancel()
         await asyncio.wait({task}, timeout=AGAIN_SECONDS)

@@ -1,4 +1,4 @@
-"""What is spent, on whose account, and until when (G6). Days and months are those of UTC."""
+"""Budgets: caps on spending, and the accounts that are charged. Days and months are in UTC."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from bot.core.chain import Usage
 from bot.core.request import Request
 
 _NANO = 1_000_000_000
-"""Money is counted in whole billionths of a dollar: sums are exact however many are added."""
+"""Money is an integer count of billionths of a dollar, so that sums are exact."""
 
 
 class Budget(StrEnum):
-    """What can be bounded: whose spending, and over which time. A thread's is for its lifetime.
+    """A kind of budget: whose spending it limits, and for which period.
 
-    In the order in which they renew, the latest first.
+    Members are sorted by when they renew, the latest first. A thread's budget never renews.
     """
 
     WORKSPACE_MONTH = "workspace_month"
@@ -35,13 +35,13 @@ class Budget(StrEnum):
         return self.partition("_")[0]
 
     def period(self, now: datetime) -> str:
-        """The period that `now` is in: 2026-11, 2026-11-21, or "" for a lifetime."""
+        """Return the period of `now`: "2026-11", "2026-11-21", or "" for a thread's lifetime."""
         name = self.partition("_")[2]
         pattern = {"month": "%Y-%m", "day": "%Y-%m-%d"}.get(name, "")
         return now.astimezone(UTC).strftime(pattern)
 
     def renews(self, now: datetime) -> datetime | None:
-        """When the next period begins; None for a lifetime."""
+        """Return when the next period begins, None for a thread's lifetime."""
         day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         match self.partition("_")[2]:
             case "day":
@@ -53,8 +53,10 @@ class Budget(StrEnum):
 
 
 class Cap(BaseModel):
-    """At most this much in one period: `cost` in US dollars, `tokens` without cached input. A bare
-    number is dollars."""
+    """The limit of a budget in one period: `cost` in US dollars, `tokens` without cached input.
+
+    A plain number means dollars.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -63,20 +65,22 @@ class Cap(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _dollars(cls, given: Any) -> Any:
-        is_number = isinstance(given, int | float) and not isinstance(given, bool)
-        return {"cost": given} if is_number else given
+    def _number_as_cost(cls, value: Any) -> Any:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return {"cost": value} if is_number else value
 
     @model_validator(mode="after")
-    def _bounds_something(self) -> Cap:
+    def _require_a_limit(self) -> Cap:
         if self.cost is None and self.tokens is None:
             raise ValueError("set cost (dollars), tokens or both")
         return self
 
 
 class Account(BaseModel):
-    """What one holder spends in one period. `holder` is the team's id, with that of the channel or
-    user behind a colon, or the thread's key."""
+    """The account of one holder in one period.
+
+    `holder` is the team id, "team:channel", "team:user" or the thread key.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -86,7 +90,7 @@ class Account(BaseModel):
 
 
 def accounts_of(request: Request, now: datetime) -> tuple[Account, ...]:
-    """The accounts that a request is put down to, one for each budget."""
+    """Return the accounts that a request is charged to, one for each budget."""
     holders = {
         "workspace": request.team,
         "channel": f"{request.team}:{request.channel}",
@@ -99,8 +103,11 @@ def accounts_of(request: Request, now: datetime) -> tuple[Account, ...]:
 
 
 class Spent(BaseModel):
-    """`tokens` as limits count them, which is without cached input; those of them whose price was
-    not known are `unpriced`, and not in the money."""
+    """An amount that was spent.
+
+    `tokens` excludes cached input, as in limits. `unpriced` tokens had no known price; they are part
+    of `tokens`, and `nanodollars` does not include them.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -110,7 +117,7 @@ class Spent(BaseModel):
 
     @classmethod
     def of(cls, usage: Usage, cost: float | None) -> Spent:
-        """What a run took: `cost` in dollars, None when the price is not known."""
+        """Return the amount of `usage`; `cost` is in dollars, None when the price is unknown."""
         tokens = billed_tokens(usage)
         if cost is None:
             return cls(tokens=tokens, unpriced=tokens)
@@ -118,26 +125,26 @@ class Spent(BaseModel):
 
     @staticmethod
     def nanodollars_of(dollars: float) -> int:
-        """Return an exact count."""
+        """Return `dollars` as an integer count of billionths of a dollar."""
         return round(dollars * _NANO)
 
     @property
     def cost(self) -> float:
-        """In dollars."""
+        """The money in dollars."""
         return self.nanodollars / _NANO
 
     def covers(self, other: Spent) -> bool:
-        """Whether this is at least `other`, in tokens and in money."""
+        """Return whether this amount is at least `other`, in tokens and in money."""
         return self.tokens >= other.tokens and self.nanodollars >= other.nanodollars
 
     def times(self, factor: float) -> Spent:
-        """Return that many times as much, in tokens and in money."""
+        """Return this amount multiplied by `factor`, in tokens and in money."""
         return Spent(
             tokens=round(self.tokens * factor), nanodollars=round(self.nanodollars * factor)
         )
 
     def or_more(self, other: Spent) -> Spent:
-        """Return the larger of both, in tokens and in money each."""
+        """Return the larger tokens and the larger money of this amount and `other`."""
         return Spent(
             tokens=max(self.tokens, other.tokens),
             nanodollars=max(self.nanodollars, other.nanodollars),
@@ -145,12 +152,15 @@ class Spent(BaseModel):
 
 
 def billed_tokens(usage: Usage) -> int:
-    """Tokens as limits and budgets count them: cached input is not counted."""
+    """Return the tokens that limits and budgets count: all but cached input."""
     return usage.input_tokens - usage.cached_tokens + usage.output_tokens
 
 
 class Raise(BaseModel):
-    """Who raised a budget for the rest of its period: it is `factor` times what is configured."""
+    """A raise: until the period ends, the budget is `factor` times the configured cap.
+
+    `by` is the user id of the admin who raised it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -161,7 +171,7 @@ class Raise(BaseModel):
 
 
 class OverBudget(BaseModel):
-    """A budget that is used up; `factor` as it was raised at that moment, 1 when it was not."""
+    """A budget that is used up; `factor` is that of its raise at that moment, 1 without a raise."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -170,7 +180,7 @@ class OverBudget(BaseModel):
 
 
 class Pause(BaseModel):
-    """Who paused the bot, by their id and by the name that people read."""
+    """A pause of the bot: `by` is the user id of the admin who paused it, `name` their name."""
 
     model_config = ConfigDict(frozen=True)
 

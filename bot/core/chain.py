@@ -1,4 +1,4 @@
-"""The server-side conversation of a thread and our own record of it (B1–B7)."""
+"""A thread's conversation: the chain of responses at the model service, and our own ledger of it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 Item = dict[str, Any]
-"""One item of the Responses API, verbatim: opaque fields are neither inspected nor dropped."""
+"""An item of the Responses API, verbatim: fields that the bot does not know are kept."""
 
 
 class Usage(BaseModel):
-    """What one response took, as billed: tokens, of which cached and reasoning ones are subsets; the
-    searches that the service made; the ids of the containers in which it ran programs."""
+    """The billed usage of one response.
+
+    `cached_tokens` are part of the input tokens, `reasoning_tokens` of the output tokens.
+    `containers` are the ids of the containers in which the service ran programs.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -36,7 +39,7 @@ class Usage(BaseModel):
         )
 
     def beyond(self, before: Usage) -> Usage:
-        """Without the containers that were paid for with `before`."""
+        """Return this usage without the containers that `before` has already paid for."""
         new = (each for each in self.containers if each not in before.containers)
         return self.model_copy(update={"containers": tuple(new)})
 
@@ -45,14 +48,16 @@ NO_USAGE = Usage()
 
 
 class CallerState(BaseModel):
-    """What a thread needs to go on (B7).
+    """The state that a thread's next run continues from.
 
-    `pending` are items that the next request must send first: the outputs of calls that the
-    response `previous_response_id` made, and messages that never reached the model. So the pair
-    never stands for unanswered calls. `links` are addresses that tools brought in, which may be
-    posted as links. `hooks` is what hooks of the last run keep for the next, by their names.
-    `bound_to` is the one person who may go on with a private chain, and in private only: the
-    thread's own chain is another.
+    - `previous_response_id`: the last response of the chain.
+    - `pending`: items that the next model request must send first: outputs of the calls in that
+      response, and messages that never reached the model. The two fields are always consistent:
+      every call in the chain has its output in the chain or in `pending`.
+    - `links`: URLs that tools returned; the bot may post them as links.
+    - `hooks`: state that hooks keep from one run to the next, by hook name.
+    - `bound_to`: the only user who may continue a private chain, and only in private. The thread's
+      shared chain is separate.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -69,12 +74,12 @@ class CallerState(BaseModel):
 
 
 class LedgerEntry(BaseModel):
-    """Items appended to a thread's conversation in one step, in order (B3, B4, B6).
+    """Items appended to a thread's conversation in one step, in order.
 
-    `response_id` and `usage` are set when the items are a model's output. An `abandoned` output
-    is kept for the record only: it is on no chain and is never sent again. The items of a
-    `checkpoint` stand for everything before it (B9). `bound_to` is the one
-    person on whose private chain they are; they must get into no other chain.
+    - `response_id`, `usage`: set when the items are output of the model.
+    - `abandoned`: the output is kept for the record only; it is on no chain and never sent again.
+    - `checkpoint`: the items replace everything before them in the context of later requests.
+    - `bound_to`: the user whose private chain has the items; no other chain may contain them.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -1,5 +1,8 @@
-"""The limits that a process for other people's data gives itself before it sees any. The kernel
-enforces them: they hold while a library is busy in C and hears nothing."""
+"""Confinement of the isolated processes that parse untrusted data.
+
+Such a process limits its own memory, time, network and files before it reads any data. The kernel
+enforces the limits, so they hold while a C library blocks the interpreter.
+"""
 
 from __future__ import annotations
 
@@ -29,46 +32,51 @@ _NETWORK = (
     "socket.gethost",
 )
 
-# Landlock, see linux/landlock.h. Its calls have the same numbers on every architecture.
+# Landlock, see linux/landlock.h. Its system calls have the same numbers on every architecture.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1, 2, 4, 8, 1 << 14
-_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
+_FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE  # the others are for directories
 _ABSTRACT_SOCKETS, _SIGNALS = 1, 2
-_RIGHTS = (13, 14, 15, 15, 16)
-"""How many rights on files each version knows; later ones know as many as the last here."""
+_RIGHTS_BY_VERSION = (13, 14, 15, 15, 16)
+"""How many file system rights each Landlock version knows; later versions know 16 as well."""
 _CAPABILITY_VERSION = 0x20080522
 _OPEN_ANY_FILE = 0b110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
-_SYSTEM = (
+_SYSTEM_PATHS = (
     *("/usr", "/lib", "/lib64", "/nix/store", "/gnu/store", "/etc/ld.so.cache"),
     *("/etc/localtime", "/etc/mime.types", "/etc/ssl/openssl.cnf", "/dev/null", "/dev/urandom"),
-    # Of other processes it shows what everybody may know, once they cannot be traced.
+    # Without the right to trace other processes, /proc shows only public facts about them.
     *("/proc", "/sys/devices/system/cpu", "/sys/fs/cgroup"),
 )
-"""What libraries read of the machine."""
+"""System files that libraries read."""
 
 
 def confine(
     *, memory: int, output: int, network: bool, parent: int, packages: list[str], data: str | None
 ) -> None:
-    """Bound this process: `memory` and the size of a written file in bytes. It starts no program,
-    ends when the process `parent` does, and without `network` it reaches nobody, and no files but
-    its working directory, those of the `packages` and in the folder `data`."""
-    for what, limit in (
+    """Confine this process for the rest of its life.
+
+    The process may not start programs, and it is killed when the process `parent` ends. Without
+    `network` it has no network and reads only its working directory, the directories of the
+    `packages` and the directory `data`.
+
+    `memory` is in bytes, and so is `output`, the largest file that the process may write.
+    """
+    for resource_id, limit in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, output),
         (resource.RLIMIT_CORE, 0),
     ):
         with contextlib.suppress(ValueError, OSError):  # macOS refuses some
-            resource.setrlimit(what, (limit, limit))
+            resource.setrlimit(resource_id, (limit, limit))
     if sys.platform == "darwin":
-        threading.Thread(target=_end_beyond, args=(memory,), daemon=True).start()
+        threading.Thread(target=_kill_above, args=(memory,), daemon=True).start()
     else:
-        _end_with(parent)
+        _die_with(parent)
     forbidden = _PROGRAMS if network else (*_PROGRAMS, *_NETWORK)
     if not network:
-        _leave_the_network()
-    _leave_the_files(packages, data, everything=network)
+        _enter_empty_network()
+    _restrict_files(packages, data, all_files=network)
     _drop_capabilities()
 
     def refuse(event: str, _: tuple[Any, ...]) -> None:
@@ -79,27 +87,30 @@ def confine(
 
 
 def allow(*, cpu: float, seconds: float) -> None:
-    """Give the next job `cpu` seconds of computing and `seconds` by the clock. The kernel ends the
-    process that takes more (SIGXCPU, SIGALRM), whatever it is busy with."""
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + cpu), most))
+    """Allow the next job `cpu` seconds of processor time and `seconds` of wall-clock time.
+
+    The kernel ends a process that exceeds them (SIGXCPU, SIGALRM), whatever it is doing. With
+    `seconds` 0 there is no wall-clock limit.
+    """
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + cpu), hard_limit))
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _end_with(parent: int) -> None:
-    """Be killed when the parent dies. A process that waits sees its input end; one that works does
-    not."""
+def _die_with(parent: int) -> None:
+    """Have the kernel kill this process when `parent` ends."""
+    # An idle process would notice that its input has ended, a busy one would not.
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before it could be named
+    if os.getppid() != parent:  # the parent died before the call above
         os._exit(1)
 
 
-def _leave_the_network() -> None:
-    """Move into a network of this process alone, where Linux lets it."""
+def _enter_empty_network() -> None:
+    """Move into a network namespace without interfaces, if Linux allows it."""
     if sys.platform != "linux":
         return
     unshare, user, group = ctypes.CDLL(None).unshare, os.geteuid(), os.getegid()
-    # Root may do it at once; anybody else only inside a user namespace that maps their own id.
+    # Root may unshare the network directly, other users only in a user namespace of their own.
     if unshare(_CLONE_NEWNET) != 0 and unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0:
         for name, text in (
             ("setgroups", "deny"),
@@ -110,30 +121,32 @@ def _leave_the_network() -> None:
 
 
 def landlock_version() -> int:
-    """Return which version of Landlock the kernel has; 0 or less without it."""
+    """Return the version of Landlock in this kernel, 0 or less if it has none."""
     if sys.platform != "linux":
         return 0
     return int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION))
 
 
-def _leave_the_files(packages: list[str], data: str | None, *, everything: bool) -> None:
-    """Lose sight of all files that are not needed, of what other processes hold, and of the means to
-    run a program, where Linux lets it. With `everything` files stay in sight."""
+def _restrict_files(packages: list[str], data: str | None, *, all_files: bool) -> None:
+    """Forbid with Landlock the use of other files and processes, and running programs.
+
+    With `all_files` every file stays readable and writable. Does nothing on kernels without Landlock.
+    """
     version = landlock_version()
     if version <= 0:
         return
-    every_right = (1 << _RIGHTS[min(version, len(_RIGHTS)) - 1]) - 1
-    handled = _EXECUTE if everything else every_right
-    scopes = _SIGNALS if everything else _SIGNALS | _ABSTRACT_SOCKETS
+    every_right = (1 << _RIGHTS_BY_VERSION[min(version, len(_RIGHTS_BY_VERSION)) - 1]) - 1
+    handled = _EXECUTE if all_files else every_right
+    scopes = _SIGNALS if all_files else _SIGNALS | _ABSTRACT_SOCKETS
     attributes = struct.pack("=QQQ", handled, 0, scopes)[: 24 if version >= 6 else 8]
     libc = ctypes.CDLL(None)
     ruleset = libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0)
-    if not everything:
+    if not all_files:
         roots = {str(Path(each).parent) for each in packages}
         libraries = (sys.prefix, sys.base_prefix, *(each for each in sys.path if each not in roots))
-        _allow_beneath(ruleset, (*packages, *libraries, *_SYSTEM), _READ_FILE | _READ_DIR)
-        _allow_beneath(ruleset, roots, _READ_DIR)  # where packages are looked for
-        # A database that is only read may still need its log's index written.
+        _allow_beneath(ruleset, (*packages, *libraries, *_SYSTEM_PATHS), _READ_FILE | _READ_DIR)
+        _allow_beneath(ruleset, roots, _READ_DIR)  # the import system lists them
+        # SQLite may write the index of a database's log even if the database is only read.
         _allow_beneath(ruleset, (".", *filter(None, (data,))), every_right & ~_EXECUTE)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     libc.syscall(_RESTRICT_SELF, ruleset, 0)
@@ -141,7 +154,7 @@ def _leave_the_files(packages: list[str], data: str | None, *, everything: bool)
 
 
 def _drop_capabilities() -> None:
-    """Have of root's powers, if this is root, none but to open files of other users."""
+    """Drop all capabilities of root except those to open files of other users."""
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None)
@@ -155,16 +168,17 @@ def _drop_capabilities() -> None:
 
 def _allow_beneath(ruleset: int, paths: Iterable[str], rights: int) -> None:
     for path in paths:
-        with contextlib.suppress(OSError):  # not on every machine
-            opened = os.open(path, os.O_PATH | os.O_CLOEXEC)
-            is_folder = stat.S_ISDIR(os.fstat(opened).st_mode)
-            rule = struct.pack("=Qi", rights if is_folder else rights & _OF_FILES, opened)
+        with contextlib.suppress(OSError):  # not every machine has every path
+            descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            is_directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+            rule = struct.pack("=Qi", rights if is_directory else rights & _FILE_RIGHTS, descriptor)
             ctypes.CDLL(None).syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
-            os.close(opened)
+            os.close(descriptor)
 
 
-def _end_beyond(memory: int) -> None:
-    """Watch the memory in use: macOS takes RLIMIT_AS and does not keep it."""
+def _kill_above(memory: int) -> None:
+    """Kill this process when it uses more than `memory` bytes."""
+    # macOS accepts RLIMIT_AS but does not enforce it.
     while resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < memory:
         time.sleep(0.05)
     os.kill(os.getpid(), signal.SIGKILL)

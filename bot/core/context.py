@@ -1,4 +1,4 @@
-"""The request that code is working for, visible from anywhere below the runner (D9)."""
+"""The request context: the request in progress, available to all code that a run calls."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from bot.core.text.mentions import Mention
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """Bound by the runner; refined by the loop each turn and by dispatch for each call.
+    """The request in progress and the limits of its run.
 
-    `max_response_size` is in characters of tool output, `max_response_tokens` bounds the same in
-    tokens (0: not bounded); `context_window` in tokens; `usage_ratio`
-    is the share of the window in use (0–1); `deadline` is on the monotonic clock of the event
-    loop, in seconds; `idempotency_key` is that of the tool call in progress, the same on a resume,
-    `joined` are the requests that the run has taken in beside its own, and grows with them;
-    `approved_by` is the user who said yes to it, "" when nobody was asked; `extra` is what operators
-    configured for tools in this channel.
+    The runner binds it, the loop updates it for each turn, and dispatch for each tool call.
+
+    - `joined`: other requests that the run also answers; the sequence grows during the run.
+    - `max_response_size`, `max_response_tokens`: limits of a tool's output in characters and in
+      tokens (0: no limit).
+    - `context_window`: tokens; `usage_ratio` is the share of it in use (0–1).
+    - `deadline`: seconds on the monotonic clock of the event loop.
+    - `idempotency_key`: key of the tool call in progress; the same after a resume.
+    - `approved_by`: the user who approved the call, "" when it needed no approval.
+    - `extra`: settings that operators configured for tools in this channel.
     """
 
     request: Request
@@ -43,12 +46,12 @@ class RequestContext:
 
     @property
     def requests(self) -> Sequence[Request]:
-        """All that the run is to answer."""
+        """All requests that the run answers, its own first."""
         return (self.request, *self.joined)
 
     @property
     def mentioned(self) -> tuple[Mention, ...]:
-        """Whom the person who asks mentioned."""
+        """The people and channels that the askers mentioned."""
         return tuple(mention for each in self.requests for mention in each.mentioned)
 
     @property
@@ -76,13 +79,13 @@ _current: ContextVar[RequestContext] = ContextVar("request_context")
 
 
 def current_request() -> RequestContext:
-    """The request being worked for. Raises LookupError outside a run: a bug of the caller."""
+    """Return the context of the request in progress. Raises LookupError outside a run."""
     return _current.get()
 
 
 @contextmanager
 def bound_request(context: RequestContext) -> Generator[RequestContext]:
-    """Bind `context`; tasks and threads started inside see it. Resets on the way out."""
+    """Bind `context` for the body. Tasks and threads that the body starts see it as well."""
     token = _current.set(context)
     try:
         yield context

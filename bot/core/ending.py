@@ -1,4 +1,4 @@
-"""What asks a process to end."""
+"""Termination of a process: the signals that ask for it, and a forced exit."""
 
 from __future__ import annotations
 
@@ -9,31 +9,34 @@ from types import FrameType
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
-    """Ctrl-C, what a host sends, and the closing of the terminal, unless that is ignored (nohup)."""
-    more = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
-    return (signal.SIGINT, signal.SIGTERM, *more)
+    """Return the signals that ask this process to end: SIGINT, SIGTERM and SIGHUP.
+
+    SIGHUP is left out when the process ignores it, as under nohup.
+    """
+    hangup = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
+    return (signal.SIGINT, signal.SIGTERM, *hangup)
 
 
 def end_as_by_ctrl_c() -> None:
-    """From now on those that would end the process at once have it put away first what it made."""
+    """Turn SIGTERM and SIGHUP into KeyboardInterrupt so that cleanup runs."""
     for each in ending_signals():
         if signal.getsignal(each) is signal.SIG_DFL:
-            signal.signal(each, _ctrl_c)
+            signal.signal(each, _handle_as_sigint)
 
 
-def _ctrl_c(number: int, frame: FrameType | None) -> None:
+def _handle_as_sigint(number: int, frame: FrameType | None) -> None:
     handler = signal.getsignal(signal.SIGINT)  # asyncio.run has its own
     if not callable(handler):
         handler = signal.default_int_handler
     handler(number, frame)
 
 
-_AT_ONCE = 1.0  # seconds
-_INTERRUPTED = 130
+_EXIT_SECONDS = 1.0
+_INTERRUPTED_EXIT_CODE = 130
 
 
 def end_soon() -> None:
-    """End the process when it has not ended by itself in a second, whatever hangs."""
-    timer = threading.Timer(_AT_ONCE, os._exit, [_INTERRUPTED])
+    """Exit with code 130 after one second, even if something hangs."""
+    timer = threading.Timer(_EXIT_SECONDS, os._exit, [_INTERRUPTED_EXIT_CODE])
     timer.daemon = True
     timer.start()

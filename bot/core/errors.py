@@ -1,19 +1,20 @@
-"""Everything the bot raises on purpose.
+"""Exceptions that the bot raises on purpose.
 
     BotError
     ├─ ConfigurationError      a setting is wrong; one line that names the key (exit code 3)
-    ├─ ToolDefinitionError     a tool was written in a way that cannot work; found at start
-    ├─ ToolError               the model's to repair: becomes that call's output
+    ├─ ToolDefinitionError     a tool is written in a way that cannot work; found at start
+    ├─ ToolError               a mistake that the model can fix; becomes the call's output
     ├─ NotPermitted            the person may not do this; the text is shown to them
     ├─ ModelError              the model service failed; `kind` says how
-    │  └─ CallRefused          a budget or the pause switch does not let a call be made
-    ├─ SlackUnavailable        Slack did not answer; the event will come again
+    │  └─ CallRefused          a budget or the pause switch forbids the model call
+    ├─ SlackUnavailable        Slack did not answer; it will deliver the event again
+    ├─ MalformedPayload        Slack's payload does not have the documented shape
     └─ StoreError
        ├─ StoreUnavailable     Redis cannot be reached
-       ├─ CorruptValue         a kept value cannot be read; it was set aside
-       └─ LeaseLost            another worker holds this thread now; stop without a word
+       ├─ CorruptValue         a stored value cannot be read; it was set aside
+       └─ LeaseLost            another worker holds the thread; stop without posting
 
-Anything else that is raised is a bug of ours and is left to fail loudly.
+Any other exception is a bug in the bot and fails loudly.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ if TYPE_CHECKING:
 
 
 class BotError(Exception):
-    """Root of the tree above."""
+    """Base class of all exceptions that the bot raises on purpose."""
 
 
 class ConfigurationError(BotError):
-    """A setting is wrong. The message is one line that names the key and what to do."""
+    """A setting is wrong. The message is one line that names the key and says what to do."""
 
 
 class ToolDefinitionError(BotError):
@@ -38,16 +39,18 @@ class ToolDefinitionError(BotError):
 
 
 class ToolError(BotError):
-    """A mistake the model can repair.
+    """A mistake that the model can fix.
 
-    The message goes back to the model as the call's output: what was wrong and what to do next.
-    It must hold nothing that the person who asked may not see.
+    The message is sent to the model as the call's output: what was wrong and what to do next. It
+    must contain nothing that the asker may not see.
     """
 
 
 class NotPermitted(BotError):
-    """The person may not do this here. The message is a clear sentence for that person; `reason`
-    says it in a word or two, for the audit log."""
+    """The person may not do this here.
+
+    The message is a clear sentence for that person; `reason` is a word or two for the audit log.
+    """
 
     def __init__(self, message: str, *, reason: str = "") -> None:
         super().__init__(message)
@@ -55,10 +58,10 @@ class NotPermitted(BotError):
 
 
 class ModelErrorKind(StrEnum):
-    """What kind of failure the model service reported; decides retry, rebuild or notice."""
+    """How the model service failed: decides whether to retry, to rebuild the chain or to give up."""
 
     OVERLOADED = "overloaded"  # 429, 5xx, timeouts after the SDK's own retries
-    INTERRUPTED = "interrupted"  # the stream broke off, or ended without a terminal event
+    INTERRUPTED = "interrupted"  # the stream broke off, or ended without its final event
     QUOTA = "quota"  # billing: never retried
     AUTHENTICATION = "authentication"
     POLICY = "policy"  # the prompt was refused
@@ -72,9 +75,9 @@ class ModelErrorKind(StrEnum):
 class ModelError(BotError):
     """The model service failed.
 
-    `request_id` is the service's id for support; it goes to logs and traces, never to Slack. So does
-    `detail`: the part of the failure that quotes nobody, such as the status, or the host and why it
-    could not be reached.
+    `request_id` is the service's id for support. `detail` describes the failure without quoting
+    anybody: the HTTP status, or the host and why it could not be reached. Both go to logs and
+    traces, never to Slack.
     """
 
     def __init__(
@@ -92,10 +95,10 @@ class ModelError(BotError):
 
 
 class CallRefused(ModelError):
-    """A budget or the pause switch does not let this call be made; the service was not asked.
+    """A budget or the pause switch forbids the model call; nothing was sent to the service.
 
-    `reason` is what the run ends with for it. With `may_close` the run may still make one last
-    call, for which room was kept.
+    `reason` is the stop reason of the run. With `may_close` the run may still make its last call,
+    for which budget was reserved.
     """
 
     def __init__(self, reason: StopReason, *, may_close: bool = False) -> None:
@@ -105,25 +108,24 @@ class CallRefused(ModelError):
 
 
 class SlackUnavailable(BotError):
-    """Slack did not answer. Nothing was acknowledged, so it will be delivered again."""
+    """Slack did not answer. The event was not acknowledged, so Slack will deliver it again."""
 
 
 class MalformedPayload(BotError):
-    """What came in under Slack's name has not the shape that Slack documents; sending it again
-    does not help."""
+    """A payload from Slack does not have the documented shape; delivering it again does not help."""
 
 
 class StoreError(BotError):
-    """Keeping or reading state failed."""
+    """Reading or writing stored state failed."""
 
 
 class StoreUnavailable(StoreError):
-    """Redis cannot be reached; nothing was acknowledged."""
+    """Redis cannot be reached or accepts no writes; nothing was acknowledged."""
 
 
 class CorruptValue(StoreError):
-    """A kept value cannot be read (damaged, or from a newer version). It was set aside."""
+    """A stored value is damaged or from a newer version of the bot. It was set aside."""
 
 
 class LeaseLost(StoreError):
-    """A newer run holds this thread: nothing may be written or posted any more."""
+    """A newer run holds the thread: this one must not write or post any more."""

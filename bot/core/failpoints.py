@@ -1,8 +1,9 @@
-"""Named places where a crash can be ordered, at either side of whatever changes something outside.
+"""Failpoints: named places before and after each external side effect where tests cause a crash.
 
-Off, each costs one comparison. `arm` names a directory: a file there with the name of a failpoint
-is an order, obeyed once by the first process that comes by, which renames it to `<name>.taken`.
-Orders: `kill` (SIGKILL), `raise`, and `hang <seconds>`, in which the whole process stands still.
+A disabled failpoint costs one comparison. `arm` sets the directory with the orders: a file with the
+name of a failpoint is an order, which the first process that reaches the failpoint obeys once and
+renames to `<name>.taken`. Orders are `kill` (SIGKILL), `raise`, and `hang <seconds>`, which blocks
+the whole process.
 """
 
 from __future__ import annotations
@@ -81,34 +82,34 @@ FAILPOINTS = MappingProxyType(
         "response-deleted": (23,),
     }
 )
-"""Each failpoint with the crash windows that it lies in. Numbers:
+"""Each failpoint with the numbers of its crash windows:
 
 1 event in → claim · 2 claim → acknowledgement · 3 acknowledged → lease · 4 placeholder posted → its
-ts saved · 5 model asked → response begun · 6 in the stream · 7 response complete → saved · 8 calls
-saved → intent · 9 read-only tool done → saved · 10 mutating tool done → saved · 11 some of several
-outputs saved · 12 outputs saved → next request · 13 approval asked → given → executed · 14 result
-saved → posted · 15 between the parts of an answer · 16 posted → marked · 17 marked → queue released
-· 18 stream started → stopped · 19 lease lost, the old holder alive · 20 in sweep or drain · 21 the
-notice of a failure fails · 22 formats that change in mid-run · 23 in an erase.
+ts saved · 5 model asked → response begun · 6 during the stream · 7 response complete → saved ·
+8 calls saved → intent · 9 read-only tool done → saved · 10 mutating tool done → saved · 11 some of
+several outputs saved · 12 outputs saved → next request · 13 approval asked → given → executed ·
+14 result saved → posted · 15 between the parts of an answer · 16 posted → marked · 17 marked → queue
+released · 18 stream started → stopped · 19 lease lost, the old holder alive · 20 in sweep or drain ·
+21 the notice of a failure fails · 22 formats that change during a run · 23 in an erase.
 """
 
 _orders: Path | None = None
 
 
 class FailpointRaised(Exception):
-    """A failpoint was told to raise; no part of the tree of errors, as a bug of ours would be."""
+    """Raised by the order `raise`. Not a BotError: it stands in for a bug in the bot."""
 
 
 def arm(orders: Path) -> None:
-    """Obey the orders in this directory from now on. Raises ConfigurationError without one."""
+    """Obey the orders in the directory `orders`. Raises ConfigurationError if it does not exist."""
     if not orders.is_dir():
-        raise ConfigurationError(f"BOT_FAILPOINTS names {orders}, which is no directory.")
-    global _orders  # noqa: PLW0603 - like the environment it comes from, it is the process's own
+        raise ConfigurationError(f"BOT_FAILPOINTS names {orders}, which is not a directory.")
+    global _orders  # noqa: PLW0603 - one per process, like the environment variable it comes from
     _orders = orders
 
 
 def failpoint(name: str) -> None:
-    """Crash here if so ordered. `name` is one of FAILPOINTS."""
+    """Crash here if there is an order for `name`, one of FAILPOINTS."""
     if _orders is not None:
         _obey(_orders / name)
 
@@ -127,4 +128,4 @@ def _obey(order: Path) -> None:
         case ["hang", seconds]:
             time.sleep(float(seconds))
         case other:
-            raise ValueError(f"{order.name}: there is no order {other}")
+            raise ValueError(f"{order.name}: unknown order {other}")

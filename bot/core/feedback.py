@@ -1,4 +1,4 @@
-"""What people say of an answer."""
+"""Feedback: how people rate an answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Feedback(BaseModel):
-    """One person's verdict on one run. `message` is the ts of the answer, "" when unknown."""
+    """One person's rating of one run. `message` is the ts of the answer, "" when unknown."""
 
     model_config = ConfigDict(frozen=True)
 

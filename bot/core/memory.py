@@ -1,4 +1,4 @@
-"""What people had the bot remember."""
+"""Memories: facts that people asked the bot to remember."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.core.ids import new_id
 
 
 class MemoryScope(StrEnum):
-    """For whom something is remembered."""
+    """Whose requests a memory applies to."""
 
     USER = "user"
     CHANNEL = "channel"
@@ -19,7 +19,7 @@ class MemoryScope(StrEnum):
 
 
 class Memory(BaseModel):
-    """One thing that is remembered; `by` is the id of the person who had it remembered."""
+    """A fact to remember; `by` is the id of the user who asked the bot to remember it."""
 
     model_config = ConfigDict(frozen=True)
 

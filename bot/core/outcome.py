@@ -1,4 +1,4 @@
-"""How a run ended (C7, C8)."""
+"""Outcomes: how a run ended."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.core.errors import ModelErrorKind
 
 
 class RunStatus(StrEnum):
-    """What a person is told: all of it, part of it, nothing, or stopped by them."""
+    """How complete a run's answer is: whole, partial, none, or stopped by a person."""
 
     SUCCESS = "success"
     PARTIAL = "partial"
@@ -22,7 +22,7 @@ class RunStatus(StrEnum):
 
 
 class StopReason(StrEnum):
-    """Every way out of a run."""
+    """Why a run ended."""
 
     COMPLETED = "completed"
     MAX_TURNS = "max_turns"
@@ -43,21 +43,23 @@ class StopReason(StrEnum):
     CONTENT_FILTER = "content_filter"
     MODEL_ERROR = "model_error"
     PAUSED = "paused"  # an admin has paused the bot
-    INTERNAL_ERROR = "internal_error"  # a bug of ours, or a worker that died again and again
+    INTERNAL_ERROR = "internal_error"  # a bug in the bot, or workers that died repeatedly
 
 
 class Silence(StrEnum):
-    """Why a run that was stopped posts nothing."""
+    """Why a stopped run posts nothing."""
 
-    WITHDRAWN = "withdrawn"  # the question was deleted: its message goes as well
-    SUPERSEDED = "superseded"  # the question was edited: another run takes its message over
+    WITHDRAWN = "withdrawn"  # the question was deleted: the bot deletes its message as well
+    SUPERSEDED = "superseded"  # the question was edited: another run takes over the message
 
 
 class Totals(BaseModel):
-    """What a run took. Tokens as the model service bills them; `cost` in US dollars, None when
-    the model's price is unknown; `turns` are all that were taken, those that cost none (H4) too;
-    `seconds` from the request's arrival to its end, without
-    those in which people had to decide."""
+    """The resources that a run used.
+
+    Tokens are as billed by the model service. `cost` is in US dollars, None when the price of the
+    model is unknown. `turns` includes turns that do not count against the limit. `seconds` is the
+    time from the arrival of the request to its end, without the time spent waiting for approvals.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -72,7 +74,7 @@ class Totals(BaseModel):
 
 
 class Rehearsal(BaseModel):
-    """A call that a dry run left out. `title` is its one-line summary for people."""
+    """A call that a dry run did not make. `title` is its one-line summary for people."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -82,22 +84,23 @@ class Rehearsal(BaseModel):
 
 
 class Outcome(BaseModel):
-    """The end of a run, complete enough to be posted by any process.
+    """The end of a run, complete enough for any process to post it.
 
-    `result` is a dump of the response type named by `response_type`, None when there is none. That
-    is the type asked for, or `Answer` for words that do not fit into it.
-    `error` says how the model service failed, if that ended the run.
-    `note` is a clear sentence for the person: why it is partial or failed and what to do next,
-    or what there is to say of a whole answer.
-    `silent` says why nothing is posted of it, `stopped_by` which person stopped it, if one did.
-    `found` are the steps of a run that somebody stopped, with what came out of each, and `draft` the
-    beginning of the answer it was writing; `called_off` is what waited for a yes then.
-    `links` are the addresses that may be posted as links: those that people or tools brought in.
-    `charts` maps the handles named in the result to what they show.
-    `changed` means that what cannot be taken back was done, or that people decided about it: to
-    answer anew would do it again. `rehearsed` is what a dry run would have done, in order.
-    `over` is the budget that ended the run, for who may raise it; `warnings` are sentences about
-    budgets that are nearly used up.
+    - `response_type`, `result`: the name of the response type and a dump of its value, None when
+      there is none. The type is the requested one, or `Answer` for text that does not fit it.
+    - `error`: how the model service failed, if that ended the run.
+    - `note`: a sentence for the asker: why the answer is partial or failed and what to do next, or a
+      remark about a complete answer.
+    - `found`, `draft`, `called_off`: for a run that somebody stopped, its steps with their results,
+      the beginning of the answer, and the calls that were waiting for approval.
+    - `silent`: why nothing is posted, if so. `stopped_by`: the user who stopped the run, if any.
+    - `links`: URLs that the answer may contain as links, because a person or a tool supplied them.
+    - `charts`: charts by the handles that the result names.
+    - `changed`: the run changed something that cannot be undone, or people decided about such a
+      call; answering again would repeat it.
+    - `rehearsed`: the calls that a dry run would have made, in order.
+    - `over`: the budget that ended the run, shown to people who may raise it.
+    - `warnings`: sentences about budgets that are nearly used up.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -1,4 +1,4 @@
-"""What a person asked, as intake hands it on. Plain data; survives any process."""
+"""Requests: what a person asked, as plain data that is stored and outlives any process."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from bot.core.text.mentions import Mention
 from bot.core.text.redaction import redacted
 
 
-def _runs(given: Any) -> Any:
-    """What was kept by versions in which a request replaced one run at most."""
-    return (given,) if isinstance(given, str) else given or ()
+def _as_run_ids(value: Any) -> Any:
+    # Older versions stored one run id or None, because a request replaced at most one run.
+    return (value,) if isinstance(value, str) else value or ()
 
 
-RunIds = Annotated[tuple[str, ...], BeforeValidator(_runs)]
+RunIds = Annotated[tuple[str, ...], BeforeValidator(_as_run_ids)]
 Redacted = Annotated[str, AfterValidator(redacted)]
-"""What a person wrote, without the secrets in it."""
+"""Text that a person wrote, with secrets redacted."""
 
 
 NEXT_MESSAGE = "\n\n---\n\n"
-"""Stands between the texts of several messages that one request asks anew."""
+"""Separates the texts when one request repeats the questions of several messages."""
 
 
 class Entry(StrEnum):
-    """Where a request came in."""
+    """How a request reached the bot."""
 
     MENTION = "mention"
     DIRECT_MESSAGE = "direct_message"
@@ -42,20 +42,20 @@ class Entry(StrEnum):
 
 
 class Again(StrEnum):
-    """Why a request repeats one that was made before."""
+    """Why a request repeats an earlier request."""
 
-    RETRY = "retry"  # it failed
+    RETRY = "retry"  # the earlier run failed
     REGENERATE = "regenerate"  # somebody wants another answer
-    DEEPER = "deeper"  # somebody wants more work put into it
-    EDITED = "edited"  # its author edited the message
+    DEEPER = "deeper"  # somebody wants a more thorough answer
+    EDITED = "edited"  # the author edited the message
 
     def event_id(self, request_id: str) -> str:
-        """What a repetition of that request is taken in as: each is, once."""
+        """Return the event id of the repetition, so that each kind is accepted once per request."""
         return f"{self}:{request_id}"
 
 
 class FileRef(BaseModel):
-    """A file that somebody attached. `size` is in bytes, as its host declares it."""
+    """A file that somebody attached. `size` is in bytes, as the file's host declares it."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -66,26 +66,38 @@ class FileRef(BaseModel):
 
 
 class Request(BaseModel):
-    """One request: one run, one terminal message.
+    """A request: answered by one run with one final message.
 
-    `thread` is the ts of the thread's root; `ts` is that of the message that asked (for a modal,
-    of the message that stands for it) and, with team and channel, what a request is told apart by.
-    `author` and `place` are the names that people and the model read ("Ada", "#sales").
-    `beside` names the channel that somebody has open while they write to the bot. `again` is set
-    when it repeats another request, and says why. After an edit, `message` is the ts of what was
-    edited, `before_edit` what it said, `own` what it says where `text` holds more that is to be
-    answered with it, `revision` counts the edits, and `replaces` names the runs whose
-    answers no longer hold, the newest last: its message is taken over, and theirs go. `revises` are
-    the ids of the requests before it, the first one first; those are `superseded`. A request that
-    was taken back is `withdrawn`, and without its words, until its run has ended what it
-    showed. `private` means that only `user` may see the answer. A `late` one was
-    found after nothing had listened for a while. `mentioned` are those whom `user` mentioned in it,
-    and no one else did. `quoted` is the message that was forwarded with
-    it, or that a shortcut was used on. `response_type` names what is wanted (C3); with a
-    `response_schema`, it is data of that JSON schema. `suggested` means that its text is the
-    model's, which `user` took up by a press of a button. `trace` is the W3C traceparent of the span
-    that took it in, if any. `action_token` is Slack's for searching in the name of `user`, for a
-    while. `schedule` is the id of what asked it by itself.
+    Where it came from:
+
+    - `thread`: ts of the thread's root message. `ts`: ts of the message that asks (for a modal, of
+      the message posted for it); team, channel and ts identify a request.
+    - `author`, `place`: names that people and the model read ("Ada", "#sales").
+    - `beside`: the channel that the user had open while writing to the bot.
+    - `trace`: W3C traceparent of the span that received the request, if any.
+    - `schedule`: id of the schedule that asked, if any.
+    - `late`: catch-up found the message after a time in which no process listened.
+
+    What it asks:
+
+    - `mentioned`: people and channels that `user` mentioned in the message.
+    - `quoted`: a message forwarded with it, or the message that a shortcut was used on.
+    - `private`: only `user` may see the answer.
+    - `suggested`: the model wrote the text as a suggestion, and `user` pressed its button.
+    - `response_type`: the wanted response type; with `response_schema`, data of that JSON schema.
+    - `action_token`: Slack's short-lived token for searching on behalf of `user`.
+
+    Repetitions and edits:
+
+    - `again`: why this request repeats an earlier one, if it does.
+    - `message`, `before_edit`, `revision`: ts of the edited message, its text before the edit, and
+      how many edits it had.
+    - `own`: the text of the message itself, where `text` also has questions answered together with it.
+    - `replaces`: ids of the runs whose answers are obsolete, the newest last. The new run takes over
+      the newest run's message and deletes the others.
+    - `revises`: ids of the earlier versions of this request, the oldest first; these are `superseded`.
+    - `withdrawn`: the author deleted the message. The stored request has no text and remains until
+      its run has removed what it posted.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -128,31 +140,31 @@ class Request(BaseModel):
 
     @property
     def counts(self) -> bool:
-        """Whether its author wants it still, and as it is."""
+        """Whether the request is current: neither edited nor withdrawn by its author."""
         return not (self.superseded or self.withdrawn)
 
     @property
     def is_for_one(self) -> bool:
-        """Whether nobody but `user` reads the answer: a direct message, or one asked for so."""
+        """Whether only `user` reads the answer: private, a direct message or headless."""
         return self.private or self.channel.startswith("D") or self.entry is Entry.HEADLESS
 
     @property
     def is_typed(self) -> bool:
-        """Whether `user` wrote it as a message for all in the thread: no form, schedule, repetition."""
+        """Whether `user` typed it as a message for everybody in the thread, or edited one."""
         typed = self.entry in (Entry.MENTION, Entry.DIRECT_MESSAGE, Entry.THREAD_REPLY)
         return typed and not self.private and self.again in (None, Again.EDITED)
 
     @property
     def opens_thread(self) -> bool:
-        """Whether nothing can have been asked in its thread before."""
+        """Whether this is the first request of its thread."""
         return self.ts == self.thread and self.again is None
 
     @property
     def said(self) -> str:
-        """What its own message says."""
+        """The text of the request's own message."""
         return self.own or self.text
 
     @property
     def thread_key(self) -> str:
-        """Names the thread everywhere: mailbox, lease, chain, artifacts."""
+        """The key of the thread in the store: mailbox, lease, chain and artifacts."""
         return f"{self.team}:{self.channel}:{self.thread}"

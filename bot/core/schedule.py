@@ -1,4 +1,4 @@
-"""A question that is asked again later, by itself."""
+"""Schedules: questions that the bot asks itself later, once or repeatedly."""
 
 from __future__ import annotations
 
@@ -20,9 +20,12 @@ _BETWEEN = re.compile(r",? and |, ")
 
 
 class Schedule(BaseModel):
-    """`text` is asked for `user` in `thread` at `next_at` (seconds since the epoch), and then as often
-    as `cron` says, in `time_zone`; an empty `cron` is once. `refusals` counts times in a row at which
-    it could not be asked."""
+    """A question that is asked on behalf of `user` in `thread` at set times.
+
+    - `next_at`: the next time, in seconds since the epoch.
+    - `cron`: when it repeats, in `time_zone`; "" for a question that is asked once.
+    - `refusals`: how many times in a row it could not be asked.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -41,32 +44,32 @@ class Schedule(BaseModel):
 
 
 def cron_in_words(cron: str) -> str:
-    """A cron expression as people say it, "every Monday at 09:00"; as it stands where it is none."""
+    """Return a cron expression in words, "every Monday at 09:00"; unchanged if it is not valid."""
     try:
-        said = CronSim(cron, datetime.now(UTC)).explain()
+        words = CronSim(cron, datetime.now(UTC)).explain()
     except CronSimError:
         return cron
-    said = said[:1].lower() + said[1:]
-    found = _ON_DAYS.fullmatch(said)
-    return f"every {found['days'] or 'day'} {found['time']}" if found else said
+    words = words[:1].lower() + words[1:]
+    found = _ON_DAYS.fullmatch(words)
+    return f"every {found['days'] or 'day'} {found['time']}" if found else words
 
 
 def is_said_whole(cron: str) -> bool:
-    """Whether its words say all of it: read back, they are the same expression."""
+    """Return whether `cron_in_words` describes all of `cron`: its words give the same times."""
     found = _AT_TIMES.fullmatch(cron_in_words(cron))
     if found is None:
         return False
     days = [each.split(" through ") for each in _BETWEEN.split(found["days"])]
-    named = ",".join("-".join(day[:3].upper() for day in each) for each in days)
+    names = ",".join("-".join(day[:3].upper() for day in each) for each in days)
     hours, minutes = zip(*(each.split(":") for each in _BETWEEN.split(found["times"])), strict=True)
-    read = f"{','.join(minutes)} {','.join(hours)} * * {'*' if named == 'DAY' else named}"
+    parsed = f"{','.join(minutes)} {','.join(hours)} * * {'*' if names == 'DAY' else names}"
     try:
-        return _moments(read) == _moments(cron)
-    except CronSimError:  # as of days that go on into the next week, from Monday through Sunday
+        return _times(parsed) == _times(cron)
+    except CronSimError:  # such as for days that wrap around the end of the week
         return False
 
 
-def _moments(cron: str) -> tuple[object, ...]:
-    """What an expression means, however it is written."""
+def _times(cron: str) -> tuple[object, ...]:
+    """Return the times of an expression in a form that is equal for equal times."""
     sim = CronSim(cron, datetime.now(UTC))
     return sim.seconds, sim.minutes, sim.hours, sim.days, sim.months, sim.weekdays, sim.day_and

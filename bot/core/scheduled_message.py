@@ -1,4 +1,4 @@
-"""A message that Slack posts later for somebody."""
+"""Scheduled messages: messages that Slack posts later on behalf of a person."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from bot.core.request import Redacted
 
 
 class ScheduledMessage(BaseModel):
-    """What `user` had scheduled in `channel` for `post_at` (seconds since the epoch). It is kept before
-    Slack is asked; `slack_id` is what Slack calls it, empty where the reply never came."""
+    """A message that Slack posts in `channel` at `post_at` (seconds since the epoch).
+
+    The store keeps it before the call to Slack. `slack_id` is Slack's id, "" when no reply came.
+    """
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,8 +1,8 @@
-"""Invisible text: characters that people do not see and a model, a server or a page reads.
+"""Invisible text: characters that people cannot see but a model, a server or a page reads.
 
-They are one class: everything that Unicode calls default-ignorable, controls of the direction of
-writing, and other characters that draw nothing. They stay only where they change what is drawn:
-inside a well-formed emoji, and between letters of the scripts that need them.
+These are the characters that Unicode calls default-ignorable, bidirectional controls, and other
+characters without a glyph. They are kept only where they change what is drawn: inside a well-formed
+emoji, and between letters of the scripts that need them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import unicodedata
 
 import regex
 
-_UNSEEN = regex.compile(
+_INVISIBLE = regex.compile(
     r"[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}\ufff9-\ufffb]"
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -22,11 +22,11 @@ _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
 _ODD_SPACES = regex.compile(r"[\p{Zs}\u2800--\ ]", flags=regex.V1)  # a Braille blank draws nothing
 _TRAILING_SPACES = re.compile(r"[ \t]+$", re.MULTILINE)
 _LAST_LINES = re.compile(r"\n{2,}\Z")
-# No script stacks more marks (UAX #15, Stream-Safe Text); normalising them takes quadratic time.
+# No script stacks more than 30 marks (UAX #15, Stream-Safe Text); normalising takes quadratic time.
 _MARKS = regex.compile(r"(?<=\p{M}{30})\p{M}+")
 
 # Emoji sequences of Unicode 17 (emoji-sequences.txt, emoji-zwj-sequences.txt). A joiner between two
-# emoji that do not join draws nothing, so the pairs are spelt out.
+# emoji that do not join is invisible, so the pairs that do join are listed.
 _TONE = r"\p{Emoji_Modifier}?+"
 _ADULT = rf"[👨👩🧑]{_TONE}"
 _OBJECT = "[🌾🍳🍼🎄🎓🎤🎨🏫🏭💻💼🔧🔬🚀🚒🦯🦰🦱🦲🦳🦼🦽🩰]"
@@ -43,7 +43,7 @@ _EMOJI = (
     r"🏳\ufe0f\u200d(?:🌈|⚧\ufe0f)|🏴\u200d☠\ufe0f|❤\ufe0f\u200d[🔥🩹]|👁\ufe0f\u200d🗨\ufe0f",
     r"🐕\u200d🦺|🐈\u200d⬛|🐦\u200d[⬛🔥]|🐻\u200d❄\ufe0f|🍋\u200d🟩|🍄\u200d🟫|⛓\ufe0f\u200d💥",
     r"😮\u200d💨|😵\u200d💫|😶\u200d🌫\ufe0f|🙂\u200d[↔↕]\ufe0f",
-    r"[\p{Extended_Pictographic}--\p{Emoji_Presentation}]\ufe0f",  # drawn in colour only with it
+    r"[\p{Extended_Pictographic}--\p{Emoji_Presentation}]\ufe0f",  # drawn in colour only with U+FE0F
 )
 # A joiner counts after a virama, and where it changes how letters join (RFC 5892, appendix A).
 _JOINED = (
@@ -53,21 +53,23 @@ _JOINED = (
     r"(?<=\p{jt=D}\p{jt=T}{0,8})\u200d(?!\p{jt=T}{0,8}[\p{jt=D}\p{jt=R}])(?=\P{L})",
     r"(?<=\p{Mongolian})[\u180b-\u180f](?=\p{Mongolian}|\b)",
 )
-_SEEN_OR_NOT = regex.compile(
-    rf"(?P<seen>{'|'.join((*_EMOJI, *_JOINED))})|{_UNSEEN.pattern}", flags=regex.V1
+_VISIBLE_OR_NOT = regex.compile(
+    rf"(?P<visible>{'|'.join((*_EMOJI, *_JOINED))})|{_INVISIBLE.pattern}", flags=regex.V1
 )
 
 
 def without_unseen(text: str) -> str:
-    """Return `text` without characters that draw nothing, or change the order of what is drawn."""
-    if text.isascii() or not _UNSEEN.search(text):
+    """Return `text` without characters that are invisible or change the direction of writing."""
+    if text.isascii() or not _INVISIBLE.search(text):
         return text
-    return _SEEN_OR_NOT.sub(lambda found: found["seen"] or "", text)
+    return _VISIBLE_OR_NOT.sub(lambda found: found["visible"] or "", text)
 
 
 def readable(text: str) -> str:
-    """Return `text` in NFC, with plain line ends, and without what people cannot see or nothing can
-    encode. Spaces stay as they are."""
+    r"""Return `text` in NFC, with "\n" as line end, without invisible text and control characters.
+
+    Lone surrogates become U+FFFD. Spaces do not change.
+    """
     if text.isascii() and not _CONTROL.search(text):
         return text
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
@@ -76,23 +78,26 @@ def readable(text: str) -> str:
 
 
 def exact(text: str) -> str:
-    """Return the one form of all texts that look like `text`: `readable`, each space a plain one,
-    none at the end of a line, no empty lines at the end."""
+    """Return the canonical form of all texts that look like `text`.
+
+    This is `readable` text with plain spaces only, without trailing spaces and empty last lines.
+    """
     return _LAST_LINES.sub("\n", _TRAILING_SPACES.sub("", _ODD_SPACES.sub(" ", readable(text))))
 
 
 def for_terminal(text: str) -> str:
-    """`text` of several lines for a terminal: what would move its cursor or change its colours stands
-    there as its escape."""
+    """Return multi-line `text` for a terminal, with control characters as escapes."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def escaped(text: str) -> str:
-    """`text` for one line of a terminal: what cannot be printed stands there as its escape, so that
-    nothing moves the cursor, changes a colour, begins a line or hides."""
+    """Return `text` for one line of a terminal, with unprintable characters as escapes.
+
+    The text then cannot move the cursor, change colours, start a new line or be invisible.
+    """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def escaped_json(text: str) -> str:
-    """JSON `text` that means the same, with what cannot be printed as escapes of JSON."""
+    """Return equivalent JSON `text` with unprintable characters as JSON escapes."""
     return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)

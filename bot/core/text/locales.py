@@ -1,4 +1,4 @@
-"""Numbers, money and days as people of a locale write them (CLDR, through Babel)."""
+"""Numbers, money and dates in the format of a locale (CLDR, through Babel)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from babel import Locale, UnknownLocaleError
 from babel.dates import format_date, format_time
 from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol
 
-_SLACKS_OWN = {"es-LA": "es-419"}
+_SLACK_NAMES = {"es-LA": "es-419"}
 
 _NUMBER = re.compile(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d++)(?:\.(\d++))?(?![\w.,]*\d)")
-_ONE = r"[-+−±~≈<>≤≥(]*\s?[$€£¥₹]?\s?\d[\d.,\s']*\)?\s?(?:%|[^\W\d_]{0,3}|[$€£¥₹])"
-_FIGURE = re.compile(rf"{_ONE}(?:\s?[–/±]\s?{_ONE})?")
-"""One number, or two with a mark between them, with a sign, a currency or a short unit."""
+_NUMBER_WITH_UNIT = r"[-+−±~≈<>≤≥(]*\s?[$€£¥₹]?\s?\d[\d.,\s']*\)?\s?(?:%|[^\W\d_]{0,3}|[$€£¥₹])"
+_FIGURE = re.compile(rf"{_NUMBER_WITH_UNIT}(?:\s?[–/±]\s?{_NUMBER_WITH_UNIT})?")
+"""A number or a range of two, each with an optional sign, currency and short unit."""
 _ENGLISH = re.compile(r"\d,\d{3}\.\d|\d{4}\.\d|(?<!\d)0\.\d|\.(?:\d{1,2}|\d{4,})(?!\d)")
 _OTHER = re.compile(r"\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\.\d{3}[.,]\d|\d[\s']\d{3}(?!\d)")
 _EITHER = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?!\d)")
@@ -28,14 +28,14 @@ _MONEY = re.compile(
     rf"(?P<whole>[-+−(]{{0,2}}(?:{_SIGN}\s?-?\d[\d,]*|\d[\d,]*(?=[\d.]*\s?{_SIGN})))"
     rf"(?:\.(?P<cents>\d{{1,2}}))?(?P<end>\s?{_SIGN}?\)?)"
 )
-"""An amount in English form with its currency's sign."""
+"""An amount in English format with a currency sign."""
 _VERSIONS = re.compile(r"vers[iã]", re.IGNORECASE)
 
 
 @lru_cache(maxsize=64)
 def locale_of(name: str) -> Locale:
-    """The locale of that name as Slack gives it ("de-DE"), that of its language, or en-US."""
-    name = _SLACKS_OWN.get(name, name)
+    """Return the locale with the name that Slack uses ("de-DE"), else its language's, else en-US."""
+    name = _SLACK_NAMES.get(name, name)
     for candidate in (name, name.partition("-")[0]):
         try:
             return Locale.parse(candidate, sep="-")
@@ -45,23 +45,23 @@ def locale_of(name: str) -> Locale:
 
 
 def number(value: float | Decimal, locale: str, *, digits: int | None = None) -> str:
-    """A number with its digits grouped; `digits` after the mark, or as many as it has, to three."""
+    """Format a number with grouped digits and `digits` decimals; by default at most three."""
     pattern = None if digits is None else f"{_grouping(locale)}.{'0' * digits}".rstrip(".")
     return format_decimal(value, format=pattern, locale=locale_of(locale))
 
 
 def money(dollars: float, locale: str) -> str:
-    """In dollars and cents; in as many digits as it takes when it is less than ten cents."""
+    """Format an amount in dollars with two decimals, or with four below ten cents."""
     digits = 2 if dollars >= 0.1 or dollars == 0 else 4
     found = locale_of(locale)
     pattern: str = found.currency_formats["standard"].pattern
-    # The sign that budgets are told in, rather than US$ or $US.
+    # The plain "$" that budgets use everywhere, not US$ or $US.
     pattern = pattern.replace("¤", "$").replace("0.00", f"0.{'0' * digits}")
     return format_decimal(dollars, format=pattern, locale=found)
 
 
 def day(iso: str, locale: str) -> str:
-    """A day given as YYYY-MM-DD; what is none is given back as it is."""
+    """Format a date given as YYYY-MM-DD. Return other text unchanged."""
     try:
         return format_date(date.fromisoformat(iso.strip()), locale=locale_of(locale))
     except ValueError:
@@ -69,7 +69,7 @@ def day(iso: str, locale: str) -> str:
 
 
 def day_and_time(iso: str, locale: str) -> str:
-    """A moment given as YYYY-MM-DD HH:MM, or a day; what is neither is given back as it is."""
+    """Format a time given as YYYY-MM-DD HH:MM, or a date. Return other text unchanged."""
     date_, _, clock = iso.strip().replace("T", " ").partition(" ")
     try:
         at = time.fromisoformat(clock) if clock else None
@@ -82,9 +82,10 @@ def day_and_time(iso: str, locale: str) -> str:
 
 
 def written_as(text: str, locale: str) -> str:
-    """The locale in whose form a text has its numbers: English where they are grouped or have a
-    point as English has it, else the given one, so that a table and the words around it have one
-    form."""
+    """Return the locale whose number format `text` uses: "en-US" or `locale`.
+
+    Callers format a table in this locale so that it matches the text around it.
+    """
     found = locale_of(locale)
     is_english = (_GROUPED.search(text) and get_group_symbol(found) != ",") or (
         _POINTED.search(text) and get_decimal_symbol(found) != "."
@@ -93,24 +94,24 @@ def written_as(text: str, locale: str) -> str:
 
 
 def rewritten(english: str, locale: str) -> str:
-    """A text with the numbers in it, as English has them (1,234.5), in the form of the locale."""
+    """Return `english` with its numbers (1,234.5) in the format of `locale`."""
     found = locale_of(locale)
 
-    def one(match: re.Match[str]) -> str:
+    def localized(match: re.Match[str]) -> str:
         whole, fraction = match.groups()
         if "," in whole:
             whole = format_decimal(int(whole.replace(",", "")), locale=found)
         return f"{whole}{get_decimal_symbol(found)}{fraction}" if fraction else whole
 
-    return _NUMBER.sub(one, english)
+    return _NUMBER.sub(localized, english)
 
 
 def figures(rows: Sequence[Sequence[str]], locale: str) -> list[list[str]]:
-    """The rows of a table, the heading first, with those cells rewritten that are one figure.
+    """Return the rows of a table, heading first, with each cell that is one number localized.
 
-    Digits that were not grouped stay so: years and order numbers are no amounts. A table with
-    figures that are not in English form stays as it is, and so does a cell such as 1.234 when
-    nothing else shows that its point is one. The first column names its rows, and is text.
+    Digits without grouping stay ungrouped, because years and order numbers are not amounts. A table
+    with numbers that are not in English format does not change, nor does an ambiguous cell such as
+    1.234 when no other cell shows that the point is a decimal point. The first column is text.
     """
     if not rows:
         return []
@@ -118,22 +119,27 @@ def figures(rows: Sequence[Sequence[str]], locale: str) -> list[list[str]]:
     found = [row[n] for row in rows[1:] for n in columns if _FIGURE.fullmatch(row[n].strip())]
     if any(map(_OTHER.search, found)):
         return [list(row) for row in rows]
-    sure = any(map(_ENGLISH.search, found))
+    is_english = any(map(_ENGLISH.search, found))
     return [
         list(rows[0]),
         *(
-            [_cell(cell, locale, sure=sure) if n in columns else cell for n, cell in enumerate(row)]
+            [
+                _localized_cell(cell, locale, is_english=is_english) if n in columns else cell
+                for n, cell in enumerate(row)
+            ]
             for row in rows[1:]
         ),
     ]
 
 
 def in_cents(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The rows of a table, the heading first, with cents for all money of a column where some of it
-    has them: $100 and $1,234.5 as $100.00 and $1,234.50. The first column names its rows."""
+    """Return the rows of a table, heading first, with two decimals in columns where money has cents.
+
+    A column with $100 and $1,234.5 gets $100.00 and $1,234.50. The first column is text.
+    """
     columns = list(zip(*rows, strict=True))
-    evened = columns[:1] + [(name, *_with_cents(cells)) for name, *cells in columns[1:]]
-    return [list(row) for row in zip(*evened, strict=True)]
+    aligned = columns[:1] + [(name, *_with_cents(cells)) for name, *cells in columns[1:]]
+    return [list(row) for row in zip(*aligned, strict=True)]
 
 
 def _with_cents(cells: Sequence[str]) -> list[str]:
@@ -146,12 +152,12 @@ def _with_cents(cells: Sequence[str]) -> list[str]:
     ]
 
 
-def _cell(text: str, locale: str, *, sure: bool) -> str:
-    if not _FIGURE.fullmatch(text.strip()) or (not sure and _EITHER.search(text)):
+def _localized_cell(text: str, locale: str, *, is_english: bool) -> str:
+    if not _FIGURE.fullmatch(text.strip()) or (not is_english and _EITHER.search(text)):
         return text
     return rewritten(text, locale)
 
 
 def _grouping(locale: str) -> str:
-    """How whole numbers are grouped: "#,##0", or "#,##,##0" in India."""
+    """Return the pattern of whole numbers: "#,##0", or "#,##,##0" in India."""
     return str(locale_of(locale).decimal_formats[None].pattern).partition(".")[0]

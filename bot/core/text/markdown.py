@@ -1,5 +1,7 @@
-"""Markdown as a model means it: CommonMark with tables and ~~struck out~~ words, in which 2*3*4 is a
-product and emphasises nothing."""
+"""A Markdown parser for model output: CommonMark with tables and ~~strikethrough~~.
+
+Unlike in CommonMark, 2*3*4 is a product and not emphasis.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +15,19 @@ MAX_NESTING = 40
 
 _EMPHASIS = {"em_open", "em_close", "strong_open", "strong_close"}
 _TEXT = {"text", "text_special"}
-_IN_WORD = re.compile(r"[0-9A-Za-z]")  # other scripts emphasise without spaces around
+_IN_WORD = re.compile(r"[0-9A-Za-z]")  # other scripts have no spaces around emphasised words
 
 
 def parser() -> MarkdownIt:
-    """Takes HTML as text, and leaves out what is nested deeper than twice `MAX_NESTING`."""
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": 2 * MAX_NESTING})
-    made.enable(["table", "strikethrough"])
-    made.core.ruler.before("text_join", "signs", _keep_signs)
-    return made
+    """Return a parser that treats HTML as text and drops text nested deeper than 2 × `MAX_NESTING`."""
+    markdown = MarkdownIt("commonmark", {"html": False, "maxNesting": 2 * MAX_NESTING})
+    markdown.enable(["table", "strikethrough"])
+    markdown.core.ruler.before("text_join", "signs", _restore_asterisks)
+    return markdown
 
 
-def _keep_signs(state: StateCore) -> None:
-    """Turn marks that are signs into text again."""
+def _restore_asterisks(state: StateCore) -> None:
+    """Turn emphasis marks that are arithmetic back into text."""
     for block in state.tokens:
         tokens = block.children or []
         opened: list[int] = []
@@ -37,14 +39,15 @@ def _keep_signs(state: StateCore) -> None:
                 continue
             start = opened.pop()
             before, after = tokens[:start][-1:], tokens[at + 1 : at + 2]
-            if _are_signs(token, _text(before)[-1:], _text(after)[:1]):
-                _as_text(tokens[start])
-                _as_text(token)
+            if _is_arithmetic(token, _text(before)[-1:], _text(after)[:1]):
+                _turn_into_text(tokens[start])
+                _turn_into_text(token)
 
 
-def _are_signs(token: Token, before: str, after: str) -> bool:
-    """One asterisk that touches a word, as in 2*3*4; two only beside a digit, as in x**2 + y**2: a
-    part of a word is made bold at times."""
+def _is_arithmetic(token: Token, before: str, after: str) -> bool:
+    """Return whether emphasis that ends with `token` is arithmetic, by the characters around it."""
+    # One asterisk that touches a word, as in 2*3*4. Two asterisks count only beside a digit, as in
+    # x**2 + y**2, because models sometimes make part of a word bold.
     inside = [_IN_WORD.match(side) is not None for side in (before, after)]
     if token.type == "em_close":
         return any(inside)
@@ -55,5 +58,5 @@ def _text(tokens: list[Token]) -> str:
     return "".join(each.content for each in tokens if each.type in _TEXT)
 
 
-def _as_text(token: Token) -> None:
+def _turn_into_text(token: Token) -> None:
     token.type, token.tag, token.nesting, token.content = "text", "", 0, token.markup

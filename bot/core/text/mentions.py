@@ -1,7 +1,7 @@
-"""Whom a person mentioned in what they wrote, and where a text mentions them again.
+"""Mentions: people and channels that a text names, and the rule for which of them are notified.
 
-A model can be talked into calling anybody. So it only has words: a name in them becomes a mention
-where the person who asked mentioned just that one themselves, and nowhere else.
+A prompt injection can make the model mention anybody. The model therefore writes plain names, and a
+name becomes a Slack mention only if the asker mentioned the same person or channel.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-_BEFORE = r"(?<![^\s(\[{\"'“‘«*_~])"  # nothing of an address
-_AFTER = r"(?!-?_*[^\W_])"  # nor the beginning of another name
+_BEFORE = r"(?<![^\s(\[{\"'“‘«*_~])"  # not in an email address or URL
+_AFTER = r"(?!-?_*[^\W_])"  # not the beginning of a longer name
 _NAME = re.compile(rf"{_BEFORE}@\w|<[@!]\w")
 
 
 class Mention(BaseModel):
-    """A person or a channel; `shown` is how people and the model read it: "@Ada", "#sales"."""
+    """A mentioned person or channel; `shown` is the displayed form: "@Ada", "#sales"."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -31,16 +31,18 @@ class Mention(BaseModel):
 
     @property
     def markup(self) -> str:
-        """As Slack takes it."""
+        """The mention in Slack's syntax."""
         return f"<{self.shown[0]}{self.id}>"
 
 
 def split(text: str, mentions: Iterable[Mention]) -> Iterator[str | Mention]:
-    """`text` cut into those of `mentions` that stand in it as they are shown, and the rest. What is
-    shown alike for several is nobody's."""
-    different = set(mentions)
-    count = Counter(each.shown for each in different)
-    known = {each.shown: each for each in different if count[each.shown] == 1}
+    """Split `text` into the `mentions` that it contains in displayed form and the text between them.
+
+    A displayed form that several mentions share is ambiguous and stays text.
+    """
+    distinct = set(mentions)
+    count = Counter(each.shown for each in distinct)
+    known = {each.shown: each for each in distinct if count[each.shown] == 1}
     longest_first = "|".join(re.escape(each) for each in sorted(known, key=len, reverse=True))
     if not longest_first:
         yield text
@@ -54,6 +56,6 @@ def split(text: str, mentions: Iterable[Mention]) -> Iterator[str | Mention]:
 
 
 def has_other_names(text: str, mentions: Sequence[Mention]) -> bool:
-    """Whether something in `text` looks like a mention of somebody, and is none of `mentions`."""
+    """Return whether `text` has something that looks like a mention but is not in `mentions`."""
     rest = (each for each in split(text, mentions) if isinstance(each, str))
     return any(map(_NAME.search, rest))

@@ -1,9 +1,8 @@
-"""Secrets in text: what was read or written by anybody may hold some, and they go no further
-(reliability 11): not to the model, a log, Slack or a trace.
+"""Redaction of secrets in text before it reaches the model, a log, Slack or a trace.
 
-Tokens are known by their prefixes, as the services document them (the same that detect-secrets and
-gitleaks look for); what has none, by the word before it. A text that only looks so loses a word;
-that is the better mistake.
+Tokens are found by the prefixes that the services document (the same that detect-secrets and
+gitleaks use), other secrets by the word before them. A false positive loses one word, which is
+better than a leaked secret.
 """
 
 from __future__ import annotations
@@ -16,18 +15,21 @@ from typing import Any, NamedTuple
 _ASSIGNED = r"(?:passwo?r?d|passwd|pwd|secret|(?:auth|access|api|bearer|refresh)[_-]?token|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key)"
 _SIGNED = r"(?:ticket|access_token|refresh_token|auth_token|client_secret|api_?key|password|sig|x-amz-signature|x-amz-security-token)"
 
-_PIECE = 50_000  # characters, at least, that are looked through before others get a turn
-_PRIVATE_KEY = re.compile(  # the only one that has several lines
+_PIECE = 50_000  # characters searched at once, so that other threads can run between two pieces
+_PRIVATE_KEY = re.compile(  # the only secret with several lines
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:[^-]|-(?!----END)){0,20000}(?:-----END [A-Z0-9 ]{0,40}-----)?"
 )
 
 
 class _Kind(NamedTuple):
-    """A kind of secret. What matches `pattern` holds one of `hints`, which are found far faster:
-    most texts hold none."""
+    """A kind of secret.
 
-    hints: tuple[str, ...]  # in lower case, whatever the case
+    A match of `pattern` always contains one of `hints`. Most texts contain no hint, and looking for
+    hints is far faster than matching the pattern.
+    """
+
+    hints: tuple[str, ...]  # lower case; compared with case-folded text
     pattern: re.Pattern[str]
 
 
@@ -48,9 +50,9 @@ KINDS: dict[str, _Kind] = {
         r"(?i:(?<=bearer )|(?<=basic ))(?=[A-Za-z+/._~-]{0,80}\d)[A-Za-z0-9+/._~-]{20,}=*",
     ),
     "password": _kind("://", r"(?<=://)[^\s:/@<>\"'`]{0,100}:[^\s/@<>\"'`]{1,200}(?=@[\w\[])"),
-    # RFC 7519: a header, claims and a signature, of which the header begins with {"
+    # RFC 7519: header, claims and signature; the header begins with {"
     "token": _kind(".eyj", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*"),
-    # docs.slack.dev/authentication/tokens; incoming and workflow webhooks are secrets as well
+    # docs.slack.dev/authentication/tokens; URLs of incoming and workflow webhooks are secrets too
     "Slack token": _kind(
         "xox xapp- xwfp-", r"\b(?:xox[a-z]|xapp|xwfp)(?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"
     ),
@@ -67,11 +69,11 @@ KINDS: dict[str, _Kind] = {
         "glpat- gldt- glft- glsoat- glrt- glcbt- glptt- glagent- gloas-",
         r"\bgl(?:pat|dt|ft|soat|rt|cbt|ptt|agent|oas)-[A-Za-z0-9_-]{20,}",
     ),
-    # docs.aws.amazon.com, IAM identifiers: prefixes of unique ids that are keys
+    # docs.aws.amazon.com, IAM identifiers: the prefixes of ids that are access keys
     "AWS key": _kind("akia asia abia acca", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     "API key": _kind(
         "sk- aiza k_live_ k_test_ whsec_ sg. -us hf_ dop_v1_ sq0atp- sq0csp- shpat_ shpca_ shppa_ shpss_ xkeysib- npm_ pypi- hvs. :aa",
-        r"\bsk-(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic and their likes
+        r"\bsk-(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,}"  # OpenAI, Anthropic and similar
         r"|\bAIza[A-Za-z0-9_-]{35}"  # Google
         r"|\b[rs]k_(?:live|test)_[A-Za-z0-9]{20,}|\bwhsec_[A-Za-z0-9]{24,}"  # Stripe
         r"|\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"  # SendGrid
@@ -85,18 +87,18 @@ KINDS: dict[str, _Kind] = {
 
 
 def redacted(text: str) -> str:
-    """`text` with `[redacted …]` in the place of each secret; says of what kind it was."""
+    """Return `text` with each secret replaced by `[redacted KIND]`."""
     text = _PRIVATE_KEY.sub("[redacted private key]", text)
     folded = text.casefold()
     for name, kind in KINDS.items():
         if any(hint in folded for hint in kind.hints):
-            change = partial(kind.pattern.sub, partial(_replaced, name))
-            text = "".join(map(change, _pieces(text)))
+            redact = partial(kind.pattern.sub, partial(_replacement, name))
+            text = "".join(map(redact, _pieces(text)))
     return text
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Whole lines of `text`: no kind that is looked for in them goes on in the next."""
+    """Yield `text` in pieces of whole lines; no secret but a private key spans several lines."""
     begin = 0
     while end := text.find("\n", begin + _PIECE) + 1:
         yield text[begin:end]
@@ -105,12 +107,12 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def redacted_all(value: Any) -> Any:
-    """JSON `value` with all of its texts redacted, keys excepted."""
+    """Return the JSON `value` with all strings but keys redacted."""
     return each_text(value, redacted)
 
 
 def each_text(value: Any, change: Callable[[str], str]) -> Any:
-    """JSON `value` with all of its texts changed, keys excepted."""
+    """Return the JSON `value` with `change` applied to all strings but keys."""
     match value:
         case str():
             return change(value)
@@ -122,7 +124,7 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:
             return value
 
 
-def _replaced(kind: str, found: re.Match[str]) -> str:
-    named = found.groupdict(default="")
-    kept = named.get("word") or (f"{named['name']}=" if "name" in named else "")
-    return f"{kept}[redacted {kind}]"
+def _replacement(kind: str, found: re.Match[str]) -> str:
+    groups = found.groupdict(default="")
+    prefix = groups.get("word") or (f"{groups['name']}=" if "name" in groups else "")
+    return f"{prefix}[redacted {kind}]"

@@ -1,4 +1,4 @@
-"""A result as Markdown for the terminal."""
+"""Markdown of a result, for the terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bot.core.outcome import Outcome
 
 
 def result_text(outcome: Outcome) -> str:
-    """Everything that the result says; what is of no type known here, as JSON."""
+    """Return the result of `outcome` as Markdown, or as JSON if its type is not a response type."""
     model = RESPONSE_TYPES.get(outcome.response_type)
     if model is None:
         return json.dumps(outcome.result, indent=2, ensure_ascii=False)
@@ -92,13 +92,13 @@ def _sources(sources: list[Source]) -> str:
     return _listed("Sources:\n", lines)
 
 
-def _statement(made: Statement) -> str:
-    return made.text + _address(made.url)
+def _statement(statement: Statement) -> str:
+    return statement.text + _address(statement.url)
 
 
 def _action(item: ActionItem) -> str:
-    who = item.owner or "nobody yet"
-    return f"{item.task} — {who}{f', {item.due}' if item.due else ''}{_address(item.url)}"
+    owner = item.owner or "nobody yet"
+    return f"{item.task} — {owner}{f', {item.due}' if item.due else ''}{_address(item.url)}"
 
 
 def _address(url: str | None) -> str:

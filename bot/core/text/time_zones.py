@@ -1,4 +1,4 @@
-"""Time zones by the names that Slack and people give."""
+"""Time zones by name: those of the tz database, and those that people use, such as cities."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from importlib import resources
 
 from bot.core.errors import ToolError
 
-_FURTHEST = 14 * 60
-"""Minutes from UTC: Kiritimati, the furthest there is."""
+_MAX_OFFSET = 14 * 60
+"""The largest offset from UTC in minutes: that of Kiritimati."""
 
 _OFFSET = re.compile(r"(?:utc|gmt)?_?([+\-−–])_?(\d{1,2})(?::?([0-5]\d))?")
 _POSIX = re.compile(r"etc/gmt[+-]\d{1,2}")
@@ -50,7 +50,7 @@ _ABBREVIATIONS = {
     "aest aedt": "Australia/Sydney",
     "nzst nzdt": "Pacific/Auckland",
 }
-_OTHERS_USE_IT = {
+_ALSO_USED_BY = {
     "ast": "Saudi Arabia",
     "bst": "Bangladesh",
     "cst": "China and Cuba",
@@ -115,7 +115,7 @@ _CITIES = {
 
 
 def zone_of(name: str) -> zoneinfo.ZoneInfo:
-    """The zone of that name; UTC where there is none."""
+    """Return the zone with the name `name` in the tz database, UTC if there is none."""
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
@@ -123,16 +123,16 @@ def zone_of(name: str) -> zoneinfo.ZoneInfo:
 
 
 def day_and_time(when: datetime) -> str:
-    """A moment for people: "Sun 1 Mar 2026 at 09:00 UTC"; without its zone where it has none."""
+    """Format a time for people: "Sun 1 Mar 2026 at 09:00 UTC"; a naive time has no zone name."""
     return f"{when:%a} {when.day} {when:%b %Y} at {when:%H:%M %Z}".rstrip()
 
 
 def zone_named(name: str) -> tzinfo:
-    """Find a zone as people name it: "Europe/Berlin", "Munich", "Japan", "PST", "UTC+2", in any case.
+    """Return the zone that people call `name`: "Europe/Berlin", "Munich", "Japan", "PST", "UTC+2".
 
-    "GMT+2" is two hours ahead of UTC, as people mean it; only "Etc/GMT+2" is the tz database's own
-    name for two hours behind. Raises ToolError with similar names, or with the zones of a country
-    that has several.
+    Case is ignored. "GMT+2" is two hours ahead of UTC, as people mean it; only "Etc/GMT+2" has the
+    meaning of the tz database, two hours behind. Raises ToolError with similar names, or with the
+    zones of a country that has several.
     """
     wanted = _plain(name)
     if wanted in _names():
@@ -140,7 +140,7 @@ def zone_named(name: str) -> tzinfo:
     if offset := _OFFSET.fullmatch(wanted):
         sign = 1 if offset[1] == "+" else -1
         minutes = int(offset[2]) * 60 + int(offset[3] or 0)
-        if minutes <= _FURTHEST:
+        if minutes <= _MAX_OFFSET:
             return timezone(sign * timedelta(minutes=minutes))
     if zones := _countries().get(wanted):
         raise ToolError(f"{name} has several time zones. Name one: {', '.join(zones[:12])}.")
@@ -150,20 +150,19 @@ def zone_named(name: str) -> tzinfo:
 
 
 def zone_label(zone: tzinfo) -> str:
-    """A zone's name in the tz database, or its offset, as "UTC+02:00"."""
+    """Return the name of a zone in the tz database, or its offset such as "UTC+02:00"."""
     return getattr(zone, "key", None) or str(zone)
 
 
 def zone_note(name: str) -> str:
-    """What somebody who reads a time in the zone of that name should know of how the name was read;
-    "" where there is one reading."""
+    """Return a note on how an ambiguous zone name was understood, "" if it has one meaning."""
     wanted = _plain(name)
     if _POSIX.fullmatch(wanted):
         return f"{name} has the sign of POSIX, the opposite of UTC's"
     zone = _by_word(_ABBREVIATIONS).get(wanted)
     if zone is None:
         return ""
-    others = f"; {_OTHERS_USE_IT[wanted]} use it too" if wanted in _OTHERS_USE_IT else ""
+    others = f"; {_ALSO_USED_BY[wanted]} use it too" if wanted in _ALSO_USED_BY else ""
     return f"{name} is read as the time in {zone}, summer time included where it is kept{others}"
 
 
@@ -179,8 +178,7 @@ def _by_word(table: dict[str, str]) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _countries() -> dict[str, tuple[str, ...]]:
-    """The zones of each country by its English name, without those whose clocks agree this year with
-    one before."""
+    """Return the zones of each country by English name, one of several with the same clock."""
     found: dict[str, dict[tuple[timedelta | None, ...], str]] = defaultdict(dict)
     year = datetime.now(UTC).year
     for code, _, name in _table("zone.tab"):
@@ -196,15 +194,17 @@ def _countries() -> dict[str, tuple[str, ...]]:
 
 
 def _table(name: str) -> Iterator[list[str]]:
-    """The rows of a table of the tz database, up to three columns of each."""
+    """Yield the rows of a table of the tz database, cut to three columns."""
     text = (resources.files("tzdata") / "zoneinfo" / name).read_text("utf-8")
     return (line.split("\t")[:3] for line in text.splitlines() if not line.startswith("#"))
 
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
-    """Zones by their name, city, country of one zone, and abbreviation; where two share a city, by
-    the shorter name."""
+    """Return zone names by zone name, city, abbreviation, and country if it has one zone.
+
+    If two zones have the same city, the shorter zone name wins.
+    """
     zones = sorted(zoneinfo.available_timezones(), key=lambda zone: (-len(zone), zone))
     kept = [zone for zone in zones if not zone.startswith(("posix/", "right/"))]
     cities = {_plain(zone.rsplit("/", 1)[-1]): zone for zone in kept if not zone.startswith("Etc/")}

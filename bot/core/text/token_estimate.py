@@ -1,4 +1,4 @@
-"""An estimate of how many tokens a text takes, for when no tokenizer of the model is at hand."""
+"""A token estimate for models without a known tokenizer."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ _WIDE = bytes(range(0x80, 0x100))
 
 
 def estimated_tokens(text: str) -> int:
-    """Return about how many tokens `text` takes, rather too many than too few: four letters to a
-    token, two digits, one and a half signs, and three bytes of every other script (a Chinese
-    character is one token, an emoji one and a third)."""
+    """Return an estimate of the tokens in `text`, rather too high than too low.
+
+    One token is four Latin letters, two digits, one and a half signs, or three UTF-8 bytes of any
+    other script: a Chinese character is one token, an emoji one and a third.
+    """
     data = text.encode("utf-8", "surrogatepass")
     letters = len(data) - len(data.translate(None, _LETTERS))
     digits = len(data) - len(data.translate(None, _DIGITS))
