@@ -12,7 +12,7 @@ from bot.core.errors import ConfigurationError
 from bot.settings import SLACK, Settings, secret
 from bot.slack.transport.client import DeadlineClient
 from bot.slack.transport.install_flow import Flow, oauth_flow
-from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
+from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Tokens, Uninstaller
 from bot.slack.transport.manifest import manifest
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
@@ -29,7 +29,7 @@ class ManyWorkspaces:
 
     workspaces: InstalledWorkspaces
     flow: Flow
-    removals: Removals
+    uninstaller: Uninstaller
 
 
 def encryption(settings: Settings) -> SealedBox:
@@ -80,7 +80,7 @@ def many_workspaces(
             scopes=manifest()["oauth_config"]["scopes"]["bot"],
             authorize_url=_authorize_url(base_url),
         ),
-        removals=Removals(installs, tokens, client, forget),
+        uninstaller=Uninstaller(installs, tokens, client, forget),
     )
 
 

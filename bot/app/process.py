@@ -43,7 +43,7 @@ from bot.slack.reply.open_run_message import RunMessages
 from bot.slack.reply.status_sweep import StatusSweep
 from bot.slack.reply.streams import Streams
 from bot.slack.transport.background_tasks import Background
-from bot.slack.transport.client import clients_on, fixed, identify, slack_session
+from bot.slack.transport.client import clients_on, identify, slack_session, static_token
 from bot.slack.transport.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
 from bot.store import Stores
 from bot.toolkit import Canvases, Directory, ScheduledMessages
@@ -59,8 +59,8 @@ _AFTER_FIRST_STATUS = 1.0  # seconds: whoever took a request in shows one, too
 
 async def one_workspace(settings: Settings, session: aiohttp.ClientSession) -> OneWorkspace:
     """That of SLACK_BOT_TOKEN. Raises ConfigurationError when it is missing or wrong."""
-    clients = clients_on(session, fixed(_token(settings)), base_url=settings.slack_api_url)
-    return OneWorkspace(Slack.reached_by(clients, await identify(clients.reads)))
+    clients = clients_on(session, static_token(_token(settings)), base_url=settings.slack_api_url)
+    return OneWorkspace(Slack.with_clients(clients, await identify(clients.reads)))
 
 
 def _token(settings: Settings) -> str:

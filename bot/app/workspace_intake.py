@@ -37,11 +37,17 @@ from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.reply.orphans import Orphans
 from bot.slack.transport.api_watch import SlackApiWatch
 from bot.slack.transport.background_tasks import Background
-from bot.slack.transport.bolt_app import Listener, front_door, slack_app
+from bot.slack.transport.bolt_app import Listener, slack_app, workspace_router
 from bot.slack.transport.client import DeadlineClient
 from bot.slack.transport.event_retries import EventRetries
 from bot.slack.transport.socket_mode import socket_mode
-from bot.slack.transport.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces, in_each
+from bot.slack.transport.workspaces import (
+    OneWorkspace,
+    PerWorkspace,
+    Slack,
+    Workspaces,
+    run_in_each,
+)
 from bot.store import Stores
 
 
@@ -83,8 +89,8 @@ async def _events_taken_in(
     many: ManyWorkspaces | None,
 ) -> AsyncGenerator[None]:
     signing_secret = _signing_secret(settings)
-    taken_out = many.removals.taken_out if many else None
-    app = front_door(listeners, signing_secret=signing_secret, taken_out=taken_out)
+    on_uninstalled = many.uninstaller.uninstalled if many else None
+    app = workspace_router(listeners, signing_secret=signing_secret, on_uninstalled=on_uninstalled)
     async with AsyncExitStack() as stack:
         if many:
             stack.enter_context(process.install_pages.served_by(many.flow))
@@ -119,7 +125,7 @@ async def _missed_looked_for(
     if not settings.catch_up.every_minutes:
         yield
         return
-    async with alongside(in_each(there.teams, catch_up), name="catching up"):
+    async with alongside(run_in_each(there.teams, catch_up), name="catching up"):
         yield
 
 
@@ -132,7 +138,7 @@ async def _due_asked(
             clients, asking = listener.slack.clients, listener.asking
             await DueSchedules(team, stores.schedules, stores.pause, asking, clients).run()
 
-    async with alongside(in_each(there.teams, ask_what_is_due), name="schedules"):
+    async with alongside(run_in_each(there.teams, ask_what_is_due), name="schedules"):
         yield
 
 

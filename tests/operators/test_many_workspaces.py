@@ -30,7 +30,7 @@ from bot.ops.doctor.encryption import examine_encryption
 from bot.ops.doctor.slack import examine_slack
 from bot.settings import Settings
 from bot.slack.transport.client import DeadlineClient
-from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Removals, Tokens
+from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Tokens, Uninstaller
 from bot.slack.transport.workspaces import PerWorkspace
 from bot.store import Retention, Stores, open_stores
 from bot.store.workspaces.installs import Install, InstallStore, box_of
@@ -273,14 +273,16 @@ async def test_nothing_is_erased_unless_slack_says_that_the_token_is_gone(stores
         who = {"bot": "B", "bot_user": ws.bot_user_id, "token": ws.bot_token}
         await installs.save(Install(holder=ws.team_id, **who))
         client = DeadlineClient(deadline=10, base_url=ws.api_url, session=session)
-        removals = Removals(installs, Tokens(installs, AppKeys("", ""), client), client, forget)
+        uninstaller = Uninstaller(
+            installs, Tokens(installs, AppKeys("", ""), client), client, forget
+        )
         for code in ("team_added_to_org", "service_unavailable"):
             ws.faults.fail("auth.test", code)
             with pytest.raises(SlackUnavailable):
-                await removals.taken_out(ws.team_id, None)
+                await uninstaller.uninstalled(ws.team_id, None)
         assert (gone, await installs.teams()) == ([], [ws.team_id])
         ws.faults.fail("auth.test", "account_inactive")
-        await removals.taken_out(ws.team_id, None)
+        await uninstaller.uninstalled(ws.team_id, None)
         assert (gone, await installs.teams()) == ([ws.team_id], [])
 
 

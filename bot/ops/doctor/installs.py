@@ -14,8 +14,8 @@ from bot.slack.transport.client import (
     TRANSPORT_ERRORS,
     clients_on,
     error_code,
-    fixed,
     slack_session,
+    static_token,
 )
 from bot.slack.transport.manifest import manifest
 from bot.store import open_stores
@@ -69,7 +69,7 @@ async def _finding(settings: Settings, installs: InstallStore, team: str) -> Fin
         return warning(subject, "its installation is gone", again)
     try:
         async with slack_session() as session:
-            token = fixed(install.token)
+            token = static_token(install.token)
             clients = clients_on(session, token, base_url=settings.slack_api_url, team=team)
             await clients.live.auth_test()
     except SlackApiError as error:

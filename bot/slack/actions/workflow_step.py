@@ -120,7 +120,7 @@ class StepSurface:
 
     async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
         """Put the cards to those who may decide, directly: a step has no thread."""
-        await self._cards.put_up(approvals)
+        await self._cards.post(approvals)
         return ()
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:

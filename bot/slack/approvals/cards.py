@@ -1,4 +1,4 @@
-"""The cards of a run's questions: each put up once, wherever those are who may decide."""
+"""Approval cards of a run: each is posted once in every place where an approver can see it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a card stands, and the name under which that is remembered."""
+    """A conversation that holds a card. `name` is the key under which the run keeps the card's ts."""
 
     channel: str
     thread: str | None
@@ -31,65 +31,71 @@ class _Place:
 
 
 class Cards:
-    """In the run's thread, and directly to those who may decide and are not in the channel. Where
-    the thread is not for everybody, or there is none, directly to each who may decide."""
+    """The approval cards of one run.
+
+    A card goes to the run's thread, and to the direct messages of approvers who are not in the
+    channel. A private request and a workflow step have cards in direct messages only.
+    """
 
     def __init__(
         self, request: Request, post: PostedMessages, *, clients: Clients, identity: Identity
     ) -> None:
         self._request = request
-        self._post = post
+        self._posted = post
         self._clients = clients
         self._identity = identity
         self._access = ChannelMembership(clients.reads)
 
-    async def put_up(self, approvals: Sequence[Approval]) -> None:
-        """Put up what is not up yet. Raises when Slack does not take it."""
+    async def post(self, approvals: Sequence[Approval]) -> None:
+        """Post the cards that are not posted yet. Raises SlackApiError or TRANSPORT_ERRORS."""
         for approval in approvals:
             for place in await self._places(approval):
-                if await self._post.card(place.name) is None:
-                    ts = await self._put(place, approval)
-                    await self._post.save_card(place.name, ts)
+                if await self._posted.card(place.name) is None:
+                    ts = await self._post_card(place, approval)
+                    await self._posted.save_card(place.name, ts)
 
-    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
-        """Show what became of them, and how it ended once. Raises LeaseLost."""
-        for each in asked:
+    async def settle(self, records: Sequence[ApprovalRecord]) -> None:
+        """Show the decision and its result on each card. Raises LeaseLost.
+
+        A failure of Slack's is logged. A card with a final state is not updated again.
+        """
+        for record in records:
             try:
-                await self._settle(each)
+                await self._settle(record)
             except (SlackApiError, *TRANSPORT_ERRORS) as error:
                 reason = error_code(error) if isinstance(error, SlackApiError) else type(error)
-                log.warning("The card of %s shows no decision: %s", each.approval.id, reason)
+                log.warning("The card of %s shows no decision: %s", record.approval.id, reason)
 
-    async def _settle(self, asked: ApprovalRecord) -> None:
-        approval = asked.approval
-        if ts := await self._post.card(approval.id):
-            await self._redraw(self._in_thread(approval), ts, asked)
+    async def _settle(self, record: ApprovalRecord) -> None:
+        approval = record.approval
+        if ts := await self._posted.card(approval.id):
+            await self._update(self._in_thread(approval), ts, record)
         for user in approval.approvers:
-            if ts := await self._post.card(approval.card_for(user)):
-                await self._redraw(await self._direct(user, approval), ts, asked)
+            if ts := await self._posted.card(approval.card_for(user)):
+                await self._update(await self._direct(user, approval), ts, record)
 
-    async def _redraw(self, place: _Place, ts: str, asked: ApprovalRecord) -> None:
-        part = approval_part(asked, self._identity.canvas_link)
-        await self._post.may_write()
+    async def _update(self, place: _Place, ts: str, record: ApprovalRecord) -> None:
+        part = approval_part(record, self._identity.canvas_link)
+        await self._posted.may_write()
         failpoint("card-updating")
         await self._clients.updates.chat_update(
             channel=place.channel, ts=ts, text=part.text, blocks=part.blocks
         )
         failpoint("card-updated")
-        if asked.is_over:
-            await self._post.save_card(place.name, "")
+        if record.is_over:
+            await self._posted.save_card(place.name, "")
 
     async def _places(self, approval: Approval) -> list[_Place]:
         request = self._request
         if request.private or request.entry is Entry.WORKFLOW_STEP:
             return [await self._direct(user, approval) for user in approval.approvers]
-        away = [user for user in approval.approvers if await self._is_away(user)]
+        outside = [user for user in approval.approvers if await self._is_outside(user)]
         return [
             self._in_thread(approval),
-            *[await self._direct(user, approval) for user in away],
+            *[await self._direct(user, approval) for user in outside],
         ]
 
-    async def _is_away(self, user: str) -> bool:
+    async def _is_outside(self, user: str) -> bool:
         request = self._request
         return user != request.user and not await self._access.is_member(user, request.channel)
 
@@ -100,18 +106,18 @@ class Cards:
         opened = await self._clients.writes.conversations_open(users=user)
         return _Place(str(opened["channel"]["id"]), None, approval.card_for(user))
 
-    async def _put(self, place: _Place, approval: Approval) -> str:
-        """Post the card, unless it is there; returns its ts."""
+    async def _post_card(self, place: _Place, approval: Approval) -> str:
+        """Return the ts of the card, which is posted unless the place has it already."""
         if found := await self._find(place, approval):
             return found
         part = approval_part(ApprovalRecord(approval), self._identity.canvas_link)
-        await self._post.may_write()
+        await self._posted.may_write()
         failpoint("card-posting")
         try:
             posted = await self._clients.writes.chat_postMessage(
                 channel=place.channel,
                 thread_ts=place.thread,
-                metadata=message_metadata.card_metadata(self._post.run_id, approval.id),
+                metadata=message_metadata.card_metadata(self._posted.run_id, approval.id),
                 text=part.text,
                 blocks=part.blocks,
                 unfurl_links=False,
@@ -126,7 +132,7 @@ class Cards:
         return str(posted["ts"])
 
     async def _find(self, place: _Place, approval: Approval) -> str | None:
-        wanted = message_metadata.card_metadata(self._post.run_id, approval.id)["event_payload"]
+        wanted = message_metadata.card_metadata(self._posted.run_id, approval.id)["event_payload"]
         for message in await self._messages(place):
             payload = (message.get("metadata") or {}).get("event_payload")
             if message.get("user") == self._identity.user and payload == wanted:
@@ -134,7 +140,10 @@ class Cards:
         return None
 
     async def _messages(self, place: _Place) -> list[dict[str, Any]]:
-        """The latest of the place: a card is looked for soon after it was posted, if at all."""
+        """Return the thread's messages, or the latest 200 of a direct message.
+
+        Those are enough: a card is searched for only soon after it was posted.
+        """
         reads = self._clients.reads
         options: dict[str, Any] = {"limit": 200, "include_all_metadata": True}
         if place.thread is None:

@@ -1,4 +1,4 @@
-"""Who presses Approve or Deny: whether they may, and what they are told."""
+"""Presses of Approve and Deny: permission checks, and the answers to people who may not decide."""
 
 from __future__ import annotations
 
@@ -28,32 +28,36 @@ VERDICTS = {
 
 
 class DecisionHandler(Protocol):
-    """What keeps a decision and has the run go on."""
+    """A function that stores a decision and wakes the run."""
 
     async def __call__(
         self, approval: Approval, decision: Decision, *, sha256: str
-    ) -> Refusal | None: ...
+    ) -> Refusal | None:
+        """Store the decision on the call with this hash. Return why not, None when it is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovalDecisions:
-    """In one workspace, `team`. `asked` finds a question by its id, and `decide` answers it; who may
-    not is put on record."""
+    """The approval buttons of one workspace, `team`.
+
+    `find` loads an approval by its id, `decide` stores the decision, and `record` writes refused
+    presses to the audit trail.
+    """
 
     team: str
     people: People
-    asked: Callable[[str], Awaitable[ApprovalRecord | None]]
+    find: Callable[[str], Awaitable[ApprovalRecord | None]]
     decide: DecisionHandler
     record: Record
 
     async def press(self, press: ButtonPress) -> None:
-        """Decide as the button says. Raises NotPermitted with a sentence for who pressed."""
-        shown, approval = await self.question(press)
+        """Store the decision of the button. Raises NotPermitted with a sentence for the person."""
+        shown, approval = await self.approval_of(press)
         if press.user not in approval.approvers or not await may_decide(
             self.people, press.user, now=True
         ):
             await self._refused(press, approval)
-            raise NotPermitted(_only(approval))
+            raise NotPermitted(_only_approvers(approval))
         decision = Decision(
             verdict=VERDICTS[press.action],
             by=press.user,
@@ -62,33 +66,36 @@ class ApprovalDecisions:
         )
         refusal = await self.decide(approval, decision, sha256=shown.sha256)
         if refusal is Refusal.DECIDED:
-            raise NotPermitted(await self._decided(approval))
-        if refusal is Refusal.CHANGED:  # a forged press: nobody was shown that
+            raise NotPermitted(await self._existing_decision(approval))
+        if refusal is Refusal.CHANGED:  # a forged press: no card showed this content
             await self._refused(press, approval)
         if refusal is not None:
             raise NotPermitted(approval_words.DECISION_REFUSED[refusal])
 
-    async def question(self, press: ButtonPress) -> tuple[Shown, Approval]:
-        """What the button is about. Raises NotPermitted when it is nothing of ours here."""
+    async def approval_of(self, press: ButtonPress) -> tuple[Shown, Approval]:
+        """Return what the button carries, and the approval it names.
+
+        Raises NotPermitted when there is no such approval, or its card is not in this conversation.
+        """
         try:
             shown = Shown.model_validate_json(press.value)
         except ValidationError:
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]) from None
-        asked = await self.asked(shown.id)
-        if asked is None or not _stands_in(asked.approval, self.team, press):
+        record = await self.find(shown.id)
+        if record is None or not _is_pressed_in_place(record.approval, self.team, press):
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
-        return shown, asked.approval
+        return shown, record.approval
 
     async def _refused(self, press: ButtonPress, approval: Approval) -> None:
-        """Put on record who tried to decide what."""
+        """Write a refused press to the audit trail."""
         what, run_id = f"{VERDICTS[press.action]} {approval.tool}", approval.run_id
         await self.record(
             [refused(self.team, press.user, what, channel=press.channel, run_id=run_id)]
         )
 
-    async def _decided(self, approval: Approval) -> str:
-        asked = await self.asked(approval.id)
-        decision = asked.decision if asked else None
+    async def _existing_decision(self, approval: Approval) -> str:
+        record = await self.find(approval.id)
+        decision = record.decision if record else None
         if decision and decision.verdict is Verdict.EXPIRED:
             return approval_words.DECISION_REFUSED[Refusal.EXPIRED]
         by = f" by <@{decision.by}>" if decision and decision.by else ""
@@ -96,8 +103,10 @@ class ApprovalDecisions:
 
 
 async def may_decide(people: People, user: str, *, now: bool = False) -> bool:
-    """Whether `user` is a full member, asked of Slack (`now`: not remembered from minutes ago);
-    nobody is let in on a guess."""
+    """Return whether `user` is a full member of the workspace.
+
+    `now` asks Slack even when a recent answer is cached. False when Slack cannot be reached.
+    """
     find = people.find_now if now else people.find
     try:
         return (await find(user)).kind is PersonKind.MEMBER
@@ -106,7 +115,7 @@ async def may_decide(people: People, user: str, *, now: bool = False) -> bool:
 
 
 async def may_administer(people: People, policy: Policy, user: str) -> bool:
-    """Whether `user` is an admin, asked of Slack now."""
+    """Return whether `user` is an admin, which Slack is asked each time."""
     try:
         policy.may_administer(await people.find_now(user))
     except (NotPermitted, SlackUnavailable):
@@ -114,27 +123,35 @@ async def may_administer(people: People, policy: Policy, user: str) -> bool:
     return True
 
 
-async def may_ask(people: People, policy: Policy, request: Request, here: ChannelSettings) -> bool:
-    """Whether who asked may ask in the channel, asked of Slack now; a workflow's step is nobody's."""
+async def may_ask(
+    people: People, policy: Policy, request: Request, settings: ChannelSettings
+) -> bool:
+    """Return whether the asker may still ask in the channel, which Slack is asked each time.
+
+    True for a workflow step, which no person asks.
+    """
     if request.entry is Entry.WORKFLOW_STEP:
         return True
     try:
-        policy.may_ask(await people.find_now(request.user), here)
+        policy.may_ask(await people.find_now(request.user), settings)
     except (NotPermitted, SlackUnavailable):
         return False
     return True
 
 
-def _stands_in(approval: Approval, team: str, press: ButtonPress) -> bool:
-    """Cards stand in the question's channel, unless it is private, or in direct messages with those
-    who may decide; of its workspace, as others may share the channel."""
-    asked_by, asked_in, _ = approval.thread_key.split(":", 2)
+def _is_pressed_in_place(approval: Approval, team: str, press: ButtonPress) -> bool:
+    """Return whether the conversation of the press can hold a card of this approval.
+
+    A card is in the request's channel, unless the request is private, or in an approver's direct
+    messages. The team is compared because another workspace may share the channel.
+    """
+    request_team, request_channel, _ = approval.thread_key.split(":", 2)
     is_direct = press.channel.startswith("D") and press.user in approval.approvers
-    is_in_thread = press.channel == asked_in and not approval.private
-    return asked_by == team and (is_direct or is_in_thread)
+    is_in_channel = press.channel == request_channel and not approval.private
+    return request_team == team and (is_direct or is_in_channel)
 
 
-def _only(approval: Approval) -> str:
+def _only_approvers(approval: Approval) -> str:
     return approval_words.ONLY_THEY_MAY.format(
         people=words.OR.join(f"<@{u}>" for u in approval.approvers)
     )

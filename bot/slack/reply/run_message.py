@@ -99,7 +99,7 @@ class RunMessage:
     async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
         """Post the approval cards, and say in the run's message that the run waits."""
         await self._live.close()
-        await self._cards.put_up(approvals)
+        await self._cards.post(approvals)
         channel, thread = self._request.channel, self._request.thread
         if self._request.private:  # the thread must not show that a private run waits
             await self._end_status()

@@ -1,1 +1,1 @@
-"""Connections to Slack: the Web API client, Socket Mode, HTTP, and installs."""
+"""Connections to Slack: the Web API client, Socket Mode, HTTP, and OAuth installations."""

@@ -1,4 +1,4 @@
-"""Whether Slack answers the bot: over HTTP no connection says so, as Socket Mode's does."""
+"""Health check of Slack's Web API: over HTTP the bot has no connection whose state could tell."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from bot.slack.transport.client import TRANSPORT_ERRORS, WRONG_TOKEN, error_code
 log = logging.getLogger(__name__)
 
 _EVERY = 60.0
-_GOOD_FOR = 150.0  # so that one call may fail without a word
+_GOOD_FOR = 150.0  # longer than two intervals, so that one failed call does not count
 
 
 class SlackApiWatch:
-    """Asks Slack every minute, with `ask`, and remembers when it last answered. `answers` makes no
-    call: probes may come as often as they like."""
+    """A periodic check whether Slack answers the bot.
+
+    `ask` makes one call every `every` seconds. `answers` makes none, so readiness probes may call
+    it as often as they like: it is True for `good_for` seconds after each answer.
+    """
 
     def __init__(
         self,
@@ -31,33 +34,33 @@ class SlackApiWatch:
         self._ask = ask
         self._every = every
         self._good_for = good_for
-        self._answered = float("-inf")  # on the event loop's clock
+        self._last_answer = float("-inf")  # on the event loop's clock
 
     async def answers(self) -> bool:
         """Return whether Slack answered lately, and has not refused the bot's token since."""
-        return asyncio.get_running_loop().time() - self._answered < self._good_for
+        return asyncio.get_running_loop().time() - self._last_answer < self._good_for
 
     async def run(self) -> None:
-        """Ask until cancelled; log when an answer stays out, and when one comes again."""
-        said = ""
+        """Ask until cancelled. Log when Slack stops answering, and when it answers again."""
+        logged = ""
         while True:
-            trouble = await self._trouble()
-            if trouble and trouble != said:
-                log.warning("Slack does not answer the bot: %s; see `bot doctor`", trouble)
-            elif said and not trouble:
+            failure = await self._failure()
+            if failure and failure != logged:
+                log.warning("Slack does not answer the bot: %s; see `bot doctor`", failure)
+            elif logged and not failure:
                 log.warning("Slack answers the bot again")
-            said = trouble
+            logged = failure
             await asyncio.sleep(self._every)
 
-    async def _trouble(self) -> str:
-        """Ask once. Return in a word what went wrong; "" when nothing did."""
+    async def _failure(self) -> str:
+        """Ask once. Return an error code or the name of an exception; "" when Slack answered."""
         try:
             await self._ask()
         except SlackApiError as error:
             if error_code(error) in WRONG_TOKEN:
-                self._answered = float("-inf")
-            return error_code(error) or "no answer of Slack's"
+                self._last_answer = float("-inf")
+            return error_code(error) or "not an answer from Slack"
         except (SlackUnavailable, *TRANSPORT_ERRORS) as error:
             return type(error).__name__
-        self._answered = asyncio.get_running_loop().time()
+        self._last_answer = asyncio.get_running_loop().time()
         return ""

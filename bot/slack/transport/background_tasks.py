@@ -1,4 +1,4 @@
-"""Work that must not delay an acknowledgement, and still has an owner."""
+"""Tasks that must not delay an acknowledgement to Slack, and still have an owner."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ log = logging.getLogger(__name__)
 
 
 class Background:
-    """Runs coroutines beside the caller; leaving it waits a moment for them, then cancels.
+    """A group of tasks whose failures are only logged: hints to people, never guaranteed effects.
 
-    A failure is logged and concerns nobody else: only courtesies run here, never promises.
+    Leaving the context waits `grace` seconds for the tasks, then cancels them.
     """
 
     def __init__(self, *, grace: float = 2.0) -> None:
@@ -22,7 +22,7 @@ class Background:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[Any, Any, object], what: str) -> None:
-        """Begin `work`; `what` names it in the log."""
+        """Start `work` as a task; `what` names it in the log."""
         task = asyncio.create_task(self._run(work, what), name=what)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -30,7 +30,7 @@ class Background:
     async def _run(self, work: Coroutine[Any, Any, object], what: str) -> None:
         try:
             await work
-        except Exception as error:  # noqa: BLE001 - a courtesy that failed, whatever the reason
+        except Exception as error:  # noqa: BLE001 - no failure of a hint may reach the caller
             log.warning("%s failed: %s: %s", what, type(error).__name__, error)
 
     async def __aenter__(self) -> Background:

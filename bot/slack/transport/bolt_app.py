@@ -1,4 +1,4 @@
-"""The bolt app: what Slack sends is acknowledged when it is safe with us, and not before."""
+"""The Bolt app, which acknowledges an event only after the bot has stored it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ log = logging.getLogger(__name__)
 
 
 _NAMES: dict[str, Any] = {
-    "name": "slack_bolt.app",  # bolt sets the level of the logger of this name
-    # Without one, bolt names its loggers anew and gives each the root's level.
+    "name": "slack_bolt.app",  # Bolt sets the level of the logger of this name
+    # Without a logger, Bolt creates its own and gives each the root logger's level.
     "logger": logging.getLogger("slack_bolt"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Takes in what happens in one workspace."""
+    """The Bolt app of one workspace, and the intake that its listeners call."""
 
     slack: Slack
     app: AsyncApp
@@ -41,40 +41,45 @@ class Listener:
     asking: QuestionIntake
 
 
-TakenOut = Callable[[str, str | None], Awaitable[None]]
-"""What to do when a workspace (and its organisation, if any) has taken the app out."""
+OnUninstalled = Callable[[str, str | None], Awaitable[None]]
+"""Called with the workspace and its organisation, if any, when the app was uninstalled there."""
 
-REMOVALS = frozenset({"app_uninstalled", "tokens_revoked"})
+UNINSTALL_EVENTS = frozenset({"app_uninstalled", "tokens_revoked"})
 
 
-def front_door(
+def workspace_router(
     listeners: PerWorkspace[Listener],
     *,
     signing_secret: str = "",
-    taken_out: TakenOut | None = None,
+    on_uninstalled: OnUninstalled | None = None,
 ) -> AsyncApp:
-    """Where everything arrives, and is handed to the app of the workspace that it is about."""
-    app = _FrontDoor(listeners, authorize=_nobody, signing_secret=signing_secret, **_NAMES)
+    """Return the app that receives every request and passes it to the app of its workspace."""
+    app = _WorkspaceRouter(
+        listeners, authorize=_authorize_nobody, signing_secret=signing_secret, **_NAMES
+    )
 
-    async def by_itself(req: AsyncBoltRequest) -> BoltResponse:
-        """Acknowledged, or Slack would deliver it again; a command is answered."""
-        team, enterprise = _about(req)
-        is_removal = _event_type(req) in REMOVALS
-        if team and taken_out and is_removal:
-            await taken_out(team, enterprise)
-        elif is_removal:
+    async def without_workspace(req: AsyncBoltRequest) -> BoltResponse:
+        """Acknowledge a request that no workspace handles, so that Slack does not repeat it."""
+        team, enterprise = _workspace_of(req)
+        is_uninstall = _event_type(req) in UNINSTALL_EVENTS
+        if team and on_uninstalled and is_uninstall:
+            await on_uninstalled(team, enterprise)
+        elif is_uninstall:
             log.error("Slack has revoked SLACK_BOT_TOKEN: install the app again in %s", team)
         else:
             log.info("Ignored: the bot is not installed in %s", team)
         return BoltResponse(status=200, body=words.NOT_INSTALLED if "command" in req.body else "")
 
-    app.middleware(by_itself)
+    app.middleware(without_workspace)
     return app
 
 
-class _FrontDoor(AsyncApp):
-    """By itself it checks signatures, answers Slack's checks of the address, hears of removals, and
-    tells people of workspaces without an installation so."""
+class _WorkspaceRouter(AsyncApp):
+    """A Bolt app that passes each request to the app of its workspace.
+
+    It handles by itself what belongs to no installed workspace: signature checks, url_verification,
+    uninstallations, and commands from workspaces where the bot is not installed.
+    """
 
     def __init__(self, listeners: PerWorkspace[Listener], **options: Any) -> None:
         super().__init__(**options)
@@ -82,22 +87,25 @@ class _FrontDoor(AsyncApp):
 
     @override
     async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
-        team, enterprise = _about(req)
-        if not team or _event_type(req) in REMOVALS:
+        team, enterprise = _workspace_of(req)
+        if not team or _event_type(req) in UNINSTALL_EVENTS:
             return await super().async_dispatch(req)
         try:
             listener = await self._listeners.of(team, enterprise)
         except BotError as error:
-            log.error("Not acknowledged, nobody can say whose it is: %s", error)  # noqa: TRY400 - a clear line
+            log.error("Not acknowledged, because its workspace could not be loaded: %s", error)  # noqa: TRY400 - a trace adds nothing
             return BoltResponse(status=503)
         if listener is None:
             return await super().async_dispatch(req)
         return await listener.app.async_dispatch(req)
 
 
-def _about(req: AsyncBoltRequest) -> tuple[str | None, str | None]:
-    """Workspace and organisation. What comes for an installation of an organisation names its
-    workspace only outside the authorisation, where bolt does not look."""
+def _workspace_of(req: AsyncBoltRequest) -> tuple[str | None, str | None]:
+    """Return the workspace and the organisation of a request.
+
+    A request for an organisation-wide installation names its workspace only outside
+    `authorizations`, where Bolt does not look.
+    """
     team = req.context.team_id or req.body.get("team_id")
     return team, req.context.enterprise_id or req.body.get("enterprise_id")
 
@@ -107,16 +115,16 @@ def _event_type(req: AsyncBoltRequest) -> str:
     return str(event.get("type")) if isinstance(event, dict) else ""
 
 
-async def _nobody() -> AuthorizeResult:
+async def _authorize_nobody() -> AuthorizeResult:
     return AuthorizeResult(enterprise_id=None, team_id=None)
 
 
 def slack_app(clients: Clients, identity: Identity, *, signing_secret: str = "") -> AsyncApp:
-    """An app without listeners.
+    """Return a Bolt app without listeners.
 
-    `process_before_response` makes bolt run a listener to its end before it answers Slack: one
-    that raises is not acknowledged, and Slack delivers again. Authorisation uses the identity
-    found at start: bolt's own asks Slack for it and acknowledges the event when that fails.
+    `process_before_response` makes Bolt run a listener to its end before it answers Slack: when the
+    listener raises, the event is not acknowledged, and Slack delivers it again. Authorization uses
+    the identity found at start: Bolt's own asks Slack, and acknowledges the event when that fails.
     """
     app = AsyncApp(
         client=AsyncWebClient(base_url=clients.base_url, session=clients.session),
@@ -131,7 +139,7 @@ def slack_app(clients: Clients, identity: Identity, *, signing_secret: str = "")
     return app
 
 
-def _authorize_as(identity: Identity, token: Token):  # type: ignore[no-untyped-def]  # noqa: ANN202 - bolt finds the function's shape by its parameter names
+def _authorize_as(identity: Identity, token: Token):  # type: ignore[no-untyped-def]  # noqa: ANN202 - Bolt inspects the function's parameter names
     async def authorize() -> AuthorizeResult:
         return AuthorizeResult(
             enterprise_id=identity.enterprise,
@@ -145,10 +153,12 @@ def _authorize_as(identity: Identity, token: Token):  # type: ignore[no-untyped-
 
 
 async def _answer_error(error: Exception) -> BoltResponse | None:
-    """Answer Slack where a listener did not. What cannot be acted on is acknowledged, or Slack would
-    deliver it again and again; None leaves it unacknowledged."""
+    """Return the response for an event whose listener raised; None leaves it unacknowledged.
+
+    An event that can never be handled is acknowledged, or Slack would deliver it again and again.
+    """
     if isinstance(error, BoltUnhandledRequestError):
-        log.debug("Ignored: nobody listens to it")
+        log.debug("Ignored: no listener for it")
         return BoltResponse(status=200, body="")
     if isinstance(error, MalformedPayload):
         log.warning("Ignored: Slack sends no such thing: %s", error)

@@ -1,4 +1,4 @@
-"""How Slack's Web API is called: one session, a deadline on every call, no post sent twice."""
+"""Slack Web API clients: one HTTP session, a deadline on every call, and no message sent twice."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from bot.core.errors import ConfigurationError, SlackUnavailable
 
 log = logging.getLogger(__name__)
 
-_LOOK = "Check the network, and SLACK_API_URL if you set it; `bot doctor` looks closer."
+_WHAT_TO_CHECK = "Check the network, and SLACK_API_URL if you set it; `bot doctor` looks closer."
 
 WRONG_TOKEN = {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
 
 TRANSPORT_ERRORS = (aiohttp.ClientError, TimeoutError)
-"""What a call raises when nobody can say whether Slack did what was asked."""
+"""Errors of the connection, after which Slack may or may not have done what the call asked."""
 
 NO_PLACE = frozenset(
     {
@@ -43,8 +43,7 @@ NO_PLACE = frozenset(
         "restricted_action_thread_only_channel",
     }
 )
-"""What Slack answers where the bot can write nothing, or not any more (errors of chat.postMessage
-and chat.update)."""
+"""Error codes of chat.postMessage and chat.update where the bot cannot write, or no longer can."""
 
 _SLOW_DOWN = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 
@@ -56,18 +55,18 @@ _MAY_PASS = (
         *("external_channel_migrating", "team_added_to_org", "messaging_processing_failed"),
     }
 )
-"""Refusals that say nothing about the call itself: made again later, it may succeed."""
+"""Error codes that do not depend on the call itself: it may succeed later."""
 
 
 Token = Callable[[], Awaitable[str]]
-"""The bot's token as it is now; where Slack rotates tokens it changes. Raises SlackApiError, as a
-call with it would, when there is none any more."""
+"""Returns the bot's current token, which changes where Slack rotates tokens. Raises SlackApiError,
+as a call with a revoked token would, when the installation is gone."""
 
 
 class DeadlineClient(AsyncWebClient):
-    """An AsyncWebClient whose every call, its retries included, ends within `deadline` seconds.
+    """An AsyncWebClient whose calls end within `deadline` seconds, retries included.
 
-    It uses no proxy: the SDK would take one from the environment.
+    It ignores the proxy that the SDK would read from the environment.
     """
 
     def __init__(self, *, deadline: float, bot_token: Token | None = None, **options: Any) -> None:
@@ -86,9 +85,12 @@ class DeadlineClient(AsyncWebClient):
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """`writes` retries only what Slack refused with a 429, so that nothing is posted twice;
-    `reads` and `updates` may be repeated without harm, and are, after server and connection
-    errors; `live` retries nothing, for updates that the next one replaces anyway."""
+    """The Web API clients of one workspace, by what may be retried.
+
+    `writes` retries only after a 429, so that nothing is posted twice. `reads` and `updates` are
+    safe to repeat, so they also retry after server and connection errors. `live` never retries: it
+    is for status updates, which the next update replaces anyway.
+    """
 
     reads: DeadlineClient
     writes: DeadlineClient
@@ -103,7 +105,7 @@ class Clients:
 async def slack_session(
     tracing: aiohttp.TraceConfig | None = None,
 ) -> AsyncGenerator[aiohttp.ClientSession]:
-    """What all calls go through; `tracing` is told of each of its requests."""
+    """Open the HTTP session of all calls to Slack; `tracing` observes each of its requests."""
     timeout = aiohttp.ClientTimeout(total=30, sock_connect=5)
     traced = [tracing] if tracing else None
     async with aiohttp.ClientSession(timeout=timeout, trace_configs=traced) as session:
@@ -113,8 +115,10 @@ async def slack_session(
 def clients_on(
     session: aiohttp.ClientSession, token: Token, *, base_url: str, team: str | None = None
 ) -> Clients:
-    """The clients of one workspace. `team` names it to Slack in every call, for tokens that are
-    good for many."""
+    """Return the clients of one workspace.
+
+    `team` is sent with every call. A token of an organisation-wide installation needs it.
+    """
 
     def client(deadline: float, *handlers: AsyncRetryHandler) -> DeadlineClient:
         return DeadlineClient(
@@ -140,13 +144,13 @@ def clients_on(
     )
 
 
-def fixed(token: str) -> Token:
-    """A token that stays as it is."""
+def static_token(token: str) -> Token:
+    """Return a `Token` that never changes."""
 
-    async def same() -> str:
+    async def current() -> str:
         return token
 
-    return same
+    return current
 
 
 @asynccontextmanager
@@ -156,15 +160,17 @@ async def slack_clients(
     base_url: str = AsyncWebClient.BASE_URL,
     tracing: aiohttp.TraceConfig | None = None,
 ) -> AsyncGenerator[Clients]:
-    """The clients of the one workspace that a token is for, on a session of their own."""
+    """Open a session, and return the clients of the one workspace that `token` belongs to."""
     async with slack_session(tracing) as session:
-        yield clients_on(session, fixed(token), base_url=base_url)
+        yield clients_on(session, static_token(token), base_url=base_url)
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the bot is. `name` is the one people see; `url` is the workspace's address, with a slash
-    at its end."""
+    """The bot's own ids in a workspace.
+
+    `name` is the display name; `url` is the workspace's address, which ends in a slash.
+    """
 
     team: str
     enterprise: str | None
@@ -174,16 +180,16 @@ class Identity:
     url: str
 
     def canvas_link(self, canvas: str) -> str:
-        """Where a canvas opens, by its id."""
+        """Return the address that opens a canvas, by its id."""
         return f"{self.url}docs/{self.team}/{canvas}"
 
 
 class TokenRefused(ConfigurationError):
-    """Slack knows no such token, or not any more."""
+    """Slack does not know the token, or no longer does."""
 
 
 async def identify(client: AsyncWebClient) -> Identity:
-    """Ask Slack who the token's owner is, once, before anything starts.
+    """Return the identity of the bot that owns the client's token.
 
     Raises TokenRefused for a wrong token, SlackUnavailable when Slack does not answer.
     """
@@ -197,10 +203,11 @@ async def identify(client: AsyncWebClient) -> Identity:
                 "Copy the Bot User OAuth Token from the app's Install App page."
             ) from None
         raise SlackUnavailable(
-            f"Slack did not say who the bot is: auth.test failed with {error_code(error)}. {_LOOK}"
+            f"Slack did not say who the bot is: auth.test failed with {error_code(error)}. "
+            f"{_WHAT_TO_CHECK}"
         ) from error
     except TRANSPORT_ERRORS as error:
-        raise SlackUnavailable(f"Slack cannot be reached. {_LOOK}") from error
+        raise SlackUnavailable(f"Slack cannot be reached. {_WHAT_TO_CHECK}") from error
     return Identity(
         team=str(found["team_id"]),
         enterprise=found.get("enterprise_id"),
@@ -212,7 +219,7 @@ async def identify(client: AsyncWebClient) -> Identity:
 
 
 async def _shown_name(client: AsyncWebClient, user: str) -> str:
-    """The display name of a user; auth.test tells only the handle. "" when Slack does not say."""
+    """Return a user's display name, as auth.test has only the handle; "" when Slack fails."""
     try:
         facts = (await client.users_info(user=user))["user"]
     except SlackApiError as error:
@@ -223,7 +230,7 @@ async def _shown_name(client: AsyncWebClient, user: str) -> str:
 
 
 def error_code(error: SlackApiError) -> str:
-    """Slack's name for what went wrong; "" when the answer was not one of Slack's."""
+    """Return Slack's error code; "" when the response did not come from Slack's API."""
     response: Any = error.response
     try:
         return str(response.get("error") or "")
@@ -232,12 +239,12 @@ def error_code(error: SlackApiError) -> str:
 
 
 def is_rate_limited(error: SlackApiError) -> bool:
-    """True when Slack wants less of us for a while, by whichever of its names for that."""
+    """Return whether the error is any of Slack's codes for a rate limit."""
     return error_code(error) in _SLOW_DOWN
 
 
 def retry_after(error: SlackApiError) -> float:
-    """Seconds that Slack asks to wait; 1 when it does not say."""
+    """Return the seconds of the Retry-After header; 1 when there is none."""
     headers: Any = getattr(error.response, "headers", None) or {}
     value = next((v for k, v in headers.items() if k.lower() == "retry-after"), "1")
     try:
@@ -247,23 +254,23 @@ def retry_after(error: SlackApiError) -> float:
 
 
 def server_time(response: AsyncSlackResponse) -> float:
-    """When Slack answered, by its own clock, in seconds since the epoch; ours when it does not say."""
+    """Return Slack's time of the response in seconds since the epoch; ours without a Date header."""
     headers: Any = response.headers
-    said = next((v for k, v in headers.items() if k.lower() == "date"), "")
+    date = next((v for k, v in headers.items() if k.lower() == "date"), "")
     try:
-        return parsedate_to_datetime(said).timestamp()
+        return parsedate_to_datetime(date).timestamp()
     except ValueError:
         return time.time()
 
 
 def is_definitive(error: Exception) -> bool:
-    """Return whether Slack refused a call for good: it did nothing, and would refuse it again."""
+    """Return whether Slack refused a call, did nothing, and would refuse it again."""
     code = error_code(error) if isinstance(error, SlackApiError) else ""
     return bool(code) and code not in _MAY_PASS and not is_ambiguous(error)
 
 
 def is_ambiguous(error: Exception) -> bool:
-    """True when Slack may have done what the failed call asked for: never post blindly again."""
+    """Return whether Slack may have done what the failed call asked, so a retry could post twice."""
     if isinstance(error, SlackApiError):
         response: Any = error.response
         status: Any = getattr(response, "status_code", None) or getattr(response, "status", 500)

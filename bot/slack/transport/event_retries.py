@@ -1,8 +1,8 @@
-"""Events that Redis did not take: tried again here, in order, until it is back.
+"""In-process retries of events that could not be stored because Redis was unavailable.
 
-Slack sends an unacknowledged event again at once, after a minute and after five. Waiting for that
-would answer what was asked during a short outage late, and behind what was asked after it. What is
-taken in by then is known by its claims when Slack's copy comes, and acknowledged.
+Slack delivers an unacknowledged event again at once, after one minute and after five. Relying on
+those deliveries alone would answer questions from a short outage late and out of order. When the
+copy from Slack arrives later, the claim on the message shows that it is already stored.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-MOST = 1_000  # events that this process holds at once; beyond them Slack's copies have to do
+MOST = 1_000  # events held at once; further events rely on Slack's own redelivery
 ACK_SECONDS = 2.5  # Slack waits three
 PATIENCE = 900.0  # seconds; Slack gives up after six minutes
-_PAUSES = (0.25, 0.5, 1.0)  # seconds between tries, the last one again and again
+_PAUSES = (0.25, 0.5, 1.0)  # seconds between tries; the last one repeats
 
 
 class EventRetries:
-    """Takes events in, one after the other in each line; what fails for Redis is tried again."""
+    """A set of ordered event queues ("lines") that retries events while Redis is unavailable.
+
+    Events of one line, such as the messages of a thread, are handled one after the other.
+    """
 
     def __init__(self) -> None:
         self._lines = OrderedLocks()
@@ -37,7 +40,10 @@ class EventRetries:
     @classmethod
     @asynccontextmanager
     async def open(cls) -> AsyncGenerator[EventRetries]:
-        """Events that are still held at the end were not acknowledged: Slack sends them elsewhere."""
+        """Open the queues; leaving cancels all held events.
+
+        Held events were not acknowledged, so Slack delivers them to another process.
+        """
         retries = cls()
         try:
             yield retries
@@ -56,19 +62,21 @@ class EventRetries:
         when: float = 0.0,
         on_trouble: Callable[[], None] = lambda: None,
     ) -> T:
-        """Return what `work` returns, once those of an earlier `when` in the same line are done.
+        """Return the result of `work` after all events of the same `line` with an earlier `when`.
 
-        `work` is safe to repeat. A second copy of an event waits for the first. `on_trouble` is
-        called when it fails first. Raises StoreUnavailable when the event cannot be acknowledged in
-        time; it is tried on all the same.
+        `work` must be safe to repeat. A second copy of an event waits for the first. `on_trouble`
+        is called after the first failure. Raises StoreUnavailable when the event cannot be
+        acknowledged within ACK_SECONDS; the retries go on nevertheless.
         """
         task: asyncio.Task[T] | None = self._under_way.get(event_id)
         if task is None:
             if len(self._under_way) >= MOST:
                 async with self._lines.of(line, when):
                     return await work()
-            kept = self._kept(event_id, work, line, when, on_trouble)
-            task = self._under_way[event_id] = asyncio.create_task(kept, name=f"event {event_id}")
+            retrying = self._retry(event_id, work, line, when, on_trouble)
+            task = self._under_way[event_id] = asyncio.create_task(
+                retrying, name=f"event {event_id}"
+            )
             task.add_done_callback(lambda done: self._ended(event_id, done))
         while True:
             await asyncio.wait({task}, timeout=ACK_SECONDS)
@@ -79,11 +87,11 @@ class EventRetries:
 
     @asynccontextmanager
     async def turn(self, line: str, when: float) -> AsyncGenerator[None]:
-        """Wait for what is before `when` in a line, and let nothing past meanwhile."""
+        """Hold the line: wait for its events before `when`, and let no later event pass."""
         async with self._lines.of(line, when):
             yield
 
-    async def _kept(
+    async def _retry(
         self,
         event_id: str,
         work: Callable[[], Awaitable[T]],
@@ -113,4 +121,4 @@ class EventRetries:
     def _ended(self, event_id: str, task: asyncio.Task[Any]) -> None:
         self._under_way.pop(event_id, None)
         if not task.cancelled() and (error := task.exception()):
-            log.debug("Event %s was not taken in: %s", event_id, error)  # its request says so
+            log.debug("Event %s was not stored: %s", event_id, error)  # the caller raises it too

@@ -1,7 +1,7 @@
-"""Events over HTTP: Slack's signed requests, handed to bolt while somebody takes them.
+"""HTTP endpoint for Slack's signed requests, which are passed to the Bolt app.
 
-The signature is checked before anything of the body is read: what nobody has signed is neither
-parsed nor looked up. What is signed has to have the shape that Slack documents.
+The signature is checked before the body is parsed, so an unsigned request costs no look-up. A
+signed body must then have the shape that Slack documents.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ _BODY = 10.0  # seconds for a request to be sent whole; Slack gives up on an ans
 
 
 class SlackRequests:
-    """Slack's requests. Before and after somebody takes them the answer is 503, so that Slack
-    sends them again."""
+    """The route that receives Slack's requests.
+
+    Outside `taken_by` it answers 503, so that Slack delivers the request again.
+    """
 
     def __init__(self, on_refused: OnRefused = lambda _reason: None) -> None:
         self.route = web.post(EVENTS_PATH, self._handle)
@@ -43,8 +45,10 @@ class SlackRequests:
 
     @asynccontextmanager
     async def taken_by(self, app: AsyncApp, signing_secret: str) -> AsyncGenerator[None]:
-        """Hand those signed with the secret to `app`, which answers url_verification; those under
-        way at the end are answered first."""
+        """Pass requests signed with the secret to `app`, which also answers url_verification.
+
+        Leaving waits up to five seconds for the requests that are under way.
+        """
         self._taken = app, signing_secret
         try:
             yield
@@ -77,7 +81,7 @@ class SlackRequests:
 
 
 def _read(body: bytes, request: web.Request) -> AsyncBoltRequest:
-    """Parse and check a body that is signed. Raises MalformedPayload."""
+    """Return the Bolt request of a signed body. Raises MalformedPayload for an unknown shape."""
     try:
         text = body.decode()
         check_payload(parse_body(text, request.content_type))
@@ -86,5 +90,5 @@ def _read(body: bytes, request: web.Request) -> AsyncBoltRequest:
     return AsyncBoltRequest(
         body=text,
         query=request.query_string,
-        headers=request.headers,  # type: ignore[arg-type]  # bolt takes any mapping
+        headers=request.headers,  # type: ignore[arg-type]  # Bolt takes any mapping
     )

@@ -1,5 +1,6 @@
-"""Installing the app from a browser: `/slack/install` leads to Slack, which comes back to
-`/slack/oauth_redirect`. The flow is bolt's; the pages are ours.
+"""OAuth installation from a browser: `/slack/install` leads to Slack, which redirects back.
+
+Slack redirects to `/slack/oauth_redirect`. The flow is Bolt's, with the bot's own pages.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ REDIRECT_PATH = "/slack/oauth_redirect"
 _HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
     "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",  # the address holds the code
+    "Referrer-Policy": "no-referrer",  # the address contains the OAuth code
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
 }
 
 
 class Flow(AsyncOAuthFlow):
-    """Bolt's, with our page to begin on."""
+    """Bolt's OAuth flow with the bot's own first page."""
 
     @override
     async def build_install_page_html(self, url: str, request: AsyncBoltRequest) -> str:
@@ -62,7 +63,7 @@ def oauth_flow(
     scopes: Sequence[str],
     authorize_url: str,
 ) -> Flow:
-    """Asks for the bot's `scopes` at `authorize_url`, and keeps what is granted."""
+    """Return a flow that asks for `scopes` at `authorize_url`, and stores the installation."""
     settings = AsyncOAuthSettings(
         client_id=keys.client_id,
         client_secret=keys.client_secret,
@@ -71,8 +72,8 @@ def oauth_flow(
         install_path=INSTALL_PATH,
         redirect_uri_path=REDIRECT_PATH,
         authorization_url=authorize_url,
-        installation_store=_Store(installs),
-        state_store=_States(installs),
+        installation_store=_InstallationStore(installs),
+        state_store=_StateStore(installs),
         state_expiration_seconds=STATE_SECONDS,
         callback_options=AsyncCallbackOptions(success=_succeeded, failure=_failed),
         logger=logging.getLogger("slack_bolt"),
@@ -81,7 +82,7 @@ def oauth_flow(
 
 
 class InstallPages:
-    """The two addresses. Before and after somebody serves them the answer is 503."""
+    """The routes of the installation pages, which answer 503 outside `served_by`."""
 
     def __init__(self) -> None:
         self.routes = [
@@ -92,7 +93,7 @@ class InstallPages:
 
     @contextmanager
     def served_by(self, flow: Flow) -> Generator[None]:
-        """Serve them in the body."""
+        """Serve the pages with `flow` inside the context."""
         self._flow = flow
         try:
             yield
@@ -108,22 +109,22 @@ class InstallPages:
     async def _answer(
         self,
         request: web.Request,
-        part: Callable[[Flow], Callable[[AsyncBoltRequest], Awaitable[BoltResponse]]],
+        handler_of: Callable[[Flow], Callable[[AsyncBoltRequest], Awaitable[BoltResponse]]],
     ) -> web.Response:
         if self._flow is None:
             return web.Response(status=503)
         try:
-            response = await part(self._flow)(await to_bolt_request(request))
+            response = await handler_of(self._flow)(await to_bolt_request(request))
         except (StoreError, *TRANSPORT_ERRORS) as error:
-            log.error("Nothing was installed: %s: %s", type(error).__name__, error)  # noqa: TRY400 - what failed is not ours
+            log.error("Nothing was installed: %s: %s", type(error).__name__, error)  # noqa: TRY400 - the failure is outside the bot
             response = _page(failed_page("storage_error"), 503)
         answer = await to_aiohttp_response(response)
         answer.headers.update(_HEADERS)
         return answer
 
 
-class _Store(AsyncInstallationStore):
-    """What bolt's flow needs of one: it keeps."""
+class _InstallationStore(AsyncInstallationStore):
+    """An adapter of `InstallStore` with the one method that Bolt's flow calls."""
 
     def __init__(self, installs: InstallStore) -> None:
         self._installs = installs
@@ -134,7 +135,7 @@ class _Store(AsyncInstallationStore):
         log.warning("Installed in %s by %s", _holder(installation), installation.user_id)
 
 
-class _States(AsyncOAuthStateStore):
+class _StateStore(AsyncOAuthStateStore):
     def __init__(self, installs: InstallStore) -> None:
         self._installs = installs
 
@@ -174,11 +175,11 @@ async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
 
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
-    log.warning("An installation ended without one: %s", args.reason)
+    log.warning("An installation failed: %s", args.reason)
     return _page(failed_page(args.reason), args.suggested_status_code)
 
 
 def _page(html: str, status: int) -> BoltResponse:
-    """The state was used, or is good for nothing."""
-    over = OAuthStateUtils().build_set_cookie_for_deletion()
-    return BoltResponse(status=status, body=html, headers={**_HEADERS, "Set-Cookie": over})
+    """Return a final page, which also deletes the state cookie: its state is used or invalid."""
+    deletion = OAuthStateUtils().build_set_cookie_for_deletion()
+    return BoltResponse(status=status, body=html, headers={**_HEADERS, "Set-Cookie": deletion})

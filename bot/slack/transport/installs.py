@@ -1,6 +1,4 @@
-"""Workspaces in which the app was installed through OAuth: their tokens as they are now, and what
-happens when one takes the bot out.
-"""
+"""Workspaces that installed the app through OAuth: current tokens, clients and uninstallation."""
 
 from __future__ import annotations
 
@@ -33,17 +31,18 @@ from bot.store.workspaces.installs import Install, InstallStore
 log = logging.getLogger(__name__)
 
 EARLY_MINUTES = 120
-"""Tokens that Slack rotates live twelve hours (docs.slack.dev, using token rotation)."""
+"""Minutes before its expiry at which a token is refreshed. Rotated tokens live twelve hours
+(docs.slack.dev, "Using token rotation")."""
 
-_WAIT = 0.1  # seconds between looks whether another process has the new token
+_WAIT = 0.1  # seconds between checks whether another process has stored the new token
 
-Forgotten = Callable[[str], Awaitable[None]]
-"""Erases all that is held about a workspace."""
+EraseWorkspace = Callable[[str], Awaitable[None]]
+"""Erases everything stored about a workspace, by its id."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppKeys:
-    """How the app names itself to Slack."""
+    """The app's OAuth credentials."""
 
     client_id: str
     client_secret: str
@@ -59,38 +58,41 @@ class Tokens:
         )
 
     async def of(self, holder: str) -> str:
-        """Raises SlackApiError as Slack would when it is installed there no more, or when the
-        token has expired and there is no new one."""
+        """Return the current token of an installation, refreshed when it expires soon.
+
+        Raises SlackApiError, with Slack's own codes, when the installation is gone, or when its
+        token has expired and Slack gives no new one.
+        """
         while True:
             install = await self._installs.load(holder)
             if install is None:
-                raise _refused("account_inactive")
-            if not _is_due(install):
+                raise _token_error("account_inactive")
+            if not _expires_soon(install):
                 return install.token
-            async with self._installs.lock(holder) as alone:
-                fresh = await self._refreshed(holder) if alone else None
+            async with self._installs.lock(holder) as is_locked:
+                fresh = await self._refresh(holder) if is_locked else None
             if fresh:
                 return fresh
-            if not _is_over(install):
-                return install.token  # another process is at it, and this one is good for hours
+            if not _is_expired(install):
+                return install.token  # another process refreshes it; this token is good for hours
             await asyncio.sleep(_WAIT)
 
-    async def _refreshed(self, holder: str) -> str | None:
-        """The new token; None when there is none yet, and the old one is still good."""
+    async def _refresh(self, holder: str) -> str | None:
+        """Return the new token; None when the refresh failed and the old token is still valid."""
         install = await self._installs.load(holder)
-        if install is None or not _is_due(install):
+        if install is None or not _expires_soon(install):
             return install.token if install else None
         try:
             bot = await self._rotator.perform_bot_token_rotation(
                 bot=_bot(install), minutes_before_expiration=EARLY_MINUTES
             )
         except (SlackTokenRotationError, *TRANSPORT_ERRORS) as error:
-            log.error("The token of %s was not refreshed: %s", holder, error)  # noqa: TRY400 - Slack's words say it all
-            if _is_over(install):
-                raise _refused("token_expired") from error
+            log.error("The token of %s was not refreshed: %s", holder, error)  # noqa: TRY400 - a trace adds nothing
+            if _is_expired(install):
+                raise _token_error("token_expired") from error
             return None
         if bot is None:
-            raise _refused("token_expired")
+            raise _token_error("token_expired")
         token = bot.bot_token
         kept = {"token": token, "refresh_token": bot.bot_refresh_token}
         expires = {"expires_at": bot.bot_token_expires_at}
@@ -100,7 +102,7 @@ class Tokens:
 
 
 class InstalledWorkspaces:
-    """See `bot.slack.transport.workspaces.Workspaces`."""
+    """The workspaces of all OAuth installations; implements `Workspaces`."""
 
     def __init__(
         self, installs: InstallStore, tokens: Tokens, session: aiohttp.ClientSession, base_url: str
@@ -113,7 +115,10 @@ class InstalledWorkspaces:
         self._open: dict[str, tuple[tuple[str, str], Slack]] = {}
 
     async def of(self, team: str, enterprise: str | None = None) -> Slack | None:
-        """Looked up in Redis each time: another process may have seen it go."""
+        """Return the workspace; None when the bot is not installed there. See `Workspaces.of`.
+
+        Reads Redis each time, because another process may have handled the uninstallation.
+        """
         install = await self._installs.find(team, enterprise)
         if install is None:
             self._open.pop(team, None)
@@ -124,9 +129,9 @@ class InstalledWorkspaces:
             if known and known[0] == made_for:
                 return known[1]
             try:
-                slack = await self._opened(install, team)
+                slack = await self._connect(install, team)
             except TokenRefused as error:
-                log.warning("The bot is out of %s: %s", team, error)
+                log.warning("The bot is no longer installed in %s: %s", team, error)
                 return None
             self._open[team] = (made_for, slack)
             for gone in self._open.keys() - {team, *await self.teams()}:
@@ -134,14 +139,14 @@ class InstalledWorkspaces:
             return slack
 
     async def teams(self) -> list[str]:
-        """All workspaces that are known."""
+        """Return the ids of all known workspaces."""
         return await self._installs.teams()
 
-    async def _opened(self, install: Install, team: str) -> Slack:
+    async def _connect(self, install: Install, team: str) -> Slack:
         last = ""
 
         async def token() -> str:
-            nonlocal last
+            nonlocal last  # used while Redis is unavailable
             try:
                 last = await self._tokens.of(install.holder)
             except StoreUnavailable:
@@ -149,67 +154,70 @@ class InstalledWorkspaces:
                     raise
             return last
 
-        named = team if install.holder != team else None
-        clients = clients_on(self._session, token, base_url=self._base_url, team=named)
+        is_organisation_wide = install.holder != team
+        team_argument = team if is_organisation_wide else None
+        clients = clients_on(self._session, token, base_url=self._base_url, team=team_argument)
         found = await identify(clients.reads)
         identity = Identity(
             team=team,
-            enterprise=found.enterprise or (install.holder if named else None),
+            enterprise=found.enterprise or (install.holder if is_organisation_wide else None),
             user=found.user,
             bot=found.bot,
             name=found.name,
             url=found.url,
         )
-        return Slack.reached_by(clients, identity)
+        return Slack.with_clients(clients, identity)
 
 
-class Removals:
-    """What Slack says of tokens that are good no more is asked again before anything is erased: the
-    app may have been installed again meanwhile, and the news be late."""
+class Uninstaller:
+    """A handler of app_uninstalled and tokens_revoked, which erases a workspace's data.
+
+    It first checks the token with Slack: the event may be late, and the app installed again.
+    """
 
     def __init__(
-        self, installs: InstallStore, tokens: Tokens, client: DeadlineClient, forget: Forgotten
+        self, installs: InstallStore, tokens: Tokens, client: DeadlineClient, erase: EraseWorkspace
     ) -> None:
         self._installs = installs
         self._tokens = tokens
         self._client = client
-        self._forget = forget
+        self._erase = erase
 
-    async def taken_out(self, team: str, enterprise: str | None) -> None:
-        """Erase what is held about a workspace, and the installation. Safe to repeat: one that is
-        not known is erased too, as whoever was at it may have died.
+    async def uninstalled(self, team: str, enterprise: str | None) -> None:
+        """Erase the data and the installation of a workspace, unless its token is still valid.
 
-        Raises SlackUnavailable when Slack does not say now whether the token is good.
+        Safe to repeat. A workspace without an installation is erased too, because a process may
+        have died halfway. Raises SlackUnavailable when Slack cannot say whether the token is valid.
         """
         install = await self._installs.find(team, enterprise)
-        if install is not None and await self._is_good(install):
+        if install is not None and await self._is_valid(install):
             return
         holder = install.holder if install else team
         for each in {team, *await self._installs.teams_of(holder)}:
-            await self._forget(each)
+            await self._erase(each)
         await self._installs.forget(holder)
-        log.warning("The bot was taken out of %s; all that was held of it is erased", team)
+        log.warning("The bot was uninstalled from %s; all data of the workspace is erased", team)
 
-    async def _is_good(self, install: Install) -> bool:
+    async def _is_valid(self, install: Install) -> bool:
         try:
             token = await self._tokens.of(install.holder)
             await self._client.auth_test(token=token)
         except SlackApiError as error:
             if error_code(error) in WRONG_TOKEN:
                 return False
-            # Of no other refusal, as one while a workspace is moved, is everything erased.
+            # Other errors, such as those while a workspace is moved, must not erase anything.
             raise SlackUnavailable("Slack did not say whether a token is good") from error
         except TRANSPORT_ERRORS as error:
             raise SlackUnavailable("Slack did not say whether a token is good") from error
         return True
 
 
-def _is_due(install: Install) -> bool:
+def _expires_soon(install: Install) -> bool:
     expires = install.expires_at
     return expires is not None and expires - EARLY_MINUTES * 60 <= time.time()
 
 
-def _is_over(install: Install) -> bool:
+def _is_expired(install: Install) -> bool:
     return install.expires_at is not None and install.expires_at <= time.time()
 
 
@@ -224,5 +232,5 @@ def _bot(install: Install) -> Bot:
     )
 
 
-def _refused(code: str) -> SlackApiError:
+def _token_error(code: str) -> SlackApiError:
     return SlackApiError(f"There is no token: {code}", {"ok": False, "error": code})  # type: ignore[no-untyped-call]  # the SDK's

@@ -1,4 +1,4 @@
-"""The app manifest for a configuration: manifest.yml, with a name and a way to be reached."""
+"""App manifests: manifest.yml with the app's name, and Socket Mode or a request URL."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import quote, urlsplit
 import yaml
 
 from bot.core.errors import ConfigurationError
-from bot.slack.transport.bolt_app import REMOVALS
+from bot.slack.transport.bolt_app import UNINSTALL_EVENTS
 from bot.slack.transport.http import EVENTS_PATH
 from bot.slack.transport.install_flow import REDIRECT_PATH
 
 MANIFEST_FILE = Path(__file__).resolve().parents[3] / "manifest.yml"
-"""At the root of the checkout, where Slack's command line looks for it as well."""
+"""The file is at the root of the checkout, where Slack's CLI expects it too."""
 
 _CREATE_APP = "https://api.slack.com/apps?new_app=1&manifest_yaml="
 _MAX_NAME = 35  # characters; the manifest schema's limit for display_information.name
@@ -28,10 +28,10 @@ def manifest(
     request_url: str | None = None,
     file: Path = MANIFEST_FILE,
 ) -> dict[str, Any]:
-    """The manifest of an app called `name`.
+    """Return the manifest of an app called `name`.
 
-    Without Socket Mode Slack has to be told where to send things: `request_url` is the public
-    address that ends in /slack/events. Raises ConfigurationError when something does not fit.
+    Without Socket Mode, `request_url` is the public https address that ends in /slack/events.
+    Raises ConfigurationError for a wrong address or a name that is too long.
     """
     url = request_url or ""
     if not socket_mode and not (url.startswith("https://") and url.endswith(EVENTS_PATH)):
@@ -55,25 +55,27 @@ def manifest(
 def installable_manifest(
     public_url: str, *, name: str | None = None, socket_mode: bool = False
 ) -> dict[str, Any]:
-    """The manifest of an app that is installed in many workspaces from `public_url`, the bot's own
-    address. Raises ConfigurationError for one that browsers cannot be sent back to."""
+    """Return the manifest of an app that many workspaces install from the bot's `public_url`.
+
+    Raises ConfigurationError unless `public_url` is an https address.
+    """
     base = public_url.rstrip("/")
     if urlsplit(base).scheme != "https" or not urlsplit(base).netloc:
         raise ConfigurationError(f"Slack takes only https addresses, not {public_url!r}.")
     found = manifest(name=name, socket_mode=socket_mode, request_url=f"{base}{EVENTS_PATH}")
     found["oauth_config"]["redirect_urls"] = [f"{base}{REDIRECT_PATH}"]
-    found["settings"]["event_subscriptions"]["bot_events"] += sorted(REMOVALS)
+    found["settings"]["event_subscriptions"]["bot_events"] += sorted(UNINSTALL_EVENTS)
     found["settings"]["token_rotation_enabled"] = True
     return found
 
 
 def as_yaml(content: dict[str, Any]) -> str:
-    """The manifest as YAML, in the order in which Slack documents it."""
+    """Return the manifest as YAML, in the order of Slack's documentation."""
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
 
 
 def create_app_link(content: dict[str, Any]) -> str:
-    """A link that opens Slack's create-app page with the manifest filled in."""
+    """Return a link that opens Slack's create-app page with the manifest filled in."""
     return _CREATE_APP + quote(as_yaml(content), safe="")
 
 

@@ -1,4 +1,4 @@
-"""One at a time for each thread, or person, in the order of what they wrote."""
+"""Locks by key that are granted in the order of message times, not of arrival."""
 
 from __future__ import annotations
 
@@ -8,45 +8,51 @@ from contextlib import asynccontextmanager
 from heapq import heappop, heappush
 from itertools import count
 
-_Place = tuple[float, int, "asyncio.Future[None]"]
+_Waiter = tuple[float, int, "asyncio.Future[None]"]
+"""Message time, arrival number, and the future that is done when the lock is granted."""
 
 
 class OrderedLocks:
-    """Of what arrives together, what is looked up for one message must not let a later one past; nor
-    may one that failed, and comes again while later ones wait."""
+    """A lock for each key, whose waiters are ordered by the time of their message.
+
+    Messages arrive together, and one may need a slow look-up or a retry: a later message must not
+    overtake it.
+    """
 
     def __init__(self) -> None:
-        self._lines: dict[str, list[_Place]] = {}  # who waits, for each key whose turn somebody has
+        self._waiters: dict[str, list[_Waiter]] = {}  # has a key exactly while its lock is held
         self._arrivals = count()
 
     @asynccontextmanager
     async def of(self, key: str, when: float = 0.0) -> AsyncGenerator[None]:
-        """Waits for whoever has the turn, then for those of an earlier `when`, or of the same who came
-        before."""
-        if key not in self._lines:
-            self._lines[key] = []
+        """Hold the lock of `key`. Waiters with an earlier `when` (seconds) get it first.
+
+        Waiters with the same `when` get it in the order in which they arrived.
+        """
+        if key not in self._waiters:
+            self._waiters[key] = []
         else:
             await self._wait(key, when)
         try:
             yield
         finally:
-            self._next(key)
+            self._release(key)
 
     async def _wait(self, key: str, when: float) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        heappush(self._lines[key], (when, next(self._arrivals), turn))
+        granted = asyncio.get_running_loop().create_future()
+        heappush(self._waiters[key], (when, next(self._arrivals), granted))
         try:
-            await turn
+            await granted
         except asyncio.CancelledError:
-            if not turn.cancelled():  # its turn had come
-                self._next(key)
+            if not granted.cancelled():  # the lock was granted just before the cancellation
+                self._release(key)
             raise
 
-    def _next(self, key: str) -> None:
-        line = self._lines[key]
-        while line:
-            *_, turn = heappop(line)
-            if not turn.cancelled():
-                turn.set_result(None)
+    def _release(self, key: str) -> None:
+        waiters = self._waiters[key]
+        while waiters:
+            *_, granted = heappop(waiters)
+            if not granted.cancelled():
+                granted.set_result(None)
                 return
-        del self._lines[key]
+        del self._waiters[key]

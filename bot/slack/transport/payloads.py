@@ -1,7 +1,7 @@
-"""The shapes of what Slack sends, checked once at the door, before anything is done with it.
+"""Schemas of Slack's payloads, checked once when a payload arrives.
 
-Only what the bot reads is described, with null where Slack sends it; fields that are new pass. So
-listeners may rely on the types, and an exception in one of them is a bug of ours and fails loudly.
+They describe only the fields that the bot reads, with null where Slack sends it; other fields pass.
+Listeners can rely on the types, so an exception in a listener is a bug of the bot and fails loudly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Object = Mapping[str, Any]
 Id = Annotated[str, StringConstraints(strict=True, min_length=1, max_length=255)]
 Ts = Annotated[str, StringConstraints(strict=True, pattern=r"^[0-9]{1,15}(\.[0-9]{1,9})?$")]
 Text = Annotated[str, StringConstraints(strict=True)]
-Words = InstanceOf[str]  # of people, with whatever characters, which are cleaned later
+Words = InstanceOf[str]  # text that people wrote, with any characters; it is cleaned later
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -63,7 +63,7 @@ class _Thread(TypedDict):
 
 
 class _Post(TypedDict):
-    """What a message and an event about one have in common."""
+    """The fields that a message and a message event have in common."""
 
     user: NotRequired[Id | None]
     thread_ts: NotRequired[Ts | None]
@@ -201,7 +201,7 @@ class _Interaction(TypedDict):
 
 
 class _Anonymous(TypedDict):
-    """What nothing listens to; bolt reads its ids."""
+    """An interaction without a listener, whose ids Bolt reads."""
 
     team_id: NotRequired[Id | None]
     enterprise_id: NotRequired[Id | None]
@@ -245,28 +245,28 @@ class _Command(TypedDict):
     response_url: NotRequired[Text | None]
 
 
-def _shape(of: Any) -> Callable[[object], object]:
-    return TypeAdapter(of).validate_python
+def _validator(shape: Any) -> Callable[[object], object]:
+    return TypeAdapter(shape).validate_python
 
 
-_CALLBACK, _COMMAND = _shape(_Callback), _shape(_Command)
+_CALLBACK, _COMMAND = _validator(_Callback), _validator(_Command)
 _EVENTS = {
-    "message": _shape(_MessageEvent),
-    "app_mention": _shape(_MessageEvent),
-    "reaction_added": _shape(_Reaction),
-    "app_home_opened": _shape(_Opened),
-    "app_context_changed": _shape(_Opened),
-    "agent_session_stopped": _shape(_Stopped),
-    "function_executed": _shape(_Executed),
+    "message": _validator(_MessageEvent),
+    "app_mention": _validator(_MessageEvent),
+    "reaction_added": _validator(_Reaction),
+    "app_home_opened": _validator(_Opened),
+    "app_context_changed": _validator(_Opened),
+    "agent_session_stopped": _validator(_Stopped),
+    "function_executed": _validator(_Executed),
 }
 _INTERACTIONS = {
-    "block_actions": _shape(_Pressed),
-    "view_submission": _shape(_Submitted),
-    "view_closed": _shape(_Interaction),
-    "shortcut": _shape(_Shortcut),
-    "message_action": _shape(_MessageShortcut),
+    "block_actions": _validator(_Pressed),
+    "view_submission": _validator(_Submitted),
+    "view_closed": _validator(_Interaction),
+    "shortcut": _validator(_Shortcut),
+    "message_action": _validator(_MessageShortcut),
 }
-_OTHER = _shape(_Anonymous)
+_OTHER = _validator(_Anonymous)
 
 
 def check_payload(payload: object) -> None:
@@ -300,13 +300,13 @@ def _check_event(payload: dict[str, Any]) -> None:
 
 
 def _name(kind: object) -> str:
-    """Name a type in a log line; only those that are known, as anybody may make up others."""
+    """Return a payload type for the log; "payload" for an unknown type, which anyone may invent."""
     known = isinstance(kind, str) and kind in (*_INTERACTIONS, "event_callback")
     return str(kind) if known else "payload"
 
 
 def view_of(body: Object) -> Object:
-    """Return the view that a press stands in. Raises MalformedPayload outside of one."""
+    """Return the view that contains the pressed button. Raises MalformedPayload without one."""
     view = body.get("view")
     if not view:
         raise MalformedPayload("a press outside of a modal")
@@ -322,12 +322,12 @@ def element(view: Object, name: str) -> Object:
 
 
 def chosen(view: Object, name: str) -> str:
-    """Return the value of the option chosen in the input `name`; "" when none is."""
+    """Return the value of the chosen option of the input `name`; "" when none is chosen."""
     return str((element(view, name).get("selected_option") or {}).get("value") or "")
 
 
 def value_of(action: Object) -> str:
-    """Return what the pressed button carries. Raises MalformedPayload when that is nothing."""
+    """Return the value of the pressed button. Raises MalformedPayload when it has none."""
     value = action.get("value")
     if not value:
         raise MalformedPayload("a button that carries nothing")

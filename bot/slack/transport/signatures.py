@@ -1,7 +1,7 @@
-"""Signatures of requests over HTTP: why one is refused, counted and said once a minute.
+"""Signature checks of HTTP requests: refusals are counted, and logged once a minute by reason.
 
-A wrong secret and a wrong clock look the same from outside, as Slack shows neither. They are told
-apart by checking the signature whatever its age: only who has the secret can sign an old time.
+Slack shows neither a wrong secret nor a wrong clock to the operator. The check tells them apart: it
+verifies the signature of an old request too, which only the owner of the secret can make.
 """
 
 from __future__ import annotations
@@ -25,19 +25,22 @@ log = logging.getLogger(__name__)
 
 Reason = Literal["signature", "age", "missing headers"]
 OnRefused = Callable[[Reason], None]
-"""Told of each refused request; returns at once."""
+"""Called for each refused request; must return at once."""
 KeepRefusals = Callable[[Reason, int, int], Awaitable[None]]
-"""Keeps for `bot doctor` how many were refused for a reason, and the skew of the last one."""
+"""Stores for `bot doctor` the reason, the number of refused requests, and the last clock skew."""
 
-OLDEST = 300  # seconds; as Slack's guide has it
-_SAID_EVERY = 60.0  # seconds
-_KEEPING = 2.0  # seconds
+OLDEST = 300  # seconds, as Slack's guide recommends
+_LOG_EVERY = 60.0  # seconds
+_STORE_TIMEOUT = 2.0  # seconds
 _TIMESTAMP, _SIGNATURE = "X-Slack-Request-Timestamp", "X-Slack-Signature"
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedRequest:
-    """`skew` is by how many seconds this machine's clock is ahead of the request's time."""
+    """A refused request: the reason, and its clock skew.
+
+    `skew` is the number of seconds by which this machine's clock is ahead of the request's time.
+    """
 
     reason: Reason
     skew: int = 0
@@ -60,15 +63,15 @@ class RefusedRequest:
 
 
 def refusal_of(body: bytes, headers: Mapping[str, str], secret: str) -> RefusedRequest | None:
-    """Return why a request is refused; None when Slack signed it, less than five minutes ago.
+    """Return why a request is refused; None when Slack signed it less than five minutes ago.
 
-    `headers` ignores case.
+    `headers` must be a case-insensitive mapping.
     """
-    said, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
-    if not signature or not (said.isascii() and said.isdigit()) or len(said) > 15:
+    stamp, signature = headers.get(_TIMESTAMP, ""), headers.get(_SIGNATURE, "")
+    if not signature or not (stamp.isascii() and stamp.isdigit()) or len(stamp) > 15:
         return RefusedRequest("missing headers")
-    signed = hmac.new(secret.encode(), b"v0:%s:%s" % (said.encode(), body), sha256)
-    skew = int(time.time()) - int(said)
+    signed = hmac.new(secret.encode(), b"v0:%s:%s" % (stamp.encode(), body), sha256)
+    skew = int(time.time()) - int(stamp)
     expected, given = f"v0={signed.hexdigest()}", signature.encode("utf-8", "replace")
     if not hmac.compare_digest(expected.encode(), given):
         return RefusedRequest("signature", skew)
@@ -76,25 +79,28 @@ def refusal_of(body: bytes, headers: Mapping[str, str], secret: str) -> RefusedR
 
 
 class Refusals:
-    """Counts refused requests, and says at most once a minute for each reason what to do."""
+    """A counter of refused requests, which logs each reason at most once a minute.
+
+    `keep`, if set, stores the counts for `bot doctor`.
+    """
 
     def __init__(self, on_refused: OnRefused) -> None:
         self.keep: KeepRefusals | None = None
         self._on_refused = on_refused
-        self._unsaid: Counter[Reason] = Counter()
-        self._said_at: dict[Reason, float] = {}
+        self._unlogged: Counter[Reason] = Counter()
+        self._logged_at: dict[Reason, float] = {}
 
     async def add(self, refused: RefusedRequest) -> None:
-        """Take note of one."""
+        """Count a refused request, and log it with what to do when a minute has passed."""
         reason = refused.reason
         self._on_refused(reason)
-        self._unsaid[reason] += 1
+        self._unlogged[reason] += 1
         now = asyncio.get_running_loop().time()
-        if now - self._said_at.get(reason, -_SAID_EVERY) < _SAID_EVERY:
+        if now - self._logged_at.get(reason, -_LOG_EVERY) < _LOG_EVERY:
             return
-        self._said_at[reason], count = now, self._unsaid.pop(reason)
+        self._logged_at[reason], count = now, self._unlogged.pop(reason)
         log.warning("Refused %d requests under Slack's address: %s", count, refused)
         if self.keep is not None:
             with suppress(StoreError, TimeoutError):
-                async with asyncio.timeout(_KEEPING):
+                async with asyncio.timeout(_STORE_TIMEOUT):
                     await self.keep(reason, count, refused.skew)

@@ -1,4 +1,4 @@
-"""Socket Mode: two connections, each rebuilt when it stays down, and drained before it closes."""
+"""Socket Mode with two connections: each is replaced when it stays down, and drained on close."""
 
 from __future__ import annotations
 
@@ -25,35 +25,41 @@ from bot.slack.transport.payloads import check_payload
 log = logging.getLogger(__name__)
 
 _WRONG_TOKEN = {"invalid_auth", "not_authed", "not_allowed_token_type", "account_inactive"}
-_CHECK_UP, _CHECK_DOWN = 0.5, 0.05  # seconds between looks at a connection
-_PING = 3.0  # seconds between looks of the SDK whether to connect again; by itself it takes ten
-_DRAIN = 5.0  # seconds for what was received to be stored and acknowledged
+_CHECK_UP, _CHECK_DOWN = 0.5, 0.05  # seconds between checks of a connection
+_PING = 3.0  # seconds between the SDK's checks whether to reconnect; its default is ten
+_DRAIN = 5.0  # seconds for received events to be stored and acknowledged
 
 
 class _Connection(AsyncSocketModeHandler):
-    """Holds on to the tasks that the SDK forgets, which may otherwise be collected mid-await."""
+    """One Socket Mode connection, which keeps references to the tasks that handle its events.
+
+    The SDK keeps none, so a task could be garbage-collected while it awaits.
+    """
 
     def __init__(self, app: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
         super().__init__(app, app_token, web_client=web_client, ping_interval=_PING)
         self.client.proxy = None
-        self.client.on_message_listeners.append(self._hear)
+        self.client.on_message_listeners.append(self._on_message)
         self._enqueue = self.client.enqueue_message
         self.client.enqueue_message = self._enqueue_frame  # type: ignore[method-assign]
         self._handling: set[asyncio.Task[object]] = set()
         self._draining = False
-        self._heard: ClientWebSocketResponse | None = None
+        self._greeted_session: ClientWebSocketResponse | None = None
 
     async def is_up(self) -> bool:
-        """Whether Slack has greeted us since we connected, and answers pings: what opens and then
-        says nothing brings no events either."""
-        heard = self._heard is not None and self._heard is self.client.current_session
-        return heard and await self.client.is_connected()
+        """Return whether Slack has sent a message on this connection, and answers pings.
 
-    async def _hear(self, _message: WSMessage) -> None:
-        self._heard = self.client.current_session
+        A connection that opens and stays silent delivers no events either.
+        """
+        session = self._greeted_session
+        is_greeted = session is not None and session is self.client.current_session
+        return is_greeted and await self.client.is_connected()
+
+    async def _on_message(self, _message: WSMessage) -> None:
+        self._greeted_session = self.client.current_session
 
     async def _enqueue_frame(self, message: str) -> None:
-        """Leave out frames that the SDK would only fail on, with a trace for each."""
+        """Drop malformed frames, for which the SDK would log a traceback each."""
         try:
             frame = json.loads(message) if message.startswith("{") else {}
         except (ValueError, RecursionError):
@@ -66,10 +72,10 @@ class _Connection(AsyncSocketModeHandler):
             await self._enqueue(message)
 
     @override
-    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # bolt's own signature
+    async def handle(self, client: SocketModeClient, req: SocketModeRequest) -> None:  # type: ignore[override]  # Bolt's own signature
         task = asyncio.current_task()
         if self._draining or task is None:
-            return  # not acknowledged: Slack delivers it to another connection, or later
+            return  # not acknowledged: Slack delivers the event to another connection, or later
         self._handling.add(task)
         try:
             check_payload(req.payload)
@@ -82,15 +88,15 @@ class _Connection(AsyncSocketModeHandler):
             self._handling.discard(task)
 
     async def drain_and_close(self) -> None:
-        """Take nothing new, let what was taken be acknowledged, then close."""
+        """Refuse new events, wait until the current ones are acknowledged, then close."""
         self._draining = True
         if self._handling:
             await asyncio.wait(set(self._handling), timeout=_DRAIN)
-        await self.close_async()  # type: ignore[no-untyped-call]  # bolt's
+        await self.close_async()  # type: ignore[no-untyped-call]  # Bolt's
 
 
 class SocketMode:
-    """Keeps `connections` open until closed."""
+    """The state of the Socket Mode connections, each in a numbered slot."""
 
     def __init__(self, app: AsyncApp, app_token: str, web_client: AsyncWebClient) -> None:
         self._app = app
@@ -101,47 +107,47 @@ class SocketMode:
 
     @property
     def connected(self) -> int:
-        """How many connections are up."""
+        """The number of connections that are up."""
         return len(self._up)
 
     async def is_connected(self) -> bool:
-        """Whether Slack reaches us now."""
+        """Return whether at least one connection is up."""
         return self.connected > 0
 
     async def wait_connected(self, count: int) -> None:
-        """Returns once `count` connections are up."""
+        """Wait until `count` connections are up."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.connected >= count)
 
     async def keep_connected(self, slot: int, patience: float) -> None:
-        """Hold one connection; build a new one whenever it was down for `patience` seconds."""
+        """Keep the connection of a slot open; replace it after `patience` seconds without one."""
         while True:
             connection = _Connection(self._app, self._app_token, self._web_client)
-            connecting = asyncio.create_task(connection.connect_async())  # type: ignore[no-untyped-call]  # bolt's
+            connecting = asyncio.create_task(connection.connect_async())  # type: ignore[no-untyped-call]  # Bolt's
             try:
-                await self._until_down(connection, slot, patience)
+                await self._watch_until_down(connection, slot, patience)
             finally:
-                await self._note(slot, up=False)
+                await self._set_up(slot, is_up=False)
                 connecting.cancel()
                 await asyncio.gather(connecting, return_exceptions=True)
                 await connection.drain_and_close()
             log.warning("Socket Mode connection %d was down for %.0f s: rebuilt", slot, patience)
 
-    async def _until_down(self, connection: _Connection, slot: int, patience: float) -> None:
+    async def _watch_until_down(self, connection: _Connection, slot: int, patience: float) -> None:
         loop = asyncio.get_running_loop()
         last_up = loop.time()
         while loop.time() - last_up < patience:
-            up = await connection.is_up()
-            if up:
+            is_up = await connection.is_up()
+            if is_up:
                 last_up = loop.time()
-            else:  # an address serves once, but the SDK would try a refused one for ever
+            else:  # an address works once, but the SDK would retry a refused one forever
                 connection.client.wss_uri = None
-            if up != (slot in self._up):
-                await self._note(slot, up=up)
-            await asyncio.sleep(_CHECK_UP if up else _CHECK_DOWN)
+            if is_up != (slot in self._up):
+                await self._set_up(slot, is_up=is_up)
+            await asyncio.sleep(_CHECK_UP if is_up else _CHECK_DOWN)
 
-    async def _note(self, slot: int, *, up: bool) -> None:
-        (self._up.add if up else self._up.discard)(slot)
+    async def _set_up(self, slot: int, *, is_up: bool) -> None:
+        (self._up.add if is_up else self._up.discard)(slot)
         async with self._changed:
             self._changed.notify_all()
 
@@ -155,10 +161,10 @@ async def socket_mode(
     connections: int = 2,
     patience: float = 30.0,
 ) -> AsyncGenerator[SocketMode]:
-    """Receive over Socket Mode; two connections, because Slack closes each now and then.
+    """Receive events over Socket Mode, with two connections because Slack closes each regularly.
 
-    `patience` in seconds is how long a connection may be down before it is rebuilt. Yields once
-    the first is up, or after 10 s without. Raises ConfigurationError for a wrong app token.
+    `patience` is the number of seconds after which a connection that is down is replaced. Yields
+    when the first connection is up, or after 10 s. Raises ConfigurationError for a wrong app token.
     """
     await _check_token(web_client, app_token)
     sockets = SocketMode(app, app_token, web_client)
@@ -171,7 +177,7 @@ async def socket_mode(
             async with asyncio.timeout(10):
                 await sockets.wait_connected(1)
         except TimeoutError:
-            log.warning("Socket Mode is not connected yet; trying on")
+            log.warning("Socket Mode is not connected yet; still trying")
         yield sockets
     finally:
         for task in tasks:
@@ -180,7 +186,7 @@ async def socket_mode(
 
 
 async def _check_token(web_client: AsyncWebClient, app_token: str) -> None:
-    """The SDK would try on with a wrong token without end."""
+    """Raise ConfigurationError for a wrong token, with which the SDK would retry forever."""
     try:
         await web_client.apps_connections_open(app_token=app_token)
     except SlackApiError as error:

@@ -1,5 +1,7 @@
-"""Which workspace something belongs to: everything that talks to Slack holds one workspace's clients,
-and whoever serves several has a set of such things for each.
+"""Workspaces that the bot serves, each with its own clients, identity and caches.
+
+An object that talks to Slack belongs to one workspace. A process that serves several workspaces
+builds one set of such objects for each.
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 LOOK_SECONDS = 15.0
-"""How often it is looked whether a workspace came or went."""
+"""Seconds between checks for new and removed workspaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slack:
-    """A workspace as the bot reaches it, shared by intake and runs."""
+    """One workspace: the clients, identity and caches that intake and runs share."""
 
     clients: Clients
     identity: Identity
@@ -35,8 +37,8 @@ class Slack:
     status: ThreadStatus
 
     @classmethod
-    def reached_by(cls, clients: Clients, identity: Identity) -> Slack:
-        """With everything that is remembered of it."""
+    def with_clients(cls, clients: Clients, identity: Identity) -> Slack:
+        """Return the workspace of `clients`, with empty caches."""
         return cls(
             clients=clients,
             identity=identity,
@@ -47,37 +49,43 @@ class Slack:
 
 
 class Workspaces(Protocol):
-    """Those the bot was installed in."""
+    """The workspaces in which the bot is installed."""
 
     async def of(self, team: str, enterprise: str | None = None) -> Slack | None:
-        """The workspace `team`, which may belong to an organisation; None when the bot is not
-        there (any more).
+        """Return the workspace `team`; None when the bot is not, or no longer, installed there.
 
-        Raises SlackUnavailable and StoreError when nobody can say now.
+        `enterprise` is the id of its organisation, if any. Raises SlackUnavailable or StoreError
+        when Slack or Redis cannot be reached.
         """
 
     async def teams(self) -> list[str]:
-        """The ids of all that are known."""
+        """Return the ids of all known workspaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class OneWorkspace:
-    """The one that SLACK_BOT_TOKEN is for; Slack sends nothing of others."""
+    """The workspace that SLACK_BOT_TOKEN belongs to; implements `Workspaces`.
+
+    Slack sends the bot no events from other workspaces.
+    """
 
     slack: Slack
 
     async def of(self, _team: str, _enterprise: str | None = None) -> Slack | None:
-        """That one."""
+        """Return the only workspace, whatever `_team` is."""
         return self.slack
 
     async def teams(self) -> list[str]:
-        """That one."""
+        """Return the id of the only workspace."""
         return [self.slack.identity.team]
 
 
 class PerWorkspace(Generic[T]):
-    """What `build` makes of each workspace, made when it is first needed, and again for one that
-    was installed anew. Of those that have gone nothing stays once something new is made."""
+    """A cache of one object per workspace, built by `build` on first use.
+
+    The object is built again after a reinstallation. Objects of removed workspaces are evicted when
+    the next one is built.
+    """
 
     def __init__(self, workspaces: Workspaces, build: Callable[[Slack], T]) -> None:
         self._workspaces = workspaces
@@ -85,7 +93,7 @@ class PerWorkspace(Generic[T]):
         self._built: dict[str, tuple[Slack, T]] = {}
 
     async def of(self, team: str, enterprise: str | None = None) -> T | None:
-        """What is there for a workspace. See `Workspaces.of`."""
+        """Return the object of a workspace; None without an installation. See `Workspaces.of`."""
         slack = await self._workspaces.of(team, enterprise)
         if slack is None:
             self._built.pop(team, None)
@@ -98,30 +106,32 @@ class PerWorkspace(Generic[T]):
         return built[1]
 
 
-async def in_each(
+async def run_in_each(
     teams: Callable[[], Awaitable[list[str]]], work: Callable[[str], Coroutine[None, None, None]]
 ) -> None:
-    """Do `work` in each workspace for as long as it is one of `teams`, until cancelled. Work that
-    ends, or has trouble, is begun again at the next look."""
+    """Run `work` in each of `teams` until cancelled, as workspaces are added and removed.
 
-    async def worked(team: str) -> None:
+    Work that ends or fails starts again at the next check, after LOOK_SECONDS.
+    """
+
+    async def run(team: str) -> None:
         try:
             await work(team)
         except BotError as error:
-            log.warning("Nothing goes on in %s for now: %s", team, error)
+            log.warning("Work for workspace %s failed, and starts again soon: %s", team, error)
 
     async with asyncio.TaskGroup() as group:
         running: dict[str, asyncio.Task[None]] = {}
         while True:
             try:
-                there = set(await teams())
+                current = set(await teams())
             except BotError as error:
-                log.warning("It is not known now which workspaces there are: %s", error)
-                there = set(running)
+                log.warning("The list of workspaces could not be loaded: %s", error)
+                current = set(running)
             for team, task in list(running.items()):
-                if task.done() or team not in there:
+                if task.done() or team not in current:
                     task.cancel()
                     del running[team]
-            for team in there - running.keys():
-                running[team] = group.create_task(worked(team), name=f"workspace {team}")
+            for team in current - running.keys():
+                running[team] = group.create_task(run(team), name=f"workspace {team}")
             await asyncio.sleep(LOOK_SECONDS)

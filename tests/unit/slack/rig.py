@@ -326,7 +326,7 @@ async def wired(
     ):
         budgets = BudgetPolicy(Budgets(), channels, stores.budgets, NeverPaused())
         identity = await identify(clients.reads)
-        slack = Slack.reached_by(clients, identity)
+        slack = Slack.with_clients(clients, identity)
         people = slack.people
         gate = AccessGate(identity.team, people, policy, channels)
         stopping = StopAction(slack, gate, mailbox, mailbox.record)

@@ -24,16 +24,18 @@ def register(
     app: AsyncApp,
     identity: Identity,
     clients: Clients,
-    deciding: ApprovalDecisions,
+    decisions: ApprovalDecisions,
     background: Background,
 ) -> None:
-    """Listen to them. The decision is kept before Slack is told that the press arrived; the run
-    shows it on the card."""
+    """Listen to the buttons of approval cards.
+
+    A decision is stored before the press is acknowledged. The run then shows it on the card.
+    """
 
     async def decide(body: Body, action: Body, ack: AsyncAck) -> None:
         press = ButtonPress.of(body, action)
         try:
-            await deciding.press(press)
+            await decisions.press(press)
         except NotPermitted as refusal:
             background.start(tell(clients, press, str(refusal)), "telling somebody something")
         await ack()
@@ -45,7 +47,7 @@ def register(
     async def show(body: Body, action: Body, ack: AsyncAck) -> None:
         press = ButtonPress.of(body, action)
         try:
-            _, approval = await deciding.question(press)
+            _, approval = await decisions.approval_of(press)
             await open_modal(clients, body, approval_modal(approval, identity.canvas_link))
         except NotPermitted as refusal:
             background.start(tell(clients, press, str(refusal)), "telling somebody something")
