@@ -1,4 +1,4 @@
-"""Canvases as tools see them: those of channels that the person who asked and the bot both see."""
+"""Canvases for tools, limited to channels that both the asker and the bot can see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
 from bot.core.text.invisible_text import exact
 from bot.slack.incoming.text import clean, one_line
-from bot.slack.providers.channel_access import ReachableChannels, as_named
+from bot.slack.providers.channel_access import ReachableChannels, name_or
 from bot.slack.providers.files import CANVAS, places_of
 from bot.slack.providers.outbound_text import document
 from bot.slack.providers.slack_errors import for_the_model, only_once
@@ -27,8 +27,10 @@ _OPERATIONS = {"append": "insert_at_end", "prepend": "insert_at_start"}
 
 
 class SlackCanvases:
-    """See `bot.toolkit.canvases.Canvases`. Works for the request of the current context; who asks is
-    never taken from an argument."""
+    """The canvases of a workspace. See `bot.toolkit.canvases.Canvases`.
+
+    The asker is always the user of the current request, never an argument.
+    """
 
     def __init__(self, slack: Slack, channels: ReachableChannels) -> None:
         self._clients = slack.clients
@@ -39,7 +41,7 @@ class SlackCanvases:
     async def read(self, canvas: str | None) -> Canvas:
         async with for_the_model():
             found = await self._find(canvas)
-            return replace(found, text=await self._named_people(await self._text(found)))
+            return replace(found, text=await self._with_names(await self._text(found)))
 
     async def create(self, title: str, text: str, *, channel: str | None) -> Canvas:
         name, content = one_line(title), document(text)
@@ -59,49 +61,54 @@ class SlackCanvases:
 
     async def check_edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> str:
         async with for_the_model():
-            found, _ = await self._titled(canvas, edit, title)
+            found, _ = await self._prepare_edit(canvas, edit, title)
         return found.id
 
     async def edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> Canvas:
         async with for_the_model(), only_once():
-            found, change = await self._titled(canvas, edit, title)
+            found, change = await self._prepare_edit(canvas, edit, title)
             failpoint("elsewhere-posting")
             await self._clients.writes.canvases_edit(canvas_id=found.id, changes=[change])
         failpoint("elsewhere-posted")
         return found
 
-    async def _titled(
+    async def _prepare_edit(
         self, canvas: str, edit: CanvasEdit, title: str
     ) -> tuple[Canvas, dict[str, Any]]:
-        """The canvas, if it has that title, and the change of it."""
+        """Return the canvas and the change for Slack. Raises ToolError if its title differs."""
         found = await self._find(canvas)
         if exact(found.title) != exact(one_line(title)):
             raise ToolError(f"Its title is “{found.title}” by now. Read it before you edit it.")
         return found, await self._change(found, edit)
 
     async def _find(self, wanted: str | None) -> Canvas:
-        """Raises ToolError, NotPermitted, and what calls to Slack raise."""
-        named = self._named(wanted or "")
-        canvas = named or await self._own(wanted)
+        """Return a canvas by its id or link, or the canvas of a channel; None means this channel.
+
+        Raises ToolError, NotPermitted, SlackApiError and TRANSPORT_ERRORS.
+        """
+        named = self._canvas_id(wanted or "")
+        canvas = named or await self._channel_canvas(wanted)
         file = (await self._clients.reads.files_info(file=canvas))["file"]
         if file.get("mimetype") != CANVAS:
             raise ToolError(f"{canvas} is a file and no canvas: read_file reads files.")
-        if named:  # who sees a channel sees its own one, whatever is said of the file
-            await self._channels.readable_in_any(places_of(file))
+        # A channel's own canvas needs no check: everybody who sees the channel sees it, whatever
+        # the file object says.
+        if named:
+            await self._channels.check_readable_in_any(places_of(file))
         return self._canvas(canvas, one_line(str(file.get("title") or "")))
 
-    async def _own(self, channel: str | None) -> str:
-        """The id of a channel's own canvas."""
+    async def _channel_canvas(self, channel: str | None) -> str:
+        """Return the id of a channel's own canvas."""
         place = await self._channels.readable(channel)
         info = (await self._clients.reads.conversations_info(channel=place))["channel"]
         canvas = ((info.get("properties") or {}).get("canvas") or {}).get("file_id")
         if not canvas:
-            shown = as_named(channel, otherwise="That channel") if channel else "This channel"
+            shown = name_or(channel, otherwise="That channel") if channel else "This channel"
             raise ToolError(f"{shown} has no canvas of its own.")
         return str(canvas)
 
-    def _named(self, wanted: str) -> str | None:
-        """The id of a canvas by that or by its link; None for what may be a channel."""
+    def _canvas_id(self, wanted: str) -> str | None:
+        """Return the canvas id in an id or a link; None for text that may name a channel."""
         named = wanted.strip().removeprefix("<").removesuffix(">").partition("|")[0]
         if _ID.fullmatch(named):
             return named
@@ -119,7 +126,7 @@ class SlackCanvases:
         answer = await self._clients.reads.canvases_getContent(canvas_id=canvas.id)
         return clean(str(answer.get("content") or ""))
 
-    async def _named_people(self, text: str) -> str:
+    async def _with_names(self, text: str) -> str:
         for user in set(_PERSON.findall(text)):
             text = text.replace(f"![](@{user})", f"@{await self._people.name(user)}")
         return text
@@ -136,11 +143,14 @@ class SlackCanvases:
         return change
 
     async def _section(self, canvas: Canvas, block: str) -> str:
-        """The id of the one section that is `block`. Slack finds sections by words that they hold
-        and does not say what else stands there, so the text has to be a whole block of it."""
+        """Return the id of the only section whose text is `block`.
+
+        Slack finds sections by words that they contain and does not return the rest of their text.
+        So `block` must be a whole block of the canvas.
+        """
         blocks = blocks_of(await self._text(canvas))
-        found = [each for each in blocks if exact(await self._named_people(each)) == exact(block)]
-        words = _words(found[0]) if len(found) == 1 else ""
+        found = [each for each in blocks if exact(await self._with_names(each)) == exact(block)]
+        words = _search_words(found[0]) if len(found) == 1 else ""
         if not words:
             raise ToolError(
                 "section is not exactly one whole block of the canvas: a paragraph, a heading or an "
@@ -164,7 +174,7 @@ class SlackCanvases:
         return Canvas(canvas, title, self._identity.canvas_link(canvas))
 
 
-def _words(block: str) -> str:
-    """The longest stretch of a block that people read as it is written."""
+def _search_words(block: str) -> str:
+    """Return the longest line of a block that Slack shows exactly as it is written."""
     lines = [line for part in _PERSON.split(block)[::2] for line in plain_text(part).split("\n")]
     return _CHECKBOX.sub("", max(lines, key=len)).strip()

@@ -1,4 +1,4 @@
-"""Channels by name or id, as far as the person who asked and the bot both see them."""
+"""Channels by name or id, limited to channels that both the asker and the bot can see."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.slack.incoming.membership import Channel
 from bot.slack.transport.workspaces import Slack
 
 _PAGE = 200
-_NOBODY = (
+_NO_ASKER = (
     "A step of a workflow is asked by nobody in particular, and so it can neither read nor write in "
     "any channel. A step of Slack's own in the workflow can post the answer."
 )
@@ -25,30 +25,37 @@ _NO_SUCH_CHANNEL = "There is no {name} that the bot and the person who asked are
 _NOT_IN = "The bot is not in {name}. Somebody there can invite it with /invite."
 _INVITE = " If it is a private one, somebody in it can invite the bot with /invite."
 _ID = re.compile(r"[CGD][A-Z0-9]{6,}")
-_NEAR = " Similar names: {near}."
-_MOST_PAGES = 5  # of a thousand public channels, looked through for a name
+_SIMILAR = " Similar names: {names}."
+_MAX_PAGES = 5  # of 1,000 public channels each, searched for a name
 
 
 @dataclass(frozen=True, slots=True)
 class ReachableChannels:
-    """For the request of the current context; who asks is never taken from an argument."""
+    """The channels that the current request may use.
+
+    The asker is always the user of the current request, never an argument.
+    """
 
     slack: Slack
 
     async def readable(self, wanted: str | None) -> str:
-        """The id of a channel that the person who asked may see, and that may be told of here; None
-        means the one of the request. Raises ToolError and NotPermitted."""
+        """Return the id of a channel that the asker sees and all readers may know about.
+
+        None means the channel of the request. Raises ToolError and NotPermitted.
+        """
         request = current_request()
         if wanted is None:
-            _check_asked_by_somebody()
+            _check_has_asker()
             return request.channel
-        channel = await self._named(wanted)
-        await self._check_told_of(channel)
+        channel = await self._visible_channel(wanted)
+        await self._check_readers(channel)
         return channel.id
 
-    async def readable_in_any(self, places: Sequence[str]) -> None:
-        """Whether one of these, all conversations in which something is shared, is `readable`.
-        Raises ToolError and NotPermitted."""
+    async def check_readable_in_any(self, places: Sequence[str]) -> None:
+        """Check that one of the conversations in which an item is shared is readable.
+
+        Raises ToolError and NotPermitted.
+        """
         refusal: Exception = NotPermitted(
             "The person who asked is in no channel where it is shared."
         )
@@ -57,8 +64,8 @@ class ReachableChannels:
             if channel is None:
                 continue
             try:
-                await self._check_seen(channel)
-                await self._check_told_of(channel)
+                await self._check_visible(channel)
+                await self._check_readers(channel)
             except NotPermitted:
                 continue
             except ToolError as error:
@@ -68,79 +75,88 @@ class ReachableChannels:
         raise refusal
 
     async def writable(self, wanted: str) -> Channel:
-        """A channel that the person who asked may see; bots post where they are in."""
-        channel = await self._named(wanted)
+        """Return a channel that the asker sees and that the bot can post in.
+
+        Raises ToolError and NotPermitted.
+        """
+        channel = await self._visible_channel(wanted)
         if channel.archived:
-            shown = as_named(wanted, otherwise="That channel")
+            shown = name_or(wanted, otherwise="That channel")
             raise ToolError(f"{shown} is archived: nobody can post there.")
         return channel
 
-    async def check_read_by_ours(self) -> None:
-        """Raises ToolError where people of another organisation read the answer: what is open to all
-        of the workspace is not open to them."""
+    async def check_no_outside_readers(self) -> None:
+        """Check that no other organisation reads the answer. Raises ToolError.
+
+        Information that is public within the workspace is not public to them.
+        """
         request = current_request()
         if request.request.is_for_one:
             return
-        here = await self.slack.access.channel(request.channel)
-        if here is not None and here.shared:
+        channel = await self.slack.access.channel(request.channel)
+        if channel is not None and channel.shared:
             raise ToolError(
                 "People of another organisation read this channel, so nothing is told here of the "
                 "rest of the workspace. Say that you can when asked in a direct message."
             )
 
-    async def _check_seen(self, channel: Channel) -> None:
-        """Raises NotPermitted unless the person who asked sees it, and the bot is in it."""
+    async def _check_visible(self, channel: Channel) -> None:
+        """Check that the asker sees the channel and the bot is in it. Raises NotPermitted."""
         person = await self.slack.people.find(current_request().user)
         await self.slack.access.may_see(person, channel)
 
-    async def _check_told_of(self, channel: Channel) -> None:
-        """Raises ToolError where others read the answer who may not know of the channel."""
+    async def _check_readers(self, channel: Channel) -> None:
+        """Check that everybody who reads the answer may know about the channel. Raises ToolError."""
         request = current_request()
         if channel.id == request.channel:
             return
-        await self.check_read_by_ours()
+        await self.check_no_outside_readers()
         if not channel.open and not request.request.is_for_one:
             raise ToolError(
                 "That conversation is private, and others read this thread. Say that you can look "
                 "into it when asked in a direct message."
             )
 
-    async def _named(self, wanted: str) -> Channel:
-        """The channel, if the person who asked sees it and the bot is in it: of others nobody learns
-        whether they are there."""
-        _check_asked_by_somebody()
-        name = _bare(wanted)
+    async def _visible_channel(self, wanted: str) -> Channel:
+        """Return the channel. Raises ToolError unless the asker sees it and the bot is in it.
+
+        The error does not reveal whether another private channel exists.
+        """
+        _check_has_asker()
+        name = _without_markup(wanted)
         channel = await self._find(name)
         try:
             if channel is not None:
-                await self._check_seen(channel)
+                await self._check_visible(channel)
                 return channel
         except NotPermitted:
             name = channel.name if channel and channel.open else name
-        raise ToolError(await self._why_not(wanted, name.lower()))
+        raise ToolError(await self._explain_refusal(wanted, name.lower()))
 
-    async def _why_not(self, wanted: str, name: str) -> str:
-        public = await self._public()
+    async def _explain_refusal(self, wanted: str, name: str) -> str:
+        public = await self._public_channels()
         if name in public:
             return _NOT_IN.format(name=f"#{name}")
-        near = get_close_matches(name, [each for each, joined in public.items() if joined])
-        named = as_named(wanted, otherwise="")
-        said = _NO_SUCH_CHANNEL.format(name=f"channel {named}" if named else "such channel")
-        return said + (
-            _NEAR.format(near=", ".join(f"#{each}" for each in near)) if near else _INVITE
+        similar = get_close_matches(name, [each for each, joined in public.items() if joined])
+        named = name_or(wanted, otherwise="")
+        refusal = _NO_SUCH_CHANNEL.format(name=f"channel {named}" if named else "such channel")
+        return refusal + (
+            _SIMILAR.format(names=", ".join(f"#{each}" for each in similar)) if similar else _INVITE
         )
 
-    async def _public(self) -> dict[str, bool]:
-        """Names of public channels, and whether the bot is in them; none where somebody asks or reads
-        along who may not know of them."""
+    async def _public_channels(self) -> dict[str, bool]:
+        """Return public channels by name, and whether the bot is in each.
+
+        Returns none if the asker is a guest, or if another organisation reads the answer.
+        """
         person = await self.slack.people.find(current_request().user)
         try:
-            await self.check_read_by_ours()
+            await self.check_no_outside_readers()
         except ToolError:
             return {}
         found: dict[str, bool] = {}
         cursor: str | None = None
-        for _ in range(_MOST_PAGES if person.kind is PersonKind.MEMBER else 0):
+        for _ in range(_MAX_PAGES if person.kind is PersonKind.MEMBER else 0):
             page = await self.slack.clients.reads.conversations_list(
                 types="public_channel", exclude_archived=True, limit=1_000, cursor=cursor
             )
@@ -160,7 +176,7 @@ class ReachableChannels:
         return None
 
     async def _joined(self) -> AsyncGenerator[dict[str, Any]]:
-        """Channels that the bot is in."""
+        """Yield the channels that the bot is in."""
         cursor: str | None = None
         while True:
             page = await self.slack.clients.reads.users_conversations(
@@ -176,16 +192,16 @@ class ReachableChannels:
                 return
 
 
-def as_named(wanted: str, otherwise: str) -> str:
-    """A channel as it was named, for people to read: an id tells them nothing."""
-    return otherwise if _ID.fullmatch(_bare(wanted)) else wanted
+def name_or(wanted: str, otherwise: str) -> str:
+    """Return the name that the caller wrote, or `otherwise` if it was an id that no reader knows."""
+    return otherwise if _ID.fullmatch(_without_markup(wanted)) else wanted
 
 
-def _bare(wanted: str) -> str:
+def _without_markup(wanted: str) -> str:
     return wanted.strip().removeprefix("<#").removesuffix(">").partition("|")[0].lstrip("#")
 
 
-def _check_asked_by_somebody() -> None:
-    """Raises ToolError in a step of a workflow."""
+def _check_has_asker() -> None:
+    """Raise ToolError in a workflow step, which has no asker whose access could be checked."""
     if current_request().request.entry is Entry.WORKFLOW_STEP:
-        raise ToolError(_NOBODY)
+        raise ToolError(_NO_ASKER)

@@ -1,4 +1,4 @@
-"""What a channel keeps beside its conversation: pinned messages, files, canvases."""
+"""Items that a channel keeps besides its messages: pins, files and canvases."""
 
 from __future__ import annotations
 
@@ -17,50 +17,52 @@ from bot.toolkit.conversation import ThreadMessage
 from bot.toolkit.directory import SharedFile
 
 _PAGE = 100
-_MOST_PAGES = 10
+_MAX_PAGES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelItems:
-    """For the request of the current context. Raises ToolError, NotPermitted, and what calls to Slack
-    raise."""
+    """The pins, files and canvases of channels that the current request may read.
+
+    Raises ToolError, NotPermitted, SlackApiError and TRANSPORT_ERRORS.
+    """
 
     clients: Clients
     channels: ReachableChannels
-    reading: MessageReader
+    reader: MessageReader
 
     async def pins(self, channel: str | None) -> list[ThreadMessage]:
-        """The latest pin first."""
+        """Return pinned messages, the latest pin first."""
         place = await self.channels.readable(channel)
         items = (await self.clients.reads.pins_list(channel=place))["items"]
         messages = [each["message"] for each in items if each.get("type") == "message"]
-        return [await self.reading.message(each, place) for each in messages]
+        return [await self.reader.message(each, place) for each in messages]
 
     async def files(
         self, channel: str | None, *, after: datetime | None, before: datetime | None
     ) -> list[SharedFile]:
-        """The newest first, of at most a thousand that Slack tells of."""
+        """Return files and canvases, newest first, from at most a thousand that Slack lists."""
         place = await self.channels.readable(channel)
         found: list[SharedFile] = []
-        for number in range(1, _MOST_PAGES + 1):
+        for page_number in range(1, _MAX_PAGES + 1):
             page = await self.clients.reads.files_list(
-                channel=place, count=_PAGE, page=number, ts_from=_ts(after), ts_to=_ts(before)
+                channel=place, count=_PAGE, page=page_number, ts_from=_ts(after), ts_to=_ts(before)
             )
-            found += [await self._shared(each) for each in page["files"] if file_refs([each])]
-            if number >= int((page.get("paging") or {}).get("pages") or 0):
+            found += [await self._shared_file(each) for each in page["files"] if file_refs([each])]
+            if page_number >= int((page.get("paging") or {}).get("pages") or 0):
                 break
         return found
 
-    async def _shared(self, facts: Mapping[str, Any]) -> SharedFile:
+    async def _shared_file(self, facts: Mapping[str, Any]) -> SharedFile:
         [file] = file_refs([facts])
         is_canvas = file.media_type == CANVAS
-        if is_canvas:  # its title is what people know it by; the name is Slack's
+        if is_canvas:  # people know a canvas by its title; Slack generates its file name
             file = file.model_copy(update={"name": one_line(str(facts.get("title") or ""))})
         user = str(facts.get("user") or "")
         return SharedFile(
             file=file,
             at=datetime.fromtimestamp(float(facts.get("created") or 0), UTC),
-            author=await self.reading.slack.people.name(user) if user else "somebody",
+            author=await self.reader.slack.people.name(user) if user else "somebody",
             url=str(facts.get("permalink") or "") or None,
             is_canvas=is_canvas,
         )

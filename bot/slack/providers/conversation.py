@@ -1,4 +1,4 @@
-"""The thread, channels and files as tools see them: within what the person who asked may see."""
+"""The thread, channels and files for tools, limited to what the asker can see."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bot.toolkit.conversation import Download, ThreadMessage
 
 _PAGE = 200
 _MAX_PAGES = 10
-_OF_SLACK = frozenset(
+_SYSTEM_SUBTYPES = frozenset(
     {"tombstone", "channel_join", "channel_leave", "channel_archive", "channel_unarchive"}
 )
 _MAX_ALT = 1_000  # characters, files.getUploadURLExternal
@@ -39,28 +39,30 @@ _LINK = re.compile(r"/archives/(?P<channel>[CGD][A-Z0-9]{6,})/p(?P<ts>\d{10})(?P
 
 
 NoteFile = Callable[[str, str], Awaitable[None]]
-"""Keeps with a run, by its id, the id of a file that it shared in its thread."""
+"""Record, under a run's id, the id of a file that the run shared in its thread."""
 
 
 class SlackConversation:
-    """See `bot.toolkit.conversation.Conversation`. Works for the request of the current context;
-    who asks is never taken from an argument."""
+    """The conversation of the current request. See `bot.toolkit.conversation.Conversation`.
+
+    The asker is always the user of the current request, never an argument.
+    """
 
     def __init__(self, slack: Slack, channels: ReachableChannels, note_file: NoteFile) -> None:
         self._clients = slack.clients
         self._identity = slack.identity
         self._channels = channels
-        self._reading = MessageReader(slack)
+        self._reader = MessageReader(slack)
         self._note_file = note_file
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
-        """The last `limit` messages of the thread, oldest first, without the bot's progress."""
+        """Return the last `limit` messages of the thread, oldest first, without the bot's progress."""
         request = current_request()
         async with for_the_model():
             found = await self._thread_messages(request)
         kept = [m for m in found if before is None or float(m["ts"]) < float(before)]
-        shown = [m for m in kept if _is_said(m, request.run_id)]
-        return [await self._reading.message(m, request.channel) for m in shown[-limit:]]
+        shown = [m for m in kept if _is_content(m, request.run_id)]
+        return [await self._reader.message(m, request.channel) for m in shown[-limit:]]
 
     async def history(
         self,
@@ -70,36 +72,40 @@ class SlackConversation:
         oldest: datetime | None = None,
         latest: datetime | None = None,
     ) -> list[ThreadMessage]:
-        """The last `limit` messages of a channel, oldest first."""
+        """Return the last `limit` messages of a channel, oldest first."""
         request = current_request()
         async with for_the_model():
             target = await self._channels.readable(channel)
             found = await self._channel_messages(target, limit, oldest, latest)
-        shown = [m for m in found if _is_said(m, request.run_id)]
-        return [await self._reading.message(m, target) for m in reversed(shown)]
+        shown = [m for m in found if _is_content(m, request.run_id)]
+        return [await self._reader.message(m, target) for m in reversed(shown)]
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
-        """A file of the current thread or request, or of a channel that the person may read."""
+        """Return a file of the thread or the request, or of a channel that the asker may read."""
         request = current_request()
         async with for_the_model():
             refs = {f.id: f for f in await self._known_files(request)}
-            facts = await self._facts(file_id, refs)
-        if facts.get("mimetype") == files.CANVAS:
+            file_object = await self._file_object(file_id, refs)
+        if file_object.get("mimetype") == files.CANVAS:
             raise ToolError(f"{file_id} is a canvas: read_canvas reads it.")
-        data = await files.download(self._clients, facts, max_bytes=max_bytes)
-        [ref] = file_refs([facts])
-        own = facts.get("user") == self._identity.user
-        return Download(refs.get(file_id, ref), data, facts.get("permalink"), own)
+        data = await files.download(self._clients, file_object, max_bytes=max_bytes)
+        [ref] = file_refs([file_object])
+        is_own = file_object.get("user") == self._identity.user
+        return Download(refs.get(file_id, ref), data, file_object.get("permalink"), is_own)
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
-        """Post a file to the thread; for a private request, to the person directly."""
+        """Post a file to the thread, or to the asker's direct messages if the request is private.
+
+        Returns its permalink, if Slack gives one.
+        """
         request = current_request()
         async with for_the_model():
-            channel, thread = await self._place(request)
+            channel, thread = await self._share_target(request)
             file = await files.upload(
                 self._clients, data, name=name, alt=_alt(name, clean(comment))
             )
-            if not request.request.private:  # before anybody sees it, as an edit may take it away
+            if not request.request.private:
+                # First: an edit of the question must find the file to delete it.
                 await self._note_file(request.run_id, file)
             failpoint("file-sharing")
             shared = await self._clients.writes.files_completeUploadExternal(
@@ -113,8 +119,10 @@ class SlackConversation:
         return str(link) if link else None
 
     async def check_place(self, channel: str, *, thread: str | None = None) -> str:
-        """Return the id of a channel where the person who asked could post, too, and of whose
-        threads one is that `thread`."""
+        """Return the id of a channel in which the asker could post, too.
+
+        Checks that `thread` is a thread of it. Raises ToolError.
+        """
         async with for_the_model():
             place = await self._channels.writable(channel)
             if thread:
@@ -124,16 +132,16 @@ class SlackConversation:
         return place.id
 
     async def channel_name(self, channel: str) -> str:
-        """Return what the channel is called, in a sentence."""
+        """Return a phrase that names the channel within a sentence."""
         async with for_the_model():
             return await self._channels.slack.access.place(channel)
 
     def mentioned_in(self, text: str) -> tuple[Mention, ...]:
-        """Whom, and which channels, a message with that text mentions."""
+        """Return the people and channels that a message with this text mentions."""
         return outbound_text.mentioned_in(text)
 
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
-        """Post in a channel where the person who asked could, too."""
+        """Post in a channel in which the asker could post, too; return the permalink."""
         async with for_the_model(), only_once():
             target = (await self._channels.writable(channel)).id
             failpoint("elsewhere-posting")
@@ -141,24 +149,24 @@ class SlackConversation:
                 channel=target, thread_ts=thread, **outbound_text.message(text)
             )
         failpoint("elsewhere-posted")
-        return self._reading.permalink(target, str(posted["ts"]), thread)
+        return self._reader.permalink(target, str(posted["ts"]), thread)
 
     async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:
-        """The first `limit` messages of the thread that a link to a message leads to."""
+        """Return the first `limit` messages of the thread of a linked message."""
         async with for_the_model():
-            channel, ts = await self._linked(url)
+            channel, ts = await self._linked_message(url)
             thread = parse_qs(urlsplit(url).query).get("thread_ts", [ts])[0]
             page = await self._clients.reads.conversations_replies(
                 channel=channel, ts=thread, limit=limit, include_all_metadata=True
             )
         request = current_request()
-        shown = [m for m in page["messages"] if _is_said(m, request.run_id)]
-        return [await self._reading.message(m, channel) for m in shown]
+        shown = [m for m in page["messages"] if _is_content(m, request.run_id)]
+        return [await self._reader.message(m, channel) for m in shown]
 
     async def react(self, url: str, emoji: str) -> None:
-        """Add a reaction to the message that the link leads to; there already, it stays."""
+        """Add a reaction to a linked message. Does nothing if the bot's reaction is there already."""
         async with for_the_model(), only_once():
-            channel, ts = await self._linked(url)
+            channel, ts = await self._linked_message(url)
             failpoint("elsewhere-posting")
             try:
                 await self._clients.writes.reactions_add(channel=channel, timestamp=ts, name=emoji)
@@ -167,28 +175,30 @@ class SlackConversation:
                     raise
         failpoint("elsewhere-posted")
 
-    async def _facts(self, file_id: str, here: Mapping[str, FileRef]) -> dict[str, Any]:
-        """What Slack says of a file. Raises ToolError for one that is not `here` nor anywhere that
-        the person may read."""
-        names = ", ".join(f"{f.id} ({f.name})" for f in here.values()) or "none"
+    async def _file_object(self, file_id: str, known: Mapping[str, FileRef]) -> dict[str, Any]:
+        """Return Slack's file object.
+
+        Raises ToolError unless the file is among `known` or in a channel that the asker may read.
+        """
+        names = ", ".join(f"{f.id} ({f.name})" for f in known.values()) or "none"
         hidden = ToolError(
             f"No file {file_id} in this thread, or in a channel that the person and the bot are both "
             f"in. Files here: {names}."
         )
         try:
-            facts = (await self._clients.reads.files_info(file=file_id))["file"]
-            if file_id not in here:
-                await self._channels.readable_in_any(files.places_of(facts))
+            file_object = (await self._clients.reads.files_info(file=file_id))["file"]
+            if file_id not in known:
+                await self._channels.check_readable_in_any(files.places_of(file_object))
         except NotPermitted:
             raise hidden from None
         except SlackApiError as error:
-            if file_id not in here and error_code(error) == "file_not_found":
+            if file_id not in known and error_code(error) == "file_not_found":
                 raise hidden from None
             raise
-        return dict(facts)
+        return dict(file_object)
 
-    async def _linked(self, url: str) -> tuple[str, str]:
-        """Channel and ts of a message by a link to it."""
+    async def _linked_message(self, url: str) -> tuple[str, str]:
+        """Return the channel and ts of a linked message. Raises ToolError and NotPermitted."""
         found = _LINK.search(url)
         if found is None or not url.startswith(self._identity.url):
             raise ToolError(
@@ -197,7 +207,7 @@ class SlackConversation:
             )
         return await self._channels.readable(found["channel"]), f"{found['ts']}.{found['micro']}"
 
-    async def _place(self, request: RequestContext) -> tuple[str, str | None]:
+    async def _share_target(self, request: RequestContext) -> tuple[str, str | None]:
         if not request.request.private:
             return request.channel, request.thread
         opened = await self._clients.writes.conversations_open(users=request.user)
@@ -228,7 +238,7 @@ class SlackConversation:
     async def _channel_messages(
         self, channel: str, limit: int, oldest: datetime | None, latest: datetime | None
     ) -> list[dict[str, Any]]:
-        """Newest first, as Slack gives them."""
+        """Return messages newest first, as Slack lists them."""
         found: list[dict[str, Any]] = []
         cursor: str | None = None
         while len(found) < limit:
@@ -248,14 +258,14 @@ class SlackConversation:
 
 
 def _alt(name: str, comment: str) -> str | None:
-    """What an image shows to people who do not see it; None for other files."""
+    """Return the alt text of an image; None for other files."""
     is_image = (mimetypes.guess_type(name)[0] or "").startswith("image/")
     return shortened(comment or name, _MAX_ALT) if is_image else None
 
 
-def _is_said(message: Mapping[str, Any], run_id: str) -> bool:
-    """False for what the run itself shows, and for what nobody wrote."""
-    return message.get("subtype") not in _OF_SLACK and not is_of_run(message, run_id)
+def _is_content(message: Mapping[str, Any], run_id: str) -> bool:
+    """Return False for progress of the run itself and for Slack's system messages."""
+    return message.get("subtype") not in _SYSTEM_SUBTYPES and not is_of_run(message, run_id)
 
 
 def _ts(at: datetime | None) -> str | None:

@@ -1,4 +1,4 @@
-"""People and channels of the workspace as tools see them."""
+"""People and channels of the workspace for tools."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ from bot.toolkit.conversation import ThreadMessage
 from bot.toolkit.directory import ChannelEntry, PersonEntry, SearchResults, SharedFile
 
 _PAGE = 200
-_MOST_PAGES = 25  # 5,000 people or channels: more takes minutes at Slack's rate
-_SECONDS = 600.0
+_MAX_PAGES = 25  # 5,000 people or channels; more would take minutes at Slack's rate limit
+_CACHE_SECONDS = 600.0
 _MEMBERS_ONLY = "Guests and people from outside cannot look through the workspace. Say so."
 
 
 class SlackDirectory:
-    """See `bot.toolkit.directory.Directory`. The lists are remembered for ten minutes: Slack gives a
-    page of them every three seconds."""
+    """The directory of a workspace. See `bot.toolkit.directory.Directory`.
+
+    Lists of people and channels are cached for ten minutes, because Slack returns only one page of
+    them every three seconds.
+    """
 
     def __init__(
         self,
@@ -45,26 +48,26 @@ class SlackDirectory:
         self._search = MessageSearch(slack)
         self._items = ChannelItems(slack.clients, channels, MessageReader(slack))
         self._clock = clock
-        self._known: dict[str, tuple[float, list[dict[str, Any]]]] = {}
+        self._cache: dict[str, tuple[float, list[dict[str, Any]]]] = {}
 
     async def people(self) -> list[PersonEntry]:
-        """Everybody with an account in use, people before bots, by name."""
+        """Return all active accounts, people before bots, by name."""
         await self._check_member()
         async with for_the_model():
-            found = await self._listed("users_list", "members")
+            found = await self._list_all("users_list", "members")
         entries = [self._person(each) for each in found if not each.get("deleted")]
         return sorted(entries, key=lambda each: (each.kind == "bot", each.name.casefold()))
 
     async def channels(self) -> list[ChannelEntry]:
-        """The public channels that are in use, by name."""
+        """Return the public channels that are not archived, by name."""
         await self._check_member()
         async with for_the_model():
             only = {"types": "public_channel", "exclude_archived": True}
-            found = await self._listed("conversations_list", "channels", **only)
+            found = await self._list_all("conversations_list", "channels", **only)
         return sorted((_channel(each) for each in found), key=lambda each: each.name)
 
     async def channel(self, channel: str) -> ChannelEntry:
-        """One channel by its name or id."""
+        """Return a channel by its name or id."""
         async with for_the_model():
             found = await self._channels.readable(channel)
             info = await self._clients.reads.conversations_info(
@@ -73,7 +76,7 @@ class SlackDirectory:
         return _channel(info["channel"])
 
     async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:
-        """Who is in a channel: the first `limit`."""
+        """Return the first `limit` members of a channel."""
         async with for_the_model():
             found = await self._channels.readable(channel)
             page = await self._clients.reads.conversations_members(channel=found, limit=limit)
@@ -88,20 +91,20 @@ class SlackDirectory:
         after: datetime | None = None,
         before: datetime | None = None,
     ) -> SearchResults:
-        """At most `limit` messages of public channels; private ones never, whoever asks."""
+        """Return at most `limit` messages of public channels; never of private ones."""
         await self._check_member()
         async with for_the_model():
             return await self._search.find(query, limit=limit, after=after, before=before)
 
     async def pins(self, channel: str | None) -> list[ThreadMessage]:
-        """Messages that are pinned in a channel."""
+        """Return the messages pinned in a channel."""
         async with for_the_model():
             return await self._items.pins(channel)
 
     async def files(
         self, channel: str | None, *, after: datetime | None, before: datetime | None
     ) -> list[SharedFile]:
-        """Files and canvases in a channel."""
+        """Return the files and canvases in a channel."""
         async with for_the_model():
             return await self._items.files(channel, after=after, before=before)
 
@@ -111,22 +114,22 @@ class SlackDirectory:
         if person.kind is not PersonKind.MEMBER:
             raise ToolError(_MEMBERS_ONLY)
         async with for_the_model():
-            await self._channels.check_read_by_ours()
+            await self._channels.check_no_outside_readers()
 
-    async def _listed(self, method: str, name: str, **only: Any) -> list[dict[str, Any]]:
-        known = self._known.get(method)
-        if known and known[0] > self._clock():
-            return known[1]
+    async def _list_all(self, method: str, name: str, **only: Any) -> list[dict[str, Any]]:
+        cached = self._cache.get(method)
+        if cached and cached[0] > self._clock():
+            return cached[1]
         found: list[dict[str, Any]] = []
         cursor: str | None = None
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             call = getattr(self._clients.reads, method)
             page = await call(limit=_PAGE, cursor=cursor, **only)
             found += page[name]
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 break
-        self._known[method] = (self._clock() + _SECONDS, found)
+        self._cache[method] = (self._clock() + _CACHE_SECONDS, found)
         return found
 
     def _person(self, facts: Mapping[str, Any]) -> PersonEntry:

@@ -1,4 +1,7 @@
-"""Downloads of what people attached, and uploads. The bot's token goes to Slack's file host and nowhere else."""
+"""Downloads of files that people attached, and uploads.
+
+The bot's token is sent to Slack's file host and to no other host.
+"""
 
 from __future__ import annotations
 
@@ -14,34 +17,34 @@ from bot.slack.transport.client import Clients
 
 FILE_HOST = "files.slack.com"
 CANVAS = "application/vnd.slack-docs"
-"""The media type of canvases, which are files as well."""
+"""The media type of canvases, which Slack stores as files."""
 
 _SLACK_API = "slack.com"
-_DEADLINE = 60.0  # seconds for a whole download
+_DOWNLOAD_TIMEOUT = 60.0  # seconds for the whole file
 _CHUNK = 64 * 1024
 
 
 def places_of(file: Mapping[str, Any]) -> list[str]:
-    """The conversations in which a file object of Slack's says that it is shared."""
+    """Return the conversations in which Slack's file object says that it is shared."""
     found = [each for key in ("channels", "groups", "ims") for each in file.get(key) or ()]
     linked = file.get("linked_channel_id")
     return [*found, linked] if linked else found
 
 
 async def download(clients: Clients, file: Mapping[str, Any], *, max_bytes: int) -> bytes:
-    """The content of a file object of Slack's, at most `max_bytes`.
+    """Return the content of a Slack file, at most `max_bytes`.
 
-    Raises ToolError, with a sentence for the model, when it may not or cannot be fetched.
+    Raises ToolError, with a sentence for the model, if the file cannot or must not be fetched.
     """
     name = str(file.get("name") or file.get("id"))
     url = str(file.get("url_private_download") or file.get("url_private") or "")
     if file.get("is_external") or file.get("mode") == "external":
         raise ToolError(f"{name} is kept outside Slack, so I cannot open it. Ask for an upload.")
-    if not url or not _is_slacks(url, clients.base_url):
+    if not url or not _is_on_file_host(url, clients.base_url):
         raise ToolError(f"{name} cannot be downloaded: Slack gave no address of its own for it.")
-    _refuse_large(name, int(file.get("size") or 0), max_bytes)
+    _check_size(name, int(file.get("size") or 0), max_bytes)
     try:
-        async with asyncio.timeout(_DEADLINE):
+        async with asyncio.timeout(_DOWNLOAD_TIMEOUT):
             return await _fetch(clients, url, file, name, max_bytes)
     except (aiohttp.ClientError, TimeoutError):
         raise ToolError(f"{name} could not be downloaded from Slack now. Try again.") from None
@@ -59,12 +62,12 @@ async def _fetch(
         data = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK):
             data += chunk
-            _refuse_large(name, len(data), max_bytes)
+            _check_size(name, len(data), max_bytes)
         return bytes(data)
 
 
 async def upload(clients: Clients, data: bytes, *, name: str, alt: str | None) -> str:
-    """Bring a file to Slack, where nobody sees it until its upload is completed; returns its id."""
+    """Upload a file and return its id. Nobody sees the file until the upload is completed."""
     place = await clients.writes.files_getUploadURLExternal(
         filename=name, length=len(data), alt_txt=alt
     )
@@ -73,8 +76,8 @@ async def upload(clients: Clients, data: bytes, *, name: str, alt: str | None) -
     return str(place["file_id"])
 
 
-def _is_slacks(url: str, base_url: str) -> bool:
-    """True for https to Slack's file host; of a local workspace, for its own address."""
+def _is_on_file_host(url: str, base_url: str) -> bool:
+    """Return whether the URL is on Slack's file host, or on the local workspace if that is in use."""
     parts, base = urlsplit(url), urlsplit(base_url)
     if parts.scheme == "https" and parts.netloc == FILE_HOST:
         return True
@@ -83,11 +86,11 @@ def _is_slacks(url: str, base_url: str) -> bool:
 
 
 def _is_login_page(response: aiohttp.ClientResponse, file: Mapping[str, Any]) -> bool:
-    """Slack answers a token without rights with its login page, and status 200."""
+    """Detect the login page that Slack returns, with status 200, to a token without permission."""
     return response.content_type == "text/html" and file.get("mimetype") != "text/html"
 
 
-def _refuse_large(name: str, size: int, max_bytes: int) -> None:
+def _check_size(name: str, size: int, max_bytes: int) -> None:
     if size > max_bytes:
         raise ToolError(
             f"{name} is too large: {size / 1e6:,.1f} MB, and I can open up to "

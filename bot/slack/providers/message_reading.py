@@ -1,4 +1,4 @@
-"""Messages as tools see them: names for ids, a time, and a link."""
+"""Messages for tools: ids replaced by names, with a time and a link."""
 
 from __future__ import annotations
 
@@ -16,27 +16,30 @@ from bot.toolkit.conversation import ThreadMessage
 
 @dataclass(frozen=True, slots=True)
 class MessageReader:
-    """Of one workspace."""
+    """A converter of Slack's messages, for one workspace."""
 
     slack: Slack
 
     async def message(self, message: Mapping[str, Any], channel: str) -> ThreadMessage:
-        """A message object of Slack's that stands in `channel`."""
+        """Convert one of Slack's message objects that was posted in `channel`."""
         ts = str(message["ts"])
         name_of = naming(self.slack.people, self.slack.access)
         return ThreadMessage(
             ts=ts,
             at=datetime.fromtimestamp(float(ts), UTC),
             author=await self._author(message),
-            text=clean(await decode(self._said(message), name_of)),
+            text=clean(await decode(self._content(message), name_of)),
             files=file_refs(message.get("files") or ()),
             replies=int(message.get("reply_count") or 0),
             url=self.permalink(channel, ts, message.get("thread_ts")),
             own=self._is_own(message),
         )
 
-    def _said(self, message: Mapping[str, Any]) -> str:
-        """The bot's own messages have all that they say as text, without their buttons and feet."""
+    def _content(self, message: Mapping[str, Any]) -> str:
+        """Return what the message says.
+
+        The text of the bot's own messages is complete; their blocks add only buttons and footers.
+        """
         return str(message.get("text") or "") if self._is_own(message) else said_in(message)
 
     def _is_own(self, message: Mapping[str, Any]) -> bool:
@@ -44,7 +47,7 @@ class MessageReader:
         return message.get("bot_id") == identity.bot or message.get("user") == identity.user
 
     def permalink(self, channel: str, ts: str, thread: str | None) -> str:
-        """Slack's permalinks are made of what is known here: a call for each would be slow."""
+        """Build the permalink of a message. Asking Slack for each one would be slow."""
         link = f"{self.slack.identity.url}archives/{channel}/p{ts.replace('.', '')}"
         return f"{link}?thread_ts={thread}&cid={channel}" if thread and thread != ts else link
 

@@ -1,4 +1,4 @@
-"""Messages of public channels, through Slack's search or, where that is refused, recent history."""
+"""Message search in public channels: Slack's search, or recent history if Slack refuses it."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from bot.toolkit.narrowing import has_words
 
 log = logging.getLogger(__name__)
 
-_CHANNELS = 20
-_MESSAGES = 200  # of each channel: twenty calls of the fifty a minute that Slack allows
-_BY_SLACK = "Slack's search over all public channels that the asker may see"
-_BY_US = (
+_CHANNELS = 20  # one call each, of the fifty a minute that Slack allows
+_MESSAGES = 200  # of each channel
+_SLACK_COVERAGE = "Slack's search over all public channels that the asker may see"
+_HISTORY_COVERAGE = (
     "only the last {messages} messages (no thread replies) of {channels} public channels that the "
     "bot is in, for all words of the query: Slack's own search was not to be had"
 )
 
 
 class MessageSearch:
-    """For the request of the current context, by a member of the workspace. Raises SlackApiError and
-    TRANSPORT_ERRORS.
+    """The search for the current request, whose asker must be a member of the workspace.
 
-    Private conversations are left out for good: others may read the thread that is answered in.
+    Private conversations are never searched, because others may read the answer. Raises
+    SlackApiError and TRANSPORT_ERRORS.
     """
 
     def __init__(self, slack: Slack) -> None:
@@ -45,7 +45,7 @@ class MessageSearch:
     async def find(
         self, query: str, *, limit: int, after: datetime | None, before: datetime | None
     ) -> SearchResults:
-        """At most `limit` messages; Slack's own order, or the newest first."""
+        """Return at most `limit` messages, in the order of Slack's search or else newest first."""
         token = current_request().request.action_token
         if token:
             try:
@@ -57,7 +57,7 @@ class MessageSearch:
     async def _by_slack(
         self, query: str, token: str, limit: int, after: datetime | None, before: datetime | None
     ) -> SearchResults:
-        asked: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "query": query,
             "action_token": token,
             "content_types": ["messages"],
@@ -65,12 +65,12 @@ class MessageSearch:
             "limit": limit,
         }
         if after:
-            asked["after"] = int(after.timestamp())
+            arguments["after"] = int(after.timestamp())
         if before:
-            asked["before"] = int(before.timestamp()) + 1
-        answer = await self._clients.reads.api_call("assistant.search.context", json=asked)
+            arguments["before"] = int(before.timestamp()) + 1
+        answer = await self._clients.reads.api_call("assistant.search.context", json=arguments)
         found = (answer.get("results") or {}).get("messages") or []
-        names = await self._open_names({str(each["channel_id"]) for each in found})
+        names = await self._public_names({str(each["channel_id"]) for each in found})
         messages = [
             await self._message(
                 names[each["channel_id"]],
@@ -80,14 +80,14 @@ class MessageSearch:
                 url=str(each["permalink"]),
             )
             for each in found
-            if each["channel_id"] in names and not self._is_ours(each, each["channel_id"])
+            if each["channel_id"] in names and not self._is_no_source(each, each["channel_id"])
         ]
-        return SearchResults(messages[:limit], _BY_SLACK)
+        return SearchResults(messages[:limit], _SLACK_COVERAGE)
 
-    async def _open_names(self, channels: set[str]) -> dict[str, str]:
-        """Names of those that are public, whatever the search says of them."""
-        seen = [await self._access.channel(each) for each in sorted(channels)]
-        return {each.id: each.name for each in seen if each and each.open}
+    async def _public_names(self, channels: set[str]) -> dict[str, str]:
+        """Return the names of the public channels, which the bot checks by itself."""
+        known = [await self._access.channel(each) for each in sorted(channels)]
+        return {each.id: each.name for each in known if each and each.open}
 
     async def _in_history(
         self, query: str, limit: int, after: datetime | None, before: datetime | None
@@ -105,9 +105,11 @@ class MessageSearch:
                 (channel, each) for each in history["messages"] if has_words(_text(each), query)
             ]
         newest = sorted(found, key=lambda each: float(each[1]["ts"]), reverse=True)
-        kept = [each for each in newest if not self._is_ours(each[1], each[0]["id"])][:limit]
+        kept = [each for each in newest if not self._is_no_source(each[1], each[0]["id"])][:limit]
         messages = [await self._in_channel(channel, each) for channel, each in kept]
-        return SearchResults(messages, _BY_US.format(messages=_MESSAGES, channels=len(channels)))
+        return SearchResults(
+            messages, _HISTORY_COVERAGE.format(messages=_MESSAGES, channels=len(channels))
+        )
 
     async def _in_channel(
         self, channel: Mapping[str, Any], message: Mapping[str, Any]
@@ -132,8 +134,8 @@ class MessageSearch:
             url=url,
         )
 
-    def _is_ours(self, message: Mapping[str, Any], channel: str) -> bool:
-        """What the bot wrote, or the question itself: they are no sources."""
+    def _is_no_source(self, message: Mapping[str, Any], channel: str) -> bool:
+        """Return whether the message is the bot's own or the question itself: neither is a source."""
         author = message.get("author_user_id") or message.get("user")
         ts = message.get("message_ts") or message.get("ts")
         request = current_request()

@@ -1,6 +1,8 @@
-"""What a model wrote for others to read, safe to keep and to post: no image is loaded, and only
-addresses that the person who asked wrote are links, only whom they mentioned is mentioned in a
-message. What may stand in it is decided now, whenever it is shown. Under a message stands who wanted it.
+"""Model-written text made safe to post or store for other readers.
+
+No image is loaded. Only addresses that the asker wrote become links, and only people whom the
+asker mentioned are mentioned. That is decided when the text is written, not when it is shown. A
+context line names the people who asked for a message.
 """
 
 from __future__ import annotations
@@ -22,39 +24,39 @@ _EMPTY = "The text is empty; there is nothing to write."
 
 
 def message(text: str) -> dict[str, Any]:
-    """The arguments of a message. Raises ToolError for an empty one."""
-    written, _ = _mentioning(text)
+    """Return the arguments of a message for Slack's API. Raises ToolError if the text is empty."""
+    written, _ = _safe_text(text)
     if not written:
         raise ToolError(_EMPTY)
     return {
         "text": Part([], clean(text)).text,
-        "blocks": [piece.block for piece in (block(written), context(_wanted_by()))],
+        "blocks": [piece.block for piece in (block(written), context(_attribution()))],
         "unfurl_links": False,
         "unfurl_media": False,
     }
 
 
 def mentioned_in(text: str) -> tuple[Mention, ...]:
-    """Whom, and which channels, the message with that text mentions: a name in code does not."""
-    return _mentioning(text)[1]
+    """Return the people and channels that the text mentions outside of code."""
+    return _safe_text(text)[1]
 
 
 def document(text: str) -> dict[str, str]:
-    """The content of a canvas. Raises ToolError for an empty one."""
-    written = safe_markdown(clean(text), LinkGate(_links()))
+    """Return the content of a canvas for Slack's API. Raises ToolError if the text is empty."""
+    written = safe_markdown(clean(text), LinkGate(_links_of_request()))
     if not written:
         raise ToolError(_EMPTY)
     return {"type": "markdown", "markdown": written}
 
 
-def _mentioning(text: str) -> tuple[str, tuple[Mention, ...]]:
-    gate = LinkGate(_links(), current_request().mentioned)
+def _safe_text(text: str) -> tuple[str, tuple[Mention, ...]]:
+    gate = LinkGate(_links_of_request(), current_request().mentioned)
     written = safe_markdown(clean(text), gate)
     return written, tuple(gate.mentioned)
 
 
-def _wanted_by() -> str:
-    """The people behind it, from the request itself: they answer for what the bot says there."""
+def _attribution() -> str:
+    """Name the asker and the approver, from the request itself: they answer for the message."""
     call = current_request()
     asked = words.ASKED_BY.format(person=call.user)
     if call.approved_by in ("", call.user):
@@ -62,5 +64,5 @@ def _wanted_by() -> str:
     return f"{asked} · {words.APPROVED_BY.format(person=call.approved_by)}"
 
 
-def _links() -> frozenset[str]:
+def _links_of_request() -> frozenset[str]:
     return frozenset(written_links(*current_request().requests))

@@ -1,4 +1,4 @@
-"""Messages that Slack posts later, each for who asked for it."""
+"""Messages that Slack posts later, each owned by the person who asked for it."""
 
 from __future__ import annotations
 
@@ -21,49 +21,56 @@ from bot.slack.providers.waiting_messages import Waiting, WaitingMessages
 from bot.slack.transport.client import is_ambiguous
 from bot.toolkit.scheduled_messages import WaitingMessage
 
-_ENOUGH = 40
+_MIN_QUOTE = 40  # characters
 _GONE = "It waits no more: it was posted or cancelled, or is posted within this minute."
 
 
 @dataclass(frozen=True, slots=True)
 class SlackScheduledMessages:
-    """See `bot.toolkit.scheduled_messages.ScheduledMessages`."""
+    """The scheduled messages of the asker. See `bot.toolkit.scheduled_messages.ScheduledMessages`."""
 
     waiting: WaitingMessages
     channels: ReachableChannels
-    reading: MessageReader
+    reader: MessageReader
 
     async def add(self, text: str, *, channel: str, at: datetime, thread: str | None = None) -> str:
-        """It is kept before Slack is asked: were the reply lost, its owner could not cancel it."""
+        """Schedule a message and return Slack's id for it.
+
+        The message is saved before the call: if Slack's reply is lost, its owner can still cancel
+        it.
+        """
         request, message, store = current_request(), outbound_text.message(text), self.waiting.store
         async with for_the_model(), only_once():
             place = await self.channels.writable(channel)
-            ours = ScheduledMessage(
+            record = ScheduledMessage(
                 team=request.team,
                 user=request.user,
                 channel=place.id,
                 text=message["text"],
                 post_at=int(at.timestamp()),
             )
-            await store.save(ours)
+            await store.save(record)
             failpoint("elsewhere-posting")
             try:
-                kept = await self.waiting.clients.writes.chat_scheduleMessage(
-                    channel=place.id, thread_ts=thread, post_at=ours.post_at, **message
+                reply = await self.waiting.clients.writes.chat_scheduleMessage(
+                    channel=place.id, thread_ts=thread, post_at=record.post_at, **message
                 )
             except SlackApiError as error:
                 if not is_ambiguous(error):
                     with suppress(StoreError):
-                        await store.remove(ours)
+                        await store.remove(record)
                 raise
         failpoint("elsewhere-posted")
-        known = ours.model_copy(update={"slack_id": str(kept["scheduled_message_id"])})
-        with suppress(StoreError):  # what was kept before finds it as well
-            await store.save(known)
-        return known.slack_id
+        scheduled = record.model_copy(update={"slack_id": str(reply["scheduled_message_id"])})
+        with suppress(StoreError):  # the record saved before matches the message, too
+            await store.save(scheduled)
+        return scheduled.slack_id
 
     async def all(self) -> tuple[list[WaitingMessage], int]:
-        """In front of others, only those that go where they may look as well."""
+        """Return the asker's messages by time, and how many are left out.
+
+        If others read the answer, messages to channels that they may not know about are left out.
+        """
         async with for_the_model():
             found = [await self._shown(each) for _, each in await self._own()]
         shown = sorted((each for each in found if each), key=lambda each: each.at)
@@ -71,24 +78,24 @@ class SlackScheduledMessages:
 
     async def check_waits(self, message_id: str, *, text: str) -> None:
         async with for_the_model():
-            await self._told(message_id, text)
+            await self._confirmed(message_id, text)
 
     async def cancel(self, message_id: str, *, text: str) -> None:
         async with for_the_model(), only_once():
-            ours, _ = await self._told(message_id, text)
-            if not await self.waiting.cancel(ours):
+            record, _ = await self._confirmed(message_id, text)
+            if not await self.waiting.cancel(record):
                 raise ToolError(_GONE)
 
-    async def _told(self, message_id: str, text: str) -> tuple[ScheduledMessage, Waiting]:
-        """The one that begins so."""
-        found = await self._named(message_id)
-        _check_is(exact(await self._text(found[1])), exact(text.strip()))
+    async def _confirmed(self, message_id: str, text: str) -> tuple[ScheduledMessage, Waiting]:
+        """Return the message with this id. Raises ToolError unless it begins with `text`."""
+        found = await self._by_id(message_id)
+        _check_quote(exact(await self._text(found[1])), exact(text.strip()))
         return found
 
-    async def _named(self, message_id: str) -> tuple[ScheduledMessage, Waiting]:
-        for ours, waiting in await self._own():
+    async def _by_id(self, message_id: str) -> tuple[ScheduledMessage, Waiting]:
+        for record, waiting in await self._own():
             if str(waiting["id"]) == message_id:
-                return ours, waiting
+                return record, waiting
         raise ToolError(f"The person has no message {message_id} waiting. {_GONE}")
 
     async def _own(self) -> list[tuple[ScheduledMessage, Waiting]]:
@@ -110,13 +117,16 @@ class SlackScheduledMessages:
 
     async def _text(self, waiting: Waiting) -> str:
         message = {"ts": f"{waiting['post_at']}.0", "text": waiting.get("text")}
-        return (await self.reading.message(message, str(waiting["channel_id"]))).text
+        return (await self.reader.message(message, str(waiting["channel_id"]))).text
 
 
-def _check_is(whole: str, told: str) -> None:
-    """Raises ToolError unless who approves it is told enough of the message to know it."""
-    if not whole.startswith(told) or len(told) < min(len(whole), _ENOUGH):
+def _check_quote(whole: str, quote: str) -> None:
+    """Check that `quote` is the beginning of the message, and long enough to identify it.
+
+    The person who approves the call sees only the quote. Raises ToolError.
+    """
+    if not whole.startswith(quote) or len(quote) < min(len(whole), _MIN_QUOTE):
         raise ToolError(
-            f"text is not how it begins. Copy at least {_ENOUGH} characters, or all of it, from "
+            f"text is not how it begins. Copy at least {_MIN_QUOTE} characters, or all of it, from "
             "list_scheduled_messages."
         )

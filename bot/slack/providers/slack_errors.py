@@ -1,4 +1,4 @@
-"""Slack's refusals as sentences that the model can act on."""
+"""Translation of Slack's errors into sentences that the model can act on."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _NOT_IN = "The bot is not in that channel. Somebody can invite it with /invite."
 _DELETED = "That was deleted in Slack."
 _NO_FILE = "The bot sees no such file: it must be shared in a channel that the bot is in."
 _HAS_CANVAS = "That place has its canvas already. Read it and edit that one."
-_NOT_THERE = "Nobody may post there now, or not the bot."
+_CANNOT_POST = "Nobody may post there now, or not the bot."
 _SENTENCES = {
-    **dict.fromkeys(NO_PLACE, _NOT_THERE),
+    **dict.fromkeys(NO_PLACE, _CANNOT_POST),
     "not_in_channel": _NOT_IN,
     "channel_not_found": _NOT_IN,
     "thread_not_found": _DELETED,
@@ -37,7 +37,7 @@ _SENTENCES = {
     "restricted_too_many": "Too much is scheduled for that time there. Choose another time.",
 }
 _SLOW_DOWN = "Slack asks to slow down. Ask for less at once, or go on without."
-_PERHAPS = (
+_UNKNOWN_OUTCOME = (
     "Slack did not answer: it may have been done or not. Look there before you say anything of it; "
     "do not do it again."
 )
@@ -45,7 +45,7 @@ _PERHAPS = (
 
 @asynccontextmanager
 async def for_the_model() -> AsyncGenerator[None]:
-    """Raises ToolError for whatever Slack refuses."""
+    """Turn errors of Slack's API into ToolError with a sentence for the model."""
     try:
         yield
     except SlackApiError as error:
@@ -58,12 +58,15 @@ async def for_the_model() -> AsyncGenerator[None]:
 
 @asynccontextmanager
 async def only_once() -> AsyncGenerator[None]:
-    """For what must not be done twice. Raises ToolError when nobody knows whether it was done."""
+    """Turn an unknown outcome of a call that must not be repeated into ToolError.
+
+    The sentence tells the model to check the result and not to call again.
+    """
     try:
         yield
     except Exception as error:
         if is_ambiguous(error):
-            raise ToolError(_PERHAPS) from error
+            raise ToolError(_UNKNOWN_OUTCOME) from error
         raise
 
 

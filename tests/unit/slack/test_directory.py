@@ -155,5 +155,5 @@ async def test_a_guest_cannot_search_nor_a_private_result_get_through(look: Look
     with look.by(GUS, look.ws.new_action_token(GUS)), pytest.raises(ToolError, match="Guests"):
         await search_messages("turtle", look.directory)
     assert not [e for e in look.ws.effects if e.method == "assistant.search.context"]
-    names = await look.directory._search._open_names({GENERAL, FINANCE})
+    names = await look.directory._search._public_names({GENERAL, FINANCE})
     assert set(names) == {GENERAL}

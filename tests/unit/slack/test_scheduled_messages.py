@@ -135,9 +135,9 @@ async def test_home_lists_what_waits_also_where_the_reply_was_lost_and_nothing_r
             await diary.schedule(text)
     [waits] = await diary.mine.of(ADA)
     assert waits.text == "Lunch"
-    assert not await diary.mine.cancel_named(BEN, waits.id)
+    assert not await diary.mine.cancel_by_id(BEN, waits.id)
     assert diary.waiting == ["Lunch"]
-    assert await diary.mine.cancel_named(ADA, waits.id)
+    assert await diary.mine.cancel_by_id(ADA, waits.id)
     assert diary.waiting == []
     assert await diary.kept.of(diary.ws.team_id, ADA) == []
 

@@ -84,7 +84,7 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
     async def message_cancelled(body: Body, action: Body, ack: AsyncAck) -> None:
         user, why = body["user"]["id"], ""
         try:
-            if not await home.messages.cancel_named(user, value_of(action)):
+            if not await home.messages.cancel_by_id(user, value_of(action)):
                 why = home_words.MESSAGE_GONE
         except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS):
             log.warning("A message that waits to be posted was not cancelled", exc_info=True)
