@@ -35,7 +35,7 @@ from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.estimates import CallEstimates
-from bot.runs.run_deps import MoreTools, RunDeps
+from bot.runs.run_deps import RunDeps, ServerTools
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
 from bot.runs.toolset_cache import ToolsetCache
@@ -140,7 +140,7 @@ async def runners(
             memories=memories,
             shared={**_shared(settings, stores), Artifacts: artifacts, Memories: memories},
             draining=draining or asyncio.Event(),
-            offers=ToolsetCache(),
+            toolset_cache=ToolsetCache(),
             estimates=CallEstimates(prices, settings.model.max_output_tokens),
             dry_run=dry_run,
         )
@@ -155,12 +155,12 @@ class _RunnerMaker:
     stores: Stores
     model: Model
     prices: PriceList
-    more_tools: MoreTools
+    server_tools: ServerTools
     watches: Sequence[Observer]
     artifacts: ThreadArtifacts
     memories: ScopedMemories
     shared: Services
-    offers: ToolsetCache
+    toolset_cache: ToolsetCache
     estimates: CallEstimates
     draining: asyncio.Event
     dry_run: bool
@@ -179,7 +179,7 @@ class _RunnerMaker:
         settings, stores = self.settings, self.stores
         services = {**self.shared, **place, Conversation: conversation}
         tools = offered(settings).served_by({*services, ParentRun, Subagents})
-        equipment = RunDeps(
+        deps = RunDeps(
             stores=stores,
             toolbox=Toolbox(tools, services, self.artifacts),
             model=self.model,
@@ -192,8 +192,8 @@ class _RunnerMaker:
                 settings, model, self.artifacts, conversation, request, asked
             ),
             channels=Channels(settings.channels, stores.channels),
-            more_tools=self.more_tools,
-            offers=self.offers,
+            server_tools=self.server_tools,
+            toolset_cache=self.toolset_cache,
             memories_of=self.memories.known_to,
             draining=self.draining,
             policy=settings.access,
@@ -207,7 +207,7 @@ class _RunnerMaker:
             images=settings.model.images,
             dry_run=self.dry_run,
         )
-        return Runner(equipment, open_surface)
+        return Runner(deps, open_surface)
 
 
 def _shared(settings: Settings, stores: Stores) -> dict[type, object]:

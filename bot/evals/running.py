@@ -134,10 +134,10 @@ def _configured(settings: Settings, case: Case) -> Settings:
 
 def _bounded(works: Runner) -> Runner:
     def hooks(request: Request, asked: Callable[[], str], model: Model) -> HookChain:
-        chain = works.equipment.hooks_for(request, asked, model)
+        chain = works.deps.hooks_for(request, asked, model)
         return HookChain((Bounded(), *chain.hooks))
 
-    return works.equipped(hooks_for=hooks)
+    return works.with_deps(hooks_for=hooks)
 
 
 def _place(case: Case) -> Services:

@@ -1,1 +1,1 @@
-"""A request's life, from the mailbox to its one terminal message."""
+"""The life of a request, from its thread's mailbox to its one final message."""

@@ -1,4 +1,4 @@
-"""Puts a run on record: who asked, what was called, how it ended and what that took."""
+"""The audit entries of a run: who asked, which tools were called, how it ended and what it cost."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bot.core.request import Request
 from bot.store import AuditLog, PendingEntry
 
 Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]
-"""Puts on record what was done, or is about to be. Raises StoreUnavailable: then it is not done."""
+"""Writes audit entries. Raises StoreUnavailable: then the caller must not do what they record."""
 
 
-def decided(approval: Approval, decision: Decision) -> AuditEntry:
-    """An entry about what somebody, or nobody, decided."""
+def decision_entry(approval: Approval, decision: Decision) -> AuditEntry:
+    """Return the audit entry of a decision about an approval, made by a person or by expiry."""
     team, channel, _ = approval.thread_key.split(":", 2)
     return AuditEntry(
         kind=AuditKind.DECIDED,
@@ -31,8 +31,8 @@ def decided(approval: Approval, decision: Decision) -> AuditEntry:
     )
 
 
-def audited(request: Request, kind: AuditKind, what: str, **more: object) -> AuditEntry:
-    """An entry about a request."""
+def request_entry(request: Request, kind: AuditKind, what: str, **more: object) -> AuditEntry:
+    """Return an audit entry about a request; `more` are further fields of `AuditEntry`."""
     facts = {
         "team": request.team,
         "who": request.user,
@@ -43,7 +43,7 @@ def audited(request: Request, kind: AuditKind, what: str, **more: object) -> Aud
 
 
 def refused(team: str, who: str, what: str, *, channel: str = "", run_id: str = "") -> AuditEntry:
-    """An entry about what somebody tried in `channel` and may not, or why."""
+    """Return the audit entry of a refusal: `what` names the action or the reason."""
     return AuditEntry(
         kind=AuditKind.REFUSED,
         team=team,
@@ -56,32 +56,34 @@ def refused(team: str, who: str, what: str, *, channel: str = "", run_id: str = 
 
 
 class RunAudit:
-    """Of one run. Calls are written down in the same step as what became of them is kept: what is
-    made again after a crash is there again."""
+    """The audit entries of one run, saved in the same step as the state they describe.
+
+    A tool call that is repeated after a crash therefore has an entry for each attempt.
+    """
 
     def __init__(self, log: AuditLog, request: Request, run_id: str) -> None:
         self._log = log
         self._request = request
         self._run_id = run_id
-        self._waiting: list[AuditEntry] = []
+        self._noted: list[AuditEntry] = []
         self._started: dict[str, ToolStarted] = {}
         self._begun: set[str] = set()
         self._pseudonym = ""
 
     async def begin(self) -> None:
-        """It is worked on."""
+        """Note that the run begins."""
         self._note(AuditKind.ASKED, self._request.entry)
-        await self._know(new=True)
+        await self._load_pseudonym(new=True)
 
     def note(self, event: Event) -> None:
-        """Remember what must be on record."""
+        """Note an event of the run, if the audit log records its kind."""
         match event:
             case ToolStarted(call_id=call_id):
                 self._started[call_id] = event
             case ToolEnded(call_id=call_id, tool=tool, known=known):
                 started = self._started.pop(call_id, None)
                 arguments = started.arguments if started else ""
-                what = tool if known else "unknown tool"  # a name made up may hold people's words
+                what = tool if known else "unknown tool"  # a made-up name may quote people
                 facts = {"ok": event.ok, "unknown": event.unknown, "arguments": arguments}
                 self._note(AuditKind.CALLED, what, **facts)
             case FromSubagent(event=inner):
@@ -89,10 +91,12 @@ class RunAudit:
             case _:
                 pass
 
-    def intend(self, state: LoopState) -> bool:
-        """Note what the run, which stands there, is about to change: should it be killed in the
-        middle of that, the log says at least that it was begun. Return whether there is anything:
-        it is to be in the log (`settle`) before it is made."""
+    def note_begun(self, state: LoopState) -> bool:
+        """Note the changes that the run is about to make. Return whether there are any.
+
+        If so, call `settle` before the tools run: if the process is killed during a change, the log
+        then shows that the change began.
+        """
         open_calls = state.open.begun if state.open else ()
         new = [each for each in open_calls if each in self._started and each not in self._begun]
         for call_id in new:
@@ -102,25 +106,25 @@ class RunAudit:
         return bool(new)
 
     def end(self, outcome: Outcome) -> None:
-        """It is over."""
+        """Note how the run ended."""
         ok = outcome.status is RunStatus.SUCCESS
         self._note(AuditKind.ENDED, outcome.stop_reason, ok=ok, cost=outcome.totals.cost)
 
-    async def due(self) -> list[PendingEntry]:
-        """Return what was noted, to be kept in the same step as what it tells of."""
-        waiting, self._waiting = self._waiting, []
-        if waiting and not self._pseudonym:
-            await self._know(new=False)
-        return [self._log.beside_as(each, self._pseudonym) for each in waiting]
+    async def take_noted(self) -> list[PendingEntry]:
+        """Return and clear the noted entries; the caller saves them with the state they describe."""
+        noted, self._noted = self._noted, []
+        if noted and not self._pseudonym:
+            await self._load_pseudonym(new=False)
+        return [self._log.beside_as(each, self._pseudonym) for each in noted]
 
     async def settle(self) -> None:
-        """Bring what was kept so into the log. Raises StoreUnavailable."""
+        """Move saved entries into the audit log. Raises StoreUnavailable."""
         await self._log.settle(self._request.team)
 
-    async def _know(self, *, new: bool) -> None:
-        """Look the person's pseudonym up once: who is erased while the run works stays unknown."""
+    async def _load_pseudonym(self, *, new: bool) -> None:
+        """Look up the person's pseudonym once: a person erased during the run stays anonymous."""
         self._pseudonym = await self._log.pseudonym(self._request.user, new=new)
 
     def _note(self, kind: AuditKind, what: str, **more: object) -> None:
-        entry = audited(self._request, kind, what, run_id=self._run_id, **more)
-        self._waiting.append(entry)
+        entry = request_entry(self._request, kind, what, run_id=self._run_id, **more)
+        self._noted.append(entry)

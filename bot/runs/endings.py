@@ -1,4 +1,4 @@
-"""What people are told when a run does not end by itself: one sentence, and what to do next."""
+"""Explanations of unusual endings of a run: one sentence for people, and what to do next."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ _BY_KIND = {
 }
 
 
-CutShort = tuple[str, str]
-"""What cut a run short, and what to do about it."""
+CauseAndAdvice = tuple[str, str]
+"""The cause that cut a run short, and advice about it, each as words for people."""
 
 
 def explain(
@@ -66,15 +66,15 @@ def explain(
     done: tuple[str, ...],
     *,
     result: bool,
-    cut_short: CutShort | None = None,
+    cut_short: CauseAndAdvice | None = None,
 ) -> str:
-    """The sentence for a person; "" when there is nothing to explain.
+    """Return the explanation of an ending for people; "" when there is nothing to explain.
 
-    `result` is whether there is one to show; if not, `done`, the steps that went well, are
-    named (C6). `cut_short` says more than the reason by itself.
+    `result` says whether the run has a result to show; without one, the explanation lists `done`,
+    the steps that succeeded. `cut_short` replaces the usual cause and advice for the reason.
     """
     cut_short = cut_short or _CUT_SHORT.get(reason)
-    if error and not cut_short:  # with one, the run was at its end before the service failed
+    if error and not cut_short:  # a run that was cut short had ended before the service failed
         sentence = _BY_KIND[error.kind]
     else:
         sentence = _sentence(reason, cut_short, result=result)
@@ -84,11 +84,13 @@ def explain(
     return f"{sentence} What I had done: {steps}."
 
 
-def _sentence(reason: StopReason, cut_short: CutShort | None, *, result: bool) -> str:
+def _sentence(reason: StopReason, cut_short: CauseAndAdvice | None, *, result: bool) -> str:
     if cut_short is None:
         return _BY_REASON.get(reason, "")
     cause, advice = cut_short
     if not result:
         return f"{cause}, so I have no answer yet. {advice}"
-    whole = reason is StopReason.MALFORMED_OUTPUT  # all that the model said, if not in form
+    whole = (
+        reason is StopReason.MALFORMED_OUTPUT
+    )  # the text is complete, only not in the usual form
     return f"{cause}, so {'take it with care' if whole else 'this is not everything'}. {advice}"

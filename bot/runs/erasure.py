@@ -1,4 +1,4 @@
-"""Erasing what is held about a person or a thread while the bot works (reliability 15)."""
+"""Erasure of all stored data about a person or a thread while the bot keeps running."""
 
 from __future__ import annotations
 
@@ -20,21 +20,24 @@ from bot.store import Connection, Erased, ResponseDeletions
 
 log = logging.getLogger(__name__)
 
-_PATIENCE = 30.0  # seconds in which runs may end
-_LOOK = 0.2
-_AT_ONCE = 100  # responses deleted between two notes of it
-_LONGEST_PAUSE = 300.0
+_WAIT_SECONDS = 30.0  # seconds that stopped runs may take to end
+_POLL_SECONDS = 0.2
+_BATCH = 100  # responses deleted before the store is told
+_MAX_PAUSE = 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseDeleter:
-    """Deletes the stored responses that erases have noted. `open_client` reaches the model
-    service; None where none is configured, and then nothing can be deleted."""
+    """A worker that deletes erased conversations from the model service.
+
+    `noted` holds the ids of the responses to delete. `open_client` connects to the model service; it
+    is None where no service is configured, and then nothing can be deleted.
+    """
 
     noted: ResponseDeletions
     open_client: Callable[[], AbstractAsyncContextManager[AsyncOpenAI]] | None
     every: float = 30.0
-    """Seconds between two looks of `run`."""
+    """Seconds between two attempts of `run`."""
 
     async def delete(self) -> list[str]:
         """Try each noted response once. Return the ids that the service may still hold."""
@@ -43,19 +46,19 @@ class ResponseDeleter:
             return waiting
         left: list[str] = []
         async with self.open_client() as client:
-            for start in range(0, len(waiting), _AT_ONCE):
-                some = waiting[start : start + _AT_ONCE]
+            for start in range(0, len(waiting), _BATCH):
+                some = waiting[start : start + _BATCH]
                 failpoint("response-deleting")
                 held = await delete_responses(client, some)
                 failpoint("response-deleted")
                 await self.noted.remove(set(some) - set(held))
                 left += held
-                if len(held) == len(some):  # the service is away
-                    return left + waiting[start + _AT_ONCE :]
+                if len(held) == len(some):  # the service cannot be reached
+                    return left + waiting[start + _BATCH :]
         return left
 
     async def run(self) -> None:
-        """Delete what is noted, for ever; look less often while the service does not."""
+        """Delete noted responses at intervals, forever; pause longer while the service fails."""
         pause = self.every
         while True:
             await asyncio.sleep(pause)
@@ -68,30 +71,32 @@ class ResponseDeleter:
                 left = ["unknown"]
             if left:
                 log.warning("%d erased responses are not deleted yet; trying again", len(left))
-            pause = min(max(pause, self.every) * 2, _LONGEST_PAUSE) if left else self.every
+            pause = min(max(pause, self.every) * 2, _MAX_PAUSE) if left else self.every
 
 
 async def erase_person(requests: Requests, user: str) -> Erased:
-    """Everything; first what they asked and is not answered is taken back."""
+    """Erase everything about a person, after withdrawing their unanswered requests."""
     erasure = requests.stores.erasure
     threads = await erasure.threads_of(user)
-    await _taken_back(requests, threads, user)
+    await _withdraw_requests(requests, threads, user)
     erased = await erasure.person(user)
-    await _without_tickets(requests.stores.redis, erased.threads)
+    await _delete_finished_tickets(requests.stores.redis, erased.threads)
     return erased
 
 
 async def erase_thread(requests: Requests, thread_key: str) -> Erased:
-    """All that is held of one thread; what was asked there and is not answered is taken back."""
-    await _taken_back(requests, {thread_key}, None)
+    """Erase everything about a thread, after withdrawing its unanswered requests."""
+    await _withdraw_requests(requests, {thread_key}, None)
     erased = await requests.stores.erasure.thread(thread_key)
-    await _without_tickets(requests.stores.redis, erased.threads)
+    await _delete_finished_tickets(requests.stores.redis, erased.threads)
     return erased
 
 
-async def _without_tickets(redis: Connection, threads: set[str]) -> None:
-    """Delete what the engine still keeps of finished tickets of `threads`, which it would for a
-    minute: a thread's key names its channel."""
+async def _delete_finished_tickets(redis: Connection, threads: set[str]) -> None:
+    """Delete the finished tickets of `threads`, which name their channel.
+
+    The engine would keep them for another minute.
+    """
     names, cursor = {each.encode() for each in threads}, -1
     while cursor and names:
         scan = ("SCAN", max(cursor, 0), "MATCH", f"{NAME}:runs:*", "COUNT", 500)
@@ -103,21 +108,24 @@ async def _without_tickets(redis: Connection, threads: set[str]) -> None:
                 await redis.call("DEL", key)
 
 
-async def _taken_back(requests: Requests, threads: set[str], user: str | None) -> None:
-    """Return once nothing waits or runs in these threads, or when that takes too long. A run that
-    was stopped still has to take back what it showed, for which it needs its record."""
+async def _withdraw_requests(requests: Requests, threads: set[str], user: str | None) -> None:
+    """Withdraw the requests of `user`, or of everybody if None, in these threads.
+
+    Wait until nothing waits or runs there, for at most `_WAIT_SECONDS` seconds: a stopped run needs its
+    record to delete the messages that it has posted.
+    """
     mailbox = requests.stores.mailbox
     every = [request for each in threads for request in await mailbox.all_of(each)]
     own = [request for request in every if user in (None, request.user)]
     for request in own:
         await requests.take_back(request, request.user)
     with suppress(TimeoutError):
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_WAIT_SECONDS):
             while True:
                 if not await _is_busy(requests, threads, own):
                     break
-                await asyncio.sleep(_LOOK)
-    for request in own:  # also where no worker came to end it
+                await asyncio.sleep(_POLL_SECONDS)
+    for request in own:  # also if no worker ended the run in time
         await requests.stores.signals.erase(request, request.user)
 
 

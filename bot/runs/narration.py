@@ -1,9 +1,9 @@
-"""The log of a run for people: a line an event, between INFO and WARNING (I5).
+"""The log of a run for people: one line per event, at a level between INFO and WARNING.
 
     run_7k2p turn 2 · read_file · ok, 0.2 s
 
-With BOT_LOG_WORDS a tool's line says as well what it was called with, and what came out.
-The same records carry ids as fields, for JSON logs.
+With BOT_LOG_WORDS, the line of a tool call also shows its arguments and its result. The records
+carry ids as fields, for JSON logs.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from bot.core.run_log import NOTICE, holds_words, run_log
 
 
 class Narrator:
-    """Writes the lines of one run."""
+    """The writer of one run's log lines."""
 
-    def __init__(self, request: Request, run_id: str, left: LoopState | None = None) -> None:
-        """`left` is where the run stood when it was left before, here or by another worker."""
+    def __init__(self, request: Request, run_id: str, resumed: LoopState | None = None) -> None:
+        """Start the log of a run; `resumed` is the saved state of a run that is resumed."""
         self._ids = {
             "run_id": run_id,
             "request_id": request.id,
@@ -42,30 +42,30 @@ class Narrator:
             "user": request.user,
         }
         self._run = run_id
-        self._left = left is not None
-        self._turn = left.turn if left else 0
-        self._usage, self._cost = (left.usage, left.cost) if left else (NO_USAGE, 0.0)
+        self._is_resumed = resumed is not None
+        self._turn = resumed.turn if resumed else 0
+        self._usage, self._cost = (resumed.usage, resumed.cost) if resumed else (NO_USAGE, 0.0)
 
-    def tell(self, event: Event) -> None:
-        """Log what is worth a line."""
+    def log(self, event: Event) -> None:
+        """Log an event, if its kind has a line."""
         if isinstance(event, TurnStarted):
             self._turn = event.turn
         line = _line(event)
         if isinstance(event, Recorded):
             line = f"{line}{self._spent(event.state)}"
         if isinstance(event, RunStarted):
-            begun = "taken up again" if self._left else "started"
+            begun = "taken up again" if self._is_resumed else "started"
             line = f"{begun} {line} for {self._ids['user']} in {self._ids['thread_key']}"
         if line:
             run_log.log(NOTICE, "%s turn %d · %s", self._run, self._turn, line, extra=self._ids)
 
     def handed_back(self) -> None:
-        """Log that another worker is to go on, because this one is about to stop."""
+        """Log that the run was requeued for another worker, because this process is about to stop."""
         ids = self._ids | {"stop_reason": StopReason.HANDED_BACK}
         run_log.log(NOTICE, "%s turn %d · handed back", self._run, self._turn, extra=ids)
 
     def _spent(self, state: LoopState) -> str:
-        """Return what was spent since the last line about the conversation, if anything was."""
+        """Return the tokens and cost since the last call of this method; "" if there are none."""
         spent = _tokens(state.usage) - _tokens(self._usage)
         cost = None if state.cost is None or self._cost is None else state.cost - self._cost
         self._usage, self._cost = state.usage, state.cost
@@ -102,20 +102,23 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
             counts = f"{_counted(state.turn, 'turn')}, {_counted(state.tool_calls, 'tool call')}"
             spent = _money(_tokens(state.usage), state.cost)
             return f"{status}: {reason} · {counts} · {spent}"
-        case _:  # parts of what comes whole, and save points, which say nothing new
+        case _:  # parts of a response, which is logged as a whole, and save points
             return ""
 
 
 def _asked_for(items: Sequence[Item]) -> str:
-    """Return how many tool calls the model asked for; which, where logs may hold words."""
+    """Return how many tool calls the model asked for, with their names if logs may hold words."""
     names = [str(item["name"]) for item in items if item.get("type") == "function_call"]
     which = f": {', '.join(names)}" if names and holds_words() else ""
     return f"asked for {_counted(len(names), 'tool call')}{which}"
 
 
 def _call(event: ToolStarted | ToolEnded) -> str:
-    """Return the tool's name, with its title, which quotes arguments, where logs may hold words. A
-    name that the model made up may quote somebody, too."""
+    """Return the tool's name for the log.
+
+    If logs may hold words, add its title, which quotes arguments. A name that the model made up may
+    quote people, and is then left out.
+    """
     if holds_words():
         return f"{event.tool} · {event.title}"
     return event.tool if event.known else "unknown tool"

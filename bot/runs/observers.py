@@ -1,4 +1,7 @@
-"""Whoever looks on from the edges: counts, traces. Nothing inside knows of it."""
+"""Observers of requests, runs and model calls, for metrics and traces.
+
+They wrap the interfaces of a run from outside, so that its code does not depend on them.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,22 @@ from bot.model import Model, PriceList
 from bot.runs.surface import OpenSurface
 
 Submit = Callable[[Request, str], Awaitable[bool]]
-"""Keeps a request and its event id, at once and for good; False when either was seen before.
+"""Stores a request and its event id durably; returns False when either was seen before.
 
-Raises when it could not be kept."""
+Raises when the request could not be stored."""
 
 
 class Observer(Protocol):
-    """Wraps what requests, runs and calls of the model pass through; must not change what they do."""
+    """A wrapper of the interfaces that requests, runs and model calls pass through.
+
+    Must not change their behaviour.
+    """
 
     def submits(self, submit: Submit) -> Submit:
-        """`submit`, watched."""
+        """Return `submit` with observation."""
 
     def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
-        """`open_surface`, watched."""
+        """Return `open_surface` with observation."""
 
     def model(self, model: Model, prices: PriceList) -> Model:
-        """`model`, watched."""
+        """Return `model` with observation."""

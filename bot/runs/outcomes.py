@@ -1,4 +1,4 @@
-"""From the last event of a run to an outcome that any process can post."""
+"""Outcomes: the end of a run as data that any process can post."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _LINK = re.compile(r"https?://[^\s<>\"'`|)\]]+")
 async def outcome_of(
     ended: RunEnded, context: RequestContext, artifacts: Artifacts, joined: Sequence[Request] = ()
 ) -> Outcome:
-    """What is posted and kept of a run that ended in the loop, and that `joined` became part of."""
+    """Return the outcome of a run that ended in the loop; `joined` are the requests that joined it."""
     request, state = context.request, ended.state
-    # What a person stopped is listed step by step instead (see `findings`).
+    # The outcome of a stopped run lists its steps instead (see `partial_results`).
     done = () if ended.status is RunStatus.CANCELLED else ended.done
     return Outcome(
         run_id=context.run_id,
@@ -40,7 +40,7 @@ async def outcome_of(
         error=ended.error.kind if ended.error else None,
         response_type=stored_name(type(ended.result)) if ended.result else request.response_type,
         result=ended.result.model_dump(mode="json") if ended.result else None,
-        note=_with_doubts(
+        note=_with_unknown_changes(
             explain(ended.stop_reason, ended.error, done, result=ended.result is not None), ended
         ),
         totals=_totals(state, request, context.model),
@@ -50,44 +50,48 @@ async def outcome_of(
     )
 
 
-def _with_doubts(note: str, ended: RunEnded) -> str:
-    """Return `note` with the changes of which nobody knows whether they were made. A whole answer
-    says it itself, and a run that was stopped lists them with its steps."""
+def _with_unknown_changes(note: str, ended: RunEnded) -> str:
+    """Return `note` with the changes whose effect is unknown.
+
+    A complete answer names them itself, and a stopped run lists them with its steps.
+    """
     if ended.status in (RunStatus.SUCCESS, RunStatus.CANCELLED):
         return note
-    return _doubted(note, [step.title for step in ended.state.unknown])
+    return _add_unknown_changes(note, [step.title for step in ended.state.unknown])
 
 
-def _doubted(note: str, changes: Sequence[str]) -> str:
+def _add_unknown_changes(note: str, changes: Sequence[str]) -> str:
     doubt = f"I do not know whether this was done, so look first: {', '.join(changes)}."
     return f"{note} {doubt}".strip() if changes else note
 
 
 def without_secrets(outcome: Outcome) -> Outcome:
-    """`outcome` as it may be kept and shown, whoever wrote what stands in it."""
+    """Return `outcome` with secrets redacted, so that it may be stored and shown."""
     changes = {
         "result": redacted_all(outcome.result),
         "note": redacted(outcome.note),
         "found": tuple(map(redacted, outcome.found)),
         "draft": redacted(outcome.draft),
         "called_off": tuple(map(redacted, outcome.called_off)),
-        "rehearsed": tuple(map(_without_secrets, outcome.rehearsed)),
+        "rehearsed": tuple(map(_redacted_call, outcome.rehearsed)),
     }
     return outcome.model_copy(update=changes)
 
 
-def _without_secrets(call: Rehearsal) -> Rehearsal:
+def _redacted_call(call: Rehearsal) -> Rehearsal:
     changes = {"title": redacted(call.title), "arguments": redacted_all(call.arguments)}
     return call.model_copy(update=changes)
 
 
-def broken(request: Request, run_id: str, state: LoopState, model: str = "") -> Outcome:
-    """Return the end of a run that met a bug of ours, or that no worker survived: with what it had
-    done up to `state`, its last save point."""
+def internal_failure(request: Request, run_id: str, state: LoopState, model: str = "") -> Outcome:
+    """Return the outcome of a run that failed with a bug, or that killed too many workers.
+
+    `state` is its last save point: the outcome lists the steps done until then.
+    """
     done = tuple(step.title for step in steps_of(state))
     note = explain(StopReason.INTERNAL_ERROR, None, done, result=False)
     begun = [name.replace("_", " ") for name in begun_tools(state)]
-    note = _doubted(note, [*(step.title for step in state.unknown), *begun])
+    note = _add_unknown_changes(note, [*(step.title for step in state.unknown), *begun])
     return Outcome(
         run_id=run_id,
         status=RunStatus.FAILED,
@@ -100,13 +104,13 @@ def broken(request: Request, run_id: str, state: LoopState, model: str = "") -> 
 
 
 def steps_of(state: LoopState) -> tuple[Step, ...]:
-    """Return the calls that went well, those of the response in hand included."""
+    """Return the tool calls that succeeded, including those of the open response."""
     outputs = state.open.outputs if state.open else ()
     return (*state.done, *(step for output in outputs for step in output.steps))
 
 
 def begun_tools(state: LoopState) -> list[str]:
-    """Return the tools that change something and were begun, and of which nobody knows how they ended."""
+    """Return the names of tools whose change began and whose effect is unknown."""
     if state.open is None:
         return []
     answered = {output.call_id for output in state.open.outputs}
@@ -114,8 +118,8 @@ def begun_tools(state: LoopState) -> list[str]:
     return [call["name"] for call in state.open.response.calls if call["call_id"] in unknown]
 
 
-def refused(request: Request, run_id: str, reason: StopReason) -> Outcome:
-    """The end of a run that may not begin: no model was asked."""
+def not_admitted(request: Request, run_id: str, reason: StopReason) -> Outcome:
+    """Return the outcome of a run that may not begin: no model was called."""
     return Outcome(
         run_id=run_id,
         status=RunStatus.FAILED,
@@ -147,17 +151,17 @@ def _links(text: str) -> list[str]:
 
 
 def written_links(*requests: Request) -> list[str]:
-    """The addresses that people wrote in requests; they may be posted again."""
+    """Return the URLs that people wrote in requests; answers may contain them."""
     texts = (("" if each.suggested else each.text, each.quoted) for each in requests)
     return [link for each in texts for text in each for link in _links(text)]
 
 
 async def _charts(result: BaseModel | None, artifacts: Artifacts) -> dict[str, Chart]:
-    """The charts that a result names. One that is not there is left out: the rest still stands."""
+    """Return the charts that a result names, without missing ones: the rest is still useful."""
     charts: dict[str, Chart] = {}
     for handle in getattr(result, "charts", ()):
         try:
             charts[handle] = Chart.model_validate_json(await artifacts.read(handle))
         except (ToolError, ValidationError):
-            log.warning("the answer names a chart that is not there")
+            log.warning("the answer names a chart that does not exist")
     return charts

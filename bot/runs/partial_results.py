@@ -1,4 +1,4 @@
-"""What a stopped run had found out, for the person who stopped it."""
+"""Partial results of a stopped run, for the person who stopped it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from bot.core.outcome import Outcome, RunStatus
 _MOST_STEPS = 20
 
 
-def with_findings(outcome: Outcome, state: LoopState) -> Outcome:
-    """Return `outcome` with the steps of the run and the beginning of its result, if a person
-    stopped it; no model is asked for them (C6)."""
+def with_partial_results(outcome: Outcome, state: LoopState) -> Outcome:
+    """Return the outcome of a stopped run with its steps and the draft of its result.
+
+    No model is called for them. Other outcomes are returned as they are.
+    """
     if outcome.status is not RunStatus.CANCELLED:
         return outcome
     steps = state.done[-_MOST_STEPS:]

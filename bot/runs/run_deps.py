@@ -1,4 +1,4 @@
-"""What runs are worked on with, and what of that one run gets."""
+"""Dependencies of runs: the services that all runs share, and the objects built from them per run."""
 
 from __future__ import annotations
 
@@ -41,25 +41,28 @@ from bot.toolkit import Conversation
 from bot.toolkit.tool import Tool
 
 
-class MoreTools(Protocol):
-    """Tools that come and go while the bot runs, of servers that may have the `allowed` ones."""
+class ServerTools(Protocol):
+    """Tools of servers, which may change while the bot runs; `allowed` limits them by name or group."""
 
     async def tools(self, allowed: Sequence[str] | None = None) -> Sequence[Tool]:
-        """Return what there is now. Raises StoreUnavailable."""
+        """Return the tools that exist now. Raises StoreUnavailable."""
 
     def missing(self, allowed: Sequence[str] | None = None) -> Sequence[str]:
-        """Return the servers whose tools had to be left out."""
+        """Return the names of servers whose tools had to be left out."""
 
 
 HooksFor = Callable[[Request, Callable[[], str], Model], HookChain]
-"""The hooks of one run: some keep a count of their own, look at all that was asked so far, or call
-the model as the run does."""
+"""Builds the hooks of one run from its request, a function that returns the text of all messages that
+it answers, and its model."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunDeps:
-    """The same for all runs of a place. With `images` the model is shown those that people attach.
-    Once `draining` is set, runs stop at their next save point."""
+    """The dependencies that all runs of a process share.
+
+    With `images`, the model sees the images that people attach. Once `draining` is set, runs stop at
+    their next save point. `models` are the configured model's name and its fallbacks.
+    """
 
     stores: Stores
     toolbox: Toolbox
@@ -71,8 +74,8 @@ class RunDeps:
     hooks_for: HooksFor
     budgets: BudgetPolicy
     channels: Channels
-    more_tools: MoreTools
-    offers: ToolsetCache
+    server_tools: ServerTools
+    toolset_cache: ToolsetCache
     policy: Policy
     may_decide: MayDecide
     may_administer: MayAdminister
@@ -87,12 +90,12 @@ class RunDeps:
     dry_run: bool = False
 
     @property
-    def beginnings(self) -> RunLoader:
-        """Where runs go on from."""
+    def loader(self) -> RunLoader:
+        """The loader of the state that a run starts from."""
         return RunLoader(self.stores, self.conversation, self.memories_of, self.images)
 
     def context(self, request: Request, run_id: str) -> RequestContext:
-        """What tools may know of the run."""
+        """Return the context of a run that its tools may see."""
         return RequestContext(
             request=request,
             run_id=run_id,
@@ -105,27 +108,30 @@ class RunDeps:
         self,
         request: Request,
         run_id: str,
-        here: ChannelSettings,
+        channel_settings: ChannelSettings,
         interrupt: Interrupt,
         show: Callable[[Event], Awaitable[None]],
     ) -> Spending:
-        """Return what the run spends and may spend; `here` may have budgets of its own. `show` is told
-        when the run waits."""
+        """Return the budget control of a run; `show` gets an event when the run waits for room."""
         return Spending(
             request,
             run_id,
             self.budgets,
-            self.budgets.caps_in(here),
+            self.budgets.caps_in(channel_settings),
             self.estimates,
-            here.limited(self.limits),
+            channel_settings.limited(self.limits),
             interrupt,
             show,
         )
 
     async def steering(
-        self, request: Request, record: RunRecord, here: ChannelSettings, interrupt: Interrupt
+        self,
+        request: Request,
+        record: RunRecord,
+        channel_settings: ChannelSettings,
+        interrupt: Interrupt,
     ) -> Steering:
-        """What joins the run; `here` says whether anything does."""
+        """Return the steering of a run: the messages that join it, if the channel allows that."""
         mailbox = self.stores.mailbox
         joined = [each for each in await mailbox.kept(record.joined) if each.counts]
         return Steering(
@@ -134,29 +140,27 @@ class RunDeps:
             mailbox,
             interrupt,
             is_short=len(joined) < len(record.joined),
-            steers=here.during_run == "steer",
+            steers=channel_settings.during_run == "steer",
             images=self.images,
         )
 
-    async def parts(
+    async def loop_deps(
         self,
         context: RequestContext,
         interrupt: Interrupt,
-        here: ChannelSettings,
+        channel_settings: ChannelSettings,
         spending: Spending,
         steering: Steering,
     ) -> LoopDeps:
-        """What the loop is run with, `here` having its say."""
+        """Return the dependencies of the loop for one run, with the channel's settings applied."""
         request = context.request
         model = spending.model(self.model)
         hooks = self.hooks_for(request, steering.asked, model)
-        egress = EgressGuard(
-            steering.requests, self.policy, lambda: self.beginnings.history(request)
-        )
+        egress = EgressGuard(steering.requests, self.policy, lambda: self.loader.history(request))
         approval = ApprovalHook(
             request,
             self.policy,
-            here,
+            channel_settings,
             self.stores.approvals,
             self.may_decide,
             self.may_administer,
@@ -164,10 +168,12 @@ class RunDeps:
             self.mentioned_in,
             egress,
         )
-        limits = here.limited(self.limits)
-        more, own = await self.more_tools.tools(here.tools), self.toolbox.catalogue
-        catalogue = self.offers.of(own, more, here.tools, limits.listed_tools)
-        parts = LoopDeps(
+        limits = channel_settings.limited(self.limits)
+        more, own = await self.server_tools.tools(channel_settings.tools), self.toolbox.catalogue
+        catalogue = self.toolset_cache.catalogue(
+            own, more, channel_settings.tools, limits.listed_tools
+        )
+        loop_deps = LoopDeps(
             model=model,
             models=self.models,
             prices=self.prices,
@@ -175,13 +181,13 @@ class RunDeps:
             response_type=await ResponseType.of(request),
             limits=limits,
             interrupt=interrupt,
-            context=replace(context, joined=steering.joined, extra=here.extra),
-            history=lambda: self.beginnings.history(request),
+            context=replace(context, joined=steering.joined, extra=channel_settings.extra),
+            history=lambda: self.loader.history(request),
             instructions=prompts.instructions(
-                here.instructions, self.more_tools.missing(here.tools)
+                channel_settings.instructions, self.server_tools.missing(channel_settings.tools)
             ),
             hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, egress, approval)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )
-        return with_subagents(parts)
+        return with_subagents(loop_deps)

@@ -1,4 +1,4 @@
-"""What is done with each event of a run: kept, put on record, shown."""
+"""The sink for a run's events: each event is saved, audited, logged and shown."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ from bot.store import Lease, RunRecord, Runs
 
 @dataclass(slots=True)
 class EventSink:
-    """Of one run, which is handed back where it can rest once `draining` is set. `state` is where it
-    stood at the last save point."""
+    """The event sink of one run.
+
+    `state` is the run's state at its last save point. Once `draining` is set, the run is requeued at
+    the first event after which it can stop. `has_advanced` says whether this attempt has made progress.
+    """
 
     request: Request
     record: RunRecord
@@ -37,7 +40,7 @@ class EventSink:
     has_advanced: bool = False
 
     async def note(self, event: Event) -> None:
-        """Kept first, then shown. Raises LeaseLost, StoreUnavailable and Requeue."""
+        """Save an event, then log, audit and show it. Raises LeaseLost, StoreUnavailable and Requeue."""
         if isinstance(event, Recorded | SavePoint):
             await self._keep(event)
         if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
@@ -46,27 +49,30 @@ class EventSink:
             self.narrator.handed_back()
             raise Requeue
         for each in (event, *self.steering.news()):
-            self.narrator.tell(each)
+            self.narrator.log(each)
             self.audit.note(each)
             await self.surface.show(each)
 
     async def _keep(self, event: Recorded | SavePoint) -> None:
-        """What the loop may not go on without: its state, and what it added to the conversation."""
+        """Save the loop's state and its additions to the conversation before the loop goes on."""
         entries = [event.entry] if isinstance(event, Recorded) else []
         bound = [each.model_copy(update={"bound_to": bound_to(self.request)}) for each in entries]
         state = event.state.model_dump_json()
         change = self.steering.change(event.state)
-        changes = self.audit.intend(event.state)
-        # Once in an attempt: from then on nothing is counted against the request but a new attempt.
+        changes = self.audit.note_begun(event.state)
+        # Once per attempt: progress resets the count of deaths, and only a new attempt adds to it.
         advances = not self.has_advanced and _has_moved(self.state, event.state)
         failpoint("step-keeping")
         await self.runs.save_point(
-            *(self.record.run_id, state, self.lease, bound),
+            self.record.run_id,
+            state,
+            self.lease,
+            bound,
             joining=[each.id for each in change.joining] if change else (),
             joined=[each.id for each in change.joined] if change else None,
             progress_of=self.request.id if advances else "",
             goes_on=True,
-            on_record=await self.audit.due(),
+            on_record=await self.audit.take_noted(),
         )
         if changes:
             await self.audit.settle()
@@ -77,7 +83,9 @@ class EventSink:
 
 
 def _has_moved(before: LoopState, now: LoopState) -> bool:
-    """Whether more than what was spent has changed: a sub-agent that starts over after each death
-    spends each time and does not advance the run."""
+    """Return whether more than the spending has changed between two states.
+
+    A sub-agent that starts over after each death spends each time without advancing the run.
+    """
     spent = {"usage": NO_USAGE, "cost": None, "tool_calls": 0, "elapsed": 0.0}
     return before.model_copy(update=spent) != now.model_copy(update=spent)

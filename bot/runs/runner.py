@@ -1,4 +1,4 @@
-"""A run from request to terminal message: load, bind, loop, save, deliver."""
+"""The runner: takes a request to its final message. It loads, runs the loop, saves and delivers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to
 from bot.runs.narration import Narrator
-from bot.runs.outcomes import begun_tools, broken, outcome_of, steps_of, without_secrets
-from bot.runs.partial_results import with_findings
-from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals, through
+from bot.runs.outcomes import begun_tools, internal_failure, outcome_of, steps_of, without_secrets
+from bot.runs.partial_results import with_partial_results
+from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals, drive_loop
 from bot.runs.queue.requeue import Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
 from bot.runs.run_deps import RunDeps
@@ -40,52 +40,52 @@ from bot.store import Lease, PendingEntry, Phase, Post, RunRecord, Stores
 
 log = logging.getLogger(__name__)
 
-_MOST_DEATHS = 3
-"""Workers that may die under a run between two save points; then it is given up, as it would go on
-killing them for ever."""
+_MAX_DEATHS = 3
+"""Workers that may die during a run between two save points. Then the run is given up, as it would
+keep killing workers."""
 
-_MOST_DEATHS_POSTING = 10
-"""The same while its outcome is posted: more, as the work is done and only Slack has to take it."""
+_MAX_DEATHS_POSTING = 10
+"""The same limit while an outcome is posted: higher, as the work is done and only posting is left."""
 
 _PAUSED_SECONDS = 15.0
-"""Between two looks of a run with calls to make, as an approved one, while the bot is paused."""
+"""Seconds between two attempts of a resumed run with tool calls left, while the bot is paused."""
 
 _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
-"""Seconds between attempts to put up the terminal message."""
+"""Seconds between attempts to post the final message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Works on one request at a time for each thread; the engine sees to the order."""
+    """A runner of requests. The engine calls it for one request at a time per thread, in order."""
 
-    equipment: RunDeps
+    deps: RunDeps
     open_surface: OpenSurface
 
-    def equipped(self, **changes: Any) -> Runner:
-        """The same with other equipment."""
-        return replace(self, equipment=replace(self.equipment, **changes))
+    def with_deps(self, **changes: Any) -> Runner:
+        """Return a runner with `changes` to its dependencies."""
+        return replace(self, deps=replace(self.deps, **changes))
 
     @property
     def _stores(self) -> Stores:
-        return self.equipment.stores
+        return self.deps.stores
 
     async def answer(self, request: Request, deaths: int = 0) -> Outcome:
-        """Bring `request` to its one final message; `deaths` is how many workers died under it since
-        its last save point.
+        """Run `request` up to its one final message, and return its outcome.
 
-        Safe to repeat: goes on from the last save point, and delivers what was decided before.
-        Raises LeaseLost when another worker has taken the thread, StoreUnavailable when nothing
-        can be kept, and Requeue while draining: then it is to be called again, there or elsewhere.
-        Raises AwaitingApproval while people have to decide.
+        `deaths` is how many workers died during it since its last save point. Safe to repeat: a run
+        resumes from its last save point, and a decided outcome is only delivered.
+        Raises LeaseLost when another worker has taken the thread, StoreUnavailable when nothing can
+        be saved, Requeue while draining (call it again, in any process), and AwaitingApproval while
+        people have to decide.
         """
         runs = self._stores.runs
         lease = await self._stores.leases.take(request.thread_key)
         failpoint("lease-taken")
         try:
             record = await runs.start(request, new_id("run"), lease)
-        except CorruptValue:  # nobody knows what it had changed, so it is not done again
-            log.exception("the record of a run is lost", extra={"request_id": request.id})
-            record, deaths = await runs.start(request, new_id("run"), lease), _MOST_DEATHS
+        except CorruptValue:  # the run may have changed something, so it is not repeated
+            log.exception("the record of a run is unreadable", extra={"request_id": request.id})
+            record, deaths = await runs.start(request, new_id("run"), lease), _MAX_DEATHS
         failpoint("run-started")
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
@@ -95,37 +95,43 @@ class Runner:
             request = await refresh_edit(self._stores, request)
             await self._take_over(request, post)
         async with self.open_surface(request, post) as surface:
-            asking = RunApprovals(
-                *(request, record.run_id, self._stores.approvals, surface, lease),
+            approvals = RunApprovals(
+                request,
+                record.run_id,
+                self._stores.approvals,
+                surface,
+                lease,
                 self._stores.audit.append,
             )
-            given_up = deaths >= _most_deaths(record)
+            given_up = deaths >= _max_deaths(record)
             if record.outcome and not given_up:
-                outcome = await self._unless_withdrawn(record.outcome, request, lease)
+                outcome = await self._silenced_if_withdrawn(record.outcome, request, lease)
             else:
-                outcome = await self._decide(request, record, lease, asking, given_up=given_up)
-            if _kills_when_posted(record, given_up=given_up):
+                outcome = await self._decide(request, record, lease, approvals, given_up=given_up)
+            if _failure_cannot_be_posted(record, given_up=given_up):
                 log.error(
                     "an outcome was not posted: its workers died", extra={"run_id": record.run_id}
                 )
             else:
                 await _deliver(surface, outcome)
-            await asking.close(outcome.silent)
+            await approvals.close(outcome.silent)
             failpoint("run-delivered")
             if not await runs.mark_delivered(record, is_stop_heard=False):
                 decided = outcome
-                outcome = await self._unless_withdrawn(decided, request, lease)
+                outcome = await self._silenced_if_withdrawn(decided, request, lease)
                 if outcome is not decided:
                     await _deliver(surface, outcome)
-                    await asking.close(outcome.silent)
+                    await approvals.close(outcome.silent)
                 await runs.mark_delivered(record)
         failpoint("run-closed")
         return outcome
 
     async def _take_over(self, request: Request, post: Post) -> None:
-        """The newest message of the runs whose question was edited becomes this one's: before it is
-        begun, as later it may have left that for one below. A question that was deleted since leaves an
-        answer where it is."""
+        """Reuse the newest message of the runs that an edit replaces as the message of this run.
+
+        Only before the run begins: later it may have moved to a message further down. If the question
+        was deleted since, an answer stays where it is.
+        """
         runs = self._stores.runs
         for run_id in reversed(request.replaces):
             before = await runs.outcome(run_id) if request.withdrawn else None
@@ -139,37 +145,39 @@ class Runner:
         request: Request,
         record: RunRecord,
         lease: Lease,
-        asking: RunApprovals,
+        approvals: RunApprovals,
         *,
         given_up: bool,
     ) -> Outcome:
-        """Work out how the run ends, and keep that together with where the thread now stands."""
-        caller = await self.equipment.beginnings.caller_state(request)
+        """Run the loop to an outcome, and save the outcome with the thread's new state."""
+        caller = await self.deps.loader.caller_state(request)
         audit = RunAudit(self._stores.audit, request, record.run_id)
         if record.state is None:
             await audit.begin()
         try:
             if given_up:
                 log.error("given up: its workers died", extra={"run_id": record.run_id})
-                outcome, after = await self._broken(request, record, asking), None
+                outcome, after = await self._failure(request, record, approvals), None
             else:
-                outcome, after = await self._work(request, record, lease, asking, caller, audit)
+                outcome, after = await self._run_loop(
+                    request, record, lease, approvals, caller, audit
+                )
         except (LeaseLost, StoreUnavailable, Requeue, AwaitingApproval):
             raise
         except Exception:
-            # A bug of ours. It is logged with its trace; the person still gets an end.
+            # A bug: it is logged with its trace, and the person still gets a final message.
             log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
-            outcome, after = await self._broken(request, record, asking), None
+            outcome, after = await self._failure(request, record, approvals), None
         entries: list[LedgerEntry] = []
         if silent := await self._silence(request, outcome):
             outcome = outcome.model_copy(update={"silent": silent})
             after = caller_without_answer(after) if after else caller
-        elif record.outcome:  # only its posting failed: the thread has its answer
+        elif record.outcome:  # only posting failed: the thread's state has the answer already
             after = caller
         elif after is None:
-            after, entries = await self._unanswered(request, record, caller, outcome)
+            after, entries = await self._thread_after_failure(request, record, caller, outcome)
         audit.end(outcome)
-        await self._finish(request, outcome, after, lease, entries, await audit.due())
+        await self._finish(request, outcome, after, lease, entries, await audit.take_noted())
         await audit.settle()
         return outcome
 
@@ -182,12 +190,15 @@ class Runner:
         entries: Sequence[LedgerEntry] = (),
         on_record: Sequence[PendingEntry] = (),
     ) -> None:
-        """Keep how the run ends. One that says nothing owes an answer to what was asked besides."""
+        """Save the outcome. A silent outcome puts the requests that joined the run back in the mailbox."""
         joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
         back = [each.id for each in await self._stores.mailbox.kept(joined) if each.counts]
         failpoint("run-finishing")
         await self._stores.runs.finish(
-            *(outcome.run_id, outcome, after, lease),
+            outcome.run_id,
+            outcome,
+            after,
+            lease,
             back=back,
             entries=entries,
             progress_of=request.id,
@@ -195,92 +206,110 @@ class Runner:
         )
         failpoint("run-finished")
 
-    async def _unless_withdrawn(self, outcome: Outcome, request: Request, lease: Lease) -> Outcome:
-        """Return how a run ends that has ended: without a word, if its question was deleted since."""
+    async def _silenced_if_withdrawn(
+        self, outcome: Outcome, request: Request, lease: Lease
+    ) -> Outcome:
+        """Return a decided outcome, made silent and saved again if its question was deleted since."""
         if outcome.silent or await self._silence(request, outcome) is not Silence.WITHDRAWN:
             return outcome
         outcome = outcome.model_copy(update={"silent": Silence.WITHDRAWN})
-        caller = await self.equipment.beginnings.caller_state(request)
+        caller = await self.deps.loader.caller_state(request)
         await self._finish(request, outcome, caller_without_answer(caller), lease)
         return outcome
 
-    async def _work(
+    async def _run_loop(
         self,
         request: Request,
         record: RunRecord,
         lease: Lease,
-        asking: RunApprovals,
+        approvals: RunApprovals,
         caller: CallerState,
         audit: RunAudit,
     ) -> tuple[Outcome, CallerState | None]:
-        """The loop, with everything kept as it happens. Returns no state of the thread where the
-        model never took the question up."""
-        equipment, run_id = self.equipment, record.run_id
-        context, interrupt = equipment.context(request, run_id), Interrupt()
-        here = await equipment.channels.of(request.team, request.channel)
-        spending = equipment.spending(request, run_id, here, interrupt, asking.surface.show)
+        """Run the loop, saving each step. Return the outcome and the thread's new state.
+
+        The state is None if no model has received the question.
+        """
+        deps, run_id = self.deps, record.run_id
+        context, interrupt = deps.context(request, run_id), Interrupt()
+        channel_settings = await deps.channels.of(request.team, request.channel)
+        spending = deps.spending(
+            request, run_id, channel_settings, interrupt, approvals.surface.show
+        )
         async with self._stoppable(request, interrupt) as stopped_by, spending:
-            if _is_unheard(record) and not await spending.admits(context.model):
+            if _has_no_response(record) and not await spending.admits(context.model):
                 return spending.refusal(run_id), None
             if _has_calls_left(record) and await spending.rests() and not interrupt.requested:
                 raise Requeue(_PAUSED_SECONDS)
-            steering = await equipment.steering(request, record, here, interrupt)
-            parts = await equipment.parts(context, interrupt, here, spending, steering)
-            catalogue = parts.toolbox.catalogue
-            state = await equipment.beginnings.first_state(
+            steering = await deps.steering(request, record, channel_settings, interrupt)
+            loop_deps = await deps.loop_deps(
+                context, interrupt, channel_settings, spending, steering
+            )
+            catalogue = loop_deps.toolbox.catalogue
+            state = await self.deps.loader.first_state(
                 request, record, lease, caller, catalogue, audit
             )
             spending.begin(state)
-            noting = EventSink(
-                *(request, record, lease, self._stores.runs, asking.surface, audit, steering),
+            sink = EventSink(
+                request,
+                record,
+                lease,
+                self._stores.runs,
+                approvals.surface,
+                audit,
+                steering,
                 narrator=Narrator(request, run_id, state if record.state else None),
-                draining=equipment.draining,
+                draining=deps.draining,
                 state=state,
             )
-            if record.state is not None:  # else nobody was asked anything yet
-                await asking.settle()
+            if record.state is not None:  # a new run has not asked anybody yet
+                await approvals.settle()
             with bound_request(context):
                 async with warm_processes():
-                    ended = await through(state, parts, asking, noting.note)
-                # Nobody may have decided in time, which the run found out itself.
-                await asking.look()
+                    ended = await drive_loop(state, loop_deps, approvals, sink.note)
+                # An approval may have expired meanwhile, which only the run notices.
+                await approvals.look()
                 if ended.error:
                     ids = {"run_id": run_id, "model_request": ended.error.request_id}
                     log.error(
                         "the model service failed, which ended a run: %s", ended.error, extra=ids
                     )
-                artifacts, joined = equipment.toolbox.artifacts, steering.joined
+                artifacts, joined = deps.toolbox.artifacts, steering.joined
                 outcome = await outcome_of(ended, context, artifacts, joined)
                 outcome = await spending.ending(outcome, ended.done)
         is_stopped = outcome.status is RunStatus.CANCELLED
         stopper = stopped_by[0] if is_stopped and stopped_by else ""
-        called_off = [each.title for each in await asking.undecided()] if is_stopped else ()
+        called_off = [each.title for each in await approvals.undecided()] if is_stopped else ()
         done_or_begun = (*ended.state.done, *ended.state.unknown)
-        made = equipment.toolbox.made_changes(step.tool for step in done_or_begun)
-        changed = asking.decided_changes or made
+        made = deps.toolbox.made_changes(step.tool for step in done_or_begun)
+        changed = approvals.decided_changes or made
         totals = outcome.totals.model_copy(
-            update={"seconds": max(0.0, outcome.totals.seconds - asking.waited)}
+            update={"seconds": max(0.0, outcome.totals.seconds - approvals.waited)}
         )
         facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
         facts["called_off"] = tuple(called_off)
-        outcome = with_findings(outcome.model_copy(update=facts), ended.state)
+        outcome = with_partial_results(outcome.model_copy(update=facts), ended.state)
         after = caller_after(ended, model=context.model, bound_to=bound_to(request))
         return without_secrets(outcome), after
 
-    async def _broken(self, request: Request, record: RunRecord, asking: RunApprovals) -> Outcome:
-        """Return the failure of a run, with what it had done up to its last save point."""
+    async def _failure(
+        self, request: Request, record: RunRecord, approvals: RunApprovals
+    ) -> Outcome:
+        """Return the outcome of a failed run, with its steps up to its last save point."""
         kept = await self._stores.runs.state(record.run_id)
-        state, toolbox = _readable(kept) or LoopState(), self.equipment.toolbox
-        outcome = broken(request, record.run_id, state, self.equipment.models[0])
+        state, toolbox = _decoded_state(kept) or LoopState(), self.deps.toolbox
+        outcome = internal_failure(request, record.run_id, state, self.deps.models[0])
         tools = [step.tool for step in (*steps_of(state), *state.unknown)] + begun_tools(state)
-        changed = asking.decided_changes or toolbox.made_changes(tools)
+        changed = approvals.decided_changes or toolbox.made_changes(tools)
         return without_secrets(outcome.model_copy(update={"changed": changed}))
 
-    async def _unanswered(
+    async def _thread_after_failure(
         self, request: Request, record: RunRecord, before: CallerState, outcome: Outcome
     ) -> tuple[CallerState, list[LedgerEntry]]:
-        """Return the thread with the question on its chain, for the next one to go on from, and what
-        that adds to the ledger."""
+        """Return the thread's state and the ledger entries after a run without an answer.
+
+        Both keep the question, so that the next run knows about it.
+        """
         runs, bound = self._stores.runs, bound_to(request)
         joined = await self._stores.mailbox.kept(await runs.joined(request.id))
         is_refused = (
@@ -288,7 +317,7 @@ class Runner:
         )  # the service would refuse the next, too
         texts = [] if is_refused else [each.text for each in (request, *joined)]
         items = failed_exchange(texts, outcome.note)
-        if before.pending[-len(items) :] == items:  # asked once more, in vain
+        if before.pending[-len(items) :] == items:  # the same question failed again
             return before, []
         was_noted = await runs.state(record.run_id) is not None
         new = items[-1:] if was_noted else items
@@ -297,7 +326,7 @@ class Runner:
 
     @asynccontextmanager
     async def _stoppable(self, request: Request, interrupt: Interrupt) -> AsyncGenerator[list[str]]:
-        """People may stop the run meanwhile; who did, in their order."""
+        """Let people stop the run during the context. Yield the ids of those who did, in order."""
         stopped_by: list[str] = []
 
         def stop(by: str) -> None:
@@ -310,9 +339,9 @@ class Runner:
             yield stopped_by
 
     async def _silence(self, request: Request, outcome: Outcome) -> Silence | None:
-        """Return why a run says nothing, however it ends: its question was deleted or edited."""
+        """Return why the run posts no answer: its question was deleted or edited. None if it posts."""
         kept = next(iter(await self._stores.mailbox.kept([request.id])), None)
-        if kept is None:  # taken off its mailbox, or expired
+        if kept is None:  # withdrawn from its mailbox, or expired
             return Silence.WITHDRAWN if outcome.status is RunStatus.CANCELLED else None
         if kept.withdrawn:
             return Silence.WITHDRAWN
@@ -320,45 +349,45 @@ class Runner:
 
 
 def _is_new(record: RunRecord) -> bool:
-    """Whether nothing is kept of what it did."""
+    """Return whether the run has neither a save point nor an outcome."""
     return record.state is None and record.outcome is None
 
 
-def _is_unheard(record: RunRecord) -> bool:
-    """Whether no model has answered this run yet: it can still end as if it had not begun."""
+def _has_no_response(record: RunRecord) -> bool:
+    """Return whether no model has responded in this run yet, so that it can end as if not begun."""
     state = LoopState.model_validate_json(record.state) if record.state is not None else None
     return state is None or not (state.turn or state.open or state.ending)
 
 
-def _readable(kept: str | None) -> LoopState | None:
-    """Return the state of a save point; None when there is none, or none that can be read."""
+def _decoded_state(kept: str | None) -> LoopState | None:
+    """Return the state of a save point; None when it is missing or unreadable."""
     try:
         return LoopState.model_validate_json(kept) if kept is not None else None
     except ValueError:
         return None
 
 
-def _most_deaths(record: RunRecord) -> int:
-    """Return how many workers may die under a run since its last save point."""
-    state = _readable(record.state)
+def _max_deaths(record: RunRecord) -> int:
+    """Return how many workers may die during a run after its last save point."""
+    state = _decoded_state(record.state)
     is_decided = record.outcome or (state and state.ending)
-    return _MOST_DEATHS_POSTING if is_decided else _MOST_DEATHS
+    return _MAX_DEATHS_POSTING if is_decided else _MAX_DEATHS
 
 
-def _kills_when_posted(record: RunRecord, *, given_up: bool) -> bool:
-    """Whether workers died while the plain failure itself was posted: there is nothing plainer."""
+def _failure_cannot_be_posted(record: RunRecord, *, given_up: bool) -> bool:
+    """Return whether workers died while even the plain failure message was posted."""
     failed = record.outcome and record.outcome.stop_reason is StopReason.INTERNAL_ERROR
     return given_up and bool(failed)
 
 
 def _has_calls_left(record: RunRecord) -> bool:
-    """Whether the run was left with calls to make, as one is that people were asked about."""
-    state = _readable(record.state)
+    """Return whether a resumed run has tool calls left, such as one that waited for approval."""
+    state = _decoded_state(record.state)
     return state is not None and state.open is not None and has_work_left(state.open)
 
 
 async def _deliver(surface: Surface, outcome: Outcome) -> None:
-    """Put the terminal up, patiently. Raises what the last attempt raised."""
+    """Post the final message, with retries. Raises the exception of the last attempt."""
     for pause in _DELIVERY_PAUSES:
         try:
             return await surface.finish(outcome)
@@ -366,6 +395,6 @@ async def _deliver(surface: Surface, outcome: Outcome) -> None:
             raise
         except Exception:
             ids = {"run_id": outcome.run_id}
-            log.exception("The answer was not posted; tried again in %g s", pause, extra=ids)
+            log.exception("The answer was not posted; retrying in %g s", pause, extra=ids)
             await asyncio.sleep(pause)
     return await surface.finish(outcome)

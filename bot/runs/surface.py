@@ -1,4 +1,4 @@
-"""Where a run shows itself: what the runner asks of Slack, or of a terminal."""
+"""The interface between a run and the place where it is shown: Slack, or a console."""
 
 from __future__ import annotations
 
@@ -12,78 +12,81 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 
 
-class Fenced(Protocol):
-    """What the messages of `run_id` are written under."""
+class WriteFence(Protocol):
+    """A fence around the messages of the run `run_id`, which only the lease holder may write."""
 
     @property
     def run_id(self) -> str: ...
 
     async def may_write(self) -> None:
-        """Raises LeaseLost when this worker no longer holds the thread."""
+        """Check that this worker holds the thread. Raises LeaseLost when it does not."""
 
 
-class PostedMessages(Fenced, Protocol):
-    """What was posted for a run, kept with the run so that any process can go on with it.
+class PostedMessages(WriteFence, Protocol):
+    """The messages posted for a run, stored with the run so that any process can continue.
 
     Writes raise LeaseLost when another worker has taken the thread.
     """
 
     async def message(self) -> str | None:
-        """The ts of the run's message, if one was posted."""
+        """Return the ts of the run's message, if one was posted."""
 
     async def save_message(self, ts: str) -> None:
-        """Remember the run's message, as soon as Slack named it; with an empty ts, that it has none."""
+        """Store the ts of the run's message as soon as Slack returns it; "" means it has none."""
 
     async def posted_parts(self) -> int:
-        """How many parts of the terminal are up (the message itself is the first)."""
+        """Return how many parts of the final message are posted; the message itself is the first."""
 
     async def save_part(self, count: int, file: str = "") -> None:
-        """Remember that the first `count` parts are up, and that `file`, an id, is the last."""
+        """Store that the first `count` parts are posted; `file` is the id of the last, if a file."""
 
     async def files_of(self, run_ids: Sequence[str]) -> frozenset[str]:
-        """Ids of the files that other runs put up."""
+        """Return the ids of the files that other runs posted."""
 
     async def card(self, name: str) -> str | None:
-        """The ts of the card of that name, if it is up and still to be changed."""
+        """Return the ts of the card of that name, if it is posted and may still change."""
 
     async def cards(self) -> list[str]:
-        """The ts of each card that is up and still to be changed."""
+        """Return the ts of each card that is posted and may still change."""
 
     async def save_card(self, name: str, ts: str) -> None:
-        """Remember a card; with an empty ts, that it will not be changed any more."""
+        """Store the ts of a card; "" means that the card will not change any more."""
 
     async def is_open(self, run_id: str) -> bool:
-        """Return whether another run is known, and its end is not up."""
+        """Return whether another run is known and its final message is not posted yet."""
 
     async def decided(self) -> Outcome | None:
-        """How the run ends, once that is kept, whoever decided it."""
+        """Return the run's outcome once it is stored, by this process or another; None before."""
 
 
 class Surface(Protocol):
-    """One run's place. Entered before the run starts; leaving it stops all background writing."""
+    """The place where one run is shown.
+
+    Entered before the run starts; leaving it stops all background writing.
+    """
 
     async def show(self, event: Event) -> None:
-        """Take note of an event. Returns at once, never raises: showing must not slow a run."""
+        """Show an event. Returns at once and never raises: showing must not slow down a run."""
 
     async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        """Put these questions to people, each exactly once however often it is called.
+        """Ask people for these approvals, each exactly once however often it is called.
 
-        Returns what was decided there and then, where somebody sits in front of it; elsewhere the
-        answers come through the store. Raises when a question could not be put.
+        Returns the decisions made at once, at a console; elsewhere decisions arrive through the
+        store. Raises when an approval could not be asked for.
         """
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
-        """Show what became of questions, as well as can be: never fails a run but with LeaseLost."""
+        """Show what became of approvals, if possible. Raises nothing but LeaseLost."""
 
     async def finish(self, outcome: Outcome) -> None:
-        """Put up the terminal message, exactly once however often it is called.
+        """Post the final message, exactly once however often it is called.
 
-        Raises when it could not be put up; the outbox then tries again.
+        Raises when it could not be posted; the runner then tries again.
         """
 
 
 class SurfaceWrapper:
-    """A surface that hands everything on to another: for those that look at what goes through."""
+    """A surface that forwards every call to another one: a base class for observers."""
 
     def __init__(self, surface: Surface) -> None:
         self._surface = surface
@@ -102,4 +105,4 @@ class SurfaceWrapper:
 
 
 OpenSurface = Callable[[Request, PostedMessages], AbstractAsyncContextManager[Surface]]
-"""Opens the surface of a request, with what was posted for its run before."""
+"""Opens the surface of a request, with the messages already posted for its run."""

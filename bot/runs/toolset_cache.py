@@ -1,4 +1,4 @@
-"""Which tools are offered where, put together once and not for each run."""
+"""A cache of tool catalogues, so that a catalogue is built once and not for each run."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Tool
 
 _MOST = 16
-"""Different offers that are kept: one for each list of allowed tools that is in use."""
+"""Catalogues in the cache: one for each list of allowed tools that is in use."""
 
 
 class ToolsetCache:
-    """With 500 tools a catalogue and its index take some 40 ms; to find one that was made, 20 µs."""
+    """A cache of catalogues: building one with 500 tools takes about 40 ms, finding it 20 µs."""
 
     def __init__(self) -> None:
-        self._made: deque[tuple[object, Catalogue]] = deque(maxlen=_MOST)
+        self._catalogues: deque[tuple[object, Catalogue]] = deque(maxlen=_MOST)
 
-    def of(
+    def catalogue(
         self, own: Catalogue, more: Sequence[Tool], allowed: Sequence[str] | None, listed: int
     ) -> Catalogue:
-        """`own` with `more`, of them what is `allowed`; up to `listed` are named to the model."""
+        """Return the catalogue of the `allowed` tools out of `own` and `more`.
+
+        The model sees the names of up to `listed` tools.
+        """
         wanted = (own.tools, own.hosted, tuple(more), allowed, listed)
-        for known, made in self._made:
-            if known == wanted:  # mostly of the very same tools, which is seen at a glance
-                return made
-        made = own.joined_by(more).only(allowed).listing(listed)
-        self._made.append((wanted, made))
-        return made
+        for known, catalogue in self._catalogues:
+            if known == wanted:  # fast, as the tools are mostly the same objects
+                return catalogue
+        catalogue = own.joined_by(more).only(allowed).listing(listed)
+        self._catalogues.append((wanted, catalogue))
+        return catalogue

@@ -111,19 +111,19 @@ class Composition:
         measured with the runner. What hooks look up there before each call is at hand."""
         asked, interrupt = request(), Interrupt()
         stores = replace(self.stores, mailbox=cast("Mailbox", _NobodyElse()))
-        equipment = replace(self.runner.equipment, stores=stores)
+        deps = replace(self.runner.deps, stores=stores)
         record = RunRecord("run_bench", asked.id, asked.thread_key, Phase.RUNNING)
         here = ChannelSettings()
-        steering = await equipment.steering(asked, record, here, interrupt)
-        parts = await equipment.parts(
-            equipment.context(asked, record.run_id),
+        steering = await deps.steering(asked, record, here, interrupt)
+        parts = await deps.loop_deps(
+            deps.context(asked, record.run_id),
             interrupt,
             here,
-            equipment.spending(asked, record.run_id, here, interrupt, _Unwatched().show),
+            deps.spending(asked, record.run_id, here, interrupt, _Unwatched().show),
             steering,
         )
         # The runner would have kept the question; the loop alone reads it from here.
-        return replace(parts, model=model or equipment.model, history=_history)
+        return replace(parts, model=model or deps.model, history=_history)
 
 
 @asynccontextmanager
@@ -151,9 +151,9 @@ async def composed(
             may_administer=anybody,
         ) as works,
     ):
-        toolbox = works.equipment.toolbox
+        toolbox = works.deps.toolbox
         catalogue = toolbox.catalogue.joined_by([add.tool])
-        works = works.equipped(toolbox=replace(toolbox, catalogue=catalogue))
+        works = works.with_deps(toolbox=replace(toolbox, catalogue=catalogue))
         yield Composition(works, stores)
 
 

@@ -100,10 +100,10 @@ def test_five_hundred_tools_cost_little_more_than_fifty(
         offered = (*tools.always, *tools.acquired(acquired))
     each_request = (process_time() - began - built - ranked) / 100
     offers, own = ToolsetCache(), catalogue()
-    offers.of(own, many, None, 100)
+    offers.catalogue(own, many, None, 100)
     again = process_time()
     for _ in range(100):
-        known = offers.of(own, list(many), None, 100)
+        known = offers.catalogue(own, list(many), None, 100)
     each_run = (process_time() - again) / 100
     everything = size(each.definition() for each in tools.tools)
     with capsys.disabled():
@@ -115,6 +115,6 @@ def test_five_hundred_tools_cost_little_more_than_fifty(
         )
     assert first <= 0.05 * everything
     assert acquired[0] == "service7_export"
-    assert known is offers.of(own, many, None, 100)
-    assert offers.of(own, many[1:], None, 100).get(many[0].name) is None
+    assert known is offers.catalogue(own, many, None, 100)
+    assert offers.catalogue(own, many[1:], None, 100).get(many[0].name) is None
     assert len(offered) == len(tools.core) + 1 + len(acquired)

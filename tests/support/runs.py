@@ -140,8 +140,8 @@ async def bot_on(
         ) as works,
     ):
         if tools:
-            toolbox = replace(works.equipment.toolbox, catalogue=Catalogue.of(tools))
-            works = works.equipped(toolbox=toolbox)
+            toolbox = replace(works.deps.toolbox, catalogue=Catalogue.of(tools))
+            works = works.with_deps(toolbox=toolbox)
         yield Bot(api, works, stores, board, conversation)
 
 

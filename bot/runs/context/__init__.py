@@ -1,1 +1,1 @@
-"""Context that a run brings to the model: thread, files, images and memories."""
+"""The context that a run gives the model: thread, files, images, memories and schedules."""

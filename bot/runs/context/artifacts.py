@@ -1,6 +1,6 @@
-"""The toolkit's artifacts, kept in the store and scoped to the thread of the current request.
+"""Artifacts of a thread: the toolkit's artifacts in the store, scoped to the current request.
 
-What is made for a private request is seen from private requests of the same person only.
+Artifacts of a private request are visible only to private requests of the same person.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from bot.toolkit.artifacts import Artifact, Column
 
 MAX_BYTES = 32 * 1024 * 1024
 PER_DAY = 500 * 1024 * 1024
-"""Bytes that one person may have kept in a day: Redis has them all for a week, and a full one serves
-nobody."""
+"""Bytes that one person may save in a day: Redis keeps them for a week, and must not fill up."""
 
 
 class ThreadArtifacts:
-    """Implements `Artifacts` (its contracts stand there)."""
+    """The artifacts of the current request's thread; see `bot.toolkit.artifacts.Artifacts`."""
 
     def __init__(
         self, store: ArtifactStore, *, max_bytes: int = MAX_BYTES, per_day: int = PER_DAY
@@ -91,7 +90,7 @@ class ThreadArtifacts:
         return data
 
     async def of(self, request: Request, handle: str) -> bytes | None:
-        """The content of an artifact that `request` may see; None when there is none."""
+        """Return the content of an artifact that `request` may see; None when there is none."""
         for place in _places(request):
             data = await self._store.data(place, handle)
             if data is not None:
@@ -113,6 +112,6 @@ class ThreadArtifacts:
 
 
 def _places(request: Request) -> list[str]:
-    """Where to look for artifacts; the first is where to put them."""
+    """Return the scopes in which to look for artifacts; new artifacts go to the first."""
     own = [f"{request.thread_key}:{request.user}"] if request.private else []
     return [*own, request.thread_key]

@@ -1,8 +1,8 @@
-"""Images that people attached, shown to the model as images.
+"""Attached images, shown to the model as images.
 
-In the conversation and in the record an image is a reference; its bytes are fetched, as the person
-who asked may see them, when a request goes out. So states stay small, and a chain that is made anew
-has its images again as long as Slack has them.
+The conversation and the run's record hold only references; the bytes are downloaded with the asker's
+permissions when a request to the model is sent. So states stay small, and a rebuilt conversation has
+its images for as long as Slack keeps them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bot.model.types import ModelRequest
 from bot.toolkit import Conversation
 
 MAX_BYTES = 5 * 1024 * 1024
-_MOST = 6  # images in one request; of more the latest are shown
+_MOST = 6  # images in one request: the latest are shown
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -37,7 +37,7 @@ def _references(item: Item) -> list[str]:
 
 
 class Images(Hooks):
-    """For one run: puts the images themselves where references stand."""
+    """A hook of one run that replaces references by the images themselves."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
@@ -50,7 +50,7 @@ class Images(Hooks):
             return request
         for url in wanted:
             if url not in self._parts:
-                self._parts[url] = await self._fetched(url.removeprefix(IMAGE_REFERENCE))
+                self._parts[url] = await self._image_part(url.removeprefix(IMAGE_REFERENCE))
         shown = tuple(self._with_images(item, set(wanted)) for item in request.input)
         return replace(request, input=shown)
 
@@ -67,26 +67,26 @@ class Images(Hooks):
     def _part(self, url: str, wanted: set[str]) -> Item:
         return self._parts[url] if url in wanted else _text("(An earlier image.)")
 
-    async def _fetched(self, file_id: str) -> Item:
-        """The image, or a sentence that says why there is none."""
+    async def _image_part(self, file_id: str) -> Item:
+        """Return the image as a content part, or a text part that says why it is missing."""
         try:
             download = await self._conversation.download(file_id, max_bytes=MAX_BYTES)
         except ToolError as error:
             return _text(f"(An image could not be shown: {error})")
-        kind = _kind(download.data)
-        if kind is None:
+        media_type = _media_type(download.data)
+        if media_type is None:
             return _text(f"({download.file.name} is no PNG, JPEG, GIF or WebP image.)")
         data = base64.b64encode(download.data).decode()
-        url = f"data:{kind};base64,{data}"
+        url = f"data:{media_type};base64,{data}"
         return {"type": "input_image", "image_url": url, "detail": "auto"}
 
 
-def _kind(data: bytes) -> str | None:
-    """What the bytes are, whatever their name says."""
+def _media_type(data: bytes) -> str | None:
+    """Return the media type that the bytes show, whatever the file's name; None if unsupported."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
-    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
+    return next((media_type for magic, media_type in _MAGIC if data.startswith(magic)), None)
 
 
-def _text(said: str) -> Item:
-    return {"type": "input_text", "text": said}
+def _text(text: str) -> Item:
+    return {"type": "input_text", "text": text}

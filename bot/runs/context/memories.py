@@ -1,4 +1,4 @@
-"""Memories within what may be told where a question was asked."""
+"""Memories, limited to those that may be shown where the current request was made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _LONGEST = 500  # characters of one
 
 @dataclass(frozen=True, slots=True)
 class ScopedMemories:
-    """See `bot.toolkit.memories.Memories`. Whose they are follows from the request alone."""
+    """The memories that the current request may use; see `bot.toolkit.memories.Memories`.
+
+    Their holder follows from the request alone, never from the model.
+    """
 
     store: MemoryStore
 
@@ -26,7 +29,7 @@ class ScopedMemories:
         if not flat or len(flat) > _LONGEST:
             raise ToolError(f"Give 1 to {_LONGEST} characters; this has {len(flat)}.")
         holder = holder_of(scope, request)
-        for known in await self.store.all(scope, holder):  # asked anew, it is not kept twice
+        for known in await self.store.all(scope, holder):  # a repetition is not stored twice
             if known.by == request.user and known.text.casefold() == flat.casefold():
                 return known
         memory = Memory(scope=scope, text=flat, by=request.user)
@@ -65,7 +68,7 @@ class ScopedMemories:
         await self.store.forget(memory.scope, holder_of(memory.scope, request), memory.id)
 
     async def known_to(self, request: Request) -> list[Memory]:
-        """What may be told where the request was made."""
+        """Return the memories that may be shown where the request was made."""
         scopes = [MemoryScope.WORKSPACE, MemoryScope.CHANNEL]
         if request.is_for_one:
             scopes.append(MemoryScope.USER)
@@ -83,7 +86,7 @@ class ScopedMemories:
 
 
 def holder_of(scope: MemoryScope, request: Request) -> str:
-    """Whose memories of that scope a request deals with."""
+    """Return the key of the person, channel or workspace whose memories a request uses."""
     holders = {
         MemoryScope.USER: f"{request.team}:{request.user}",
         MemoryScope.CHANNEL: f"{request.team}:{request.channel}",

@@ -1,4 +1,4 @@
-"""Schedules of the person who asks, and when each comes next."""
+"""Schedules of the asker, and the times at which they are due."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from bot.store import ScheduleStore
 MOST = 10  # of one person in a workspace
 _LEAST_MINUTES = 15
 _LATEST_DAYS = 366
-_GRACE_SECONDS = 600  # passed while somebody made up their mind to approve it: it comes at once
+_GRACE_SECONDS = 600  # a time that passed while the approval was pending is due at once
 _TOO_MANY = f"The person has {MOST} schedules already; cancel one first."
-_LOOKED_AT = 100  # times; at the least distance, more than a day of them
+_CHECKED_TIMES = 100  # times of a schedule: more than a day of them at the shortest interval
 
 
 @dataclass(frozen=True, slots=True)
 class OwnSchedules:
-    """See `bot.toolkit.schedules.Schedules`. Whose they are follows from the request alone."""
+    """The schedules of the current request's asker; see `bot.toolkit.schedules.Schedules`."""
 
     store: ScheduleStore
     clock: Callable[[], float] = time.time
 
     async def check(self, text: str, *, at: datetime | None, cron: str) -> None:
-        self._made(text, at, cron)
+        self._build(text, at, cron)
         if len(await self.all()) >= MOST:
             raise ToolError(_TOO_MANY)
 
     async def add(self, text: str, *, at: datetime | None, cron: str) -> Schedule:
-        schedule = self._made(text, at, cron)
+        schedule = self._build(text, at, cron)
         if not await self.store.add(schedule, most=MOST):
             raise ToolError(_TOO_MANY)
         return schedule
 
-    def _made(self, text: str, at: datetime | None, cron: str) -> Schedule:
+    def _build(self, text: str, at: datetime | None, cron: str) -> Schedule:
         request = current_request().request
         if request.private:
             raise ToolError("Only what is asked in the open can be asked again. Say so.")
@@ -51,7 +51,7 @@ class OwnSchedules:
         first = int(at.timestamp()) if at else first_time(cron, request.time_zone, self.clock())
         now = self.clock()
         if first < now - _GRACE_SECONDS:
-            raise ToolError(f"That time has passed: now it is {_said(now)}.")
+            raise ToolError(f"That time has passed: now it is {_utc(now)}.")
         if first > now + _LATEST_DAYS * 86_400:
             raise ToolError(f"That is too far off: {_LATEST_DAYS} days ahead is the most.")
         return Schedule(
@@ -78,22 +78,25 @@ class OwnSchedules:
 
 
 def first_time(cron: str, time_zone: str, now: float) -> int:
-    """As `next_time`; also raises ToolError for what comes too often at any hour, not only next."""
-    soon = islice(_times(cron, time_zone, now), _LOOKED_AT)
+    """Return the first time of a new schedule, as `next_time` does.
+
+    Also raises ToolError if any two of its times are closer than 15 minutes.
+    """
+    soon = islice(_times(cron, time_zone, now), _CHECKED_TIMES)
     if any(later - sooner < timedelta(minutes=_LEAST_MINUTES) for sooner, later in pairwise(soon)):
         raise ToolError(f"At most every {_LEAST_MINUTES} minutes.")
     return next_time(cron, time_zone, now)
 
 
 def next_time(cron: str, time_zone: str, now: float) -> int:
-    """When `cron` comes next after `now`, in seconds since the epoch, by the clocks of `time_zone`.
+    """Return when `cron` is next due after `now`, both in seconds since the epoch.
 
-    Raises ToolError for what is no cron expression, or never comes.
+    `cron` is in the local time of `time_zone`. Raises ToolError if it is invalid or never due.
     """
-    comes = next(_times(cron, time_zone, now), None)
-    if comes is None:
+    due = next(_times(cron, time_zone, now), None)
+    if due is None:
         raise ToolError(f"{cron!r} never comes.")
-    return int(comes.timestamp())
+    return int(due.timestamp())
 
 
 def _times(cron: str, time_zone: str, now: float) -> Iterator[datetime]:
@@ -103,5 +106,5 @@ def _times(cron: str, time_zone: str, now: float) -> Iterator[datetime]:
         raise ToolError(f'{cron!r} is no cron expression ({error}). Write "0 9 * * MON".') from None
 
 
-def _said(moment: float) -> str:
+def _utc(moment: float) -> str:
     return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%dT%H:%MZ}"

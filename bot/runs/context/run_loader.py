@@ -1,4 +1,4 @@
-"""Where a run begins: what is kept of its thread, and what the model is told first (B5)."""
+"""The state that a run starts from: its thread's stored state and the first message to the model."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from bot.toolkit.catalogue import Catalogue
 log = logging.getLogger(__name__)
 
 MemoriesOf = Callable[[Request], Awaitable[Sequence[Memory]]]
-"""What is remembered and may be told where a request was made."""
+"""Returns the memories that may be shown where a request was made."""
 
 
 def bound_to(request: Request) -> str | None:
-    """The one person who may see what this run adds to the conversation, None for everybody."""
+    """Return the only person who may see the run's additions to the thread; None for everybody."""
     return request.user if request.private else None
 
 
 @dataclass(frozen=True, slots=True)
 class RunLoader:
-    """Reads what a thread's next run goes on from."""
+    """A loader of the state that a thread's next run starts from."""
 
     stores: Stores
     conversation: Conversation
@@ -50,28 +50,33 @@ class RunLoader:
         catalogue: Catalogue,
         audit: RunAudit,
     ) -> LoopState:
-        """Where an interrupted run stood, or the thread's chain with the new request (B5)."""
+        """Return the saved state of a resumed run, or the thread's state with the new request added.
+
+        The state of a new run is saved with its audit entries.
+        """
         if record.state is not None:
             return LoopState.model_validate_json(record.state)
-        asked = await self._asked(request, record.run_id)
+        request_item = await self._request_message(request, record.run_id)
         notes = (
-            *await self._remembered(request, caller),
-            *await self._wished(request),
+            *await self._memories(request, caller),
+            *await self._answer_style(request),
             *tool_hints(request, catalogue, caller.acquired),
         )
-        state = handover.first_state(caller, asked, *notes)
-        entry = LedgerEntry(run_id=record.run_id, items=(asked, *notes), bound_to=bound_to(request))
+        state = handover.first_state(caller, request_item, *notes)
+        entry = LedgerEntry(
+            run_id=record.run_id, items=(request_item, *notes), bound_to=bound_to(request)
+        )
         await self.stores.runs.save_point(
             record.run_id,
             state.model_dump_json(),
             lease,
             [entry],
-            on_record=await audit.due(),
+            on_record=await audit.take_noted(),
         )
         return state
 
-    async def _asked(self, request: Request, run_id: str) -> Item:
-        """The request as the model reads it, with the files that stand above it in the thread."""
+    async def _request_message(self, request: Request, run_id: str) -> Item:
+        """Return the request as a message to the model, with the files above it in the thread."""
         entries = await self.history(request)
         with bound_request(RequestContext(request=request, run_id=run_id)):
             in_thread = await files_of_thread(
@@ -79,22 +84,25 @@ class RunLoader:
             )
         return prompts.request_message(request, in_thread, images=self.images)
 
-    async def _remembered(self, request: Request, caller: CallerState) -> tuple[Item, ...]:
-        """What is remembered where the request was made, at the beginning of a conversation."""
+    async def _memories(self, request: Request, caller: CallerState) -> tuple[Item, ...]:
+        """Return a message with the memories; none after the beginning of a conversation."""
         if caller.previous_response_id:
             return ()
         return prompts.memories_message(await self.memories_of(request))
 
-    async def _wished(self, request: Request) -> tuple[Item, ...]:
-        """How the person who asks wants to be answered."""
+    async def _answer_style(self, request: Request) -> tuple[Item, ...]:
+        """Return a message with the asker's preferred style of answers, if any."""
         preferences = PreferenceBook(self.stores.preferences)
         return prompts.answer_style(
             request.author, (await preferences.of(request.team, request.user)).style
         )
 
     async def caller_state(self, request: Request) -> CallerState:
-        """The thread's state; a fresh one when it cannot be read. What somebody asks in private
-        begins where the thread stands and goes on by itself: nothing of it comes back."""
+        """Return the thread's state; a new one if it is unreadable.
+
+        Private requests start from the thread's state and continue in a branch of their own, which
+        never flows back into the thread.
+        """
         states, thread_key = self.stores.caller_states, request.thread_key
         try:
             own = await states.load(thread_key, request.user) if request.private else CallerState()
@@ -104,11 +112,14 @@ class RunLoader:
             return CallerState()
 
     async def history(self, request: Request) -> list[LedgerEntry]:
-        """What was kept of the thread, and of private chains only what is on this one; nothing when
-        it cannot be read any more."""
+        """Return the thread's ledger entries that the asker of this request may see.
+
+        Entries of private requests are left out unless this request is private and of the same
+        person. Empty if the ledger is unreadable.
+        """
         try:
             entries = await self.stores.ledger.entries(request.thread_key)
             return [entry for entry in entries if entry.bound_to in (None, bound_to(request))]
         except CorruptValue:
-            log.exception("the ledger is lost", extra={"thread_key": request.thread_key})
+            log.exception("the ledger is unreadable", extra={"thread_key": request.thread_key})
             return []

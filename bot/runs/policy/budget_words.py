@@ -7,7 +7,7 @@ from datetime import datetime
 from bot.core.budgets import Budget, Cap, Pause
 from bot.core.outcome import StopReason
 from bot.core.text.locales import day, money, number
-from bot.runs.endings import CutShort
+from bot.runs.endings import CauseAndAdvice
 from bot.runs.policy.budgets import Standing
 
 _NAMES = {
@@ -21,7 +21,7 @@ _NAMES = {
 }
 
 
-def used_up(standing: Standing, now: datetime, locale: str) -> CutShort:
+def used_up(standing: Standing, now: datetime, locale: str) -> CauseAndAdvice:
     """What is used up, when it renews, and who can raise it. Other questions under way may hold what
     is left."""
     how = "is used up" if standing.share >= 1 else "has too little left for this"
@@ -45,7 +45,7 @@ def raised(standing: Standing, name: str, whose: str, locale: str) -> str:
     return f"{name} raised the budget of {whose}{until} to {limit(standing, locale)}."
 
 
-def paused(pause: Pause, locale: str) -> CutShort:
+def paused(pause: Pause, locale: str) -> CauseAndAdvice:
     """What everybody is told who asks something meanwhile."""
     return f"I was paused by {pause.name} ({since(pause, locale)})", "Retry when I am back."
 

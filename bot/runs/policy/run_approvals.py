@@ -26,7 +26,7 @@ from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Silence
 from bot.core.request import Request
-from bot.runs.audit_trail import Record, decided
+from bot.runs.audit_trail import Record, decision_entry
 from bot.runs.queue.requeue import Requeue
 from bot.runs.surface import Surface
 from bot.store import Approvals, Lease, Rest
@@ -117,7 +117,7 @@ class RunApprovals:
                 answers = await self._put(waiting)
         except Interrupted:
             return
-        await self.record([decided(*answer) for answer in answers])
+        await self.record([decision_entry(approval, decision) for approval, decision in answers])
         for approval, decision in answers:
             await self.approvals.answer(approval, decision)
         if answers:
@@ -166,7 +166,7 @@ class RunApprovals:
             return []
 
 
-async def through(
+async def drive_loop(
     state: LoopState,
     parts: LoopDeps,
     asking: RunApprovals,

@@ -32,8 +32,8 @@ from bot.model import (
     ReasoningPart,
     TextPart,
 )
-from bot.runs.endings import CutShort, explain
-from bot.runs.outcomes import refused
+from bot.runs.endings import CauseAndAdvice, explain
+from bot.runs.outcomes import not_admitted
 from bot.runs.policy import budget_words
 from bot.runs.policy.budgets import BudgetPolicy, Standing
 from bot.runs.policy.estimates import CallEstimates, ExpectedCall, expected_call
@@ -183,7 +183,7 @@ class Spending(Hooks):
     def refusal(self, run_id: str) -> Outcome:
         """The end of a run that was not admitted; no model was asked."""
         reason = self._over.reason if self._over else StopReason.PAUSED
-        return self._explained(refused(self._request, run_id, reason), ())
+        return self._explained(not_admitted(self._request, run_id, reason), ())
 
     async def ending(self, outcome: Outcome, done: tuple[str, ...]) -> Outcome:
         """`outcome` with what the budgets had to do with it; `done` are the steps that went well."""
@@ -268,7 +268,7 @@ class Spending(Hooks):
 
     def _explained(self, outcome: Outcome, done: tuple[str, ...]) -> Outcome:
         changes: dict[str, object] = {}
-        cut_short: CutShort | None = None
+        cut_short: CauseAndAdvice | None = None
         if self._paused:
             cut_short = budget_words.paused(self._paused, self._request.locale)
         elif self._over:

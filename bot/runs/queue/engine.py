@@ -316,7 +316,7 @@ class Engine:
         try:
             begun = await self._mailbox.begin_attempt(request.id, attempt)
             deaths = max(0, begun - living)
-            text = "Request %s starts; workers that died during it since its last save point: %d"
+            text = "Request %s is taken up; workers that died during it since its save point: %d"
             log.info(text, request.id, deaths)
             yield deaths
         finally:

@@ -15,7 +15,7 @@ from bot.core.errors import CorruptValue, NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import NEXT_MESSAGE, Again, Request
-from bot.runs.audit_trail import audited, decided
+from bot.runs.audit_trail import decision_entry, request_entry
 from bot.runs.policy import budget_words
 from bot.runs.queue.engine import Engine, within_ack_deadline
 from bot.runs.queue.revisions import EditScope, Revision, edit_scope_of, revisions_of
@@ -74,7 +74,7 @@ class Requests:
         Requests that nobody typed there, such as a shortcut's or a schedule's, deny nothing.
         """
         on_record = await self.stores.audit.beside(
-            audited(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
+            request_entry(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
         )
         comment = QUESTION_EDITED if request.again is Again.EDITED else WROTE_INSTEAD
         instead = Decision(verdict=Verdict.DENIED, comment=comment)
@@ -126,7 +126,7 @@ class Requests:
         if pause is not None:
             raise NotPermitted(budget_words.paused_card(pause, "en-US"))
         audit = self.stores.audit
-        on_record = await audit.beside(decided(approval, decision))
+        on_record = await audit.beside(decision_entry(approval, decision))
         refusal = await self.stores.approvals.decide(
             approval, decision, sha256=sha256, on_record=on_record
         )

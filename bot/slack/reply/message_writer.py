@@ -16,7 +16,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
-from bot.runs.surface import Fenced
+from bot.runs.surface import WriteFence
 from bot.slack.providers.files import upload as upload_bytes
 from bot.slack.render.parts import Part, Upload
 from bot.slack.reply import message_metadata
@@ -40,7 +40,7 @@ class MessageWriter:
     def __init__(
         self,
         request: Request,
-        post: Fenced,
+        post: WriteFence,
         *,
         clients: Clients,
         identity: Identity,

@@ -16,7 +16,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
-from bot.runs.surface import Fenced
+from bot.runs.surface import WriteFence
 from bot.slack.render.buttons import Stops, stop_button
 from bot.slack.render.streamed import View, added, view_of
 from bot.slack.reply import message_metadata
@@ -74,7 +74,7 @@ class Stream:
     def __init__(
         self,
         request: Request,
-        post: Fenced,
+        post: WriteFence,
         ts: str,
         shown: View | None = None,
         *,
@@ -137,7 +137,7 @@ class Streams:
         self._starts: deque[float] = deque()
         self._closed_until: dict[str, float] = {}
 
-    async def begin(self, request: Request, post: Fenced) -> Stream | None:
+    async def begin(self, request: Request, post: WriteFence) -> Stream | None:
         """Start the run's message as a stream; return None if it must be posted instead.
 
         Raises SlackApiError or TRANSPORT_ERRORS if the outcome is unknown. The caller then
@@ -191,7 +191,7 @@ class Streams:
             self._closed_until[kind] = now + _REFUSAL_SECONDS
 
 
-def _first_chunks(view: View, request: Request, post: Fenced) -> list[dict[str, Any]]:
+def _first_chunks(view: View, request: Request, post: WriteFence) -> list[dict[str, Any]]:
     """Return the first chunks: the plan, and a Stop button whose block id identifies the run."""
     button = stop_button(Stops.of(request)) | {
         "block_id": message_metadata.stream_block_id(post.run_id)

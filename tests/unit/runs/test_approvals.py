@@ -357,7 +357,7 @@ async def test_policy_is_asked_again_when_it_is_done(stores: Stores) -> None:
         [question] = bot.board.asked
         said = Decision(verdict=YES, by="U1", name="Ada")
         assert not await decided(stores, question, said)
-        changed = bot.runner.equipped(policy=Policy(approvers=("U9",)))
+        changed = bot.runner.with_deps(policy=Policy(approvers=("U9",)))
         await changed.answer(request)
         assert "may not approve it any more" in bot.outputs()[0]
     assert LAUNCHED == []
@@ -370,7 +370,7 @@ async def test_where_nobody_may_approve_it_is_refused_at_once(stores: Stores) ->
         return False
 
     async with bot_with(stores, script(LAUNCH), launch.tool) as bot:
-        bot.runner = bot.runner.equipped(may_decide=nobody)
+        bot.runner = bot.runner.with_deps(may_decide=nobody)
         assert (await bot.ask("Go")).status is RunStatus.SUCCESS
         assert "somebody who cannot give it" in bot.outputs()[0]
         assert bot.board.asked == []

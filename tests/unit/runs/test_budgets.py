@@ -314,8 +314,8 @@ async def test_midnight_renews_the_day_and_the_first_the_month(stores: Stores) -
     clock = Clock()
     budgets = Budgets(user_day=TINY, channel_month=TINY)
     async with bot_with(stores, Script([finish(answer())] * 2), budgets=budgets) as bot:
-        policy = replace(bot.runner.equipment.budgets, clock=clock)
-        bot.runner = bot.runner.equipped(budgets=policy)
+        policy = replace(bot.runner.deps.budgets, clock=clock)
+        bot.runner = bot.runner.with_deps(budgets=policy)
         outcomes = [await bot.ask("One?"), await bot.ask("Two?")]
         clock.now = datetime(2026, 12, 1, tzinfo=UTC)
         outcomes.append(await bot.ask("Three?"))

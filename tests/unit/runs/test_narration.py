@@ -144,7 +144,7 @@ async def test_acquired_tools_are_told(stores: Stores, caplog: pytest.LogCapture
 def test_a_run_that_was_left_is_not_said_to_begin(caplog: pytest.LogCaptureFixture) -> None:
     """Its worker was killed, or its people took their time."""
     with caplog.at_level(NOTICE):
-        Narrator(asked("?"), "run_1", LoopState(turn=3)).tell(RunStarted("gpt"))
+        Narrator(asked("?"), "run_1", LoopState(turn=3)).log(RunStarted("gpt"))
     assert caplog.messages[0].startswith("run_1 turn 3 · taken up again with gpt for U")
 
 
@@ -155,7 +155,7 @@ def test_json_logs_carry_the_ids() -> None:
         "from bot.runs.narration import Narrator\n"
         "from bot.agent.events import RunStarted\n"
         "from tests.support.redis import asked\n"
-        "Narrator(asked('?'), 'run_1').tell(RunStarted('gpt'))"
+        "Narrator(asked('?'), 'run_1').log(RunStarted('gpt'))"
     )
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)

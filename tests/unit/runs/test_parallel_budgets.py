@@ -82,7 +82,7 @@ async def judged(request: ModelRequest) -> Reply:
 
 def served(bot: Bot) -> list[Spent]:
     """What each call took that the model service answered, as it counts."""
-    prices = bot.runner.equipment.prices
+    prices = bot.runner.deps.prices
     found = []
     for node in bot.api.responses.values():
         if not (given := node.response["usage"]):
@@ -179,8 +179,8 @@ async def test_questions_at_once_pass_a_budget_by_one_call(
 
 def patient(bot: Bot, **changes: Any) -> None:
     """Change how long calls wait for room, or the clock."""
-    policy = replace(bot.runner.equipment.budgets, **changes)
-    bot.runner = bot.runner.equipped(budgets=policy)
+    policy = replace(bot.runner.deps.budgets, **changes)
+    bot.runner = bot.runner.with_deps(budgets=policy)
 
 
 async def test_a_question_that_waits_for_room_says_so(stores: Stores) -> None:

@@ -188,7 +188,7 @@ async def test_a_process_that_stops_ends_what_it_is_changing(stores: Stores) -> 
     @tool(group="test", summary="Pay", core=True, mutates=True)
     async def pay(whom: str) -> str:
         """Pays."""
-        first.runner.equipment.draining.set()
+        first.runner.deps.draining.set()
         paid.append(whom)
         return f"paid {whom}"
 
