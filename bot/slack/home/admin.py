@@ -1,7 +1,6 @@
-"""What admins can do from Slack: raise a budget that is used up, pause the bot, say what is
-different in a channel.
+"""Administration from Slack: raise a budget, pause the bot, change the settings of a channel.
 
-Who may is decided here, by code, when the button is pressed or the command is typed.
+The permission is checked by code, when the button is pressed or the command is typed.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import ChannelSettings
 from bot.services.mcp import McpServers
 from bot.slack.actions.schedules import WorkspaceSchedules
-from bot.slack.home.channel_form import Everywhere
+from bot.slack.home.channel_form import GeneralSettings
 from bot.slack.home.view import AdminView
 from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.render import words
@@ -32,7 +31,10 @@ log = logging.getLogger(__name__)
 
 
 class Admin:
-    """Raises NotPermitted with a sentence for the person."""
+    """The actions of admins in one workspace.
+
+    Methods raise NotPermitted, with a sentence for the person, and record the refusal.
+    """
 
     def __init__(
         self,
@@ -56,48 +58,54 @@ class Admin:
         self._tools = tools
         self.is_tool = is_tool
         self.is_priced = is_priced
-        self.everywhere = Everywhere(limits, budgets.budgets, gate.policy.confirm)
+        self.general_settings = GeneralSettings(limits, budgets.budgets, gate.policy.confirm)
         self._one_of_many = one_of_many
         self._record = record
 
     async def raise_budget(self, user: str, channel: str, over: OverBudget, times: float) -> str:
-        """Raise a budget from a button in `channel`; what everybody there is told of it."""
+        """Raise a budget from a button in `channel` to `times` its configured cap.
+
+        Returns the sentence that everybody in the channel sees.
+        """
         what = f"raise {over.account.budget}"
         person = await self._admin(user, what, channel)
-        if not self._is_of(over.account, channel):
-            log.warning("A button came back with an account that is not of its channel")
+        if not self._belongs_to(over.account, channel):
+            log.warning("A button carried an account that does not belong to its channel")
             raise NotPermitted(words.NOT_OURS)
-        await self._changes(person, what, channel)
+        await self._record_change(person, what, channel)
         standing = await self._budgets.raise_budget(over, person.id, times)
         log.info(
-            "Budget %s of %s is %g times what is configured, raised by %s",
-            *(over.account.budget, over.account.holder, standing.position.factor, user),
+            "Budget %s of %s was raised to %g times its configured cap by %s",
+            over.account.budget,
+            over.account.holder,
+            standing.position.factor,
+            user,
         )
         name = escape_mrkdwn(without_broadcasts(person.name))
-        return budget_words.raised(standing, name, _whose(over.account), person.locale)
+        return budget_words.raised(standing, name, _holder_name(over.account), person.locale)
 
     async def pause(self, user: str) -> str:
-        """Let no run ask a model any more; what the admin is told."""
+        """Stop all calls of the model. Return a sentence for the admin."""
         person = await self._may_pause(user, "paused")
-        await self._changes(person, "paused")
+        await self._record_change(person, "paused")
         await self._budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
         log.warning("Paused by %s", person.id)
         return words.PAUSED
 
     async def resume(self, user: str) -> str:
-        """Take the pause back; what the admin is told."""
+        """End the pause. Return a sentence for the admin."""
         person = await self._may_pause(user, "resumed")
-        await self._changes(person, "resumed")
+        await self._record_change(person, "resumed")
         await self._budgets.switch.clear()
         log.warning("Resumed by %s", person.id)
         return words.RESUMED
 
     async def paused(self) -> Pause | None:
-        """Who paused the bot, if somebody did."""
+        """Return the current pause, or None."""
         return await self._budgets.paused()
 
     async def board(self, user: str) -> AdminView | None:
-        """What admins see in their Home tab; None for everybody else."""
+        """Return the admin part of the Home tab; None for people who are no admins."""
         try:
             await self._gate.admin(user)
         except NotPermitted:
@@ -114,38 +122,42 @@ class Admin:
         )
 
     async def cancel_schedule(self, user: str, schedule_id: str) -> None:
-        """Never ask it again, whosever it is; its owner is told."""
+        """Cancel a schedule of anybody in the workspace and tell its owner."""
         what = "cancelled a schedule"
         person = await self._admin(user, what)
         for schedule in await self._schedules.all():
             if schedule.id == schedule_id:
-                await self._changes(person, what, schedule.channel)
+                await self._record_change(person, what, schedule.channel)
                 why = words.SCHEDULE_CANCELLED.format(person=person.id)
                 await self._schedules.stop(schedule, why, again=False)
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
-        """How the bot behaves in a channel, for an admin to change."""
+        """Return the settings of a channel, for an admin to change."""
         await self._admin(user, "channel settings", channel)
         return await self._gate.settings(channel)
 
     async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
-        """Have the bot behave so in the channel."""
+        """Save new settings of a channel."""
         person = await self._admin(user, "channel settings", channel)
         edits = (await self._gate.settings(channel)).edits_of(wanted)
         changed = ", ".join(sorted(edits.model_fields_set)) or "nothing"
-        await self._changes(person, f"channel settings: {changed}", channel)
+        await self._record_change(person, f"channel settings: {changed}", channel)
         await self._gate.channels.change(self._team, channel, wanted)
         log.info("Settings of channel %s changed by %s: %s", channel, person.id, changed)
 
     async def reset_channel(self, user: str, channel: str) -> None:
-        """Have the bot behave in the channel as it is configured."""
+        """Reset a channel to the settings of bot.toml."""
         person = await self._admin(user, "channel settings reset", channel)
-        await self._changes(person, "channel settings reset", channel)
+        await self._record_change(person, "channel settings reset", channel)
         await self._gate.channels.reset(self._team, channel)
         log.info("Settings of channel %s reset by %s", channel, person.id)
 
-    async def _changes(self, person: Person, what: str, channel: str = "") -> None:
-        """Put on record what is changed next: nothing is without an entry, whoever is killed."""
+    async def _record_change(self, person: Person, what: str, channel: str = "") -> None:
+        """Record a change in the audit trail before it is made.
+
+        If the process is killed in between, there is an entry without a change, but never a change
+        without an entry.
+        """
         entry = AuditEntry(
             kind=AuditKind.ADMINISTERED,
             team=self._team,
@@ -156,7 +168,7 @@ class Admin:
         await self._record([entry])
 
     async def _admin(self, user: str, what: str, channel: str = "") -> Person:
-        """Who wants to do `what`. Raises NotPermitted, and puts that on record, unless they may."""
+        """Return the admin. Raises NotPermitted, and records the refusal, for other people."""
         try:
             return await self._gate.admin(user)
         except NotPermitted:
@@ -164,14 +176,17 @@ class Admin:
             raise
 
     async def _may_pause(self, user: str, what: str) -> Person:
-        """The switch is one for all workspaces."""
+        """Return the admin if they may pause the bot. Raises NotPermitted.
+
+        The switch holds for all workspaces, so with several of them only the operator may use it.
+        """
         person = await self._admin(user, what)
         if self._one_of_many:
             raise NotPermitted(words.PAUSED_BY_OPERATOR)
         return person
 
-    def _is_of(self, account: Account, channel: str) -> bool:
-        """Whether the account is one that a message in `channel` can be refused for."""
+    def _belongs_to(self, account: Account, channel: str) -> bool:
+        """Return whether a message in `channel` can be refused for this account."""
         team = re.escape(self._team)
         holders = {
             "workspace": team,
@@ -182,7 +197,7 @@ class Admin:
         return re.fullmatch(holders[account.budget.scope], account.holder) is not None
 
 
-def _whose(account: Account) -> str:
-    """In mrkdwn; not the name of another channel or workspace, as it is always this one."""
+def _holder_name(account: Account) -> str:
+    """Return mrkdwn for the account's holder. A channel or workspace is always the current one."""
     scope = account.budget.scope
     return f"<@{account.holder.partition(':')[2]}>" if scope == "user" else f"this {scope}"

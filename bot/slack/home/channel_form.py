@@ -1,4 +1,4 @@
-"""The modal in which an admin says what is different in one channel."""
+"""The modal in which an admin changes the settings of one channel."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _MAX_TITLE = 24
 
 
 class Target(BaseModel):
-    """The channel that a modal is about, carried in its metadata."""
+    """The channel of a modal, stored in its metadata."""
 
     channel: str
 
 
 class WrongField(Exception):
-    """What somebody typed cannot be: `errors` are shown beside the fields."""
+    """Raised for invalid input. `errors` maps block ids to sentences shown beside the fields."""
 
     def __init__(self, errors: dict[str, str]) -> None:
         super().__init__(str(errors))
@@ -47,8 +47,8 @@ class WrongField(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Everywhere:
-    """What holds where a channel sets nothing."""
+class GeneralSettings:
+    """The settings that apply where a channel sets nothing."""
 
     limits: Limits
     budgets: Budgets
@@ -56,17 +56,21 @@ class Everywhere:
 
     @property
     def numbers(self) -> dict[str, float | None]:
-        """Of the fields of the form that are numbers."""
+        """Return the values for the number fields of the form, by their block id."""
         caps = {_DAY: self.budgets.channel_day, _MONTH: self.budgets.channel_month}
         dollars = {name: _dollars(cap) for name, cap in caps.items()}
         return {_TURNS: self.limits.turns, _COST: self.limits.cost, **dollars}
 
 
-def channel_form(channel: str, place: str, here: ChannelSettings, everywhere: Everywhere) -> Block:
-    """The modal, filled in with what holds in the channel now; what is left empty is as everywhere,
-    and says what that is."""
-    usual = everywhere.numbers
-    confirm = home_words.CONFIRM | {_EVERYWHERE: home_words.confirm_as(everywhere.confirm)}
+def channel_form(
+    channel: str, place: str, settings: ChannelSettings, general: GeneralSettings
+) -> Block:
+    """Return the modal, filled in with the settings that differ in this channel.
+
+    An empty field means the general setting; its hint shows that value.
+    """
+    defaults = general.numbers
+    confirm = home_words.CONFIRM | {_EVERYWHERE: home_words.confirm_as(general.confirm)}
     return {
         "type": "modal",
         "callback_id": CHANNEL_FORM,
@@ -75,35 +79,54 @@ def channel_form(channel: str, place: str, here: ChannelSettings, everywhere: Ev
         "submit": _plain(home_words.SAVE),
         "close": _plain(words.CLOSE),
         "blocks": [
-            _text(_INSTRUCTIONS, home_words.CHANNEL_INSTRUCTIONS, here.instructions, lines=True),
             _text(
-                _TOOLS, home_words.CHANNEL_TOOLS, ", ".join(here.tools or ()), home_words.TOOLS_HINT
+                _INSTRUCTIONS, home_words.CHANNEL_INSTRUCTIONS, settings.instructions, lines=True
             ),
-            _people(here.people or ()),
+            _text(
+                _TOOLS,
+                home_words.CHANNEL_TOOLS,
+                ", ".join(settings.tools or ()),
+                home_words.TOOLS_HINT,
+            ),
+            _people(settings.people or ()),
             _choice(
-                _FOLLOW, home_words.CHANNEL_FOLLOW, home_words.FOLLOW, get_args(Follow), here.follow
+                _FOLLOW,
+                home_words.CHANNEL_FOLLOW,
+                home_words.FOLLOW,
+                get_args(Follow),
+                settings.follow,
             ),
             _choice(
-                *(_DURING_RUN, home_words.CHANNEL_DURING_RUN, home_words.DURING_RUN),
-                *(get_args(DuringRun), here.during_run),
+                _DURING_RUN,
+                home_words.CHANNEL_DURING_RUN,
+                home_words.DURING_RUN,
+                get_args(DuringRun),
+                settings.during_run,
             ),
             _choice(
-                *(_CONFIRM, home_words.CHANNEL_CONFIRM, confirm),
-                *(tuple(confirm), here.confirm or _EVERYWHERE),
+                _CONFIRM,
+                home_words.CHANNEL_CONFIRM,
+                confirm,
+                tuple(confirm),
+                settings.confirm or _EVERYWHERE,
             ),
-            _others(here),
-            _number(_TURNS, home_words.CHANNEL_TURNS, here.limits.get("turns"), usual),
-            _number(_COST, home_words.CHANNEL_COST, here.limits.get("cost"), usual),
-            _number(_DAY, home_words.CHANNEL_DAY, _dollars(here.budgets.get("day")), usual),
-            _number(_MONTH, home_words.CHANNEL_MONTH, _dollars(here.budgets.get("month")), usual),
+            _others(settings),
+            _number(_TURNS, home_words.CHANNEL_TURNS, settings.limits.get("turns"), defaults),
+            _number(_COST, home_words.CHANNEL_COST, settings.limits.get("cost"), defaults),
+            _number(_DAY, home_words.CHANNEL_DAY, _dollars(settings.budgets.get("day")), defaults),
+            _number(
+                _MONTH, home_words.CHANNEL_MONTH, _dollars(settings.budgets.get("month")), defaults
+            ),
             {"type": "actions", "elements": [_reset()]},
         ],
     }
 
 
 def reset_done(place: str) -> Block:
-    """What the modal says once everything is as configured. The form itself cannot: Slack keeps in a
-    field what was in it."""
+    """Return the modal that confirms a reset.
+
+    The form cannot show the reset values, because Slack keeps the old input of a field.
+    """
     return {
         "type": "modal",
         "title": _plain(shortened(place, _MAX_TITLE)),
@@ -113,7 +136,7 @@ def reset_done(place: str) -> Block:
 
 
 def target(view: Mapping[str, Any]) -> str:
-    """Return the channel that the modal is about. Raises MalformedPayload when it is not ours."""
+    """Return the channel of the modal. Raises MalformedPayload for metadata of another origin."""
     try:
         return Target.model_validate_json(view.get("private_metadata") or "").channel
     except ValidationError:
@@ -128,9 +151,14 @@ def settings_of(
     is_priced: bool,
     bot: str,
 ) -> ChannelSettings:
-    """What the channel is to be like: `before`, with what the form says. Dollars are no bound while
-    it is not known what the model costs (`is_priced`), and the `bot` asks nothing. Raises WrongField,
-    and MalformedPayload for what the form does not offer."""
+    """Return the settings `before`, changed by the input of the form.
+
+    `is_priced` says that the model's price is known; without it, limits in dollars are refused.
+    `bot` is the bot's user id, which may not be among the people.
+
+    Raises WrongField for invalid input, and MalformedPayload for values that the form does not
+    offer.
+    """
     tools = [each.strip() for each in _value(view, _TOOLS).split(",") if each.strip()]
     if unknown := [each for each in tools if not is_tool(each)]:
         raise WrongField({_TOOLS: home_words.NO_SUCH_TOOL.format(names=", ".join(unknown))})
@@ -141,7 +169,7 @@ def settings_of(
     if {bot, SLACKBOT} & {*(people or ())}:
         raise WrongField({_PEOPLE: home_words.ONLY_PEOPLE})
     others = {each.get("value") for each in element(view, _OTHERS).get("selected_options") or ()}
-    said = before.model_copy(
+    changed = before.model_copy(
         update={
             "instructions": _value(view, _INSTRUCTIONS),
             "tools": tuple(tools) or None,
@@ -149,20 +177,20 @@ def settings_of(
             "follow": chosen(view, _FOLLOW),
             "during_run": chosen(view, _DURING_RUN),
             "confirm": _confirm(view),
-            "allow_guests": _also(_GUESTS in others, before.allow_guests),
-            "allow_external": _also(_EXTERNAL in others, before.allow_external),
+            "allow_guests": _checkbox(_GUESTS in others, before.allow_guests),
+            "allow_external": _checkbox(_EXTERNAL in others, before.allow_external),
             "limits": _limits(view, before.limits),
             "budgets": _budgets(view, before),
         }
     )
     try:
-        return ChannelSettings.model_validate(said.model_dump())
+        return ChannelSettings.model_validate(changed.model_dump())
     except ValidationError:
         raise MalformedPayload("settings that the form does not offer") from None
 
 
-def _also(checked: bool, before: bool | None) -> bool | None:
-    """What nobody has set and nobody has checked stays as it is everywhere."""
+def _checkbox(checked: bool, before: bool | None) -> bool | None:
+    """Return None, the general setting, if the box is not checked and was never set."""
     return None if before is None and not checked else checked
 
 
@@ -180,7 +208,7 @@ def _limits(view: Mapping[str, Any], before: Mapping[str, float | None]) -> dict
 
 
 def _budgets(view: Mapping[str, Any], before: ChannelSettings) -> dict[str, Cap]:
-    """The dollars are those of the form; tokens are not in it, and stay."""
+    """Return the budgets: dollars from the form, and tokens, which the form omits, as before."""
     found = {}
     for name, old in ((_DAY, before.budgets.get("day")), (_MONTH, before.budgets.get("month"))):
         cost, tokens = _value(view, name), old.tokens if old else None
@@ -194,7 +222,7 @@ def _dollars(cap: Cap | None) -> float | None:
 
 
 def _amount(typed: str) -> float:
-    """Return what stands in a field for numbers, which Slack has checked; whole ones as int."""
+    """Return the number in a number field, as int if it is whole. Raises MalformedPayload."""
     try:
         number = float(typed)
     except ValueError:
@@ -220,8 +248,10 @@ def _text(name: str, label: str, value: str, hint: str = "", *, lines: bool = Fa
     return _optional(name, label, field) | ({"hint": _plain(hint)} if hint else {})
 
 
-def _number(name: str, label: str, value: float | None, usual: Mapping[str, float | None]) -> Block:
-    decimal, otherwise = name != _TURNS, usual[name]
+def _number(
+    name: str, label: str, value: float | None, defaults: Mapping[str, float | None]
+) -> Block:
+    decimal, default = name != _TURNS, defaults[name]
     field: Block = {
         "type": "number_input",
         "action_id": name,
@@ -230,12 +260,12 @@ def _number(name: str, label: str, value: float | None, usual: Mapping[str, floa
     }
     if value is not None:
         field["initial_value"] = _digits(value)
-    empty = home_words.NO_BOUND if otherwise is None else _digits(otherwise)
+    empty = home_words.NO_BOUND if default is None else _digits(default)
     return _optional(name, label, field) | {"hint": _plain(home_words.EMPTY_IS.format(empty))}
 
 
 def _digits(value: float) -> str:
-    """Slack refuses a point in a number of steps."""
+    """Format a number without trailing zeros: Slack refuses a decimal point for integers."""
     return f"{value:f}".rstrip("0").rstrip(".")
 
 
@@ -247,21 +277,21 @@ def _people(people: tuple[str, ...]) -> Block:
 
 
 def _choice(
-    name: str, label: str, said: Mapping[str, str], values: Iterable[str], now: str
+    name: str, label: str, texts: Mapping[str, str], values: Iterable[str], selected: str
 ) -> Block:
-    options = {value: _option(said[value], value) for value in values}
+    options = {value: _option(texts[value], value) for value in values}
     field = {
         "type": "radio_buttons",
         "action_id": name,
         "options": list(options.values()),
-        "initial_option": options[now],
+        "initial_option": options[selected],
     }
     return _input(name, label, field)
 
 
-def _others(here: ChannelSettings) -> Block:
+def _others(settings: ChannelSettings) -> Block:
     options = {name: _option(home_words.OTHERS[name], name) for name in (_GUESTS, _EXTERNAL)}
-    chosen = [option for name, option in options.items() if getattr(here, name)]
+    chosen = [option for name, option in options.items() if getattr(settings, name)]
     field: Block = {"type": "checkboxes", "action_id": _OTHERS, "options": list(options.values())}
     if chosen:
         field["initial_options"] = chosen

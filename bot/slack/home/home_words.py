@@ -1,4 +1,4 @@
-"""The words of the Home tab, and of the forms that open from it."""
+"""Texts of the Home tab and of the forms that open from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STYLE_USUAL = "as usual"
 PERSONAL_WHERE = "Where I answer what you ask about a message"
 IN_THREAD_BUT_DRAFTS = "In the thread; a draft of a reply only to you"
 DRAFTS_HINT = "A draft of a reply comes only to you, unless you choose otherwise in its form."
-HOME_MEMORIES = "What I remember of you"
+HOME_MEMORIES = "What I remember about you"
 HOME_NO_MEMORIES = "Nothing yet."
 HOME_REMEMBER = "Write to me directly: “Remember that …”."
 NEWEST_MEMORIES = (
@@ -35,10 +35,10 @@ CANCEL_QUESTION_OF = (
 )
 CANCEL_MESSAGE = "“{text}” will not be posted."
 NOT_CANCELLED = "Not cancelled"
-MESSAGE_GONE = "This message waits no more: it was posted or cancelled already, or is posted within this minute."
+MESSAGE_GONE = "This message is no longer scheduled: it was posted or cancelled already, or is posted within this minute."
 MESSAGE_PERHAPS = (
-    "I don't know whether this message is cancelled, as Slack did not say. Press Cancel once more: if "
-    "it waits no more, I say so."
+    "I don't know whether this message is cancelled, as Slack did not say. Press Cancel once more: "
+    "I say so if it is no longer scheduled."
 )
 HOME_ADMIN = "For admins"
 HOME_BUDGETS = "*Budgets:*"
@@ -82,9 +82,9 @@ TOOLS_HINT = (
 CHANNEL_PEOPLE = "The only people who may ask here"
 CHANNEL_FOLLOW = "Replies in my threads that do not mention me"
 FOLLOW = {
-    "alone": "are for me while one person talks with me alone",
-    "always": "are always for me",
-    "never": "are not for me",
+    "alone": "Answer without a mention while only one person is talking to me",
+    "always": "Always answer",
+    "never": "Answer only when I am mentioned",
 }
 CHANNEL_DURING_RUN = "What somebody writes while I work on their question"
 DURING_RUN = {
@@ -105,9 +105,11 @@ CHANNEL_COST = "Most dollars for one question"
 CHANNEL_DAY = "Most dollars for all questions here in a day"
 CHANNEL_MONTH = "Most dollars for all questions here in a month"
 CHANNEL_UNSEEN = "Channel settings"
-CHANNEL_RESET = "Back to what is configured"
-CHANNEL_RESET_SURE = "What was changed here is forgotten."
-CHANNEL_RESET_DONE = "This channel is as configured again. Choose it again to change something."
+CHANNEL_RESET = "Reset to bot.toml"
+CHANNEL_RESET_SURE = "All changes made here are removed."
+CHANNEL_RESET_DONE = (
+    "This channel uses the settings of bot.toml again. Choose it again to change something."
+)
 EMPTY_IS = "Empty: {}, as everywhere."
 NO_BOUND = "no bound"
 NO_PRICE = (
@@ -132,7 +134,7 @@ USED_BY = {
 USED = {"user_day": "Today", "user_month": "This month"}
 
 
-def confirm_as(everywhere: str) -> str:
-    """The choice to ask as everywhere, and what that is."""
-    usual = CONFIRM[everywhere]
+def confirm_as(general: str) -> str:
+    """Return the label of the choice to use the general setting, which it names."""
+    usual = CONFIRM[general]
     return f"{CONFIRM['everywhere']}: {usual[:1].lower()}{usual[1:]}"

@@ -1,4 +1,4 @@
-"""The modal in which people say how they want to be answered."""
+"""The modal in which people set how the bot answers them."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _STYLE, _WHERE = "style", "where"
 _THREAD, _ONLY_ME = "thread", "me"
 
 
-def personal_form(now: Preferences) -> Block:
-    """The modal, filled in with what holds now."""
+def personal_form(current: Preferences) -> Block:
+    """Return the modal, filled in with the current preferences."""
     return {
         "type": "modal",
         "callback_id": PERSONAL_FORM,
         "title": _plain(home_words.PERSONAL_TITLE),
         "submit": _plain(home_words.SAVE),
         "close": _plain(words.CLOSE),
-        "blocks": [_style(now.style), _where(now.only_me)],
+        "blocks": [_style(current.style), _where(current.only_me)],
     }
 
 
 def preferences_of(view: Mapping[str, Any]) -> Preferences:
-    """What somebody sent."""
+    """Return the preferences that the person submitted."""
     style = str(element(view, _STYLE).get("value") or "").strip()
     return Preferences(style=style[:MAX_STYLE], only_me=chosen(view, _WHERE) == _ONLY_ME)
 
 
-def _style(now: str) -> Block:
+def _style(current: str) -> Block:
     field: Block = {
         "type": "plain_text_input",
         "action_id": _STYLE,
@@ -48,7 +48,7 @@ def _style(now: str) -> Block:
         "optional": True,
         "label": _plain(home_words.STYLE_LABEL),
         "hint": _plain(home_words.STYLE_HINT),
-        "element": field | ({"initial_value": now} if now else {}),
+        "element": field | ({"initial_value": current} if current else {}),
     }
 
 

@@ -1,4 +1,4 @@
-"""What stands in somebody's Home tab, brought together and shown."""
+"""Publication of Home tabs: collect the data, then show it."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from bot.slack.transport.ordered_locks import OrderedLocks
 
 
 class Memories(Protocol):
-    """What is kept of what people had the bot remember."""
+    """A store of what people asked the bot to remember."""
 
     async def all(self, scope: MemoryScope, holder: str) -> Sequence[Memory]:
-        """Everything that is remembered, oldest first."""
+        """Return all memories of a holder, oldest first."""
 
     async def forget(self, scope: MemoryScope, holder: str, memory_id: str) -> bool:
-        """Forget one."""
+        """Delete a memory; return whether it existed."""
 
 
 UsageOf = Callable[[str, str], Awaitable[Sequence[Standing]]]
-"""What a person (team, user) has used of the model service."""
+"""Return the budget standings of a person (team, user)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,19 @@ class HomeTab:
     schedules: WorkspaceSchedules
     messages: WaitingMessages
     preferences: PreferenceBook
-    turns: OrderedLocks = field(default_factory=OrderedLocks)
+    locks: OrderedLocks = field(default_factory=OrderedLocks)
 
-    def renew(self, user: str, *, choice: str = CHOICE) -> None:
-        """Show somebody's as it is now, soon; `choice` as `home_view` takes it."""
-        self.background.start(self._in_turn(user, choice), "Home tab")
+    def refresh(self, user: str, *, choice: str = CHOICE) -> None:
+        """Publish a person's tab soon, in the background. `choice` is passed to `home_view`."""
+        self.background.start(self._publish_in_order(user, choice), "Home tab")
 
     async def forget(self, user: str, memory_id: str) -> None:
-        """Forget what the person had remembered of themself."""
+        """Delete a memory that the person had stored about themselves."""
         await self.memories.forget(MemoryScope.USER, self._holder(user), memory_id)
 
-    async def _in_turn(self, user: str, choice: str) -> None:
-        """What was looked up earlier must not cover what came later."""
-        async with self.turns.of(user):
+    async def _publish_in_order(self, user: str, choice: str) -> None:
+        """Publish one tab at a time per person, so that old data never overwrites newer data."""
+        async with self.locks.of(user):
             await self._publish(user, choice)
 
     async def _publish(self, user: str, choice: str) -> None:
@@ -81,7 +81,7 @@ class HomeTab:
         await self.clients.writes.views_publish(user_id=user, view=view)
 
     async def refusal(self, user: str) -> str:
-        """Why somebody may not ask; empty if they may."""
+        """Return the reason why a person may not ask; "" if they may."""
         try:
             await self.gate.asker(user, "")
         except NotPermitted as refusal:

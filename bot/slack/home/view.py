@@ -1,4 +1,4 @@
-"""The Home tab and the prompts that a direct message begins with."""
+"""The view of the Home tab, and the suggested prompts of direct messages."""
 
 from __future__ import annotations
 
@@ -25,15 +25,21 @@ from bot.slack.render.schedules import all_schedules, own_scheduled
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
 CHOICE = "channel_choice"
 FORGET, SETTINGS = "forget_memory", "change_settings"
-_MOST_MEMORIES = 40  # a Home tab has 100 blocks
-_MOST = 5  # accounts that are listed of each budget
-_MOST_CHANNELS = 30
+_MAX_MEMORIES = 40  # a Home tab has at most 100 blocks
+_MAX_ACCOUNTS = 5  # listed per budget
+_MAX_CHANNELS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class AdminView:
-    """What only admins see: who may spend and who spent what, how many tools each group has, what
-    servers have, which channels were made different."""
+    """The part of the Home tab that only admins see.
+
+    - `budgets` and `spent`: the caps, and what each account has spent.
+    - `tools`: the number of tools in each group.
+    - `servers`: the MCP servers and their state.
+    - `schedules`: the schedules of all people.
+    - `changed`: ids of channels with settings of their own.
+    """
 
     budgets: Budgets
     spent: Sequence[Standing]
@@ -57,15 +63,18 @@ def home_view(
     refusal: str = "",
     pause: Pause | None = None,
 ) -> Block:
-    """That I am paused, if I am; what I can do, how to ask, examples, what the person has used, set, had me remember and
-    scheduled, and the board of admins. A new id for the `choice` of a channel empties it: Slack
-    would go on showing the last one, and not say when the same is chosen again. Whoever may not ask
-    is told so instead of how to: `refusal` is the sentence for them."""
-    asks = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences)]
+    """Return the Home tab as Slack's view.
+
+    `board` is the part for admins. `choice` is the block id of the channel menu: a new id empties
+    the menu, because Slack otherwise keeps showing the last choice and does not report the same
+    choice again. `refusal` is the sentence for people who may not ask, and replaces the
+    instructions.
+    """
+    instructions = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences)]
     blocks = [
         _header(home_words.HOME_HELLO.format(name=name)),
         *([_section(_paused(pause, locale))] if pause else []),
-        *(_refused(refusal) if refusal else asks),
+        *(_refused(refusal) if refusal else instructions),
         *_memories(memories, may_ask=not refusal),
         *own_scheduled(schedules, messages),
         *(_board(board, pause, locale, choice) if board else ()),
@@ -101,7 +110,7 @@ def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
     if not memories:
         how = f" {home_words.HOME_REMEMBER}" if may_ask else ""
         return [*heading, context(home_words.HOME_NO_MEMORIES + how).block]
-    shown = memories[-_MOST_MEMORIES:]
+    shown = memories[-_MAX_MEMORIES:]
     newest = home_words.NEWEST_MEMORIES.format(shown=len(shown), count=len(memories))
     more = [context(newest).block] if len(memories) > len(shown) else []
     return [*heading, *map(_memory, shown), *more]
@@ -182,23 +191,25 @@ def _tools(groups: Mapping[str, int]) -> str:
 def _channels(changed: Sequence[str]) -> str:
     if not changed:
         return home_words.CHANNEL_SETTINGS
-    listed = ", ".join(f"<#{channel}>" for channel in changed[:_MOST_CHANNELS])
-    more = home_words.AND_MORE.format(count=len(changed) - _MOST_CHANNELS)
-    found = listed + (more if len(changed) > _MOST_CHANNELS else "")
+    listed = ", ".join(f"<#{channel}>" for channel in changed[:_MAX_CHANNELS])
+    more = home_words.AND_MORE.format(count=len(changed) - _MAX_CHANNELS)
+    found = listed + (more if len(changed) > _MAX_CHANNELS else "")
     return f"{home_words.CHANNEL_SETTINGS}\n{home_words.CHANNELS_CHANGED.format(channels=found)}"
 
 
 def _spent(standings: Sequence[Standing], locale: str) -> str:
-    """The highest of each budget, so that many channels do not hide what people spent."""
-    seen = [each for each in standings if not _counts_elsewhere(each)]
-    of = {budget: [each for each in seen if each.budget == budget] for budget in home_words.USED_BY}
-    shown = [each for found in of.values() for each in found[:_MOST]]
+    """List the highest accounts of each budget, so that many channels do not hide people."""
+    visible = [each for each in standings if not _counts_elsewhere(each)]
+    by_budget = {
+        budget: [each for each in visible if each.budget == budget] for budget in home_words.USED_BY
+    }
+    shown = [each for found in by_budget.values() for each in found[:_MAX_ACCOUNTS]]
     used: defaultdict[str, list[str]] = defaultdict(list)
     for each in shown:
         period = home_words.USED_BY[each.position.account.budget]
         used[_account(each)].append(f"{used_of(each, locale)} {period}")
-    lines = [f"• {name}: {'; '.join(all_of_it)}" for name, all_of_it in used.items()]
-    more = [home_words.HOME_MORE_SPENT] if len(shown) < len(seen) else []
+    lines = [f"• {name}: {'; '.join(amounts)}" for name, amounts in used.items()]
+    more = [home_words.HOME_MORE_SPENT] if len(shown) < len(visible) else []
     return (
         "\n".join([home_words.HOME_SPENT, *lines, *more])
         if lines
@@ -207,15 +218,17 @@ def _spent(standings: Sequence[Standing], locale: str) -> str:
 
 
 def _counts_elsewhere(standing: Standing) -> bool:
-    """Whether it is that of no channel that others could see: it counts for the person, or for the
-    workflows."""
+    """Return whether the account is that of a direct message or of workflows.
+
+    Its amount is shown for the person or the workflows instead.
+    """
     account = standing.position.account
     holder = account.holder.partition(":")[2]
     return account.budget.scope == "channel" and (holder[:1] == "D" or holder == WORKFLOW)
 
 
 def _account(standing: Standing) -> str:
-    """Whose account, in mrkdwn."""
+    """Return the account's holder as mrkdwn."""
     account = standing.position.account
     holder = account.holder.partition(":")[2]
     if holder == WORKFLOW:
@@ -229,13 +242,13 @@ def _servers(servers: Sequence[Server]) -> str:
 
 
 def _server(server: Server) -> str:
-    says = [home_words.SERVER_DOWN.format(error=server.error)] if server.error else []
-    if server.usable or not says:
-        says.insert(0, words.counted(len(server.usable), "tool"))
+    states = [home_words.SERVER_DOWN.format(error=server.error)] if server.error else []
+    if server.usable or not states:
+        states.insert(0, words.counted(len(server.usable), "tool"))
     if server.changed:
         names = escape_mrkdwn(", ".join(server.changed))
-        says.append(home_words.SERVER_CHANGED.format(names=names, server=server.name))
-    return f"*{escape_mrkdwn(server.name)}*: {'; '.join(says)}"
+        states.append(home_words.SERVER_CHANGED.format(names=names, server=server.name))
+    return f"*{escape_mrkdwn(server.name)}*: {'; '.join(states)}"
 
 
 def _switch(pause: Pause | None) -> Block:
@@ -257,10 +270,10 @@ def _channel_choice() -> Block:
     }
 
 
-def suggested_prompts(beside: str = "") -> list[dict[str, str]]:
-    """At most four, as Slack takes them; about the channel that is open beside, if any."""
-    texts = [text.format(place=beside) for text in words.EXAMPLES_BESIDE]
-    if not beside:
+def suggested_prompts(place: str = "") -> list[dict[str, str]]:
+    """Return at most four prompts (Slack's limit), about the open channel if there is one."""
+    texts = [text.format(place=place) for text in words.EXAMPLES_BESIDE]
+    if not place:
         texts = [*words.EXAMPLES_DIRECT]
     return [{"title": shortened(text, 60), "message": text} for text in texts]
 
@@ -270,8 +283,7 @@ def _header(text: str) -> Block:
 
 
 def _section(mrkdwn: str) -> Block:
-    """Of many servers or groups of tools the first are shown: Slack refuses a tab with a longer
-    text altogether."""
+    """Return a section block, cut to Slack's limit: Slack refuses a tab with a longer text."""
     return {"type": "section", "text": {"type": "mrkdwn", "text": shortened(mrkdwn, 3_000)}}
 
 

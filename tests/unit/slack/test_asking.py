@@ -23,7 +23,7 @@ from bot.services.mcp import Standing as Server
 from bot.slack.actions import modals
 from bot.slack.actions.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.slack.actions.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
-from bot.slack.home.channel_form import Everywhere, channel_form, reset_done
+from bot.slack.home.channel_form import GeneralSettings, channel_form, reset_done
 from bot.slack.home.personal_form import personal_form
 from bot.slack.home.view import AdminView, home_view, suggested_prompts
 from bot.slack.render import buttons, words
@@ -499,7 +499,9 @@ async def test_the_home_tab_is_one_that_slack_takes():
     accept_view(shown, "home")
     accept_view(personal_form(own), "modal")
     accept_view(
-        channel_form("C1", "#" + "x" * 80, ChannelSettings(), Everywhere(Limits(), caps, "never")),
+        channel_form(
+            "C1", "#" + "x" * 80, ChannelSettings(), GeneralSettings(Limits(), caps, "never")
+        ),
         "modal",
     )
     every = ChannelSettings(
@@ -511,7 +513,8 @@ async def test_the_home_tab_is_one_that_slack_takes():
         limits={"turns": 5, "cost": 0.5},
     )
     accept_view(
-        channel_form("C1", "#general", every, Everywhere(Limits(), Budgets(), "always")), "modal"
+        channel_form("C1", "#general", every, GeneralSettings(Limits(), Budgets(), "always")),
+        "modal",
     )
     accept_view(reset_done("#" + "x" * 80), "modal")
     assert 1 <= len(suggested_prompts()) <= 4

@@ -104,7 +104,7 @@ async def test_what_cannot_be_taken_back_in_home_is_said(redis_url: str) -> None
     """Posted meanwhile: it goes from the list. A reply that was lost: it stays, and the next press
     tells."""
     async with deployed(answers(0), redis_url) as bot, open_stores(redis_url) as stores:
-        for lost, told in ((False, "waits no more"), (True, "don't know")):
+        for lost, told in ((False, "This message is no longer scheduled"), (True, "don't know")):
             await waiting(bot, stores, f"Lunch {lost}")
             view = await home(bot, BEN, f"Lunch {lost}")
             if lost:
@@ -119,7 +119,7 @@ async def test_what_cannot_be_taken_back_in_home_is_said(redis_url: str) -> None
         view = await home(bot, BEN, "Lunch True")
         await bot.ws.click_in_view(BEN, view["id"], CANCEL_MESSAGE)
         [modal] = await bot.ws.until(partial(bot.ws.views, BEN))
-        assert "waits no more" in str(modal)
+        assert "This message is no longer scheduled" in str(modal)
         await bot.ws.until(lambda: "Lunch" not in str(bot.ws.home(BEN)))
 
 

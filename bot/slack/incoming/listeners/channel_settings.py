@@ -42,7 +42,7 @@ def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: H
             admin.channel(user, channel),
             access.place(channel, otherwise=home_words.CHANNEL_UNSEEN),
         )
-        return channel_form(channel, place, here, admin.everywhere)
+        return channel_form(channel, place, here, admin.general_settings)
 
     @app.action(CHANNEL)
     async def chosen(body: Body, action: Body, ack: AsyncAck) -> None:
@@ -51,7 +51,7 @@ def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: H
             if channel:
                 view = await form(body["user"]["id"], channel)
                 await open_modal(clients, body, view)
-                home.renew(body["user"]["id"], choice=new_id("choice"))
+                home.refresh(body["user"]["id"], choice=new_id("choice"))
         except NotPermitted:  # a forged payload: nobody but admins has the choice
             log.warning("%s asked for the settings of a channel", body["user"]["id"])
         await ack()
@@ -67,7 +67,7 @@ def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: H
                 bot=home.identity.user,
             )
             await admin.change_channel(user, channel, wanted)
-            home.renew(user, choice=new_id("choice"))
+            home.refresh(user, choice=new_id("choice"))
         except WrongField as wrong:
             await ack(response_action="errors", errors=wrong.errors)
             return
@@ -82,7 +82,7 @@ def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: H
             await admin.reset_channel(user, target(view))
             done = reset_done(await access.place(target(view), otherwise=home_words.CHANNEL_UNSEEN))
             await clients.writes.views_update(view_id=view["id"], view=done)
-            home.renew(user, choice=new_id("choice"))
+            home.refresh(user, choice=new_id("choice"))
         except NotPermitted:
             log.warning("%s reset the settings of a channel", user)
         await ack()

@@ -42,7 +42,7 @@ def register(app: AsyncApp, home: HomeTab, access: ChannelMembership) -> None:
     @app.event("app_home_opened")
     async def opened(event: Body) -> None:
         if event.get("tab") == "home":
-            home.renew(event["user"])
+            home.refresh(event["user"])
         elif event.get("channel"):
             home.background.start(
                 suggest(event["user"], event["channel"], None), "suggested prompts"
@@ -66,7 +66,7 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
     async def forgotten(body: Body, action: Body, ack: AsyncAck) -> None:
         user = body["user"]["id"]
         await home.forget(user, value_of(action))
-        home.renew(user)
+        home.refresh(user)
         await ack()
 
     @app.action(CANCEL_SCHEDULE)
@@ -77,7 +77,7 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
                 await home.admin.cancel_schedule(user, which)
         except NotPermitted:
             log.warning("%s pressed Cancel on a schedule that is not theirs", user)
-        home.renew(user)
+        home.refresh(user)
         await ack()
 
     @app.action(CANCEL_MESSAGE)
@@ -91,7 +91,7 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
             why = home_words.MESSAGE_PERHAPS
         if why:
             await open_modal(home.clients, body, said_modal(home_words.NOT_CANCELLED, why))
-        home.renew(user)
+        home.refresh(user)
         await ack()
 
     @app.action(re.compile(f"^({PAUSE}|{RESUME})$"))
@@ -101,5 +101,5 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
             await (admin.pause(user) if action["action_id"] == PAUSE else admin.resume(user))
         except NotPermitted:
             log.warning("%s pressed a button of the Home tab of admins", user)
-        home.renew(user)
+        home.refresh(user)
         await ack()

@@ -29,5 +29,5 @@ def register(app: AsyncApp, home: HomeTab) -> None:
     async def sent(body: Body, view: Body, ack: AsyncAck) -> None:
         user = body["user"]["id"]
         await home.preferences.change(team, user, preferences_of(view))
-        home.renew(user)
+        home.refresh(user)
         await ack()
