@@ -1,4 +1,4 @@
-"""What is kept, in Redis: one file per thing, the scripts that change it in `lua/`."""
+"""The store: all state in Redis. One module per kind of value; `lua/` has the atomic scripts."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 SHARING_SECONDS = 120  # longer than any call of Slack may take
-LOOK_SECONDS = 1.0  # between two looks for a Redis that is not there yet
+LOOK_SECONDS = 1.0  # between two attempts to reach Redis at start
 
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Everything that is kept."""
+    """All stores of one Redis."""
 
     mailbox: Mailbox
     leases: Leases
@@ -127,7 +127,7 @@ class Stores:
     redis: Connection
 
     async def takes_writes(self) -> bool:
-        """Whether Redis keeps things now: it may answer, and be full or a replica."""
+        """Return whether Redis accepts writes; it may answer and still be full or a replica."""
         try:
             await self.redis.call("SET", self.redis.key("probe"), "1", "EX", 60)
         except StoreUnavailable:
@@ -135,22 +135,24 @@ class Stores:
         return True
 
     def sharing(self, request_id: str) -> AbstractAsyncContextManager[Lock | None]:
-        """The right to post a private answer for all; see `bot.store.locks.locked`."""
+        """Lock the sharing of a private answer with the channel; see `bot.store.locks.locked`."""
         return locked(self.redis, "sharing", request_id, seconds=SHARING_SECONDS)
 
     async def backlog(self) -> tuple[int, int]:
-        """How much is to do, for figures: requests in all mailboxes, those that run included, and
-        runs whose end is decided and not up."""
+        """Return the backlog for metrics: requests in all mailboxes, and undelivered outcomes.
+
+        The requests include those that are running.
+        """
         return await self.mailbox.waiting_anywhere(), len(await self.runs.undelivered())
 
     async def wait_reachable(self, seconds: float) -> None:
-        """Return once Redis answers, which it may not yet do when all starts at once.
+        """Wait until Redis answers, for deployments that start Redis and the bot together.
 
-        Raises StoreUnavailable after `seconds` without an answer, ConfigurationError at once when
-        Redis does not let us in.
+        Raises StoreUnavailable after `seconds` without an answer, and ConfigurationError as soon as
+        Redis rejects the credentials.
         """
         clock = asyncio.get_running_loop().time
-        deadline, told = clock() + seconds, False
+        deadline, has_warned = clock() + seconds, False
         while True:
             try:
                 await self.redis.call("PING")
@@ -161,10 +163,10 @@ class Stores:
                     ) from None
                 if clock() >= deadline:
                     raise
-                if not told:
+                if not has_warned:
                     why = error.__cause__
                     log.warning("%s Waiting for it, %.0f s at most. %s", error, seconds, why)
-                told = True
+                has_warned = True
                 await asyncio.sleep(LOOK_SECONDS)
             else:
                 return
@@ -178,10 +180,10 @@ async def open_stores(
     concurrency: int = 0,
     audit_keys: Sequence[bytes] = (),
 ) -> AsyncGenerator[Stores]:
-    """The stores behind one Redis (redis://, rediss:// or unix://), for so many runs at once;
-    `audit_keys` seal the audit log.
+    """Open the stores of one Redis (redis://, rediss:// or unix://) for `concurrency` runs at once.
 
-    Enter `signals.listening` as well where runs are to hear stop signals.
+    `audit_keys` seal the audit log. A process that executes runs must also enter
+    `signals.listening`, to receive stop signals.
     """
     keep = retention or Retention()
     async with connect(url, concurrency=concurrency) as redis:

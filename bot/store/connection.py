@@ -1,4 +1,4 @@
-"""The way to Redis: one client for commands, one for listening, one rule for trouble."""
+"""The connection to Redis: one client for commands, one for pub/sub, and one retry policy."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ PREFIX = "bot:v1"
 QUARANTINE = "bot:quarantine:v1"
 
 CONNECT_SECONDS = 5.0
-COMMAND_SECONDS = 10.0  # for one try, the wait for a connection included
-WAIT_SECONDS = 7.0  # for a connection that another task of this process holds
-FEWEST = 64  # connections for commands; they are opened when they are needed
-_DRIVER = DriverInfo()  # once: it reads the version from the files of the package
-BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last try
+COMMAND_SECONDS = 10.0  # for one attempt, including the wait for a connection
+WAIT_SECONDS = 7.0  # for a free connection of the pool
+FEWEST = 64  # smallest size of the command pool; connections are opened on demand
+_DRIVER = DriverInfo()  # created once: it reads the version from the package's files
+BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last attempt
 
 _LUA = resources.files("bot.store") / "lua"
 _SHARED = re.compile(r"-- With (_\w+\.lua)\.\n")
@@ -56,7 +56,7 @@ class Retention:
 
     @property
     def thread(self) -> int:
-        """Seconds; likewise below."""
+        """Seconds, like the properties below."""
         return self.thread_days * 86_400
 
     @property
@@ -90,20 +90,20 @@ def _scripts() -> list[str]:
 
 
 def script(name: str) -> str:
-    """Return the text of `lua/<name>.lua`, with the functions that its first line asks for before it."""
+    """Return the text of `lua/<name>.lua`, after the shared functions that its first line names."""
     text = (_LUA / f"{name}.lua").read_text("utf-8")
     shared = _SHARED.match(text)
     return (_LUA / shared[1]).read_text("utf-8") + text if shared else text
 
 
 class Connection:
-    """Commands, transactions and scripts, with replies as bytes.
+    """A connection to Redis for commands, transactions and scripts. Replies are bytes.
 
-    Every one of them is written so that doing it twice does no harm: after a lost connection it
-    is therefore sent again, a few times, here and nowhere else (the client's own retries are off).
+    All of them must be idempotent: after a lost connection they are sent again, a few times, here
+    and nowhere else (the client's own retries are off).
 
-    Raises StoreUnavailable when Redis cannot be reached or takes no writes, LeaseLost when a
-    fenced script refused, and redis's ResponseError when we sent nonsense.
+    All methods raise StoreUnavailable when Redis cannot be reached or accepts no writes, LeaseLost
+    when a fenced script refuses, and redis's ResponseError for an invalid command.
     """
 
     def __init__(self, commands: Redis, listening: Redis) -> None:
@@ -116,16 +116,19 @@ class Connection:
         return ":".join((PREFIX, *parts))
 
     def nameless_claim(self, claim: str) -> str:
-        """Return the name under which an erase keeps the claim on a message whose channel's id
-        names a person: nobody can tell any more whose it was, and it is still claimed."""
+        """Return the anonymous key that replaces `claim` when a person is erased.
+
+        The key of a claim has a channel id, and the id of a direct message identifies a person. The
+        hash hides the person, and the message still counts as claimed.
+        """
         return self.key("claim", "erased", sha256(claim.encode()).hexdigest())
 
     async def call(self, *command: Any) -> Any:
-        """One command; doing it twice must do no harm."""
-        return await self._reach(lambda: self._commands.execute_command(*command))  # type: ignore[no-untyped-call]
+        """Run one idempotent command."""
+        return await self._retry(lambda: self._commands.execute_command(*command))  # type: ignore[no-untyped-call]
 
     async def together(self, *commands: Sequence[Any]) -> list[Any]:
-        """All of `commands` or none, at once; doing them twice must do no harm."""
+        """Run idempotent `commands` in one transaction. Return their replies."""
 
         async def transact() -> list[Any]:
             async with self._commands.pipeline(transaction=True) as pipeline:
@@ -133,18 +136,18 @@ class Connection:
                     pipeline.execute_command(*command)
                 return await pipeline.execute()
 
-        return await self._reach(transact)
+        return await self._retry(transact)
 
     async def script(self, name: str, keys: Sequence[str], *args: Any) -> Any:
-        """Run `lua/<name>.lua`."""
-        return await self._reach(lambda: self._scripts[name](keys=list(keys), args=args))
+        """Run the script `lua/<name>.lua`."""
+        return await self._retry(lambda: self._scripts[name](keys=list(keys), args=args))
 
-    async def _reach(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _retry(self, attempt: Callable[[], Awaitable[T]]) -> T:
         for pause in (*BACKOFF, None):
             try:
                 reply = await _once(attempt)
-            except _AllBusy as busy:
-                raise self._explained(busy) from None  # it has waited long enough
+            except _PoolExhausted as exhausted:
+                raise self._explained(exhausted) from None  # no retry: it has waited long enough
             except StoreUnavailable:
                 if pause is None:
                     raise
@@ -154,18 +157,18 @@ class Connection:
                 return reply
         raise AssertionError("the last attempt returns or raises")
 
-    def _explained(self, busy: _AllBusy) -> StoreUnavailable:
-        """Tell a process that asks for too much at once from a Redis that answers nobody."""
+    def _explained(self, exhausted: _PoolExhausted) -> StoreUnavailable:
+        """Return an error that says whether Redis is down or this process needs more connections."""
         if asyncio.get_running_loop().time() - self._replied_at > WAIT_SECONDS:
             return StoreUnavailable("Redis cannot be reached.")
         return StoreUnavailable(
-            f"All {busy.connections} Redis connections of this process are busy: lower "
+            f"All {exhausted.connections} Redis connections of this process are busy: lower "
             "[engine] concurrency, start more workers, or add max_connections=… to REDIS_URL."
         )
 
 
-class _AllBusy(Exception):
-    """No connection became free in time."""
+class _PoolExhausted(Exception):
+    """No connection of the pool became free in time."""
 
     def __init__(self, connections: int) -> None:
         super().__init__(connections)
@@ -173,7 +176,7 @@ class _AllBusy(Exception):
 
 
 class _Pool(BlockingConnectionPool):
-    """Says by its type when it has waited in vain; redis calls that a lost connection."""
+    """A pool that raises _PoolExhausted where redis-py would report a lost connection."""
 
     @override
     async def get_connection(
@@ -183,13 +186,13 @@ class _Pool(BlockingConnectionPool):
             return await super().get_connection()  # type: ignore[no-untyped-call, no-any-return]  # redis's
         except exceptions.ConnectionError as error:
             if isinstance(error.__cause__, TimeoutError) and not self.can_get_connection():
-                raise _AllBusy(self.max_connections) from None
+                raise _PoolExhausted(self.max_connections) from None
             raise
 
 
 async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
     try:
-        # The client's own timeout would start a task for each command that it sends.
+        # The client's own timeout would start a task for each command.
         async with asyncio.timeout(COMMAND_SECONDS):
             return await attempt()
     except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:
@@ -206,8 +209,10 @@ async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def connect(url: str, *, concurrency: int = 0) -> AsyncGenerator[Connection]:
-    """Clients for `url` (redis://, rediss:// or unix://), for so many runs at once. Connects when
-    first used."""
+    """Open the clients for `url` (redis://, rediss:// or unix://) for `concurrency` runs at once.
+
+    The clients connect when they are first used. Raises ConfigurationError for an invalid `url`.
+    """
     most = max(FEWEST, concurrency)  # a run rarely has two commands under way
     async with _client(url, most) as commands, _client(url, 4) as listening:
         yield Connection(commands, listening)
@@ -226,7 +231,7 @@ async def _client(url: str, connections: int) -> AsyncGenerator[Redis]:
             health_check_interval=30,
             driver_info=_DRIVER,
         )
-        pool.make_connection()  # type: ignore[no-untyped-call]  # names options that there are not
+        pool.make_connection()  # type: ignore[no-untyped-call]  # raises for unknown options
     except (ValueError, TypeError) as error:
         why = str(error).rpartition("__init__() ")[2].rstrip(".")
         raise ConfigurationError(f"REDIS_URL cannot be used: {why}.") from None

@@ -1,4 +1,4 @@
-"""A real Redis server of our own, for when no REDIS_URL is set."""
+"""The embedded Redis: a real server that the bot starts itself when REDIS_URL is not set."""
 
 from __future__ import annotations
 
@@ -27,42 +27,43 @@ log = logging.getLogger(__name__)
 
 START_SECONDS = 30.0  # a large append-only file takes a while to load
 STOP_SECONDS = 10.0
-CRASH_SECONDS, MOST_CRASHES = 60.0, 5  # ending more often than that is no accident
-_LONGEST_PARENT = 70  # bytes; with our own names a socket's stays under the 104 of macOS
+CRASH_SECONDS, MOST_CRASHES = 60.0, 5  # after more crashes in that time the bot gives up
+_LONGEST_PARENT = 70  # bytes; keeps the path of the socket below the 104 bytes of macOS
 _ADDRESS = "address"  # the file that tells other processes where the server listens
 REWRITE_SECONDS = 60.0  # for the append-only file after an erase
-LOCK_SECONDS = 2.0  # how long the server of a killed predecessor may take to go
+LOCK_SECONDS = 2.0  # how long the server of a killed bot may take to exit
 
-# The shell becomes the server. A grandchild reads the pipe that we hold: a line means that all is
-# well, end of file that this process was killed, and then the server must not outlive it.
-_TIED_TO_US = 'umask 077; exec 3<&0; ( (read -r _ <&3 || kill "$$") & ); exec "$@" 3<&- </dev/null'
+# The shell execs the server. A grandchild reads the pipe that this process holds: a line means that
+# the server has stopped, end of file that this process was killed, and then it kills the server.
+_SERVER_SCRIPT = (
+    'umask 077; exec 3<&0; ( (read -r _ <&3 || kill "$$") & ); exec "$@" 3<&- </dev/null'
+)
 
 
 @asynccontextmanager
 async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
-    """A Redis server for the length of the context; yields its URL, once it answers.
+    """Run a Redis server while the body runs. Yield its URL once it answers.
 
-    What it keeps lies in `data_dir` (append-only, fsync every second) and is there again the next
-    time; with None it is gone afterwards. Should the server end by itself, it is started again. It
-    listens on a Unix socket that only this user can open. It ends with this process, even when that
-    is killed.
+    The data is in `data_dir` (append-only file, fsync every second) and persists; with None it is
+    deleted at the end. A server that crashes is restarted. It listens on a Unix socket that only
+    this user can open, and it ends with this process, even if this process is killed.
 
-    Raises ConfigurationError when there is no server to start, when it does not start or keeps
-    ending, or when `data_dir` cannot be written or another process uses it.
+    Raises ConfigurationError when there is no server to start, when it does not start or crashes
+    repeatedly, or when `data_dir` is not writable or in use by another process.
     """
     server = find_server()
     async with AsyncExitStack() as stack:
-        directory = _prepared(data_dir or stack.enter_context(_temporary_directory("data")))
+        directory = _prepare(data_dir or stack.enter_context(_temporary_directory("data")))
         lock = await stack.enter_async_context(_locked(directory))
         address = directory / _ADDRESS
-        address.unlink(missing_ok=True)  # of one that was killed
-        # A path of its own: data_dir may be too long for the name of a socket.
+        address.unlink(missing_ok=True)  # left by a bot that was killed
+        # Not in data_dir, whose path may be too long for a socket.
         parent = _parent_of_socket()
         socket = Path(stack.enter_context(_temporary_directory("redis", parent))) / "redis.sock"
-        running = _Server(server, directory, socket, lock)
-        stack.push_async_callback(running.stop)
-        await running.start()
-        await stack.enter_async_context(alongside(running.keep_running(), name="embedded redis"))
+        supervisor = _Server(server, directory, socket, lock)
+        stack.push_async_callback(supervisor.stop)
+        await supervisor.start()
+        await stack.enter_async_context(alongside(supervisor.keep_running(), name="embedded redis"))
         url = f"unix://{socket}"
         address.touch(mode=0o600)
         address.write_text(url)
@@ -71,38 +72,39 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
 
 
 def running_redis(data_dir: Path) -> str | None:
-    """The URL of the server that a bot has running on `data_dir`; None when none has."""
+    """Return the URL of the server that a running bot has on `data_dir`, None without one."""
     try:
         with (data_dir / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _text_of(data_dir / _ADDRESS)
-    except OSError:  # nobody was there ever
+        return _read_if_exists(data_dir / _ADDRESS)
+    except OSError:  # no bot has ever used the directory
         return None
     return None
 
 
-def _text_of(file: Path) -> str | None:
-    """None while there is no such file, such as before the server answers."""
+def _read_if_exists(file: Path) -> str | None:
     try:
         return file.read_text()
-    except OSError:
+    except OSError:  # such as before the server answers
         return None
 
 
 async def rewrite_append_only_file(redis: Connection) -> bool:
-    """Have the server write its file anew, without what was deleted since; return whether it did
-    so in time. Raises StoreUnavailable."""
+    """Rewrite the append-only file, so that deleted data leaves the disk. Raises StoreUnavailable.
+
+    Return whether the server finished in time.
+    """
     try:
         async with asyncio.timeout(REWRITE_SECONDS):
-            await _no_rewrite(redis)  # one under way may have begun before the deletion
+            await _wait_for_rewrite(redis)  # a running rewrite may have begun before the deletion
             await redis.call("BGREWRITEAOF")
-            return await _no_rewrite(redis)
+            return await _wait_for_rewrite(redis)
     except TimeoutError:
         return False
 
 
-async def _no_rewrite(redis: Connection) -> bool:
+async def _wait_for_rewrite(redis: Connection) -> bool:
     """Wait until no rewrite runs or is scheduled. Return whether the last one succeeded."""
     while True:
         info = await redis.call("INFO", "persistence")
@@ -112,7 +114,7 @@ async def _no_rewrite(redis: Connection) -> bool:
 
 
 class _Server:
-    """The server's process, and the next one when that ends by itself."""
+    """A supervisor of the server's process, which it restarts after a crash."""
 
     def __init__(self, server: str, directory: Path, socket: Path, lock: int) -> None:
         self._server = server
@@ -122,19 +124,22 @@ class _Server:
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        """Returns once it answers."""
-        started = _start(self._server, self._directory, self._socket, self._lock)
-        # Of a process whose beginning is cancelled asyncio would wait for the end for ever.
-        starting = asyncio.create_task(started)
+        """Start the server and wait until it answers."""
+        # If the start of a subprocess is cancelled, asyncio waits for its end forever.
+        starting = asyncio.create_task(
+            _start(self._server, self._directory, self._socket, self._lock)
+        )
         try:
             await asyncio.shield(starting)
         finally:
             self._process = await starting
-        await _answers(self._process, self._socket, self._directory)
+        await _wait_until_ready(self._process, self._socket, self._directory)
 
     async def keep_running(self) -> None:
-        """Start it again, on the same data and the same socket, whenever it has ended. Raises
-        ConfigurationError when it ends again and again."""
+        """Restart the server, on the same data and socket, whenever it has ended.
+
+        Raises ConfigurationError when it ends too often.
+        """
         clock = asyncio.get_running_loop().time
         ends: list[float] = []
         while self._process is not None:
@@ -145,18 +150,18 @@ class _Server:
                     f"The Redis server ended {len(ends)} times in a minute; the reason may be in "
                     f"{self._directory / 'redis.log'}. Is the memory or the disk full?"
                 )
-            log.error("The Redis server ended by itself (%d); it is started again", code)
+            log.error("The Redis server ended unexpectedly (exit code %d); restarting it", code)
             await _dismiss_watcher(self._process)
             await self.start()
 
     async def stop(self) -> None:
-        """End it, whatever state it is in."""
+        """Stop the server, if it was started."""
         if self._process is not None:
             await _stop(self._process)
 
 
 def find_server() -> str:
-    """Path of a server to start: the wheel's, else one on PATH. Raises ConfigurationError."""
+    """Return the path of a server: the wheel's, else the one on PATH. Raises ConfigurationError."""
     for name in ("valkey-server", "redis-server"):
         if found := _from_wheel(name) or shutil.which(name):
             return found
@@ -181,12 +186,12 @@ def _temporary_directory(what: str, parent: str | None = None) -> tempfile.Tempo
 
 
 def _parent_of_socket() -> str | None:
-    """Where temporary files go, None, unless that is too long for the name of a socket."""
+    """Return the parent of the socket's directory: None (the default), or /tmp if that is too long."""
     fits = len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_PARENT
-    return None if fits else "/tmp"  # noqa: S108 - our own directory is made there
+    return None if fits else "/tmp"  # noqa: S108 - the socket gets a directory of its own there
 
 
-def _prepared(directory: Path | str) -> Path:
+def _prepare(directory: Path | str) -> Path:
     absolute = Path(directory).absolute()
     try:
         absolute.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -202,8 +207,8 @@ def _prepared(directory: Path | str) -> Path:
 
 
 def _make_private(directory: Path) -> None:
-    """Take all rights to what is kept from others: an older version, a backup or a wide umask may
-    have given them. Raises OSError for what belongs to somebody else."""
+    """Remove the permissions of other users. Raises OSError for files that another user owns."""
+    # An older version, a restored backup or a wide umask may have left such permissions.
     for folder, _, files in os.walk(directory):
         for path in (Path(folder), *(Path(folder, name) for name in files)):
             mode = path.lstat().st_mode
@@ -220,8 +225,10 @@ def _unusable(directory: Path, error: OSError) -> ConfigurationError:
 
 @asynccontextmanager
 async def _locked(directory: Path) -> AsyncGenerator[int]:
-    """Hold the directory's lock; the server inherits the open file, so that the lock is free only
-    when both are gone."""
+    """Hold the directory's lock while the body runs. Yield the file descriptor.
+
+    The server inherits the descriptor, so the lock is free only when both processes have ended.
+    """
     try:
         lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
@@ -267,18 +274,25 @@ async def _start(
     }
     arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
     return await asyncio.create_subprocess_exec(
-        *("/bin/sh", "-c", _TIED_TO_US, "sh", server, *arguments),
+        "/bin/sh",
+        "-c",
+        _SERVER_SCRIPT,
+        "sh",
+        server,
+        *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C is for us; the server goes when we are done with it
+        start_new_session=True,  # Ctrl-C must not reach the server before the bot is done with it
         pass_fds=(lock,),
     )
 
 
-async def _answers(process: asyncio.subprocess.Process, socket: Path, directory: Path) -> None:
+async def _wait_until_ready(
+    process: asyncio.subprocess.Process, socket: Path, directory: Path
+) -> None:
     try:
-        async with asyncio.timeout(START_SECONDS), _asking(socket) as client:
+        async with asyncio.timeout(START_SECONDS), _client(socket) as client:
             while process.returncode is None:
                 try:
                     await client.ping()
@@ -293,7 +307,7 @@ async def _answers(process: asyncio.subprocess.Process, socket: Path, directory:
     )
 
 
-def _asking(socket: Path) -> Redis:
+def _client(socket: Path) -> Redis:
     return Redis(unix_socket_path=str(socket), retry=Retry(NoBackoff(), 0))
 
 
@@ -311,7 +325,7 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
 
 
 async def _dismiss_watcher(process: asyncio.subprocess.Process) -> None:
-    """The server is gone, and its number may soon be another's: there is nothing left to kill."""
+    """Tell the watcher that the server has ended, before another process gets the server's pid."""
     pipe = process.stdin
     if pipe is None:
         return

@@ -1,9 +1,9 @@
-"""Takes out of Redis all that is held about a person, a thread or a workspace (reliability 15).
+"""Erasure: deletes from Redis everything about a person, a thread or a workspace.
 
-What a thread holds cannot be told apart by who said it: a model's words rest on everybody's. So a
-thread in which the person asked something is taken out whole; what people wrote is in Slack still.
-Beside these, a key goes when its name has the person's id as one of its parts, and from what many
-share (a set, a hash, an index) what names them goes.
+The data of a thread cannot be separated by person, because the model's answers build on everybody's
+messages. All data of a thread in which the person asked something is therefore deleted; the messages
+themselves remain in Slack. In addition, a key is deleted if the person's id is part of its name, and
+shared values (sets, hashes, indexes) lose the entries that name the person.
 """
 
 from __future__ import annotations
@@ -20,22 +20,27 @@ from bot.store.threads.deletions import ResponseDeletions
 from bot.store.threads.leases import Leases
 from bot.store.threads.mailbox import mailbox_keys
 
-_AT_ONCE = 500
+_SCAN_COUNT = 500
 _PARTS = re.compile(r"[:\s]")
-_OF_THREADS = {"ledger", "caller-state", "run", "request", "mailbox", "artifact", "artifacts"}
-"""Families that go by thread: elsewhere they only quote somebody."""
+_THREAD_FAMILIES = {"ledger", "caller-state", "run", "request", "mailbox", "artifact", "artifacts"}
+"""Key families that are erased by thread; in other threads they only quote the person."""
 _DECISIONS = {"lease", "paused", "channel-edits", "mcp-pins", "raise", "audit", "audit-head"}
-"""What holds for everybody, and must not end because of who once decided it; of the audit log it is
-enough that nobody knows any more who its pseudonyms are."""
-_OF_RESPONSES = {"ledger", "caller-state", "responses"}
+"""Key families that apply to everybody and stay, whoever decided them. The audit log has pseudonyms;
+to anonymize it, the link from pseudonym to person is deleted."""
+_RESPONSE_FAMILIES = {"ledger", "caller-state", "responses"}
 _RESPONSE_ID = re.compile(rb'"(?:previous_)?response_id":\s*"([^"\\]+)"')
-"""Finds ids also in values that cannot be decoded any more."""
+"""A regular expression, to find ids in damaged values as well."""
 
 
 @dataclass(slots=True)
 class Erased:
-    """How many keys went or lost something, and the ids of stored responses that were noted for
-    deletion. `busy` threads are as they were: what others asked there is under way."""
+    """The result of an erase.
+
+    - `keys`: how many keys were deleted or changed.
+    - `threads`: keys of the erased threads. `busy` threads were not erased, because requests of
+      other people are waiting or running there.
+    - `responses`: ids of stored responses that were noted for deletion at the model service.
+    """
 
     keys: int = 0
     threads: set[str] = field(default_factory=set)
@@ -45,7 +50,7 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A key of ours in its parts."""
+    """The name of a Redis key, split into its parts."""
 
     key: str
     family: str
@@ -53,17 +58,17 @@ class _Name:
 
     @property
     def is_claim_on_message(self) -> bool:
-        """Whether it says that a message, named by its channel and ts, was taken in."""
+        """Whether the key claims a message by channel and ts, so that it is processed once."""
         return self.family == "claim" and self.parts[:1] in (("message",), ("notice",))
 
     @property
     def thread(self) -> str:
-        """The thread it may belong to."""
+        """The key of the thread, if the name has one."""
         return ":".join(self.parts[:3])
 
 
 class Erasure:
-    """Safe to repeat. Take back first what waits or runs: see `bot.runs.erasure`."""
+    """Erases data; safe to repeat. `bot.runs.erasure` withdraws waiting and running requests first."""
 
     def __init__(self, redis: Connection, leases: Leases, deletions: ResponseDeletions) -> None:
         self._redis = redis
@@ -71,78 +76,83 @@ class Erasure:
         self._deletions = deletions
 
     async def threads_of(self, user: str) -> set[str]:
-        """Keys of the threads in which `user` asked something."""
+        """Return the keys of the threads in which `user` asked something."""
         return {each for each in await self._places_of(user) if not _is_direct(each)}
 
     async def person(self, user: str) -> Erased:
-        """Erase all that is held about a user (ids are unique among all workspaces), and about
-        their direct messages, whose channel's id names them as well."""
+        """Erase all data about a user (ids are unique across workspaces).
+
+        This includes their direct messages, whose channel id identifies them as well.
+        """
         places = await self._places_of(user)
-        notes = {each for each in places if _is_direct(each)}
+        conversations = {each for each in places if _is_direct(each)}
         direct = {channel for each in places if (channel := each.split(":")[1])[:1] == "D"}
-        erased = await self._threads(places - notes)
-        last = {self._redis.key("participants", each) for each in notes}
+        erased = await self._erase_threads(places - conversations)
+        last = {self._redis.key("participants", each) for each in conversations}
         await self._sweep(erased, {user, *direct}, mentioned=user, last=last)
         return erased
 
     async def thread(self, thread_key: str) -> Erased:
-        """All that is held of a thread."""
-        return await self._threads({thread_key})
+        """Erase all data of a thread."""
+        return await self._erase_threads({thread_key})
 
     async def workspace(self, team: str) -> Erased:
-        """All that is held about a workspace that took the bot out, work under way included."""
+        """Erase all data about a workspace that uninstalled the bot, including running work."""
         threads = {n.thread async for n in self._names() if n.parts[:1] == (team,)}
         async for name in self._names():
             if name.family in ("run", "request"):
                 threads.add(await self._thread_of(name))
         own = {each for each in threads if each.startswith(f"{team}:")}
-        erased = await self._threads(own, busy_too=True)
+        erased = await self._erase_threads(own, busy_too=True)
         await self._sweep(erased, {team}, mentioned=team)
         return erased
 
     async def _places_of(self, user: str) -> set[str]:
-        """Return the keys of the threads in which `user` asked something, and of their direct
-        messages as a whole, `team:channel`."""
+        """Return the keys of the threads in which `user` asked something.
+
+        The result also has `team:channel` for each direct message channel of the user.
+        """
         found = set()
         async for name in self._names():
-            if await self._is_of(name, user):
+            if await self._shows_participation(name, user):
                 found.add(await self._thread_of(name))
         return found - {""}
 
-    async def _threads(self, threads: set[str], *, busy_too: bool = False) -> Erased:
-        """Take a lease on each first, so that a worker that holds one writes nothing more; then note
-        the stored responses; remove only after that, so that a kill loses no id."""
-        busy = set() if busy_too else {each for each in threads if await self._waits(each)}
+    async def _erase_threads(self, threads: set[str], *, busy_too: bool = False) -> Erased:
+        """Erase threads: take their leases, note the stored responses, then delete the keys."""
+        busy = set() if busy_too else {each for each in threads if await self._has_requests(each)}
         threads = threads - busy
-        for thread_key in threads:
+        for thread_key in threads:  # a worker that holds an older lease can write nothing more
             await self._leases.take(thread_key)
         erased, ids = Erased(threads=threads, busy=busy), set[str]()
         async for name in self._names():
             if name.family in ("run", "request") and await self._thread_of(name) in threads:
                 ids |= {*name.parts, *await self._request_of(name)}
-            if name.family in _OF_RESPONSES and name.thread in threads:
+            if name.family in _RESPONSE_FAMILIES and name.thread in threads:
                 erased.responses |= await self._responses(name)
+        # Before any key is deleted, so that a killed process loses no id.
         failpoint("erase-noting")
         await self._deletions.add(erased.responses)
         failpoint("erase-noted")
         await self._sweep(erased, ids)
         failpoint("erase-swept")
-        # A question that came since waits in a mailbox that was empty: it stays.
+        # A request that arrived in the meantime waits in the mailbox, which was empty: keep it.
         kept = {"lease", "claim", "participants"} | (set() if busy_too else {"mailbox"})
         async for name in self._names():
             if name.thread in threads and name.family not in kept:
                 erased.keys += await self._redis.call("DEL", name.key)
                 failpoint("erase-removing")
-        # By its participants the next erase finds a thread of which something is left.
+        # Participants go late: by them the next erase finds a thread that is only partly erased.
         async for name in self._names():
             if name.thread in threads and name.family == "participants":
                 erased.keys += await self._redis.call("DEL", name.key)
-        for thread_key in threads:  # last: a missing lease refuses late writes as a newer one does
+        # The lease goes last; without a lease a thread accepts no late writes either.
+        for thread_key in threads:
             await self._redis.call("DEL", self._redis.key("lease", thread_key))
         failpoint("erase-removed")
         return erased
 
-    async def _waits(self, thread_key: str) -> bool:
+    async def _has_requests(self, thread_key: str) -> bool:
         return bool(await self._redis.call("LLEN", mailbox_keys(self._redis, thread_key)[0]))
 
     async def _sweep(
@@ -153,45 +163,51 @@ class Erasure:
         mentioned: str = "",
         last: Collection[str] = (),
     ) -> None:
-        """Everything that has one of the words as a part of its name, or names `mentioned`; not in
-        busy threads, which the next erase must still find. The keys of `last` go when all else has:
-        after a kill the next erase finds by them what is left."""
-        who = re.compile(rf'(?<!\\)[":]{re.escape(mentioned or "-")}[":]'.encode())
+        """Delete keys with one of `words` in their name, and entries of values that have one.
+
+        Entries that contain the id `mentioned` go as well. Busy threads are skipped, because the
+        next erase must find them. The keys in `last` are deleted at the end: after a kill, the next
+        erase finds the rest by them.
+        """
+        quoted_id = re.compile(rf'(?<!\\)[":]{re.escape(mentioned or "-")}[":]'.encode())
         async for name in self._names():
             if name.thread in erased.busy or name.key in last:
                 continue
             if words.intersection(name.parts) and name.is_claim_on_message:
-                erased.keys += await self._made_nameless(name.key)
+                erased.keys += await self._anonymize_claim(name.key)
             elif words.intersection(name.parts) and name.family != "lease":
                 erased.keys += await self._redis.call("DEL", name.key)
             elif name.family == "claim":
-                erased.keys += await self._emptied(name.key, words)
-            elif name.family not in _DECISIONS | _OF_THREADS:
-                erased.keys += await self._without(name.key, words, who)
+                erased.keys += await self._clear_claim(name.key, words)
+            elif name.family not in _DECISIONS | _THREAD_FAMILIES:
+                erased.keys += await self._remove_entries(name.key, words, quoted_id)
         for key in last:
             erased.keys += await self._redis.call("DEL", key)
 
-    async def _made_nameless(self, claim: str) -> bool:
-        """Keep that a message was taken in, which stands in Slack still, but not whose it was."""
+    async def _anonymize_claim(self, claim: str) -> bool:
+        """Rename a claim so that it no longer tells whose message it was. Return True."""
+        # The message remains in Slack, and without its claim catch-up would answer it.
         nameless = self._redis.nameless_claim(claim)
         await self._redis.script("rename_claim", [claim, nameless])
         return True
 
-    async def _emptied(self, key: str, words: set[str]) -> bool:
-        """Take out of a claim which request one of the words is; whether there was any. The claim itself
-        stays: its message stands in Slack still, and would be taken for one that was missed."""
+    async def _clear_claim(self, key: str, words: set[str]) -> bool:
+        """Remove the request id from a claim if it is one of `words`. Return whether it was."""
+        # The claim itself stays, for the same reason.
         holder = await self._redis.call("GET", key) or b""
         if holder.decode() not in words:
             return False
         await self._redis.call("SET", key, "", "XX", "KEEPTTL")
         return True
 
-    async def _without(self, key: str, words: set[str], who: re.Pattern[bytes]) -> bool:
-        """Take what names one of the words out of a value; whether there was any."""
+    async def _remove_entries(
+        self, key: str, words: set[str], quoted_id: re.Pattern[bytes]
+    ) -> bool:
+        """Delete the entries of a value that have one of `words`. Return whether there were any."""
 
         def names(raw: bytes) -> bool:
             parts = _PARTS.split(raw.decode("utf-8", "replace"))
-            return bool(words.intersection(parts)) or who.search(raw) is not None
+            return bool(words.intersection(parts)) or quoted_id.search(raw) is not None
 
         match (await self._redis.call("TYPE", key)).decode():
             case "string":
@@ -206,13 +222,14 @@ class Erasure:
             case "zset":
                 members = await self._redis.call("ZRANGE", key, 0, -1)
                 command, gone = "ZREM", [each for each in members if names(each)]
-            case _:  # lists are of threads
+            case _:  # lists belong to threads
                 return False
         if gone:
             await self._redis.call(command, *([] if command == "DEL" else [key]), *gone)
         return bool(gone)
 
-    async def _is_of(self, name: _Name, user: str) -> bool:
+    async def _shows_participation(self, name: _Name, user: str) -> bool:
+        """Return whether the key shows that `user` took part in its thread."""
         match name.family:
             case "participants":
                 return bool(await self._redis.call("SISMEMBER", name.key, user))
@@ -246,7 +263,7 @@ class Erasure:
         return [raw.decode("utf-8", "replace")] if raw else []
 
     async def _responses(self, name: _Name) -> set[str]:
-        """Return the ids of all stored responses that a key of `_OF_RESPONSES` names."""
+        """Return the ids of all stored responses in the value of a key of `_RESPONSE_FAMILIES`."""
         match await self._redis.call("TYPE", name.key):
             case b"set":
                 return {each.decode() for each in await self._redis.call("SMEMBERS", name.key)}
@@ -265,7 +282,7 @@ class Erasure:
         for prefix in (PREFIX, QUARANTINE):
             cursor = -1
             while cursor:
-                scan = ("SCAN", max(cursor, 0), "MATCH", f"{prefix}:*", "COUNT", _AT_ONCE)
+                scan = ("SCAN", max(cursor, 0), "MATCH", f"{prefix}:*", "COUNT", _SCAN_COUNT)
                 cursor, keys = await self._redis.call(*scan)
                 for name in _split(prefix, keys):
                     yield name
@@ -279,7 +296,7 @@ def _split(prefix: str, keys: Iterable[bytes]) -> Iterable[_Name]:
 
 
 def _is_direct(place: str) -> bool:
-    """Return whether `place` names somebody's direct messages as a whole, and no thread."""
+    """Return whether `place` is `team:channel` of a direct message, not a thread key."""
     return place.count(":") == 1
 
 

@@ -1,4 +1,4 @@
-"""Kept values are JSON of pydantic models that say their version."""
+"""Stored values: versioned pydantic models as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUARANTINE_SECONDS = 30 * 86_400
 
 
 def decode(model: type[M], raw: bytes) -> M:
-    """Raises CorruptValue when `raw` is damaged, or from a newer version of this program."""
+    """Decode `raw`. Raises CorruptValue when it is damaged or from a newer version of the bot."""
     try:
         value = model.model_validate_json(raw)
     except ValidationError as error:
@@ -37,8 +37,10 @@ async def load(
     renew: int | None = None,
     read: Callable[[type[M], bytes], M] = decode,
 ) -> M | None:
-    """The value at `key`, kept for another `renew` seconds. One that cannot be read is set aside,
-    and CorruptValue raised."""
+    """Return the value at `key`, None without one. With `renew`, keep it for so many more seconds.
+
+    A value that cannot be read is set aside, and CorruptValue raised.
+    """
     raw = await redis.call("GETEX", key, "EX", renew) if renew else await redis.call("GET", key)
     if raw is None:
         return None
@@ -50,7 +52,7 @@ async def load(
 
 
 async def set_aside(redis: Connection, key: str) -> None:
-    """Move what is at `key` out of the way, for somebody to look at."""
+    """Move the value at `key` to the quarantine, where an operator can look at it."""
     aside = QUARANTINE + key.removeprefix(PREFIX)
     await redis.script("set_aside", [key, aside], QUARANTINE_SECONDS)
     log.error("A kept value cannot be read and was moved to %s", aside)

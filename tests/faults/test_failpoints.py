@@ -123,9 +123,9 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "__init__.py:Stores.takes_writes": "a mark that says nothing",
     **{
         f"erase.py:Erasure.{name}": "an operator's; begun again it erases what is left"
-        for name in ("_emptied", "_made_nameless", "_names", "_sweep", "_without")
+        for name in ("_anonymize_claim", "_clear_claim", "_names", "_remove_entries", "_sweep")
     },
-    "erase.py:Erasure._threads": ("erase-noted", "erase-removing"),
+    "erase.py:Erasure._erase_threads": ("erase-noted", "erase-removing"),
     "deletions.py:ResponseDeletions.add": ("erase-noting", "erase-noted"),
     "deletions.py:ResponseDeletions.all": "renews a term",
     "audit.py:AuditLog._add": "written before what it tells of, or beside it by the same script",
