@@ -1,1 +1,1 @@
-"""Events from Slack: whether they are for the bot, who sent them, and what they say."""
+"""Intake of Slack events: addressing, permission checks, and conversion into requests."""

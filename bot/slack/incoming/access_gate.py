@@ -1,4 +1,4 @@
-"""Who may do what in a workspace, decided from who they are there."""
+"""Permission checks of one workspace, from a person's role in Slack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.slack.incoming.people import People
 
 @dataclass(frozen=True, slots=True)
 class AccessGate:
-    """Of one workspace, `team`."""
+    """The permission checks of one workspace, `team`."""
 
     team: str
     people: People
@@ -21,18 +21,20 @@ class AccessGate:
     channels: Channels
 
     async def settings(self, channel: str) -> ChannelSettings:
-        """How the bot behaves in a channel."""
+        """Return the bot's settings in a channel."""
         return await self.channels.of(self.team, channel)
 
     async def asker(self, user: str, channel: str) -> Person:
-        """Who asks in a channel. Raises NotPermitted with a sentence for them when they may not."""
+        """Return the person, if they may ask in the channel. Raises NotPermitted with a sentence."""
         person = await self.people.find(user)
         self.policy.may_ask(person, await self.settings(channel))
         return person
 
     async def asker_somewhere(self, user: str) -> Person:
-        """Who asks in direct messages or in some channel. Raises NotPermitted with a sentence for
-        them when there is no place in which they may."""
+        """Return the person, if they may ask in direct messages or in any channel.
+
+        Raises NotPermitted with a sentence for the person.
+        """
         try:
             return await self.asker(user, "")
         except NotPermitted:
@@ -42,8 +44,7 @@ class AccessGate:
             raise
 
     async def admin(self, user: str) -> Person:
-        """Who administers, as Slack knows them now. Raises NotPermitted with a sentence for
-        everybody else."""
+        """Return the person, if Slack now says that they are an admin. Raises NotPermitted."""
         person = await self.people.find_now(user)
         self.policy.may_administer(person)
         return person

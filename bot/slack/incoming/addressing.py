@@ -1,4 +1,4 @@
-"""Which posts are for the bot: those to it alone, with a mention, and replies in threads that it follows."""
+"""Rules for which messages are for the bot: direct messages, mentions, and followed threads."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ _KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
 
 
 class ThreadAskers(Protocol):
-    """What is kept of threads."""
+    """The stored participants of threads."""
 
     async def participants(self, thread_key: str) -> frozenset[str]:
-        """Who asked the bot something in that thread; nobody where it has no part."""
+        """Return the users who asked the bot in a thread; empty when nobody did."""
 
 
 class Addressing:
-    """Follows a thread without mentions as long as one person alone talks with the bot there."""
+    """The addressing rules of one workspace.
+
+    Without mentions the bot follows a thread, by default, while only one person talks to it there.
+    """
 
     def __init__(
         self, identity: Identity, clients: Clients, gate: AccessGate, threads: ThreadAskers
@@ -39,7 +42,7 @@ class Addressing:
         self._crowds: OrderedDict[str, None] = OrderedDict()  # keys of threads
 
     async def entry(self, event: Event) -> Entry | None:
-        """By which rule the post is for the bot; None when it is not. Raises SlackUnavailable."""
+        """Return the rule by which a message is for the bot, or None. Raises SlackUnavailable."""
         if is_direct(event):
             return Entry.DIRECT_MESSAGE
         if event["type"] == "app_mention" or mentions(str(event.get("text")), self._identity.user):
@@ -50,8 +53,11 @@ class Addressing:
         return Entry.THREAD_REPLY if await self._follows(event) else None
 
     async def misses(self, event: Event) -> bool:
-        """Whether a reply stands right below what the bot said, and is not for it only because several
-        people write in the thread. Raises SlackUnavailable."""
+        """Return whether a reply directly follows a message of the bot in a thread of several people.
+
+        The bot ignores such a reply only because several people write there. Raises
+        SlackUnavailable.
+        """
         if self._key(event) not in self._crowds:
             return False
         replies = await self._replies(event)
@@ -59,7 +65,7 @@ class Addressing:
         return above[-1:] == [self._identity.user]
 
     async def _follows(self, event: Event) -> bool:
-        """Whether a reply without a mention is for the bot, in a thread that it is part of."""
+        """Return whether the bot follows the thread of a reply without a mention."""
         askers = await self._threads.participants(self._key(event))
         if not askers:
             return False
@@ -75,15 +81,19 @@ class Addressing:
         return self._key(event) in self._crowds or is_to_others(str(event.get("text")))
 
     def _was_there(self, event: Event, replies: Sequence[Event]) -> bool:
-        """Whether the bot had written in the thread, or was mentioned there, when the post was written:
-        one that is found later, in the history, was not for a bot that came in between."""
+        """Return whether the bot had written, or was mentioned, in the thread before the message.
+
+        A message that is found later in the history was not for a bot that joined after it.
+        """
         me = self._identity.user
         above = (m for m in replies if float(m["ts"]) < float(event["ts"]))
         return any(m.get("user") == me or mentions(str(m.get("text")), me) for m in above)
 
     def _alone(self, event: Event, askers: frozenset[str], replies: Sequence[Event]) -> bool:
-        """True when nobody but the author has written or asked in the thread. Once several people
-        have, they may be talking with each other: the bot waits to be mentioned."""
+        """Return whether only the author has written or asked in the thread.
+
+        Several people may be talking to each other, so the bot then waits for a mention.
+        """
         speakers = {m.get("user") for m in replies if not m.get("bot_id")}
         if speakers | askers <= {event["user"], self._identity.user, SLACKBOT, None}:
             return True
@@ -93,7 +103,7 @@ class Addressing:
         return False
 
     async def _replies(self, event: Event) -> Sequence[Event]:
-        """The thread of a post, oldest first."""
+        """Return the messages of the thread, oldest first. Raises SlackUnavailable."""
         try:
             page = await self._clients.reads.conversations_replies(
                 channel=event["channel"], ts=event["thread_ts"], limit=1000
@@ -103,5 +113,5 @@ class Addressing:
         return list(page["messages"])
 
     def _key(self, event: Event) -> str:
-        """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
+        """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""
         return f"{self._identity.team}:{event['channel']}:{event['thread_ts']}"

@@ -1,4 +1,4 @@
-"""What somebody has open beside the bot's pane, as Slack tells it ("app context")."""
+"""Slack's app context: the channel that a person has open beside the bot's pane."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ _CHANNEL = "slack#/types/channel_id"
 
 
 def channel_beside(context: Mapping[str, Any] | None) -> str | None:
-    """The id of the channel in a context (`app_context` of a message, `context` of
-    app_context_changed); None when there is none."""
+    """Return the id of the channel in an app context; None when it has none.
+
+    The context is `app_context` of a message or `context` of app_context_changed.
+    """
     for entity in (context or {}).get("entities") or ():
         if entity.get("type") == _CHANNEL and entity.get("value"):
             return str(entity["value"])

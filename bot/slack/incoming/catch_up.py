@@ -1,9 +1,9 @@
-"""Finds what was asked while nothing listened, in the history of the bot's conversations.
+"""Recovery of messages that arrived while the bot was down, from Slack's history.
 
-Slack delivers an event again for some minutes, and then never. What is found here goes the way of
-every message, through intake. What intake has seen is known by its claim or note, and is not judged
-again: rules may have changed since. Where Redis is new or has lost everything, what was answered
-is known by what we wrote in the thread after it.
+Slack redelivers an event for some minutes only. A missed message goes through intake like every
+other. Intake leaves a claim or a notice for each message it has seen, so that none is handled
+twice, even if rules have changed since. When Redis is empty, a later message of the bot in the
+thread shows that a message was answered.
 """
 
 from __future__ import annotations
@@ -29,20 +29,23 @@ from bot.store import CatchUpStore, CatchUpTurn
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 15.0
-"""How often a process asks whether it is its turn: one command of Redis."""
+"""Seconds between attempts of a process to take its turn, each one Redis command."""
 
 LATE_SECONDS = 60.0
-"""An answer to an older message says that it comes late."""
+"""Age of a message in seconds from which the answer says that it is late."""
 
-_OVERLAP = 120.0  # seconds read again before the last mark: Slack may show a message a little late
+_OVERLAP = 120.0  # seconds read again before the last mark, as Slack may show a message late
 
 IsKnown = Callable[[str, str, str], Awaitable[bool]]
-"""Whether intake has seen a message (team, channel, ts), and done what there was to do."""
+"""Returns whether intake has handled a message, by its team, channel and ts."""
 
 
 class CatchUpSettings(BaseModel):
-    """`[catch_up]` in bot.toml. `every_minutes` 0 never looks; `look_back_minutes` bounds how old
-    a question may be that is still answered."""
+    """The `[catch_up]` table of bot.toml.
+
+    `every_minutes` is the interval; 0 turns the search off. `look_back_minutes` is the maximum age
+    of a question that is still answered.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,7 +54,10 @@ class CatchUpSettings(BaseModel):
 
 
 class CatchUp:
-    """Looks when the process starts, then every few minutes; one process of all at a time."""
+    """A periodic search of one workspace's history, in one process at a time.
+
+    The first search is at the start of the process.
+    """
 
     def __init__(
         self,
@@ -66,7 +72,7 @@ class CatchUp:
         pace: float = PACE,
     ) -> None:
         self._every = settings.every_minutes * 60
-        # What was taken in longer ago than that would be taken for new.
+        # Claims expire, so an older message would look as if intake had never seen it.
         self._look_back = min(settings.look_back_minutes * 60, turns.remembered - _OVERLAP)
         self._client = client
         self._identity = identity
@@ -80,12 +86,12 @@ class CatchUp:
         self._pace = pace
 
     async def run(self) -> None:
-        """Go on until cancelled. Trouble is logged, and it is tried again at the next turn."""
+        """Search until cancelled. Errors are logged, and the next turn tries again."""
         clock = asyncio.get_running_loop().time
         listening_since = clock()
         while True:
             try:
-                # A turn that began since we listen has seen all that we can have missed.
+                # A turn that began after this process started listening has covered every gap.
                 age = min(clock() - listening_since, self._every)
                 async with self._turns.turn(self._identity.team, least_age=age) as turn:
                     if turn is not None:
@@ -99,8 +105,10 @@ class CatchUp:
             await asyncio.sleep(min(LOOK_SECONDS, self._every))
 
     async def _look(self, turn: CatchUpTurn) -> None:
-        """The conversations that were not looked at for longest come first, so that those which
-        one turn has no time for are the first of the next."""
+        """Search all conversations, the least recently searched first.
+
+        Conversations for which a turn has no time are then the first of the next turn.
+        """
         clock = asyncio.get_running_loop().time
         deadline = clock() + self._every
         oldest = time.time() - self._look_back
@@ -128,9 +136,8 @@ class CatchUp:
                 await self._intake.message(
                     event, f"history:{channel}:{message['ts']}", late=is_late
                 )
-            for (
-                thread
-            ) in unfinished:  # after what was missed: a thread that is asked anew is not idle
+            # Only now, because a missed question makes its thread active again.
+            for thread in unfinished:
                 await self._orphans.end(channel, thread, history)
         except (LeaseLost, StoreUnavailable):
             raise
@@ -142,8 +149,10 @@ class CatchUp:
     async def _missed(
         self, channel: str, history: History, mark: float
     ) -> tuple[list[Message], list[str], float]:
-        """What intake has not seen, oldest first; the threads that may hold orphans; and until when
-        that is all."""
+        """Return the unseen messages, the threads that may hold orphans, and the time of the search.
+
+        Messages are oldest first. The time is Slack's, in seconds since the epoch.
+        """
 
         def since(now: float) -> float:
             return max(mark - _OVERLAP, now - self._look_back)
@@ -172,7 +181,7 @@ class CatchUp:
         return missed, unfinished, now
 
     async def _is_settled(self, channel: str, root: Message) -> bool:
-        """True for a thread of one question, which was taken in, and our answers to it."""
+        """Return whether a thread is one question that intake has seen, and the bot's replies."""
         only_we = set(root.get("reply_users") or ()) == {self._identity.user}
         return only_we and await self._is_seen(channel, root["ts"])
 
@@ -181,13 +190,13 @@ class CatchUp:
 
 
 def _joined(messages: Sequence[Message], bot: str) -> float:
-    """When the bot was added, if that is so recent: what was written before was not for it to see."""
+    """Return when the bot joined the channel, as older messages were not for it; 0.0 if unknown."""
     joins = (each for each in messages if each.get("subtype") == "channel_join")
     return max((float(each["ts"]) for each in joins if each.get("user") == bot), default=0.0)
 
 
 def _answered(messages: Sequence[Message], bot: str) -> set[str]:
-    """The messages after which the bot wrote something in their thread, other than that it works."""
+    """Return the ts of messages that precede a finished message of the bot in their thread."""
     last: dict[str, float] = {}
     for each in messages:
         if each.get("user") == bot and not message_metadata.is_under_way(each):
@@ -201,7 +210,7 @@ def _answered(messages: Sequence[Message], bot: str) -> set[str]:
 
 
 def _as_event(message: Message, conversation: Message, bot: str) -> Message:
-    """The event that Slack would have sent."""
+    """Return the event that Slack would have sent for a message of the history."""
     is_direct = bool(conversation.get("is_im"))
     mentioned = mentions(str(message.get("text") or ""), bot) and not is_direct
     return {

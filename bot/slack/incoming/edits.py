@@ -1,10 +1,9 @@
-"""Edits and deletions of what people wrote.
+"""Edits and deletions of questions.
 
-An edited question that waits is asked in its new words; one that is worked on is begun anew, in the
-same message; one that was answered has its answer revised in place. Within an hour, five times:
-after that people have read the answer. Deleting a question that has no answer yet takes it back, and
-what the bot had posted for it goes as well. An answer that is up stays, as others may rest on it, and
-says that its question is gone.
+An edited question replaces the waiting one, restarts the running one in the same message, or
+revises the posted answer in place. That is possible five times within an hour; later, people have
+read the answer. Deleting a question without an answer withdraws it, with everything that the bot
+posted for it. A posted answer stays, as others may rely on it, and says that its question is gone.
 """
 
 from __future__ import annotations
@@ -34,35 +33,38 @@ log = logging.getLogger(__name__)
 Event = Mapping[str, Any]
 
 _EDIT = "_edit"
-"""Stands in the id of an edited request, after that of the first."""
+"""Separates the id of the original request from the time of the edit in an edited request's id."""
 
 _SECONDS = 3_600.0
 _TIMES = 5
 
 
-class Asked(Protocol):
-    """What was asked with messages."""
+class RequestRevisions(Protocol):
+    """The requests that messages made, and operations to replace or withdraw them."""
 
     async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
-        """How it stands with what a message asked; None when it asked nothing, or nothing is known of
-        it any more."""
+        """Return the request of a message and its state; None when there is none, or no longer."""
 
     async def answers_to(self, team: str, channel: str, ts: str) -> Sequence[tuple[str, bool]]:
-        """The messages that answer what the message `ts` asked, by their ts, and whether they answer
-        that alone."""
+        """Return the ts of each answer to the message `ts`, and whether it answers only that."""
 
     async def supersede(self, old: EditScope, new: Request) -> None:
-        """`new`, which was taken in, takes the place of `old`. Safe to repeat."""
+        """Replace `old` by `new`, which is already stored. Safe to repeat."""
 
     async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
-        """Take back what a message asked, waiting or running."""
+        """Withdraw the request of a message, whether it is waiting or running."""
 
 
 class Edits:
-    """Turns them into requests, or takes requests back."""
+    """The handlers of edited and deleted messages in one workspace."""
 
     def __init__(
-        self, identity: Identity, clients: Clients, gate: AccessGate, intake: Intake, asked: Asked
+        self,
+        identity: Identity,
+        clients: Clients,
+        gate: AccessGate,
+        intake: Intake,
+        asked: RequestRevisions,
     ) -> None:
         self._identity = identity
         self._clients = clients
@@ -71,7 +73,7 @@ class Edits:
         self._asked = asked
 
     async def changed(self, event: Event, event_id: str) -> None:
-        """A message changed. Unfurls change messages as well, and are no edits."""
+        """Handle message_changed. Ignores link previews, which change a message without an edit."""
         now: Event = event.get("message") or {}
         before: Event = event.get("previous_message") or {}
         if now.get("subtype") == "tombstone":  # a deleted message that has replies
@@ -89,7 +91,7 @@ class Edits:
             await self._intake.message({**post, "type": "app_mention"}, event_id)
 
     async def deleted(self, event: Event) -> None:
-        """Who deletes a question takes it back."""
+        """Withdraw the question of a deleted message, and mark its answers."""
         before: Event = event.get("previous_message") or {}
         ts = event.get("deleted_ts") or before.get("ts")
         if not ts or before.get("bot_id") or not before.get("user"):
@@ -103,7 +105,7 @@ class Edits:
         await self._asked.withdraw(key, str(ts), str(before["user"]))
 
     async def _say_deleted(self, channel: str, ts: str, sentence: str) -> None:
-        """Above an answer; nobody asks again from there what somebody took back."""
+        """Put `sentence` above an answer, and remove the buttons that would ask its question again."""
         said = context(sentence).block
         try:
             page = await self._clients.reads.conversations_replies(channel=channel, ts=ts)

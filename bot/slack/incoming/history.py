@@ -1,4 +1,4 @@
-"""What Slack's history holds: the bot's conversations, their messages and threads, unhurriedly."""
+"""Rate-limited reads of the bot's conversations, their messages and threads."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from bot.slack.transport.client import server_time
 Message = Mapping[str, Any]
 
 PACE = 1.5
-"""Seconds between calls: 40 a minute, of the 50 that Tier 3 gives each method."""
+"""Seconds between calls: 40 a minute, where Slack's Tier 3 allows 50 for each method."""
 
 _PAGE = 100
-_PAGES = 5  # of a channel or a thread: what goes beyond in a few minutes is no conversation
+_PAGES = 5  # of a channel or a thread; more in a few minutes is not a conversation of people
 _KINDS = "public_channel,private_channel,mpim,im"
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Reads for one turn; `hold` is called after each call to Slack, and ends the reading by
-    raising. Raises SlackApiError and TRANSPORT_ERRORS."""
+    """A reader of Slack's history for one catch-up turn.
+
+    `hold` renews the turn after each call to Slack, and raises when the turn is lost. `pace` is in
+    seconds. Methods raise SlackApiError and TRANSPORT_ERRORS.
+    """
 
     client: AsyncWebClient
     hold: Callable[[], Awaitable[None]]
     pace: float = PACE
 
     async def conversations(self) -> AsyncGenerator[Message]:
-        """Those the bot is in."""
+        """Yield the conversations that the bot is in."""
         cursor: str | None = None
         while True:
             page = await self._paced(
@@ -49,8 +52,11 @@ class History:
     async def recent(
         self, channel: str, since: Callable[[float], float]
     ) -> tuple[list[Message], float]:
-        """What a channel shows, newest first, back to `since` of Slack's time of now, which is
-        returned too. It is at least a page: of older threads that one tells the latest reply."""
+        """Return the channel's messages, newest first, and Slack's current time.
+
+        `since` takes that time and returns how far back to read, both in seconds since the epoch.
+        At least one page is read, because it also has the latest reply of older threads.
+        """
         found: list[Message] = []
         cursor: str | None = None
         now: float | None = None
@@ -69,7 +75,7 @@ class History:
         return found, now
 
     async def replies(self, channel: str, root: str, since: float) -> list[Message]:
-        """A thread's replies after `since`, oldest first."""
+        """Return a thread's replies after `since` (seconds since the epoch), oldest first."""
         found: list[Message] = []
         cursor: str | None = None
         for _ in range(_PAGES):

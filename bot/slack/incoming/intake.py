@@ -1,7 +1,7 @@
-"""From a message event to a request that is safe in the mailbox, or to a rule that ignores it.
+"""Intake of messages: each becomes a request stored in the mailbox, or is ignored by a rule.
 
-Whatever raises here leaves the event unacknowledged, and Slack delivers it again. What Redis did
-not take is tried again here as well, in the order of its thread.
+An exception leaves the event unacknowledged, so Slack delivers it again. While Redis is
+unavailable the event is also retried here, in the order of its thread.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from bot.slack.transport.workspaces import Slack
 
 
 class Threads(Protocol):
-    """What is kept of threads."""
+    """The stored participants of threads, and notices already given."""
 
     async def participants(self, thread_key: str) -> frozenset[str]:
-        """Who asked the bot something in that thread; nobody where it has no part."""
+        """Return the users who asked the bot in a thread; empty when nobody did."""
 
     async def first_notice(self, team: str, channel: str, ts: str) -> bool:
-        """True once for each message: a redelivered one is not told the same again."""
+        """Return True once for each message, so that a redelivery gives no second notice."""
 
     async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
-        """Whether `first_notice` was asked of the message."""
+        """Return whether `first_notice` was called for the message."""
 
 
 class PendingApprovals(Protocol):
-    """What runs wait for people to decide, so that all behind them waits as well."""
+    """The approvals that runs are waiting for, and that block later requests of their threads."""
 
     async def pending(self, team: str, channel: str, thread: str | None) -> Sequence[Approval]:
-        """What the run of a thread waits for; without one, the runs of all threads of the channel."""
+        """Return the pending approvals of a thread, or of the whole channel without `thread`."""
 
     async def approvals_in_dm(self, team: str, user: str) -> Sequence[tuple[Approval, str]]:
-        """What runs elsewhere ask `user` with a card in their direct messages, and its ts."""
+        """Return the approvals with a card in the direct messages of `user`, and the cards' ts."""
 
 
 class Intake:
-    """Turns messages into requests."""
+    """The message handler of one workspace, which turns messages into requests."""
 
     def __init__(
         self,
@@ -88,8 +88,10 @@ class Intake:
         self.retries = retries
 
     async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:
-        """A post, as `message` or `app_mention`: Slack sends both for one mention. A `late` one
-        was found after nothing had listened."""
+        """Handle a `message` or `app_mention` event; Slack sends both for one mention.
+
+        `late` marks a message that was found in the history after the bot had been down.
+        """
         if not is_of_a_person(event, self._identity.user):
             return
         thread, when = event.get("thread_ts") or event["ts"], float(event["ts"])
@@ -115,9 +117,9 @@ class Intake:
         if entry is None:
             if event.get("thread_ts"):
                 await self._ask_for_a_mention(event)
-                await self._is_first_notice(event)  # it stays so, whoever finds it later
+                await self._is_first_notice(event)  # so that catching up ignores it as well
             return
-        # For a mention in a channel two events come; only one of them is answered directly.
+        # Slack sends two events for a mention in a channel; only one of them is answered directly.
         speaks = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
         try:
             person = await self._gate.asker(event["user"], event["channel"])
@@ -140,9 +142,11 @@ class Intake:
         return what(str(event.get("text") or ""), self._identity.user)
 
     async def _stop(self, event: Event) -> bool:
-        """The word stop, typed alone, is no question, whether or not something runs: False for "cancel
-        it" where nothing does. In a direct message outside a thread it is meant for all that runs
-        there."""
+        """Stop runs for a message that only says stop. Return whether the message is handled.
+
+        "Stop" alone is never a question; "cancel it" is a request where nothing runs, so the result
+        is then False. In a direct message outside a thread it stops every run of the conversation.
+        """
         channel, thread = event["channel"], event.get("thread_ts")
         of_else = self._says(event, may_be_of_else)
         if of_else and await self._stopping.is_request(channel, event["ts"]):
@@ -165,14 +169,14 @@ class Intake:
         return True
 
     async def accept(self, request: Request, event_id: str) -> bool:
-        """Keep the request; then, beside the acknowledgement, show that it was understood."""
+        """Store the request, and show its first status in the background. Return whether it is new."""
         new = await self._submit(request, event_id)
         if new:
             self._background.start(self._begin(request), "first status")
         return new
 
     async def _begin(self, request: Request) -> None:
-        """The first status; who asks behind a run that waits for people is told what they wait for."""
+        """Show the first status, or tell the asker which approvals block the thread."""
         pending: Sequence[Approval] = ()
         if not request.opens_thread:
             pending = await self._questions.pending(request.team, request.channel, request.thread)
@@ -183,17 +187,18 @@ class Intake:
             self._tell(request.channel, request.thread, request.user, said)
 
     async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
-        """Put on record that somebody was not let in."""
+        """Write a refusal to the audit trail."""
         await self._record([refused(self._identity.team, user, refusal.reason, channel=channel)])
 
     def thread_key(self, channel: str, thread: str) -> str:
-        """As `Request.thread_key`: the team is the bot's own, in shared channels too."""
+        """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""
         return f"{self._identity.team}:{channel}:{thread}"
 
     async def _ask_for_a_mention(self, event: Event) -> None:
-        """Where something waits for a decision, a reply among others may be a change of it, and right
-        below an answer it may be meant for the bot: who asked there is told, once, that the bot waits
-        to be mentioned."""
+        """Tell an asker once that the bot waits for a mention in a thread of several people.
+
+        The reply may be meant for the bot when an approval is pending, or directly below an answer.
+        """
         channel, thread, user = event["channel"], event["thread_ts"], event["user"]
         team, notice = self._identity.team, f"{thread}:{user}"
         asked = user in await self._threads.participants(self.thread_key(channel, thread))
@@ -211,9 +216,11 @@ class Intake:
             self._tell(*_from(event), said)
 
     async def _is_left_to_the_buttons(self, event: Event) -> bool:
-        """Whether it is a yes, and no more, of who is asked or who wanted it. A yes is given with the
-        buttons of the card, which show what it is to; typed, it may be meant for somebody else. So
-        it changes nothing, and who typed it is told."""
+        """Return whether the message is only a yes to a pending approval, and tell its author so.
+
+        Only the buttons of the card approve, because they show what is approved. A typed yes may be
+        meant for another person, so it changes nothing.
+        """
         if event.get("files") or not self._says(event, is_yes):
             return False
         team, channel, thread = self._identity.team, event["channel"], event.get("thread_ts")
@@ -232,8 +239,7 @@ class Intake:
         return True
 
     async def _asked_here(self, event: Event) -> list[Approval]:
-        """What runs elsewhere ask the author with a card in this direct message; in a thread, what
-        the card that it stands below asks."""
+        """Return the approvals with a card in this direct message, or above this thread."""
         cards = await self._questions.approvals_in_dm(self._identity.team, event["user"])
         return [each for each, ts in cards if event.get("thread_ts") in (None, ts)]
 
@@ -241,11 +247,11 @@ class Intake:
         return await self._threads.first_notice(self._identity.team, event["channel"], event["ts"])
 
     async def question(self, text: str) -> str:
-        """The question in a message's text."""
+        """Return the question in a message's text, as people read it."""
         return await question_from(text, bot=self._identity.user, name_of=self._name_of)
 
     async def mentioned(self, text: str) -> tuple[Mention, ...]:
-        """Whom a message mentions, beside the bot."""
+        """Return the mentions in a message, except those of the bot."""
         return await mentions_from(text, bot=self._identity.user, name_of=self._name_of)
 
     async def _request(
@@ -275,7 +281,7 @@ class Intake:
         return await self._access.place(channel, otherwise="") if channel else ""
 
     def _help(self, event: Event) -> None:
-        """Answer a post without a question."""
+        """Answer a message without a question with what can be asked."""
         told = self._clients.writes.chat_postMessage(
             channel=event["channel"],
             thread_ts=event.get("thread_ts") or event["ts"],
@@ -286,7 +292,7 @@ class Intake:
         self._background.start(told, "saying what can be asked")
 
     def _tell(self, channel: str, thread: str | None, user: str, sentence: str) -> None:
-        """Say something to one person alone."""
+        """Post a sentence that only `user` sees."""
         told = self._clients.writes.chat_postEphemeral(
             channel=channel, user=user, thread_ts=thread, text=sentence
         )
@@ -294,5 +300,5 @@ class Intake:
 
 
 def _from(event: Event) -> tuple[str, str | None, str]:
-    """Channel, thread and author."""
+    """Return the channel, thread and author of a message."""
     return event["channel"], event.get("thread_ts"), event["user"]

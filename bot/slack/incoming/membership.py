@@ -1,4 +1,4 @@
-"""What a person may see of a channel: never more than they see without us."""
+"""Channel visibility: through the bot nobody sees more than Slack itself shows them."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ _MOST, _SECONDS = 5_000, 600.0  # channels whose names are remembered, and for h
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A conversation as the bot sees it. `open` ones are public in the workspace; in `shared` ones
-    there are people of other organisations, or they are invited."""
+    """A conversation as the bot sees it.
+
+    `open` means public in the workspace; `shared` means that people of other organisations are
+    members or invited.
+    """
 
     id: str
     name: str
@@ -33,19 +36,22 @@ class Channel:
 
     @property
     def takes_answers(self) -> bool:
-        """Whether the bot can write there."""
+        """Whether the bot can write in the channel."""
         return self.bot_is_in and not self.archived
 
 
 class ChannelMembership:
-    """Asks Slack each time: somebody may have left a channel a minute ago."""
+    """Look-ups of channels and members, uncached because a person may just have left a channel.
+
+    Only names are cached, for ten minutes.
+    """
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
         self._places: TTLCache[str, Channel] = TTLCache(_MOST, _SECONDS)
 
     async def channel(self, channel: str) -> Channel | None:
-        """The channel; None when the bot cannot see it at all."""
+        """Return the channel; None when the bot cannot see it. Raises SlackApiError."""
         try:
             found = (await self._client.conversations_info(channel=channel))["channel"]
         except SlackApiError as error:
@@ -64,15 +70,14 @@ class ChannelMembership:
         )
 
     async def place(self, channel: str, otherwise: str = "a channel") -> str:
-        """What the channel is called in a sentence, `otherwise` where the bot cannot see it;
-        remembered for a while, as a name is only a courtesy."""
+        """Return the channel's name for a sentence; `otherwise` where the bot cannot see it."""
         found = await self._remembered(channel)
         if found is None:
             return otherwise
         return "a direct message" if found.direct else f"#{found.name}"
 
     async def open_name(self, channel: str) -> str:
-        """The name of a public channel; its id where it is none, or cannot be seen."""
+        """Return the name of a public channel; the id of any other channel."""
         found = await self._remembered(channel)
         return found.name if found and found.open else channel
 
@@ -88,7 +93,7 @@ class ChannelMembership:
         return found
 
     async def is_member(self, user: str, channel: str) -> bool:
-        """True when `user` is in `channel`."""
+        """Return whether `user` is a member of `channel`."""
         cursor: str | None = None
         while True:
             page = await self._client.conversations_members(
@@ -101,7 +106,7 @@ class ChannelMembership:
                 return False
 
     async def may_see(self, person: Person, channel: Channel) -> None:
-        """Raises NotPermitted unless `person` sees `channel` and the bot is in it."""
+        """Raise NotPermitted unless `person` can see `channel` and the bot is in it."""
         if not channel.bot_is_in:
             raise NotPermitted("I am not in that channel.")
         if channel.open and person.kind is PersonKind.MEMBER:

@@ -1,8 +1,7 @@
-"""All that a message says.
+"""Text of a message, including blocks and attachments.
 
-People write text. Other apps say what they have to say in blocks and attachments, often beside no
-text at all, and a forwarded message is an attachment of the one that forwards it. What others sent
-may have any form: what is not as documented is left out.
+People write text. Other apps often put everything in blocks and attachments, and a forwarded
+message is an attachment. Parts that differ from Slack's documentation are ignored.
 """
 
 from __future__ import annotations
@@ -17,23 +16,25 @@ from bot.slack.render.parts import shortened
 
 Object = Mapping[str, Any]
 
-_MOST = 8_000  # characters of what stands in blocks, or in attachments
+_MOST = 8_000  # characters of all blocks, and of all attachments
 
 
 def said_in(message: Object) -> str:
-    """Its words, and what is attached to it, in Slack's markup."""
+    """Return the text of a message and of its attachments, in Slack's markup."""
     return _joined((_own(message), attached_to(message)), "\n\n")
 
 
 def attached_to(message: Object) -> str:
-    """What is forwarded with a message, or was attached by an app, in Slack's markup. Previews of
-    links are left out: nobody said that."""
+    """Return the text of forwarded messages and of apps' attachments, in Slack's markup.
+
+    Link previews are left out, because nobody wrote them.
+    """
     shown = (each for each in _objects(message.get("attachments")) if not _is_preview(each))
     return shortened(_joined(map(_attachment, shown), "\n\n"), _MOST)
 
 
 def file_refs(files: Any) -> tuple[FileRef, ...]:
-    """The files of a message, as far as Slack says anything about them."""
+    """Return the files of a message, without deleted and hidden ones."""
     return tuple(
         FileRef(
             id=str(file["id"]),
@@ -82,7 +83,7 @@ def _attachment(each: Object) -> str:
 
 
 def _forwarded(each: Object) -> str:
-    """Its files by their ids: whoever asks for one is asked whether they may read it."""
+    """Return the text of a forwarded message; its files by id, as access is checked on reading."""
     inside = (one.get("message") for one in _objects(each.get("message_blocks")))
     blocks = _joined((_blocks(one.get("blocks")) for one in _objects([*inside])), "\n")
     files = (
@@ -129,7 +130,7 @@ _BY_KIND: dict[str, Callable[[Object], str]] = {
 
 
 def _inner(part: Any) -> str:
-    """A text object, an image beside text, or a cell."""
+    """Return the text of a text object, an inline image, or a table cell."""
     if not isinstance(part, Mapping):
         return ""
     if part.get("type") == "rich_text":
@@ -156,7 +157,7 @@ def _run(run: Object) -> str:
 
 
 _NAMED = {"user_id": "<@{}>", "channel_id": "<#{}>", "name": ":{}:"}
-"""What a run of rich text names, by the key of the name: a person, a channel, an emoji."""
+"""The markup of a rich-text element that names a person, a channel or an emoji, by its key."""
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What an event says of the post that it is about."""
+"""Facts about message events: author, kind of conversation, action token."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 Event = Mapping[str, Any]
 
 SLACKBOT = "USLACKBOT"
-"""Slack itself, in whose name also a deleted message that has replies stands."""
+"""Slack's own user, also the author of a deleted message that has replies."""
 
 _ACCEPTED_SUBTYPES = (None, "file_share", "thread_broadcast")
 
 
 def is_of_a_person(event: Event, bot: str) -> bool:
-    """Whether somebody wrote it, and not an app, Slack, or the user `bot`."""
+    """Return whether a person wrote the message, not an app, Slack, or the user `bot`."""
     user = event.get("user")
     by_an_app = event.get("bot_id") or event.get("bot_profile") or event.get("hidden")
     known = bool(user and event.get("channel") and event.get("ts"))
@@ -23,11 +23,11 @@ def is_of_a_person(event: Event, bot: str) -> bool:
 
 
 def is_direct(event: Event) -> bool:
-    """Whether nobody but its author and the bot sees it."""
+    """Return whether the message is in direct messages with the bot."""
     return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
 
 
 def action_token(event: Event) -> str:
-    """Slack's guide has it at the top of an event; apps report it in `assistant_thread`."""
+    """Return the event's action token, or ""; it may be inside `assistant_thread`."""
     nested: Event = event.get("assistant_thread") or {}
     return str(event.get("action_token") or nested.get("action_token") or "")

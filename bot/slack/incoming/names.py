@@ -1,4 +1,4 @@
-"""Names for the ids that stand in what people and the model write."""
+"""Display names for the ids of people and channels in texts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ _ID = re.compile(r"[#@]?\b([CGUW](?=[A-Z]*\d)[A-Z0-9]{8,})\b")
 
 
 def naming(people: People, access: ChannelMembership) -> NameOf:
-    """Names people and public channels. What a private channel is called is for its members only, so
-    it keeps its id."""
+    """Return a function that names people and public channels.
+
+    A private channel keeps its id, because its name is for its members only.
+    """
 
     async def name_of(entity: str) -> str:
         if entity.startswith(("C", "G")):
@@ -24,7 +26,7 @@ def naming(people: People, access: ChannelMembership) -> NameOf:
 
 
 async def with_names(text: str, name_of: NameOf) -> str:
-    """`text` with names instead of ids; what has none that everybody may read is "a channel"."""
+    """Return `text` with names instead of ids, and "a channel" for a private channel."""
     for found in list(_ID.finditer(text)):
         name, of_channel = await name_of(found[1]), found[1][0] in "CG"
         if name == found[1]:

@@ -1,4 +1,4 @@
-"""Who somebody is, from users.info, remembered for a while."""
+"""Look-ups of people with users.info, cached for ten minutes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ log = logging.getLogger(__name__)
 _NOBODY = {"user_not_found", "user_not_visible", "users_not_found"}
 
 
-_MOST, _SECONDS = 5_000, 600.0  # that are remembered, and for how long
+_MOST, _SECONDS = 5_000, 600.0  # size and lifetime of the cache
 
 
 class People:
-    """Looks people up; each answer holds for ten minutes, so a changed role counts soon."""
+    """A cache of people in one workspace; a changed role counts after ten minutes at most."""
 
     def __init__(self, client: AsyncWebClient, identity: Identity) -> None:
         self._client = client
@@ -33,26 +33,26 @@ class People:
         self._known: TTLCache[str, Person] = TTLCache(_MOST, _SECONDS)
 
     async def find(self, user: str) -> Person:
-        """Who `user` is; UNKNOWN when Slack knows nobody by that id.
+        """Return the person; of kind UNKNOWN when Slack does not know the id.
 
-        Raises SlackUnavailable when Slack cannot say: nobody is let in on a guess.
+        Raises SlackUnavailable when Slack cannot be asked, so that access never rests on a guess.
         """
         return self._known.get(user) or await self.find_now(user)
 
     async def find_now(self, user: str) -> Person:
-        """As `find`, asked of Slack: for what only some may do, roles count at once."""
+        """Return the person without the cache, for actions where a changed role counts at once."""
         person = self._known[user] = await self._ask(user)
         return person
 
     async def name(self, user: str) -> str:
-        """A name to show; the id when Slack cannot say."""
+        """Return the display name; the id when Slack cannot be asked."""
         try:
             return (await self.find(user)).name
         except SlackUnavailable:
             return user
 
     async def locale(self, user: str) -> str:
-        """How they have numbers written; as in the United States when Slack cannot say."""
+        """Return the locale; "en-US" when Slack cannot be asked."""
         try:
             return (await self.find(user)).locale
         except SlackUnavailable:
@@ -71,7 +71,7 @@ class People:
 
 
 def person_from(facts: Mapping[str, Any], identity: Identity) -> Person:
-    """The person that a user object of Slack's describes."""
+    """Return the person that a user object of Slack's API describes."""
     profile: Mapping[str, Any] = facts.get("profile") or {}
     given = (profile.get("display_name"), profile.get("real_name"), facts.get("real_name"))
     names = (one_line(str(name)) for name in (*given, facts.get("name")) if name)
@@ -98,7 +98,7 @@ def _kind(facts: Mapping[str, Any], identity: Identity) -> PersonKind:
 
 
 def _is_ours(facts: Mapping[str, Any], identity: Identity) -> bool:
-    """On Enterprise Grid a member's team is another workspace of the same organisation."""
+    """Return whether the user is of the bot's workspace, or of its Enterprise Grid organisation."""
     if str(facts.get("team_id") or "") == identity.team:
         return True
     enterprise: Mapping[str, Any] = facts.get("enterprise_user") or {}

@@ -1,4 +1,4 @@
-"""What a message is by its words alone: no question, or one to somebody else."""
+"""Recognition of short replies by their words: stop, yes, or a message to another person."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ _TO_OTHERS = re.compile(
 
 
 def is_stop(text: str, bot: str) -> bool:
-    """True when a message says stop and nothing else."""
+    """Return whether a message says stop and nothing else."""
     return _said(text, bot) in STOP_WORDS
 
 
 def may_be_of_else(text: str, bot: str) -> bool:
-    """Whether a message that says stop is a request of its own where nothing runs."""
+    """Return whether a message that says stop is a request where nothing runs, as "cancel it"."""
     return _said(text, bot) in CALL_OFF_WORDS
 
 
 def is_yes(text: str, bot: str) -> bool:
-    """True when a message says yes and nothing else."""
+    """Return whether a message says yes and nothing else."""
     return _said(text, bot).replace(",", "") in YES_WORDS
 
 
 def is_to_others(text: str) -> bool:
-    """True when a message that does not mention the bot speaks to somebody: it begins with their mention,
-    or ends with it behind a comma. "What did @Ben say?" only speaks of somebody."""
+    """Return whether a message without a mention of the bot speaks to another person.
+
+    It begins with their mention, or ends with it after a comma. "What did @Ben say?" does not.
+    """
     return _TO_OTHERS.match(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""What people typed, made safe and readable: control characters out, Slack's markup decoded."""
+"""Text that people typed, made safe and readable: cleaned, with Slack's markup decoded."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ from bot.core.text.invisible_text import readable
 from bot.core.text.mentions import Mention
 
 MAX_QUESTION = 40_000
-"""Characters of one question that reach the model: the most Slack keeps of a message."""
+"""Maximum characters of a question for the model, the limit of a Slack message."""
 
 _MOST_NAMES = 30
-"""Each may take a call of Slack's, of which it allows a hundred a minute for everybody."""
+"""Maximum names to look up: each may take a call, and Slack allows about a hundred a minute."""
 
 NameOf = Callable[[str], Awaitable[str]]
-"""What to call a user or a channel, by its id."""
+"""Returns the display name of a user or a channel, by its id."""
 
 _ENTITY = re.compile(r"<([^<>\n]{1,4000})>")
 _MENTION = re.compile(r"<(?:@([UW][A-Z0-9]+)|#([CG][A-Z0-9]+)(?:\|[^<>\n]*)?)>")
 
 
 def clean(text: str) -> str:
-    """`text` in NFC without characters that people cannot see, that change the order of what is
-    shown, or that cannot be encoded."""
+    """Return `text` in NFC, without invisible, direction-changing and unencodable characters."""
     return readable(text).strip()
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """What somebody called themselves, or something: clean, on one line, and not too long."""
+    """Return `text` cleaned, on one line, and shortened to `limit` characters."""
     flat = " ".join(clean(text[: 10 * limit]).split())
     return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
 
 
 def cap(text: str, limit: int = MAX_QUESTION) -> str:
-    """`text`, or its first `limit` characters with a note for the model of what is missing."""
+    """Return `text`, cut to `limit` characters with a note for the model about the rest."""
     if len(text) <= limit:
         return text
     missing = len(text) - limit
@@ -45,18 +44,21 @@ def cap(text: str, limit: int = MAX_QUESTION) -> str:
 
 
 def without_mention(text: str, bot: str) -> str:
-    """`text` without the mentions of the bot itself."""
+    """Return `text` without mentions of the bot itself."""
     return re.sub(rf"<@{re.escape(bot)}(\|[^>]*)?>[ \t]?", "", text)
 
 
 def mentions(text: str, user: str) -> bool:
-    """True when `text` mentions `user`."""
+    """Return whether `text` mentions `user`."""
     return re.search(rf"<@{re.escape(user)}(\|[^>]*)?>", text) is not None
 
 
 async def decode(text: str, name_of: NameOf) -> str:
-    """Slack's markup as a person reads it: `<@U1>` → @Ada, `<#C1|general>` → #general, links with
-    both their text and their address, `&lt;` → <. Of very many ids the first have names."""
+    """Return Slack's markup as a person reads it.
+
+    `<@U1>` becomes @Ada, `<#C1|general>` #general, `&lt;` <, and a link its text and its address.
+    Only the first 30 ids are named.
+    """
     found = list(_ENTITY.finditer(text))
     unnamed = (each[1].removesuffix("|") for each in found if each[1][0] in "@#")
     ids = dict.fromkeys(each[1:] for each in unnamed if "|" not in each)
@@ -76,7 +78,7 @@ def _entity(inside: str, names: Mapping[str, str]) -> str:
     if target.startswith("!"):
         return _special(target[1:], label)
     if not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", target):
-        return f"<{unescape(inside)}>"  # nothing of Slack's: somebody's own angle brackets
+        return f"<{unescape(inside)}>"  # not Slack's markup: the author's own angle brackets
     url = unescape(target)
     if not label or label in (url, url.partition(":")[2], url.partition("://")[2]):
         return url.removeprefix("mailto:")
@@ -89,14 +91,16 @@ def _special(command: str, label: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """What mrkdwn escapes, as people read it."""
+    """Return `text` without mrkdwn's escapes of &, < and >."""
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 async def mentions_from(text: str, *, bot: str, name_of: NameOf) -> tuple[Mention, ...]:
-    """Whom, and which channels, a message mentions, the bot left out: each as `question_from` shows
-    it. Somebody's own angle brackets come from Slack as &lt; and mention nobody; nor does a person's id
-    under a name that the message itself gives them."""
+    """Return the people and channels that a message mentions, except the bot.
+
+    Each is named as `question_from` shows it. Angle brackets that the author typed are escaped by
+    Slack, and are not mentions; neither is a person's id with a name given in the message.
+    """
     written = _MENTION.finditer(without_mention(clean(text), bot))
     ids = {each[0]: each[1] or each[2] for each in written}
     return tuple(
@@ -108,5 +112,5 @@ async def mentions_from(text: str, *, bot: str, name_of: NameOf) -> tuple[Mentio
 
 
 async def question_from(text: str, *, bot: str, name_of: NameOf) -> str:
-    """The question in a message: cleaned, decoded, capped, without the bot's own mention."""
+    """Return the question in a message: cleaned, decoded, capped, without the bot's mention."""
     return cap(clean(await decode(without_mention(clean(text), bot), name_of)))

@@ -74,7 +74,7 @@ def register(
 
 
 async def anywhere_modal(asking: QuestionIntake, user: str) -> Block:
-    """The form for a question from anywhere, or why the person may ask nowhere."""
+    """Return the form for a question from anywhere, or why the person may ask nowhere."""
     try:
         await asking.may_ask_somewhere(user)
     except NotPermitted as refusal:
@@ -117,7 +117,7 @@ async def _only_place(channel: str, asking: QuestionIntake) -> str:
 
 
 async def _shown(markup: str, asking: QuestionIntake) -> str:
-    """A message as people read it; with ids for names where Slack takes too long to tell them."""
+    """Return a message as people read it; with ids for names when Slack takes too long."""
 
     async def its_id(user: str) -> str:
         return user
