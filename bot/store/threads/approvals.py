@@ -1,7 +1,7 @@
-"""Questions to people, their answers, and threads that wait for them (reliability 10).
+"""Approvals in the store: requests for approval, decisions, and threads parked until a decision.
 
-One hash per run: `asked:<id>` is the question, `said:<id>` the one answer it ever gets, `used:<id>`
-that the call went ahead on it, and `made:<id>` how far that came.
+One hash per run: `asked:<id>` is the approval, `said:<id>` its only decision, `used:<id>` is set when
+the call went ahead, and `made:<id>` is how far the call has come.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ CHANGED = "what was approved was something else"
 class Refusal(StrEnum):
     """Why a decision does not count."""
 
-    UNKNOWN = "unknown"  # there is no such question, or not any more
-    FORBIDDEN = "forbidden"  # not by this person
-    CHANGED = "changed"  # it was another question that they saw
-    DECIDED = "decided"  # somebody was first
+    UNKNOWN = "unknown"  # the approval does not exist or has been deleted
+    FORBIDDEN = "forbidden"  # this person may not decide
+    CHANGED = "changed"  # the person saw a different call
+    DECIDED = "decided"  # somebody else decided first
     EXPIRED = "expired"
 
 
 class Rest(StrEnum):
-    """Whether a thread rests."""
+    """The result of parking a thread."""
 
     PARKED = "parked"
-    DECIDED = "decided"  # there is an answer already
-    CANCELLED = "cancelled"  # somebody pressed Stop, or took the question back
+    DECIDED = "decided"  # not parked: there is a decision already
+    CANCELLED = "cancelled"  # not parked: somebody stopped or deleted the request
 
 
 class Approvals:
-    """Every answer is written once, in Lua, by whoever comes first."""
+    """The store of approvals. The first decision counts; scripts make sure there is only one."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._retention = retention
 
     async def ask(self, approval: Approval) -> Approval:
-        """Keep the question; returns the one that is kept, an earlier one if there is any."""
+        """Store an approval. Return the stored one: an earlier one with the same id, if any."""
         key, field = self._key(approval.run_id), f"asked:{approval.id}"
         _, _, raw = await self._redis.together(
             ("HSETNX", key, field, approval.model_dump_json()),
@@ -67,12 +67,12 @@ class Approvals:
         return await self._decoded(Approval, raw, approval.run_id)
 
     async def get(self, approval_id: str) -> ApprovalRecord | None:
-        """A question and its answer; None when there is none of that name."""
+        """Return an approval with its decision, None if it does not exist."""
         asked = await self.of_run(approval_id.partition(":")[0])
         return next((each for each in asked if each.approval.id == approval_id), None)
 
     async def of_run(self, run_id: str) -> list[ApprovalRecord]:
-        """All that a run asked. Raises CorruptValue, once, when it cannot be read."""
+        """Return all approvals of a run. Raises CorruptValue, once, for a damaged value."""
         fields = await self._redis.call("HGETALL", self._key(run_id))
         found = []
         for name, raw in fields.items():
@@ -89,9 +89,11 @@ class Approvals:
     async def decide(
         self, approval: Approval, decision: Decision, *, sha256: str, on_record: PendingEntry
     ) -> Refusal | None:
-        """Answer the question, as it was shown (`sha256`), and put that on record; None when this
-        decision counts, also when it did before. Whoever waits for it is not parked any more: bring
-        a ticket."""
+        """Store a decision about the call that was shown (`sha256`), with its audit entry.
+
+        Return None when the decision counts, also when it is repeated. The thread is then no longer
+        parked, and the caller must queue a ticket for it.
+        """
         said = await self._redis.script(
             "approval_decide",
             [
@@ -111,10 +113,10 @@ class Approvals:
         return Refusal(said.decode()) if said else None
 
     async def claim(self, approval: Approval) -> Decision | None:
-        """The answer, right before the call is made on it; None while there is none.
+        """Return the decision right before the call is made, None while there is none.
 
-        An approval counts for this very call and these arguments, until it expires. It may be
-        claimed again by the same call, after a crash; that the call is made once is for its intent.
+        An approval counts for this call with these arguments, until it expires. After a crash the
+        same call may claim it again; the record of intents prevents a second execution.
         """
         raw = await self._redis.script(
             "approval_claim",
@@ -152,8 +154,10 @@ class Approvals:
     async def supersede(
         self, request: Request, decision: Decision, on_record: PendingEntry
     ) -> bool:
-        """Answer what the thread's run waits for, if whoever it waits for asked `request` since, and
-        put that on record; True when there was something."""
+        """Decide the open approvals of a user who has sent another `request` to the thread since.
+
+        Return whether there were any. The audit entry is written in the same step.
+        """
         return bool(
             await self._redis.script(
                 "approval_supersede",
@@ -175,8 +179,10 @@ class Approvals:
     async def park(
         self, request: Request, run_id: str, waiting: Sequence[Approval], lease: Lease
     ) -> Rest:
-        """Let the thread rest until somebody decides, or the first question expires, unless there is
-        something to go on with. Raises LeaseLost."""
+        """Park the thread until a decision or until the first approval expires. Raises LeaseLost.
+
+        The thread is not parked if there is a decision already or the request was cancelled.
+        """
         until = min(approval.expires for approval in waiting)
         parked = await self._redis.script(
             "approval_park",

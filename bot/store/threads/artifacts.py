@@ -1,4 +1,4 @@
-"""Artifacts of a thread: a description and bytes under a handle (D7, D8)."""
+"""Artifacts of a thread: a description and bytes under a handle."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from bot.store.connection import Connection, Retention
 
 
 class ArtifactStore:
-    """Descriptions are JSON whose form is the toolkit's affair. Reading keeps for longer."""
+    """The store of artifacts. Reading one renews its expiry. The toolkit defines the descriptions."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._seconds = retention.artifact
 
     async def put(self, thread_key: str, handle: str, description: str, data: bytes) -> None:
-        """Keep an artifact under a handle that is new to the thread."""
+        """Store an artifact under a handle that is new to the thread."""
         handles = self._redis.key("artifacts", thread_key)
         await self._redis.together(
             ("SET", self._key("data", thread_key, handle), data, "EX", self._seconds),
@@ -25,14 +25,14 @@ class ArtifactStore:
         )
 
     async def count(self, team: str, user: str, size: int) -> int:
-        """Put `size` down to a person; how many bytes they had kept this day (UTC), these included."""
+        """Add `size` bytes to what a person stored today (UTC). Return the new total in bytes."""
         day = datetime.now(UTC).strftime("%Y-%m-%d")
         key = self._redis.key("artifact-bytes", team, user, day)
         total, _ = await self._redis.together(("INCRBY", key, size), ("EXPIRE", key, 2 * 86_400))
         return int(total)
 
     async def description(self, thread_key: str, handle: str) -> bytes | None:
-        """What `put` was given, None when there is no such artifact any more."""
+        """Return the description of an artifact, None when it has expired."""
         raw, _ = await self._redis.together(
             ("GETEX", self._key("about", thread_key, handle), "EX", self._seconds),
             ("EXPIRE", self._key("data", thread_key, handle), self._seconds),
@@ -40,7 +40,7 @@ class ArtifactStore:
         return _bytes_or_none(raw)
 
     async def data(self, thread_key: str, handle: str) -> bytes | None:
-        """The bytes, None when there is no such artifact any more."""
+        """Return the bytes of an artifact, None when it has expired."""
         raw, _ = await self._redis.together(
             ("GETEX", self._key("data", thread_key, handle), "EX", self._seconds),
             ("EXPIRE", self._key("about", thread_key, handle), self._seconds),
@@ -48,15 +48,15 @@ class ArtifactStore:
         return _bytes_or_none(raw)
 
     async def handles(self, thread_key: str) -> list[str]:
-        """Handles of the thread that can still be read, in alphabetical order."""
+        """Return the handles of the thread's artifacts that have not expired, sorted."""
         names = await self._redis.call("SMEMBERS", self._redis.key("artifacts", thread_key))
         handles = sorted(name.decode() for name in names)
         if not handles:
             return []
-        there = await self._redis.together(
+        found = await self._redis.together(
             *(("EXISTS", self._key("about", thread_key, handle)) for handle in handles)
         )
-        return [handle for handle, exists in zip(handles, there, strict=True) if exists]
+        return [handle for handle, exists in zip(handles, found, strict=True) if exists]
 
     def _key(self, part: str, thread_key: str, handle: str) -> str:
         return self._redis.key("artifact", thread_key, handle, part)

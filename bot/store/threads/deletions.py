@@ -12,7 +12,7 @@ from bot.store.connection import Connection, Retention
 
 
 class ResponseDeletions:
-    """One set for the deployment; every change to it renews its expiry."""
+    """The ids to delete: one set for the deployment. Every access renews its expiry."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
@@ -20,7 +20,7 @@ class ResponseDeletions:
         self._seconds = retention.settings
 
     async def add(self, ids: Iterable[str]) -> None:
-        """Remember `ids` until `remove`."""
+        """Add `ids`; they stay in the set until `remove`."""
         if members := sorted(ids):
             renewed = ("EXPIRE", self._key, self._seconds)
             await self._redis.together(("SADD", self._key, *members), renewed)
@@ -32,6 +32,6 @@ class ResponseDeletions:
         return sorted(each.decode() for each in members)
 
     async def remove(self, ids: Iterable[str]) -> None:
-        """Forget `ids`: the service has deleted them."""
+        """Remove `ids` that the service has deleted."""
         if members := sorted(ids):
             await self._redis.call("SREM", self._key, *members)

@@ -1,4 +1,4 @@
-"""Who may write for a thread: fencing tokens (reliability 2)."""
+"""Leases: fencing tokens that decide which worker may write for a thread."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from bot.core.errors import LeaseLost
 from bot.core.ids import new_id
 from bot.store.connection import Connection, Retention
 
-MARK_SECONDS = 300  # longer than a write is tried again
+MARK_SECONDS = 300  # longer than a write is retried
 
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to write and post for a thread, until somebody takes a newer one."""
+    """A lease on a thread: the right to write and post for it until a newer lease is taken."""
 
     thread_key: str
     token: str
@@ -23,15 +23,15 @@ class Lease:
     redis: Connection
 
     async def check(self) -> None:
-        """Raises LeaseLost when a newer lease was taken."""
+        """Raise LeaseLost if a newer lease was taken."""
         current = await self.redis.call("GET", self.key)
         if current != self.token.encode():
             raise LeaseLost("Another run holds this thread.")
 
     async def write(self, *commands: Sequence[Any]) -> None:
-        """Run all of `commands` as one, each as (name, argument, ...).
+        """Run `commands` atomically, each a tuple (name, argument, ...).
 
-        Raises LeaseLost, and runs none, when a newer lease was taken.
+        Raises LeaseLost, and runs no command, if a newer lease was taken.
         """
         mark = self.redis.key("written", new_id("write"))
         flat = [part for command in commands for part in (len(command), *command)]
@@ -39,15 +39,18 @@ class Lease:
 
 
 class Leases:
-    """Takes leases. The engine sees to it that one worker at a time does; this is for when a
-    worker that was believed dead wakes up."""
+    """The source of leases.
+
+    The engine already gives a thread to one worker at a time. Leases protect against a worker that
+    was believed dead and wakes up.
+    """
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._retention = retention
 
     async def take(self, thread_key: str) -> Lease:
-        """A lease with a token greater than every one before it."""
+        """Take a lease with a token greater than all tokens before it."""
         key = self._redis.key("lease", thread_key)
         token = await self._redis.script("take_lease", [key], self._retention.thread)
         return Lease(thread_key, token.decode(), key, self._redis)

@@ -1,4 +1,4 @@
-"""Our own list of the items of a thread's conversation (B3, B4, B6)."""
+"""The ledger: the bot's own record of the items of a thread's conversation."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from bot.store.connection import Connection
 from bot.store.values import decode, set_aside
 
 MAX_ENTRIES = 2_000
-"""Entries kept per thread; the oldest go first, so that a view may have to skip up to a user's
-message before it is whole again."""
+"""Entries kept per thread. The oldest go first, so the ledger may begin in the middle of an exchange,
+and readers skip to the first message of a user."""
 
 
 def appending(
@@ -24,21 +24,22 @@ def appending(
 
 
 def renewing(redis: Connection, thread_key: str, seconds: int) -> list[tuple[Any, ...]]:
-    """Return the commands that keep the newest entries for another `seconds`, for `Lease.write`:
-    where a run begins and where it ends."""
+    """Return the commands that keep the newest entries for another `seconds`, for `Lease.write`."""
     key = _key(redis, thread_key)
     return [("LTRIM", key, -MAX_ENTRIES, -1), ("EXPIRE", key, seconds)]
 
 
 class Ledger:
-    """One list per thread, oldest first; `Runs.save_point` adds to it."""
+    """The store of ledgers: one list per thread, oldest first. `Runs.save_point` appends to it."""
 
     def __init__(self, redis: Connection) -> None:
         self._redis = redis
 
     async def entries(self, thread_key: str) -> list[LedgerEntry]:
-        """All that is kept. Raises CorruptValue when part of it cannot be read: half a
-        conversation is worse than none, so the whole is set aside."""
+        """Return all entries of a thread. Raises CorruptValue when an entry cannot be read.
+
+        The whole ledger is then set aside: half a conversation is worse than none.
+        """
         key = _key(self._redis, thread_key)
         try:
             return [

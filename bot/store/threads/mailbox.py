@@ -1,4 +1,4 @@
-"""Requests that wait for their run: a list per thread, and the one truth about what is to do."""
+"""Mailboxes: per thread, the list of requests that wait or run. No other place says what to do."""
 
 from __future__ import annotations
 
@@ -16,34 +16,33 @@ from bot.store.connection import Connection, Retention
 from bot.store.values import decode, load, set_aside
 
 _ITS_TURN = "turn"
-_AT_ONCE = 500  # mailboxes counted in one go, so that Redis serves others in between
+_AT_ONCE = 500  # mailboxes counted in one transaction, so that Redis can serve others in between
 
 
 def request_key(redis: Connection, request_id: str) -> str:
-    """Where a request is kept, until it expires: longer than it waits, so that it can be tried
-    again from a button."""
+    """Return the key of a request. It outlives the wait, so that a button can retry the request."""
     return redis.key("request", request_id)
 
 
 def mailbox_keys(redis: Connection, thread_key: str) -> list[str]:
-    """The thread's list of request ids, and the set of threads that have one."""
+    """Return two keys: the thread's list of request ids, and the set of threads with such a list."""
     return [redis.key("mailbox", thread_key), redis.key("threads")]
 
 
 def run_of_key(redis: Connection, request_id: str) -> str:
-    """Where it is kept which run works on a request."""
+    """Return the key that has the id of a request's run."""
     return redis.key("run-of", request_id)
 
 
 def begun_key(redis: Connection, request_id: str) -> str:
-    """The attempts to run a request that began since its run's last save point and have not ended."""
+    """Return the key of the attempts begun since the run's last save point that have not ended."""
     return redis.key("begun", request_id)
 
 
 def taking(
     redis: Connection, thread_key: str, run_id: str, ids: Sequence[str], seconds: int
 ) -> list[tuple[Any, ...]]:
-    """The commands that make waiting requests part of a run, for `Lease.write`."""
+    """Return the commands that make waiting requests part of a run, for `Lease.write`."""
     mailbox, _ = mailbox_keys(redis, thread_key)
     removed = [("LREM", mailbox, 1, each) for each in ids]
     named = [("SET", run_of_key(redis, each), run_id, "EX", seconds) for each in ids]
@@ -53,7 +52,7 @@ def taking(
 def returning(
     redis: Connection, thread_key: str, ids: Sequence[str], seconds: int
 ) -> list[tuple[Any, ...]]:
-    """The commands that let the requests of a run wait again, in their order, for `Lease.write`."""
+    """Return the commands that put requests of a run back in the mailbox, for `Lease.write`."""
     if not ids:
         return []
     mailbox, threads = mailbox_keys(redis, thread_key)
@@ -67,17 +66,20 @@ def returning(
 
 
 def event_claim(redis: Connection, team: str, event_id: str) -> str:
-    """Where it is kept which request an event asked."""
+    """Return the key that has the id of the request that an event caused."""
     return redis.key("claim", "event", team, event_id)
 
 
 def message_claim(redis: Connection, team: str, channel: str, ts: str) -> str:
-    """Where it is kept which request a message asked."""
+    """Return the key that has the id of the request that a message asked."""
     return redis.key("claim", "message", team, channel, ts)
 
 
 def parked_key(redis: Connection, thread_key: str) -> str:
-    """Set while the thread's head waits, for a person or its turn, and needs no ticket."""
+    """Return the key that is set while the thread's head is parked and needs no ticket.
+
+    The head then waits for a person's decision or for its turn.
+    """
     return redis.key("parked", thread_key)
 
 
@@ -86,7 +88,7 @@ def _submitted_key(redis: Connection, request: Request) -> str:
 
 
 class Seen(IntEnum):
-    """How an event meets what was taken in before; the numbers are those of the script."""
+    """Whether an event is new. The numbers are those of the script `seen_again.lua`."""
 
     NEW = 0
     OTHER_EVENT = 1
@@ -95,16 +97,19 @@ class Seen(IntEnum):
 
 
 class Mailbox:
-    """Per thread in the order of the messages; the head stays until its run is delivered."""
+    """The store of requests. A mailbox is in the order of the messages.
+
+    The head of a mailbox stays there until its run is delivered.
+    """
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._retention = retention
 
     async def submit(self, request: Request, *, event_id: str) -> bool:
-        """Take the request in, all or nothing (reliability 1).
+        """Store a request and add it to its mailbox, atomically.
 
-        False when this event, or this message, was taken in before as another request.
+        Return False when the event or the message has already caused another request.
         """
         keys = [
             event_claim(self._redis, request.team, event_id),
@@ -121,13 +126,15 @@ class Mailbox:
         return bool(new)
 
     async def note_submitted(self, request: Request) -> None:
-        """Keep that all was done that taking in the message of `request` needs."""
+        """Record that the message of `request` needs no more work at intake."""
         key = _submitted_key(self._redis, request)
         await self._redis.call("SET", key, 1, "EX", self._retention.claims)
 
     async def seen(self, request: Request, event_id: str) -> Seen:
-        """Return whether the message of `request` was taken in, with nothing left to do about it, and
-        then whether this very event comes again; keep that it came."""
+        """Return whether the message of `request` was fully submitted, and by which event.
+
+        Also record the event.
+        """
         keys = [
             _submitted_key(self._redis, request),
             event_claim(self._redis, request.team, event_id),
@@ -135,10 +142,10 @@ class Mailbox:
         return Seen(await self._redis.script("seen_again", keys, self._retention.claims))
 
     async def head(self, thread_key: str) -> Request | None:
-        """The oldest request of the thread; it stays where it is.
+        """Return the oldest request of the thread, None without one. The request stays there.
 
-        Raises CorruptValue for one that cannot be read; it is set aside, and the next call gives
-        the one behind it.
+        Raises CorruptValue for a request that cannot be read; it is set aside, and the next call
+        returns the one behind it.
         """
         keys = mailbox_keys(self._redis, thread_key)
         found = await self._redis.script("head", keys, request_key(self._redis, ""), thread_key)
@@ -152,42 +159,41 @@ class Mailbox:
             raise
 
     async def get(self, request_id: str) -> Request | None:
-        """A request by its id, waiting or not, None when it has expired.
-
-        Raises CorruptValue when it cannot be read.
-        """
+        """Return a request by id, None when it has expired. Raises CorruptValue for a damaged one."""
         return await load(self._redis, request_key(self._redis, request_id), Request)
 
     async def find(self, team: str, channel: str, ts: str) -> str | None:
-        """The id of the request that the message asked, None when it asked none."""
+        """Return the id of the request that a message asked, None without one."""
         raw = await self._redis.call("GET", message_claim(self._redis, team, channel, ts))
         return raw.decode() if raw else None
 
     async def was_taken(self, team: str, channel: str, ts: str) -> bool:
-        """Whether the message asked something, be it erased since."""
+        """Return whether a message asked something, even if the request has been erased."""
         claim = message_claim(self._redis, team, channel, ts)
         return bool(await self._redis.call("EXISTS", claim, self._redis.nameless_claim(claim)))
 
     async def repetitions(self, team: str, request_id: str) -> list[Request]:
-        """What was asked with the buttons under the answer to a request."""
+        """Return the requests made with the buttons under the answer to a request."""
         keys = [event_claim(self._redis, team, how.event_id(request_id)) for how in Again]
         found = await self._redis.call("MGET", *keys)
         return await self.kept([each.decode() for each in found if each])
 
     async def claim_again(self, request: Request, ts: str) -> None:
-        """From now on `find` gives `request` for the message `ts`."""
+        """Make `find` return `request` for the message `ts`."""
         key = message_claim(self._redis, request.team, request.channel, ts)
         await self._redis.call("SET", key, request.id, "EX", self._retention.claims)
 
     async def rewrite(self, request: Request) -> None:
-        """Replace what is kept of a request, if it is kept still."""
+        """Replace a stored request, if it has not expired."""
         key = request_key(self._redis, request.id)
         text, seconds = request.model_dump_json(), self._retention.request
         await self._redis.call("SET", key, text, "XX", "EX", seconds)
 
     async def put_back(self, request: Request) -> None:
-        """Have a request that was answered before wait again in its place, as it is given, if it is kept
-        still. Safe to repeat until it is its turn."""
+        """Put an answered request back in its place in the mailbox, if it has not expired.
+
+        Safe to repeat until the request's turn comes.
+        """
         keys = [
             *mailbox_keys(self._redis, request.thread_key),
             request_key(self._redis, request.id),
@@ -200,18 +206,17 @@ class Mailbox:
         )
 
     async def pop(self, thread_key: str, request_id: str) -> None:
-        """Take the request off if it is the head; harmless when it is not."""
+        """Remove a request from the mailbox if it is the head; otherwise do nothing."""
         keys = mailbox_keys(self._redis, thread_key)
         await self._redis.script("pop", keys, request_id, thread_key)
 
     async def all_of(self, thread_key: str) -> list[Request]:
-        """The requests of the thread in their order, the one that runs first; without those that
-        cannot be read."""
+        """Return the requests of the thread in order, the running one first; skip damaged ones."""
         ids = await self._redis.call("LRANGE", mailbox_keys(self._redis, thread_key)[0], 0, -1)
         return await self.kept([each.decode() for each in ids])
 
     async def kept(self, ids: Sequence[str]) -> list[Request]:
-        """The requests of these ids, without those that have expired or cannot be read."""
+        """Return the requests with these ids that have not expired and can be read."""
         keys = [request_key(self._redis, each) for each in ids]
         found = await self._redis.call("MGET", *keys) if keys else []
         requests = []
@@ -221,8 +226,10 @@ class Mailbox:
         return requests
 
     async def behind(self, request: Request, most: int) -> list[Request]:
-        """The first `most` requests that wait behind `request` while it is the head, in their order,
-        up to one that cannot be read or is to be stopped."""
+        """Return up to `most` requests that wait behind `request`, in order, if it is the head.
+
+        The list ends before a request that cannot be read or that somebody wants stopped.
+        """
         mailbox = mailbox_keys(self._redis, request.thread_key)[0]
         head, *ids = await self._redis.call("LRANGE", mailbox, 0, most) or [b""]
         if head.decode() != request.id or not ids:
@@ -240,16 +247,16 @@ class Mailbox:
         return waiting
 
     async def gone(self, requests: Sequence[Request]) -> list[Request]:
-        """Those that were taken back or edited since, or have expired."""
+        """Return the requests that were withdrawn or edited since, or have expired."""
         left = {each.id for each in await self.kept([each.id for each in requests]) if each.counts}
         return [each for each in requests if each.id not in left]
 
     async def waiting(self, thread_key: str) -> int:
-        """How many requests the thread has, the one that runs included."""
+        """Return how many requests the thread has, including the running one."""
         return int(await self._redis.call("LLEN", mailbox_keys(self._redis, thread_key)[0]))
 
     async def waiting_anywhere(self) -> int:
-        """How many requests are in all mailboxes together, at about this time."""
+        """Return roughly how many requests all mailboxes have now."""
         keys = [mailbox_keys(self._redis, each)[0] for each in await self.threads()]
         found = 0
         for start in range(0, len(keys), _AT_ONCE):
@@ -258,18 +265,20 @@ class Mailbox:
         return found
 
     async def threads(self) -> list[str]:
-        """Keys of the threads that have requests."""
+        """Return the keys of the threads that have requests."""
         return [
             key.decode() for key in await self._redis.call("SMEMBERS", self._redis.key("threads"))
         ]
 
     async def is_parked(self, thread_key: str) -> bool:
-        """Whether the thread's head waits, for a person or its turn."""
+        """Return whether the thread's head waits for a person or for its turn."""
         return bool(await self._redis.call("EXISTS", parked_key(self._redis, thread_key)))
 
     async def rest(self, request: Request, seconds: float) -> bool:
-        """Have the thread wait for the turn of its head, `request`, at most so long; False when that
-        is to be stopped, for which it has to run."""
+        """Park the thread for at most `seconds` until the turn of its head, `request`.
+
+        Return False, and do not park it, when somebody wants the request stopped: that needs a run.
+        """
         keys = [
             self._redis.key("cancelled", request.id),
             parked_key(self._redis, request.thread_key),
@@ -282,11 +291,14 @@ class Mailbox:
         return why is not None and why != _ITS_TURN.encode()
 
     async def end_rest(self, thread_key: str) -> None:
-        """Its turn has come; bring it tickets. One that waits for a person goes on waiting."""
+        """Unpark a thread whose turn has come; the caller must queue a ticket for it.
+
+        A thread that waits for a person stays parked.
+        """
         await self._redis.script("unlock", [parked_key(self._redis, thread_key)], _ITS_TURN)
 
     async def forget_if_empty(self, thread_key: str) -> bool:
-        """Take the thread off `threads` if nothing waits there any more."""
+        """Remove the thread from `threads` if its mailbox is empty. Return whether it was removed."""
         return bool(
             await self._redis.script(
                 "forget_if_empty", mailbox_keys(self._redis, thread_key), thread_key
@@ -294,15 +306,14 @@ class Mailbox:
         )
 
     async def deaths(self, request_id: str) -> int:
-        """Return how many workers died under the request since its run's last save point: attempts
-        that began and never ended."""
+        """Return how many workers died while running the request since its run's last save point."""
         try:
             return int(await self._redis.call("SCARD", begun_key(self._redis, request_id)))
         except ResponseError:  # not a set: the next attempt sets it aside
             return 0
 
     async def begin_attempt(self, request_id: str, attempt: str) -> int:
-        """Keep that an attempt to run the request begins. Return the `deaths` before it."""
+        """Record the begin of an attempt to run the request. Return the `deaths` before it."""
         key = begun_key(self._redis, request_id)
         count = ("SADD", key, attempt), ("SCARD", key), ("EXPIRE", key, self._retention.request)
         try:
@@ -313,12 +324,12 @@ class Mailbox:
         return int(begun) - 1
 
     async def end_attempt(self, request_id: str, attempt: str) -> None:
-        """Keep that an attempt ended, whatever came of it."""
+        """Record the end of an attempt, successful or not."""
         with suppress(ResponseError):  # not a set: the next attempt sets it aside
             await self._redis.call("SREM", begun_key(self._redis, request_id), attempt)
 
     async def count_failure(self, request_id: str) -> int:
-        """Count one more attempt that raised an error; return how many did."""
+        """Count an attempt that raised an error. Return the count."""
         key = self._redis.key("attempts", request_id)
         count = ("INCR", key), ("EXPIRE", key, self._retention.request)
         try:

@@ -1,4 +1,4 @@
-"""The record of a run: save points, outbox, and what was posted (reliability 3, 4)."""
+"""Run records: save points, the outbox of outcomes, and the messages that a run has posted."""
 
 from __future__ import annotations
 
@@ -34,18 +34,21 @@ _FILE = "file:"
 
 
 class Phase(StrEnum):
-    """How far a run is."""
+    """How far a run has come."""
 
     RUNNING = "running"
-    WAITING = "waiting"  # for a person to decide
+    WAITING = "waiting"  # for a decision about an approval
     FINISHED = "finished"  # its outcome waits in the outbox
-    DELIVERED = "delivered"  # its terminal message is up
+    DELIVERED = "delivered"  # its final message is posted
 
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A run as kept. `state` is what the last save point gave, None before the first. `joined` are
-    ids of the requests that were taken in beside the one that began it."""
+    """The stored record of a run.
+
+    `state` is that of the last save point, None before the first. `joined` are the ids of further
+    requests that the run answers.
+    """
 
     run_id: str
     request_id: str
@@ -57,9 +60,9 @@ class RunRecord:
 
 
 class Runs:
-    """Runs, the outbox of their outcomes, and what they posted.
+    """The store of runs, the outbox of their outcomes, and their messages.
 
-    Whatever takes a lease raises LeaseLost, and writes nothing, when a newer one was taken.
+    Methods that take a lease raise LeaseLost, and write nothing, if a newer lease was taken.
     """
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
@@ -68,11 +71,10 @@ class Runs:
         self._seconds = retention.thread
 
     async def start(self, request: Request, run_id: str, lease: Lease) -> RunRecord:
-        """The run of the request: a new one named `run_id`, or the one that was interrupted, to
-        be gone on with under its own name.
+        """Return the interrupted run of the request to resume, or begin a new one named `run_id`.
 
-        Raises CorruptValue for one that cannot be read; it is set aside, and the next call begins
-        a new one. Raises LeaseLost also when the request was taken back before its run began.
+        Raises CorruptValue for a run that cannot be read; it is set aside, and the next call begins
+        a new one. Raises LeaseLost also when the request was withdrawn before its run began.
         """
         run_of = run_of_key(self._redis, request.id)
         parked = parked_key(self._redis, request.thread_key)
@@ -89,18 +91,18 @@ class Runs:
             raise
 
     async def id_of(self, request_id: str) -> str | None:
-        """The run of a request, None before it began."""
+        """Return the id of a request's run, None before it began."""
         raw = await self._redis.call("GET", run_of_key(self._redis, request_id))
         return raw.decode() if raw else None
 
     async def begun_by(self, run_id: str) -> tuple[str, Phase] | None:
-        """The request that began a run, and how far the run is; None when nothing is kept of it."""
+        """Return the id of the request that began a run, and its phase; None for an unknown run."""
         key = self._key(run_id)
         request_id, phase = await self._redis.call("HMGET", key, "request_id", "phase")
         return (request_id.decode(), Phase(phase.decode())) if request_id and phase else None
 
     async def outcome(self, run_id: str) -> Outcome | None:
-        """How a run ended; None before it did, and when that is not kept or cannot be read."""
+        """Return the outcome of a run, None before its end and when it has expired or is damaged."""
         raw = await self._redis.call("HGET", self._key(run_id), "outcome")
         try:
             return decode(Outcome, raw) if raw else None
@@ -113,21 +115,21 @@ class Runs:
         return raw.decode("utf-8", "replace") if raw else None
 
     async def message(self, run_id: str) -> str | None:
-        """The ts of a run's message, if one was posted and that is known."""
+        """Return the ts of a run's message, None when none is known."""
         return _ts(await self._redis.call("HGET", self._key(run_id), "message"))
 
     async def card(self, run_id: str, name: str) -> str | None:
-        """The ts of a run's card of that name, if it is up and still to be changed."""
+        """Return the ts of a run's card by name, None unless it is posted and may still change."""
         return _ts(await self._redis.call("HGET", self._key(run_id), f"card:{name}"))
 
     async def note_file(self, run_id: str, file: str) -> None:
-        """Remember a file that a run shared before its end, by its id."""
+        """Record the id of a file that a run shared before its end."""
         key = self._key(run_id)
         noted = ("HSET", key, f"{_FILE}{file}", "up"), ("EXPIRE", key, self._seconds)
         await self._redis.together(*noted)
 
     async def joined(self, request_id: str) -> tuple[str, ...]:
-        """The requests that were answered together with the one that began the run."""
+        """Return the ids of the requests that were answered together with `request_id`."""
         run_id = await self.id_of(request_id)
         return _ids(await self._redis.call("HGET", self._key(run_id), "joined")) if run_id else ()
 
@@ -143,11 +145,14 @@ class Runs:
         goes_on: bool = False,
         on_record: Sequence[PendingEntry] = (),
     ) -> None:
-        """Keep where the loop stands and what it appended since the last time, as one. The requests
-        `joining` leave the mailbox in the same step; `joined`, unless it is None, are from then on all
-        that the run has besides its own. With `progress_of`, the run's request, deaths of workers
-        before this save point no longer count against it. With `goes_on`, nothing is kept for longer:
-        an earlier save point has seen to that. `on_record` comes into the audit log."""
+        """Store the loop's state, and the ledger entries since the last save point, atomically.
+
+        - `joining`: requests that leave the mailbox because the run now answers them as well.
+        - `joined`: unless None, all requests that the run answers besides its own.
+        - `progress_of`: the run's request; deaths of workers before this save point no longer count.
+        - `goes_on`: do not renew expiries, because an earlier save point did.
+        - `on_record`: entries for the audit log.
+        """
         key = self._key(run_id)
         members = [] if joined is None else [("HSET", key, "joined", " ".join(joined))]
         await lease.write(
@@ -162,8 +167,10 @@ class Runs:
         )
 
     async def note_response(self, entry: LedgerEntry, lease: Lease) -> None:
-        """Remember the response of an entry of a sub-agent's, whose conversation is kept nowhere:
-        what the model service stores of it is to be erased with the thread."""
+        """Record the response id of a sub-agent's entry, so that an erase of the thread deletes it.
+
+        The conversation of a sub-agent is not in the ledger.
+        """
         if entry.response_id:
             key = self._redis.key("responses", lease.thread_key)
             member = ("SADD", key, entry.response_id)
@@ -181,9 +188,11 @@ class Runs:
         progress_of: str = "",
         on_record: Sequence[PendingEntry] = (),
     ) -> None:
-        """The end of a run in one step: outcome to the outbox, and state of the thread. The
-        requests `back`, which had joined it, wait again; `entries`, `progress_of` and `on_record` as
-        for a save point."""
+        """End a run atomically: store its outcome in the outbox, and the state of the thread.
+
+        The requests `back`, which had joined the run, wait in the mailbox again. The other arguments
+        are those of `save_point`.
+        """
         key = self._key(run_id)
         undelivered = self._redis.key("undelivered")
         state = caller_state_key(self._redis, lease.thread_key, caller_state.bound_to)
@@ -202,8 +211,11 @@ class Runs:
         )
 
     async def mark_delivered(self, record: RunRecord, *, is_stop_heard: bool = True) -> bool:
-        """Close a run whose final message is up: the request leaves the mailbox in the same step. False,
-        and nothing is closed, when it was not heard that somebody wants the request stopped."""
+        """Close a run whose final message is posted, and remove its request from the mailbox.
+
+        Return False, and close nothing, when somebody wants the request stopped and the run has not
+        received that signal.
+        """
         keys = [
             self._key(record.run_id),
             self._redis.key("undelivered"),
@@ -215,13 +227,15 @@ class Runs:
         return bool(await self._redis.script("run_delivered", keys, *args))
 
     async def undelivered(self) -> list[str]:
-        """Runs whose terminal is not known to be up, oldest first. Their requests are still in
-        the mailbox, so that their ticket delivers them; this is for showing and alarms."""
+        """Return the runs whose final message may not be posted, oldest first, for metrics.
+
+        Their requests are still in the mailbox, so a ticket will deliver them.
+        """
         runs = await self._redis.call("ZRANGE", self._redis.key("undelivered"), 0, -1)
         return [run_id.decode() for run_id in runs]
 
     def post(self, run_id: str, lease: Lease) -> Post:
-        """What the run posted."""
+        """Return the record of the messages that the run has posted."""
         return Post(self._redis, run_id, self._key(run_id), lease)
 
     def _key(self, run_id: str) -> str:
@@ -229,7 +243,7 @@ class Runs:
 
 
 def _decoded(fields: dict[bytes, bytes]) -> RunRecord:
-    """Raises CorruptValue."""
+    """Decode a run record. Raises CorruptValue."""
     state, outcome = fields.get(b"state"), fields.get(b"outcome")
     try:
         return RunRecord(
@@ -250,8 +264,10 @@ def _ids(raw: bytes | None) -> tuple[str, ...]:
 
 
 class Post:
-    """The messages of a run (`RunPost`): which are up, kept so that any worker can go on. Only who
-    holds the lease writes `message` and `parts`, so that they are read once."""
+    """The record of a run's posted messages, from which any worker can continue.
+
+    Only the holder of the lease writes `message` and `parts`, so they are read from Redis once.
+    """
 
     def __init__(self, redis: Connection, run_id: str, key: str, lease: Lease) -> None:
         self.run_id = run_id
@@ -261,53 +277,53 @@ class Post:
         self._known: dict[str, bytes | None] | None = None
 
     async def message(self) -> str | None:
-        """The ts of the run's message, if one was posted and that is known."""
+        """Return the ts of the run's message, None when none is known."""
         return _ts((await self._posted())["message"])
 
     async def save_message(self, ts: str) -> None:
-        """Remember the run's message; with an empty ts, that it has none."""
+        """Record the ts of the run's message; "" means that it has none."""
         await self._set("message", ts)
 
     async def posted_parts(self) -> int:
-        """How many parts of the terminal are up."""
+        """Return how many parts of the final message are posted."""
         count = (await self._posted())["parts"] or b"0"
-        return int(count) if count.isdigit() else 0  # what is up already is found there
+        return int(count) if count.isdigit() else 0  # the writer finds posted parts in Slack
 
     async def save_part(self, count: int, file: str = "") -> None:
-        """Remember that the first `count` parts are up, and that `file`, an id, is the last."""
+        """Record that the first `count` parts are posted; `file` is the id of the last, if a file."""
         await self._set("parts", str(count), *((f"{_FILE}{file}", "up") if file else ()))
 
     async def files_of(self, run_ids: Sequence[str]) -> frozenset[str]:
-        """Ids of the files that other runs put up."""
+        """Return the ids of the files that other runs have shared."""
         kept = [await self._redis.call("HKEYS", self._redis.key("run", each)) for each in run_ids]
         names = [name.decode() for fields in kept for name in fields]
         return frozenset(n.removeprefix(_FILE) for n in names if n.startswith(_FILE))
 
     async def card(self, name: str) -> str | None:
-        """The ts of the card of that name, if it is up and still to be changed."""
+        """Return the ts of a card by name, None unless it is posted and may still change."""
         ts = await self._redis.call("HGET", self._key, f"card:{name}")
         return ts.decode() if ts else None
 
     async def cards(self) -> list[str]:
-        """The ts of each card that is up and still to be changed."""
+        """Return the ts of each posted card that may still change."""
         fields = await self._redis.call("HGETALL", self._key)
         return [ts.decode() for name, ts in fields.items() if name.startswith(b"card:") and ts]
 
     async def save_card(self, name: str, ts: str) -> None:
-        """Remember a card; with an empty ts, that it will not be changed any more."""
+        """Record the ts of a card; "" means that the card will not change any more."""
         await self._set(f"card:{name}", ts)
 
     async def is_open(self, run_id: str) -> bool:
-        """Return whether another run is known, and its end is not up."""
+        """Return whether another run is known and its final message is not posted."""
         phase = await self._redis.call("HGET", self._redis.key("run", run_id), "phase")
         return phase is not None and phase != Phase.DELIVERED.encode()
 
     async def may_write(self) -> None:
-        """Raises LeaseLost when this worker no longer holds the thread."""
+        """Raise LeaseLost if this worker no longer holds the thread."""
         await self._lease.check()
 
     async def decided(self) -> Outcome | None:
-        """How the run ends, once that is kept. Raises CorruptValue when it cannot be read."""
+        """Return the run's outcome, None before its end. Raises CorruptValue for a damaged one."""
         raw = await self._redis.call("HGET", self._key, "outcome")
         return decode(Outcome, raw) if raw else None
 
@@ -319,7 +335,7 @@ class Post:
         return self._known
 
     async def _set(self, name: str, value: str, *more: str) -> None:
-        known, self._known = self._known, None  # until it is certain
+        known, self._known = self._known, None  # unknown until the write has succeeded
         await self._lease.write(("HSET", self._key, name, value, *more))
         if known is not None:
             self._known = known | {name: value.encode()}

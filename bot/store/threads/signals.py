@@ -1,4 +1,4 @@
-"""Stop signals: from whoever presses stop to the worker that runs."""
+"""Stop signals: from the person who stops a request to the worker that runs it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ log = logging.getLogger(__name__)
 RECONNECT_SECONDS = 0.5
 
 OnCancel = Callable[[str], None]
-"""Told, at most once, which user asked to stop. Returns at once, never raises."""
+"""Called at most once, with the user who asked to stop. Must return at once and never raise."""
 
 
 class Signals:
-    """A signal is kept until it is seen, so that one sent while nobody listened is not lost.
+    """The sender and receiver of stop signals. A signal is stored until it is received.
 
-    `listening` must be entered in processes that watch; sending works without.
+    Processes that call `watch` must enter `listening`; sending works without.
     """
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
@@ -39,14 +39,14 @@ class Signals:
         self._lost = False
 
     async def is_requested(self, request_id: str) -> bool:
-        """Whether somebody wants the request stopped."""
+        """Return whether somebody wants the request stopped."""
         return bool(await self._redis.call("EXISTS", self._redis.key("cancelled", request_id)))
 
     async def request_cancel(self, thread_key: str, request_id: str, by: str) -> bool:
-        """Ask to stop a request; False when the thread has it no more.
+        """Ask to stop a request. Return False when the request is no longer in the mailbox.
 
-        One that waits still is stopped when it is its turn; one that waits for a person needs a
-        ticket for that.
+        A waiting request is stopped when its turn comes. A request that waits for a person needs a
+        ticket, which the caller must queue.
         """
         keys = [
             mailbox_keys(self._redis, thread_key)[0],
@@ -59,22 +59,26 @@ class Signals:
         return bool(found)
 
     async def withdraw(self, request: Request, by: str) -> bool:
-        """Take a request back, whose words go at once. It leaves its mailbox, unless it has a run, or
-        the message of one: these still have to end what they showed, and are stopped. False when it
-        neither waits nor runs."""
+        """Withdraw a request and delete its text. Return False when it neither waits nor runs.
+
+        The request leaves its mailbox, unless it has a run or has taken over a run's message: then
+        it is stopped, and its run ends what it posted.
+        """
         blank = {"text": "", "own": "", "before_edit": "", "quoted": "", "files": ()}
         left = request.model_copy(update={**blank, "withdrawn": True})
         stays = "always" if request.replaces else "begun"
         return await self._take_off(request, by, left.model_dump_json(), "", stays)
 
     async def supersede(self, request: Request, by: str) -> bool:
-        """Have an edit take the place of a request, which leaves its mailbox, or is stopped when it has
-        a run. False when it neither waits nor runs."""
+        """Mark a request as replaced by an edit. Return False when it neither waits nor runs.
+
+        The request leaves its mailbox, or is stopped if it has a run.
+        """
         left = request.model_copy(update={"superseded": True}).model_dump_json()
         return await self._take_off(request, by, left, left, "begun")
 
     async def erase(self, request: Request, by: str) -> bool:
-        """`withdraw`, whatever the request showed: nobody has come to end that."""
+        """Withdraw a request and delete it at once, even if its run has posted something."""
         return await self._take_off(request, by, "", "", "never")
 
     async def _take_off(
@@ -93,17 +97,17 @@ class Signals:
 
     @asynccontextmanager
     async def watch(self, request_id: str, on_cancel: OnCancel) -> AsyncGenerator[None]:
-        """Tell `on_cancel` when somebody asks, or has asked, to stop the request."""
+        """Call `on_cancel` when somebody asks, or has already asked, to stop the request."""
         self._watched[request_id] = on_cancel
         try:
-            await self._look(request_id)
+            await self._check(request_id)
             yield
         finally:
             self._watched.pop(request_id, None)
 
     @asynccontextmanager
     async def listening(self) -> AsyncGenerator[None]:
-        """Hear signals for what is watched in this process; reconnects by itself."""
+        """Receive signals for the requests watched in this process; reconnect when necessary."""
         async with alongside(self._listen(), name="stop signals"):
             yield
 
@@ -111,31 +115,31 @@ class Signals:
         while True:
             try:
                 async with self._redis.listening.pubsub() as pubsub:
-                    await self._hear(pubsub)
+                    await self._receive(pubsub)
             except (RedisError, OSError, StoreUnavailable):
-                if not self._lost:  # and not every half second
+                if not self._lost:  # once, not on each attempt
                     log.warning("Redis is gone; trying again until it is back")
                 self._lost = True
                 await asyncio.sleep(RECONNECT_SECONDS)
 
-    async def _hear(self, pubsub: PubSub) -> None:
+    async def _receive(self, pubsub: PubSub) -> None:
         await pubsub.subscribe(self._channel)
         async for message in pubsub.listen():
-            if message["type"] == "subscribe":  # what was sent until now went unheard
+            if message["type"] == "subscribe":  # earlier signals did not reach this process
                 if self._lost:
                     log.info("Redis is back")
                 self._lost = False
                 for request_id in list(self._watched):
-                    await self._look(request_id)
+                    await self._check(request_id)
             elif message["type"] == "message":
                 signal = json.loads(message["data"])
-                self._tell(signal["request_id"], signal["by"])
+                self._notify(signal["request_id"], signal["by"])
 
-    async def _look(self, request_id: str) -> None:
+    async def _check(self, request_id: str) -> None:
         by = await self._redis.call("GET", self._redis.key("cancelled", request_id))
         if by is not None:
-            self._tell(request_id, by.decode())
+            self._notify(request_id, by.decode())
 
-    def _tell(self, request_id: str, by: str) -> None:
+    def _notify(self, request_id: str, by: str) -> None:
         if on_cancel := self._watched.pop(request_id, None):
             on_cancel(by)

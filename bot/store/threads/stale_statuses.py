@@ -1,4 +1,4 @@
-"""Threads whose status line and session may show a run that is over, until somebody cleared them."""
+"""Stale statuses: threads whose status line or session may still show a run that has ended."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import time
 from bot.store.connection import Connection
 
 KEPT_SECONDS = 3_600.0
-"""How long clearing is tried: what Slack refuses for an hour it will refuse tomorrow."""
+"""How long clearing is retried: what Slack refuses for an hour it will keep refusing."""
 
 _AT_ONCE = 20
 
 
 class StaleStatuses:
-    """A sorted set of thread keys by the time from which on they are due."""
+    """The store of stale statuses: a sorted set of thread keys by the time they are due."""
 
     def __init__(self, redis: Connection) -> None:
         self._redis = redis
         self._key = redis.key("stale-statuses")
 
     async def add(self, thread_key: str, *, after: float = 0.0) -> None:
-        """Have the thread's status cleared, `after` seconds from now at the earliest."""
+        """Add a thread whose status must be cleared, in `after` seconds at the earliest."""
         await self._redis.together(
             ("ZADD", self._key, time.time() + after, thread_key),
             ("EXPIRE", self._key, int(2 * KEPT_SECONDS)),
@@ -36,14 +36,16 @@ class StaleStatuses:
         return [each.decode() for each in found]
 
     async def remove(self, thread_key: str) -> None:
-        """Forget a thread whose status was cleared, and all that were tried for too long."""
+        """Remove a thread whose status was cleared, and all threads that were tried for too long."""
         await self._redis.together(
             ("ZREM", self._key, thread_key),
             ("ZREMRANGEBYSCORE", self._key, "-inf", time.time() - KEPT_SECONDS),
         )
 
     async def take_turn(self, seconds: float) -> bool:
-        """Return whether this process is to renew the statuses of those in line now: one of all does,
-        once in so many seconds."""
+        """Return whether this process renews the statuses of waiting threads now.
+
+        One process of the deployment does so every `seconds`.
+        """
         key = self._redis.key("line-renewed")
         return bool(await self._redis.call("SET", key, "1", "NX", "PX", int(seconds * 1_000)))

@@ -1,44 +1,46 @@
-"""Threads that the bot is part of, and who spoke to it there."""
+"""Threads that the bot takes part in, and the people who asked it something there."""
 
 from __future__ import annotations
 
 from bot.store.connection import Connection, Retention
 
-_DIRECT_SECONDS = 63 * 86_400  # longer than any account of what was spent there
+_DIRECT_SECONDS = 63 * 86_400  # longer than any budget account of the channel is kept
 
 
 class Threads:
-    """Membership lasts as long as the thread is used."""
+    """The store of thread participants. An entry expires when its thread is no longer used."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._retention = retention
 
     async def join(self, thread_key: str, user: str) -> None:
-        """The bot takes part in the thread from now on, asked by `user`."""
+        """Record that the bot takes part in the thread, asked by `user`."""
         key = self._key(thread_key)
         await self._redis.call("SADD", key, user)
         await self._redis.call("EXPIRE", key, self._retention.thread)
 
     async def join_direct(self, team: str, channel: str, user: str) -> None:
-        """Keep whose direct message `channel` is, as long as anything is kept under its id: an erase
-        of `user` finds it by this, also when its threads have expired."""
+        """Record that `channel` is the direct message of `user`, so that an erase of `user` finds it.
+
+        The record outlives everything that is stored under the channel's id.
+        """
         key = self._key(f"{team}:{channel}")
         seconds = max(_DIRECT_SECONDS, self._retention.thread)
         await self._redis.together(("SADD", key, user), ("EXPIRE", key, seconds))
 
     async def participants(self, thread_key: str) -> frozenset[str]:
-        """Users who asked something in the thread."""
+        """Return the users who asked something in the thread."""
         members = await self._redis.call("SMEMBERS", self._key(thread_key))
         return frozenset(user.decode() for user in members)
 
     async def first_notice(self, team: str, channel: str, ts: str) -> bool:
-        """True the first time for a message that is answered without a run."""
+        """Claim the notice for a message that is answered without a run. Return True the first time."""
         key = self._notice_key(team, channel, ts)
         return bool(await self._redis.call("SET", key, "1", "NX", "EX", self._retention.claims))
 
     async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
-        """Whether `first_notice` was asked of the message."""
+        """Return whether `first_notice` was called for the message."""
         claim = self._notice_key(team, channel, ts)
         return bool(await self._redis.call("EXISTS", claim, self._redis.nameless_claim(claim)))
 
