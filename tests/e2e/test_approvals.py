@@ -17,9 +17,9 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
     """The exact text and three buttons; after the press who decided, and the message elsewhere."""
     say(page, 'post "We ship on Friday." in #sales')
     panel = page.get_by_test_id("thread-panel")
-    card = panel.get_by_test_id("message").filter(has_text="may I do this?")
+    card = panel.get_by_test_id("message").filter(has_text="approve this?")
     expect(card).to_contain_text("We ship on Friday.")
-    expect(card).to_contain_text("Nothing is done without a yes")
+    expect(card).to_contain_text("Nothing happens without approval")
     card.get_by_role("button", name=re.compile("^Approve:")).press("Enter")
     decided = panel.get_by_test_id("message").filter(has_text="Approved by")
     expect(decided).to_contain_text("We ship on Friday.")
@@ -36,7 +36,7 @@ def test_whom_the_asker_mentioned_is_notified_by_a_post(page: Page) -> None:
     """The card says so, and the post is a mention and a link, as in Slack."""
     say(page, "@Ben Okafor is new: say hello to Ben in #sales, he may like #random too")
     panel = page.get_by_test_id("thread-panel")
-    card = panel.get_by_test_id("message").filter(has_text="may I do this?")
+    card = panel.get_by_test_id("message").filter(has_text="approve this?")
     expect(card).to_contain_text(
         "Mentions @Ben Okafor (U0BEN00001). What else begins with @ is plain words and notifies nobody."
     )
@@ -53,7 +53,7 @@ def test_what_is_denied_is_not_done_and_said_so(page: Page) -> None:
     """The card says who decided, and nothing is posted."""
     say(page, 'post "We ship on Sunday." in #sales')
     panel = page.get_by_test_id("thread-panel")
-    card = panel.get_by_test_id("message").filter(has_text="may I do this?")
+    card = panel.get_by_test_id("message").filter(has_text="approve this?")
     card.get_by_role("button", name="Deny").click()
     expect(panel).to_contain_text("Denied by")
     finished(page)
@@ -102,7 +102,7 @@ def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
     """After a yes it stands in Home; by asking it is ended."""
     say(page, "every Monday at 9:30 what is 6 * 7?")
     panel = page.get_by_test_id("thread-panel")
-    card = panel.get_by_test_id("message").filter(has_text="may I do this?")
+    card = panel.get_by_test_id("message").filter(has_text="approve this?")
     card.get_by_role("button", name=re.compile("^Approve:")).click()
     expect(panel).to_contain_text("It is scheduled")
     expect(home(page)).to_contain_text("every Monday at 09:30")

@@ -53,7 +53,7 @@ def test_a_tool_of_an_mcp_server_waits_for_a_yes_and_home_says_who_is_down(page:
         page.wait_for_timeout(500)
     say(page, 'move something to "the hills"')
     panel = page.get_by_test_id("thread-panel")
-    card = panel.get_by_test_id("message").filter(has_text="may I do this?")
+    card = panel.get_by_test_id("message").filter(has_text="approve this?")
     expect(card).to_contain_text("the hills")
     act_as(page, BEN)
     page.get_by_test_id("replies").last.click()

@@ -11,7 +11,7 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 
 from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.share import Answered
-from bot.slack.render.buttons import RETRY, without
+from bot.slack.render.buttons import RETRY, without_actions
 from bot.slack.render.outcome import render
 from bot.slack.transport.client import Clients
 
@@ -31,7 +31,7 @@ class RetryButton:
             await self._redraw(press, respond)
             return
         message = body.get("message") or {}
-        if left := without(message.get("blocks") or (), RETRY):
+        if left := without_actions(message.get("blocks") or (), RETRY):
             await self.clients.updates.chat_update(
                 channel=press.channel, ts=press.message, text=message.get("text") or "", blocks=left
             )
@@ -45,4 +45,6 @@ class RetryButton:
             return
         request, outcome = found
         last = (await asyncio.to_thread(render, outcome, request)).parts[-1]
-        await respond(text=last.text, blocks=without(last.blocks, RETRY), replace_original=True)
+        await respond(
+            text=last.text, blocks=without_actions(last.blocks, RETRY), replace_original=True
+        )

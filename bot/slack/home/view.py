@@ -17,7 +17,7 @@ from bot.services.mcp import Standing as Server
 from bot.slack.actions.workflow_step import WORKFLOW
 from bot.slack.home import home_words
 from bot.slack.render import words
-from bot.slack.render.buttons import asking_first, named
+from bot.slack.render.buttons import with_confirmation, with_label
 from bot.slack.render.links import escape_mrkdwn
 from bot.slack.render.parts import Block, context, shortened
 from bot.slack.render.schedules import all_schedules, own_scheduled
@@ -150,8 +150,8 @@ def _memory(memory: Memory) -> Block:
         "type": "section",
         "block_id": memory.id,
         "text": _plain(memory.text),
-        "accessory": asking_first(
-            named(forget, memory.text), home_words.FORGET_TITLE, memory.text, **sure
+        "accessory": with_confirmation(
+            with_label(forget, memory.text), home_words.FORGET_TITLE, memory.text, **sure
         ),
     }
 
@@ -258,7 +258,7 @@ def _switch(pause: Pause | None) -> Block:
         return button
     sure = {"yes": home_words.PAUSE, "no": words.CLOSE}
     title, said = home_words.PAUSE_TITLE, home_words.PAUSE_SURE
-    return asking_first(button | {"style": "danger"}, title, said, **sure)
+    return with_confirmation(button | {"style": "danger"}, title, said, **sure)
 
 
 def _channel_choice() -> Block:

@@ -112,7 +112,7 @@ class Edits:
             [message] = [each for each in page["messages"] if each["ts"] == ts]
             if said["elements"] == (message.get("blocks") or [{}])[0].get("elements"):
                 return
-            left = buttons.without(message.get("blocks") or (), *buttons.ASK_AGAIN)
+            left = buttons.without_actions(message.get("blocks") or (), *buttons.ASK_AGAIN)
             await self._clients.updates.chat_update(
                 channel=channel, ts=ts, text=message["text"], blocks=[said, *left]
             )

@@ -1,1 +1,1 @@
-"""Outcomes and progress as Slack messages: pure functions, no calls, no state."""
+"""Rendering of outcomes and progress as Slack messages: pure functions without calls or state."""

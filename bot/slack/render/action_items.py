@@ -1,4 +1,4 @@
-"""`ActionItems` as messages: a sentence, then a table of who does what by when."""
+"""Messages for `ActionItems`: a sentence, then a table of who does what by when."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from bot.core.outcome import Outcome
 from bot.core.text.locales import day
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import Drawn, Upload
+from bot.slack.render.parts import RenderedResult, Upload
 from bot.slack.render.sections import opening, points, titled
 from bot.slack.render.tables import table_pieces
 
 
-def action_pieces(found: ActionItems, _outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
-    """The items as a table; what is to be done leads to the message it comes from."""
+def action_pieces(
+    found: ActionItems, _outcome: Outcome, gate: LinkGate, locale: str
+) -> RenderedResult:
+    """Return the items as a table in which each task links to the message it comes from."""
     pieces = opening(found.summary, gate, otherwise=words.NO_TEXT)
     items = [item for item in found.items if item.task.strip()]
     uploads: list[Upload] = []

@@ -1,4 +1,4 @@
-"""An `Answer` as messages: summary first, then what supports it."""
+"""Messages for `Answer`: the summary first, then what supports it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bot.core.text.locales import written_as
 from bot.slack.render import words
 from bot.slack.render.charts import chart_pieces
 from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import Drawn, Upload, context
+from bot.slack.render.parts import RenderedResult, Upload, context
 from bot.slack.render.sections import opening, points, sources, titled
 from bot.slack.render.tables import table_pieces
 
 
-def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
-    """Everything the answer says, in reading order, and the files that belong to it."""
+def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str) -> RenderedResult:
+    """Return the whole answer in reading order, and its files."""
     locale = written_as("\n".join([answer.summary, *answer.key_points]), locale)
     pieces = opening(answer.summary, gate, otherwise=words.NO_TEXT)
     pieces += points(answer.key_points, gate)
@@ -31,11 +31,11 @@ def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str)
     pieces += titled(words.SOURCES, sources(answer.sources, gate))
     if answer.confidence in words.CONFIDENCE:
         pieces.append(context(words.CONFIDENCE[answer.confidence]))
-    return pieces, _named_apart(uploads)
+    return pieces, _with_unique_names(uploads)
 
 
-def _named_apart(uploads: list[Upload]) -> list[Upload]:
-    """Files of one message with names of their own, so that each can be told to be up."""
+def _with_unique_names(uploads: list[Upload]) -> list[Upload]:
+    """Give each file of a message a unique name, by which a retry finds it in the thread."""
     seen: dict[str, int] = {}
     named = []
     for upload in uploads:

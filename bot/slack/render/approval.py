@@ -1,4 +1,4 @@
-"""The card on which people decide about a call: drawn by code, from exactly what would be done."""
+"""The approval card: drawn by code from exactly the call that would be made."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bot.slack.render.arguments import (
     CanvasLink,
     Value,
     label_of,
+    not_in_title,
     rich_argument,
-    unsaid,
     values_of,
 )
 from bot.slack.render.buttons import (
@@ -27,8 +27,8 @@ from bot.slack.render.buttons import (
     DENY,
     SHOW_ALL,
     Stops,
-    named,
     stop_button,
+    with_label,
 )
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, Part, context, shortened
@@ -42,7 +42,7 @@ _MODAL_TEXT = 2_900
 
 
 class Shown(BaseModel):
-    """What the buttons carry: the question as it was shown."""
+    """The value of the card's buttons: the approval, and the hash of what the card showed."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -51,9 +51,9 @@ class Shown(BaseModel):
 
 
 def approval_part(asked: ApprovalRecord, canvas_link: CanvasLink) -> Part:
-    """The card: what would be done, and the buttons, or what was decided."""
+    """Return the card: the call, and either its buttons or the decision."""
     approval, decision, made = asked.approval, asked.decision, asked.made
-    values = unsaid(values_of(approval, canvas_link), redacted(approval.title))
+    values = not_in_title(values_of(approval, canvas_link), redacted(approval.title))
     blocks = [_section(_headline(approval, decision))]
     if decision is None or not decision.of_words_taken_back:
         blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
@@ -64,15 +64,15 @@ def approval_part(asked: ApprovalRecord, canvas_link: CanvasLink) -> Part:
         blocks.append(context(_terms(approval)).block)
     else:
         blocks.append(context(_verdict(decision, made)).block)
-    spoken = (
-        approval_words.SETTLED[decision.verdict] if decision else approval_words.APPROVAL_NEEDED
-    )
-    return Part(blocks, spoken.format(title=_plain(_unlinked(approval))))
+    text = approval_words.SETTLED[decision.verdict] if decision else approval_words.APPROVAL_NEEDED
+    return Part(blocks, text.format(title=_plain(_title_without_links(approval))))
 
 
 def yes_typed(pending: Sequence[Approval], user: str) -> str:
-    """What is said to somebody who typed a yes where these wait for one; "" where it is none of
-    theirs."""
+    """Return the reply to a person who typed a yes instead of pressing Approve.
+
+    Returns "" if none of the pending approvals concerns the person.
+    """
     if any(user in each.approvers for each in pending):
         return approval_words.YES_TYPED
     asked = [each for each in pending if each.requester == user]
@@ -80,13 +80,13 @@ def yes_typed(pending: Sequence[Approval], user: str) -> str:
 
 
 def waits_behind(pending: Sequence[Approval], user: str) -> str:
-    """What is said to somebody who asks something where these wait first."""
+    """Return the reply to a person whose question waits behind pending approvals."""
     decides = any(user in each.approvers for each in pending)
     return approval_words.WAITS_FOR_YOUR_DECISION if decides else approval_words.WAITS_BEHIND
 
 
 def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
-    """All of what would be done, however long it is."""
+    """Return a modal with all arguments of the call in full."""
     blocks: list[Block] = []
     for each in values_of(approval, canvas_link):
         text = each.text
@@ -104,11 +104,13 @@ def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
     }
 
 
-def parked_part(progress: Progress, approvals: Sequence[Approval], *, stops: Stops) -> Part:
-    """The message of a run that waits for people."""
+def waiting_for_approval_part(
+    progress: Progress, approvals: Sequence[Approval], *, stops: Stops
+) -> Part:
+    """Return the message of a run that waits for approval."""
     people = _people(dict.fromkeys(user for each in approvals for user in each.approvers))
     waits = approval_words.WAITS_FOR.format(people=people)
-    if all(map(_is_between_two, approvals)):
+    if all(map(_is_direct, approvals)):
         waits = approval_words.WAITS_FOR_YOU
     asked = (Step(each.id, redacted(each.title), StepStatus.WAITING) for each in approvals)
     blocks = [
@@ -120,13 +122,15 @@ def parked_part(progress: Progress, approvals: Sequence[Approval], *, stops: Sto
 
 
 def _mentions(approval: Approval) -> str:
-    """Whom the text calls, by name and id: names may be alike, and a mention on the card would call
-    them already."""
+    """Name the people whom the text mentions, with their ids because names may be alike.
+
+    A real mention on the card would notify them before the approval.
+    """
     if not approval.mentions:
         return approval_words.MENTIONS_NOBODY if approval.other_names else ""
     ids = approval.mentioned or [""] * len(approval.mentions)  # earlier versions kept none
-    named = zip(approval.mentions, ids, strict=True)
-    shown = [_plain(f"{name} ({user})" if user else name) for name, user in named]
+    names = zip(approval.mentions, ids, strict=True)
+    shown = [_plain(f"{name} ({user})" if user else name) for name, user in names]
     people = format_list(shown, locale="en_GB")
     others = [approval_words.OTHER_NAMES] if approval.other_names else []
     return " ".join([approval_words.MENTIONS.format(people=people), *others])
@@ -137,26 +141,26 @@ def _is_cut(values: Sequence[Value]) -> bool:
 
 
 def _headline(approval: Approval, decision: Decision | None) -> str:
-    title = f"*{_linked(approval)}*"
+    title = f"*{_title_with_links(approval)}*"
     if decision is not None:
         return title
-    if _is_between_two(approval):
+    if _is_direct(approval):
         return approval_words.APPROVAL_ASKED_DIRECT.format(title=title)
     return approval_words.APPROVAL_ASKED.format(people=_people(approval.approvers), title=title)
 
 
-def _linked(approval: Approval) -> str:
-    """Its title with channels as links, which tell their names to those who may know them."""
+def _title_with_links(approval: Approval) -> str:
+    """Return the title with channels as links, which show a name only to people who may know it."""
     return CHANNEL.sub(r"<#\1>", _plain(redacted(approval.title)))
 
 
-def _unlinked(approval: Approval) -> str:
-    """Its title where no link can stand."""
+def _title_without_links(approval: Approval) -> str:
+    """Return the title for places in which Slack renders no links."""
     return CHANNEL.sub("a channel", redacted(approval.title))
 
 
-def _is_between_two(approval: Approval) -> bool:
-    """Whether the card stands where only the person reads it who is asked."""
+def _is_direct(approval: Approval) -> bool:
+    """Return whether the card is in a direct message and its reader decides alone."""
     in_direct = approval.thread_key.split(":", 2)[1].startswith("D")
     return in_direct and approval.approvers == (approval.requester,)
 
@@ -170,14 +174,15 @@ def _buttons(approval: Approval, *, cut: bool) -> Block:
     value = Shown(id=approval.id, sha256=approval.sha256).model_dump_json()
     elements = [
         _button(approval_words.APPROVE, APPROVE, value, "primary"),
-        _button(approval_words.DENY, DENY, value, "danger"),  # beside it on the narrowest phone
+        # Second, so that it is next to Approve even on a narrow phone.
+        _button(approval_words.DENY, DENY, value, "danger"),
     ]
     if approval.standing:
         elements.append(_button(approval_words.APPROVE_THREAD, APPROVE_THREAD, value))
     if cut:
         elements.append(_button(approval_words.SHOW_ALL, SHOW_ALL, value))
-    title = clean(_unlinked(approval))
-    return {"type": "actions", "elements": [named(button, title) for button in elements]}
+    title = clean(_title_without_links(approval))
+    return {"type": "actions", "elements": [with_label(button, title) for button in elements]}
 
 
 def _button(label: str, action: str, value: str, style: str = "") -> Block:
@@ -192,13 +197,13 @@ def _button(label: str, action: str, value: str, style: str = "") -> Block:
 
 def _terms(approval: Approval) -> str:
     until = local_time(approval.expires)
-    who = approval_words.ONLY_MAY.format(people=_people(approval.approvers), until=until)
-    if _is_between_two(approval):
-        who = approval_words.YOU_MAY.format(until=until)
+    terms = approval_words.ONLY_MAY.format(people=_people(approval.approvers), until=until)
+    if _is_direct(approval):
+        terms = approval_words.YOU_MAY.format(until=until)
     if approval.approvers != (approval.requester,):
-        who = approval_words.ASKED_FOR.format(person=_people([approval.requester])) + who
+        terms = approval_words.ASKED_FOR.format(person=_people([approval.requester])) + terms
     if not approval.standing:
-        return who
+        return terms
     same = (
         approval_words.STANDING_SAME.format(fields=_listed(approval.fixed))
         if approval.fixed
@@ -210,7 +215,7 @@ def _terms(approval: Approval) -> str:
         person=_people([approval.requester]),
         hours=words.counted(f"{approval.standing_hours:g}", "hour"),
     )
-    return f"{who} {covers}"
+    return f"{terms} {covers}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -220,13 +225,13 @@ def _listed(names: Sequence[str]) -> str:
 def _verdict(decision: Decision, made: Made | None) -> str:
     sentence = approval_words.VERDICTS[decision.verdict]
     if decision.allows:
-        mark, came_of_it = approval_words.MADE[made or Made.BEGUN]
-        sentence = f"{mark} {sentence}{came_of_it}"
+        mark, result = approval_words.MADE[made or Made.BEGUN]
+        sentence = f"{mark} {sentence}{result}"
     if decision.of_words_taken_back or (decision.verdict is Verdict.DENIED and not decision.by):
         sentence = approval_words.DENIED_BY_ITSELF
     by = _people([decision.by]) if decision.by else ""
-    said = sentence.format(by=by, why=_plain(decision.comment))
-    return f"{said} · {local_time(decision.at)}"
+    verdict = sentence.format(by=by, why=_plain(decision.comment))
+    return f"{verdict} · {local_time(decision.at)}"
 
 
 def _people(users: Sequence[str] | dict[str, None]) -> str:
@@ -234,7 +239,7 @@ def _people(users: Sequence[str] | dict[str, None]) -> str:
 
 
 def _plain(text: str) -> str:
-    """`text` as mrkdwn in which nothing is special."""
+    """Return `text` as mrkdwn without any markup."""
     return LinkGate().mrkdwn(shortened(" ".join(clean(text).split()), 150)).replace("*", "∗")
 
 

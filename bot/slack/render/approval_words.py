@@ -1,4 +1,4 @@
-"""The words of what waits for a yes: cards, and what stands around them."""
+"""Texts of approval cards and of the messages around them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MENTION_ME = (
 WAITS_FOR_YOU = ":hourglass_flowing_sand: I need your approval to go on; see below."
 STATUS_PARKED = "is waiting for an approval…"
 APPROVAL_NEEDED = "Approval needed: {title}"
-APPROVAL_ASKED = "{people}, may I do this?\n{title}"
-APPROVAL_ASKED_DIRECT = "May I do this?\n{title}"
+APPROVAL_ASKED = "{people}, approve this?\n{title}"
+APPROVAL_ASKED_DIRECT = "Approve this?\n{title}"
 APPROVE, APPROVE_THREAD, DENY = "Approve", "Approve for this thread", "Deny"
 SHOW_ALL, SHOW_ALL_TITLE, SHOW_ALL_CLOSE = "Show all", "What would be done", "Close"
 DETAILS = "Details"
@@ -34,8 +34,8 @@ EMPTY_VALUE = "(empty)"
 CUT_AT = " (beginning; {count:,} characters in all)"
 HAS_HIDDEN = " (also holds characters that cannot be seen)"
 ASKED_FOR = "{person} asked for it. "
-YOU_MAY = "You can decide until {until}. Nothing is done without a yes."
-ONLY_MAY = "Only {people} can decide, until {until}. Nothing is done without a yes."
+YOU_MAY = "You can decide until {until}. Nothing happens unless you approve."
+ONLY_MAY = "Only {people} can decide, until {until}. Nothing happens without approval."
 STANDING = (
     "“Approve for this thread” also says yes to more of the same ({tool}, {same}) that {person} "
     "asks for here within {hours}."
@@ -63,7 +63,7 @@ SETTLED = {
     "expired": "Nobody decided in time: {title}",
     "withdrawn": "Not done: {title}",
 }
-"""What a screen reader says of a card that was decided."""
+"""The text of a decided card for screen readers and notifications."""
 DENIED_BY_ITSELF = ":no_entry: Not done: {why}"
 ONLY_THEY_MAY = "Only {people} can decide about this."
 YES_TYPED = (

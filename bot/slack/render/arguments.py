@@ -1,4 +1,4 @@
-"""The arguments of a call as people read them before they decide about it."""
+"""Arguments of a call in the form in which people read them before a decision."""
 
 from __future__ import annotations
 
@@ -19,16 +19,21 @@ from bot.slack.render.times import local_time_element
 
 _CANVAS = re.compile(r"F[A-Z0-9]{6,}")
 CHANNEL = re.compile(r"(?<![/=])#?\b([CG][A-Z0-9]{8,})\b")  # not in an address
-_NAME = re.compile(r"[\w.$@:/-]{1,60}")  # of an argument, that says nothing else
+_NAME = re.compile(r"[\w.$@:/-]{1,60}")  # an argument name that cannot carry a sentence
 _PLAIN_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
-_MOST_VALUES = 50
-_AS_IT_STANDS = re.compile(r"[\w #.,;!?'’()-]+")  # in a title too; there is nothing hidden in it
-_ONE_LINE = 60  # characters of a value that stands beside its name
+_MAX_VALUES = 50
+_PLAIN_TEXT = re.compile(r"[\w #.,;!?'’()-]+")  # shown unchanged in a title, with nothing hidden
+_ONE_LINE = 60  # characters; a longer value is shown below its name
 
 
 class Value(NamedTuple):
-    """An argument: its name where it is one of our tools', whose meaning we know, what people call
-    it, and its value; of a canvas, where it opens and how it is called."""
+    """One argument of a call.
+
+    - `kind`: the argument's name if the tool is built in, because its meaning is known; else "".
+    - `label`: the name that people read.
+    - `text`: the value.
+    - `url` and `title`: link and title of a canvas; else "".
+    """
 
     kind: str
     label: str
@@ -38,18 +43,18 @@ class Value(NamedTuple):
 
 
 CanvasLink = Callable[[str], str]
-"""Where a canvas opens, by its id."""
+"""Return the link to a canvas by its id."""
 
 
 def values_of(approval: Approval, canvas_link: CanvasLink) -> list[Value]:
-    """All of them, as exactly as they would be used."""
-    is_of_server = "__" in approval.tool  # where a cron's 0 may be a Monday
+    """Return all arguments of a call exactly as they would be used."""
+    is_of_server = "__" in approval.tool  # the meaning of a server's arguments is unknown
     arguments = json.loads(approval.arguments)
-    if len(arguments) > _MOST_VALUES or not all(map(_NAME.fullmatch, arguments)):
-        # too many to show one by one, or named by the model, where a server takes any
+    if len(arguments) > _MAX_VALUES or not all(map(_NAME.fullmatch, arguments)):
+        # Too many to list, or names that the model may have invented.
         return [Value("", approval_words.DETAILS, laid_out(approval.arguments))]
     values = [
-        Value("", _exact_label(name), _exactly(value))
+        Value("", _exact_label(name), _exact_text(value))
         if is_of_server
         else Value(name, label_of(name), _as_text(value))
         for name, value in arguments.items()
@@ -64,19 +69,21 @@ def values_of(approval: Approval, canvas_link: CanvasLink) -> list[Value]:
     ]
 
 
-def unsaid(values: Sequence[Value], title: str) -> list[Value]:
-    """Those that the call's `title` does not say already, letter by letter and in its own place.
-    An empty one of our own tools is the same as none."""
+def not_in_title(values: Sequence[Value], title: str) -> list[Value]:
+    """Return the values that the call's `title` does not contain literally, in their usual place.
+
+    An empty argument of a built-in tool counts as missing.
+    """
     given = [each for each in values if each.text or not each.kind]
     last = [each for each in given if title.endswith(f": {each.text}")]
-    return [each for each in given if not _is_said(each, title, ends=last == [each])]
+    return [each for each in given if not _is_in_title(each, title, ends=last == [each])]
 
 
-def _is_said(value: Value, title: str, *, ends: bool) -> bool:
-    """`ends`: it alone is what the title ends with."""
+def _is_in_title(value: Value, title: str, *, ends: bool) -> bool:
+    """Return whether the title contains the value. `ends`: the title ends with this value alone."""
     if value.kind == "cron":
         return is_said_whole(value.text) and f" {cron_in_words(value.text)} (" in title
-    if not _AS_IT_STANDS.fullmatch(value.text):
+    if not _PLAIN_TEXT.fullmatch(value.text):
         return False
     match value.kind:
         case "channel":
@@ -91,20 +98,20 @@ def _is_said(value: Value, title: str, *, ends: bool) -> bool:
 
 
 def label_of(name: str) -> str:
-    """`post_at` as "Post at"."""
+    """Turn an argument's name into a label: `post_at` becomes "Post at"."""
     if name in approval_words.ARGUMENTS:
         return approval_words.ARGUMENTS[name]
-    words_of_it = name.replace("_", " ").strip()
-    return words_of_it[:1].upper() + words_of_it[1:]
+    label = name.replace("_", " ").strip()
+    return label[:1].upper() + label[1:]
 
 
 def _exact_label(name: str) -> str:
-    """The name of a server's argument: two of them are never called alike."""
+    """Return the label of a server's argument; different names never get the same label."""
     return label_of(name) if _PLAIN_NAME.fullmatch(name) else name
 
 
-def _exactly(value: object) -> str:
-    """A value of a server's argument: a text that reads like another kind of value is in quotes."""
+def _exact_text(value: object) -> str:
+    """Return a server's value as text, in quotes if it would read as another JSON type."""
     if not isinstance(value, str):
         return _as_text(value)
     try:
@@ -119,18 +126,21 @@ def _as_text(value: object) -> str:
 
 
 def rich_argument(argument: Value) -> Block:
-    """A value as it stands: nothing in it becomes a link, a mention or a format. What cannot be seen
-    is left out, and that is said. Before it, or instead where that says all, as people know it."""
+    """Return a value as a block in which nothing becomes a link, a mention or a format.
+
+    Invisible characters are left out, and the label says so. A readable form, such as a channel's
+    name or a local time, comes first; it replaces the value if it is equally exact.
+    """
     label, value = argument.label, argument.text
-    seen = readable(value)
-    hidden = approval_words.HAS_HIDDEN if len(seen) < len(value) else ""
+    visible = readable(value)
+    hidden = approval_words.HAS_HIDDEN if len(visible) < len(value) else ""
     elements: list[Block] = [{"type": "text", "text": f"{label}{hidden} ", "style": {"bold": True}}]
-    reading, whole = _reading(argument)
-    if reading:
-        elements += [reading, {"type": "text", "text": " "}]
-    text: Block = {"type": "text", "text": seen or approval_words.EMPTY_VALUE}
-    short = len(seen) <= _ONE_LINE and "\n" not in seen
-    if short and not whole:
+    readable_form, is_exact = _readable_form(argument)
+    if readable_form:
+        elements += [readable_form, {"type": "text", "text": " "}]
+    text: Block = {"type": "text", "text": visible or approval_words.EMPTY_VALUE}
+    short = len(visible) <= _ONE_LINE and "\n" not in visible
+    if short and not is_exact:
         elements.append(text | {"style": {"code": True}})
     blocks: list[Block] = [{"type": "rich_text_section", "elements": elements}]
     if not short:
@@ -138,10 +148,13 @@ def rich_argument(argument: Value) -> Block:
     return {"type": "rich_text", "elements": blocks}
 
 
-def _reading(argument: Value) -> tuple[Block | None, bool]:
-    """A value as people know it: a channel by its name, a canvas by its title, which leads to it, a
-    time by their own clock; and whether that says all. It does not where it is unknown what the argument is: there the same letters may be
-    somebody's text, of which each counts."""
+def _readable_form(argument: Value) -> tuple[Block | None, bool]:
+    """Return the readable form of a value, and whether it says as much as the value itself.
+
+    Channels get their name, canvases a link with their title, times the reader's time zone. If the
+    meaning of the argument is unknown, the same characters may be free text, so the form never
+    replaces them.
+    """
     kind, value = argument.kind, argument.text
     if argument.url:
         return {"type": "link", "url": argument.url, "text": argument.title}, True
@@ -158,13 +171,13 @@ def _reading(argument: Value) -> tuple[Block | None, bool]:
 
 
 def _is_usual(when: datetime, value: str) -> bool:
-    """Whether a day and a time say all of it: it is a whole minute, and written in the usual way."""
+    """Return whether a date and a time in minutes express the whole value, in the usual notation."""
     usual = {when.isoformat(timespec="minutes"), when.isoformat(timespec="seconds")}
     return value.replace("Z", "+00:00") in usual and when == when.replace(second=0, microsecond=0)
 
 
 def _moment(value: str) -> datetime | None:
-    """A moment that clients can work out."""
+    """Parse a time within the range that Slack's clients can show; None otherwise."""
     try:
         when = datetime.fromisoformat(value)
     except ValueError:

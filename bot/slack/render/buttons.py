@@ -1,4 +1,4 @@
-"""Buttons, and what they carry back when somebody presses them."""
+"""Buttons, and the values that they carry."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ RAISE_TIMES = {"half": 1.5, "double": 2.0}
 
 MAX_LABEL = 75
 _MAX_VALUE = 2_000
-_MAX_TITLE, _MAX_SURE = 100, 300  # of what is asked before a button acts
+_MAX_TITLE, _MAX_CONFIRM = 100, 300  # characters of a confirmation dialog
 MAX_FOLLOW_UPS = 3
 
 
 class FollowUp(BaseModel):
-    """What a follow-up button carries: enough to ask without the message it stood in."""
+    """The value of a follow-up button: enough to ask the question without its message."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -47,27 +47,29 @@ class FollowUp(BaseModel):
     private: bool = False
 
 
-def named(button: Block, what: str) -> Block:
-    """`button` as a screen reader says it, who hears it without what stands around it."""
-    label = f"{button['text']['text']}: {' '.join(what.split())}"
+def with_label(button: Block, subject: str) -> Block:
+    """Return the button with a label for screen readers, which do not read the text around it."""
+    label = f"{button['text']['text']}: {' '.join(subject.split())}"
     return button | {"accessibility_label": shortened(label, MAX_LABEL)}
 
 
-def asking_first(button: Block, title: str, text: str, *, yes: str, no: str) -> Block:
-    """`button`, which Slack lets act only once who pressed it has said yes."""
-    sure = {
+def with_confirmation(button: Block, title: str, text: str, *, yes: str, no: str) -> Block:
+    """Return the button with a confirmation dialog."""
+    dialog = {
         "title": _plain(shortened(title, _MAX_TITLE)),
-        "text": _plain(shortened(text, _MAX_SURE)),
+        "text": _plain(shortened(text, _MAX_CONFIRM)),
         "confirm": _plain(yes),
         "deny": _plain(no),
         "style": "danger",
     }
-    return button | {"confirm": sure}
+    return button | {"confirm": dialog}
 
 
 class Stops(NamedTuple):
-    """What a Stop button stops: the run of one request, as long as it is the thread's. Earlier
-    versions named no request, which meant whatever ran."""
+    """The run that a Stop button stops: the run of one request.
+
+    Buttons of earlier versions carry no request id and stop any run of the thread.
+    """
 
     team: str
     channel: str
@@ -80,7 +82,7 @@ class Stops(NamedTuple):
 
     @classmethod
     def read(cls, value: str) -> Stops:
-        """Read what a button carries. Raises MalformedPayload."""
+        """Parse a button's value. Raises MalformedPayload."""
         parts = value.split(":")
         if len(parts) not in (3, 4):
             raise MalformedPayload("a Stop button without a thread")
@@ -92,8 +94,11 @@ class Stops(NamedTuple):
 
 
 def stop_button(stops: Stops) -> Block:
-    """Stops a run. It stays though Slack has a Stop of its own: to whom that is
-    shown, and in which clients, is documented nowhere, and all who may stop must be able to."""
+    """Return a row with a Stop button.
+
+    It exists although Slack has its own: Slack does not document who sees that one, or in which
+    clients, and all people who may stop a run need a button.
+    """
     return {
         "type": "actions",
         "elements": [
@@ -103,25 +108,28 @@ def stop_button(stops: Stops) -> Block:
 
 
 def retry_button(request_id: str) -> Block:
-    """Asks the same once more."""
+    """Return a row with a button that asks the same question again."""
     return {
         "type": "actions",
         "elements": [{**_button(words.RETRY, RETRY, request_id), "style": "primary"}],
     }
 
 
-def without(blocks: Sequence[Block], *actions: str) -> list[Block]:
-    """A message as it reads without the rows of buttons that hold one of these."""
+def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
+    """Return the blocks without the rows that contain a button of these actions."""
 
-    def is_of_them(block: Block) -> bool:
+    def has_action(block: Block) -> bool:
         return any(each.get("action_id") in actions for each in block.get("elements") or ())
 
-    return [block for block in blocks if not is_of_them(block)]
+    return [block for block in blocks if not has_action(block)]
 
 
 def again_buttons(request_id: str, *, again: bool, share: bool) -> Block | None:
-    """Shows all in the thread what only one person saw (`share`), and answers the same once more, as
-    before or with more work (`again`); None with neither."""
+    """Return a row of buttons for an answer; None if it would be empty.
+
+    `share` adds a button that posts a private answer in the thread. `again` adds buttons that
+    answer again, as before or with more work.
+    """
     elements = [{**_button(words.SHARE, SHARE, request_id), "style": "primary"}] if share else []
     choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE)) if again else ()
     elements += [_button(*each, request_id) for each in choices]
@@ -129,12 +137,15 @@ def again_buttons(request_id: str, *, again: bool, share: bool) -> Block | None:
 
 
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:
-    """The first three questions as buttons; None without questions. Nobody asks more than they
-    were shown: what does not fit on a button is shown before it acts, or left out."""
+    """Return the first three questions as a row of buttons; None without questions.
+
+    A button never asks more than it shows: a question that is too long for a label is shown in a
+    confirmation dialog, or left out.
+    """
     elements: list[Block] = []
     for question in [_without_addresses(exact(q)) for q in questions if q.strip()][:MAX_FOLLOW_UPS]:
         carried = FollowUp(question=question, thread=thread, private=private).model_dump_json()
-        if not question or len(question) > _MAX_SURE or len(carried) > _MAX_VALUE:
+        if not question or len(question) > _MAX_CONFIRM or len(carried) > _MAX_VALUE:
             continue
         button = _button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
         if len(question) > MAX_LABEL:
@@ -149,7 +160,7 @@ def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Bl
 
 
 def feedback_buttons(run_id: str) -> Block:
-    """Thumbs up and down; the value is `good:run_id` or `bad:run_id`."""
+    """Return thumbs up and down; the value is `good:run_id` or `bad:run_id`."""
 
     def choice(text: str, verdict: str) -> Block:
         return {
@@ -168,8 +179,10 @@ def feedback_buttons(run_id: str) -> Block:
 
 
 def raise_buttons(over: OverBudget) -> Block:
-    """Raise a used-up budget; whether the one who presses may is asked then. Which step it is
-    stands in the action's id, the value says of which budget."""
+    """Return buttons that raise a used-up budget. The permission is checked on a press.
+
+    The action id holds the step, the value the budget.
+    """
 
     def choice(step: str, label: str) -> Block:
         confirm = {
@@ -190,9 +203,12 @@ def _plain(text: str) -> Block:
 
 
 def _without_addresses(question: str) -> str:
-    """Who presses the button asks it as their own, and addresses that people write may be posted
-    as links: those of a model must not become such by a press."""
-    pieces = LinkGate().pieces(question)  # which permits none
+    """Remove addresses from a question that the model wrote.
+
+    The person who presses the button asks the question as their own, and addresses that people
+    write may become links.
+    """
+    pieces = LinkGate().pieces(question)  # an empty gate permits no link
     texts = ("" if isinstance(piece, Link | Mention) else piece.text for piece in pieces)
     return " ".join("".join(texts).split())
 

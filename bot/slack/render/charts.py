@@ -1,7 +1,7 @@
-"""A chart as Slack's own; as an image, or in numbers, where Slack has none like it.
+"""Charts in Slack's own format; as an image or a table if Slack has no such chart.
 
-Limits of the `data_visualization` block (docs.slack.dev): title and axis titles 50 characters,
-1–6 series with names of 20, up to 20 points a series, labels of 20, a pie of up to 6 segments.
+Limits of the `data_visualization` block (docs.slack.dev): title and axis titles 50 characters, 1–6
+series with names of 20, up to 20 points per series, labels of 20, a pie of up to 6 segments.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ _MAX_ALT = 1_000  # files.getUploadURLExternal, alt_txt
 def chart_pieces(
     chart: Chart | None, gate: LinkGate, locale: str
 ) -> tuple[list[Piece], list[Upload]]:
-    """The chart, and its image where Slack cannot draw it."""
+    """Return the chart, and its image if Slack cannot draw it."""
     if chart is None:
         return [written(words.CHART_MISSING)], []
     block = native_chart(chart)
     if block:
-        return [Piece(block, f"{_named(chart, gate)}\n\n{_numbers_as_text(chart, locale)}")], []
+        return [Piece(block, f"{_title(chart, gate)}\n\n{_numbers_as_text(chart, locale)}")], []
     if chart.image:
         note = words.CHART_AS_IMAGE.format(title=safe_text(chart.title, gate))
         name = f"{file_name(chart.title) or 'chart'}.png"
-        return [written(note)], [Upload(name, handle=chart.image, alt=_described(chart, locale))]
+        return [written(note)], [Upload(name, handle=chart.image, alt=_alt_text(chart, locale))]
     heading = written(words.CHART_AS_TABLE.format(title=safe_text(chart.title, gate)))
     pieces, uploads = table_pieces(_numbers(chart), gate, locale)
     return [heading, *pieces], uploads
 
 
 def native_chart(chart: Chart) -> Block | None:
-    """The block for a chart; None where Slack has none like it."""
+    """Return the block for a chart; None if Slack has no such chart."""
     labels = [shortened(label, _MAX_LABEL) for label in chart.labels]
     names = [shortened(series.name, _MAX_LABEL) for series in chart.series]
     if not (_are_names(labels) and _is_complete(chart)):
@@ -92,7 +92,7 @@ def _axes(chart: Chart, labels: list[str], names: list[str]) -> Block | None:
 
 
 def _are_names(names: list[str]) -> bool:
-    """Slack matches points to categories by label: each must be there, and there once."""
+    """Return whether labels are unique and not empty: Slack matches points to categories by them."""
     return bool(names) and all(name.strip() for name in names) and len(set(names)) == len(names)
 
 
@@ -124,8 +124,8 @@ def _numbers_as_text(chart: Chart, locale: str) -> str:
     return "\n".join(f"    {line}" for line in lines)
 
 
-def _described(chart: Chart, locale: str) -> str:
-    """The chart for people who hear it: its values, as many as fit."""
+def _alt_text(chart: Chart, locale: str) -> str:
+    """Describe the chart for a screen reader, with as many of its values as fit."""
     lines = [
         f"{series.name}: {', '.join(_points(chart, series, locale))}" for series in chart.series
     ]
@@ -138,5 +138,5 @@ def _points(chart: Chart, series: Series, locale: str) -> list[str]:
     return [f"{label} {value}" for label, value in zip(chart.labels, values, strict=True) if value]
 
 
-def _named(chart: Chart, gate: LinkGate) -> str:
+def _title(chart: Chart, gate: LinkGate) -> str:
     return f"**{safe_text(chart.title, gate)}**"

@@ -1,4 +1,4 @@
-"""A result that is data: as JSON in the message, or in a file when it is long."""
+"""Results that are plain data: as JSON in the message, or in a file if they are long."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 from bot.core.text.locales import number
 from bot.slack.render import words
 from bot.slack.render.markdown import code_fence, code_span
-from bot.slack.render.parts import Drawn, Upload, written
+from bot.slack.render.parts import RenderedResult, Upload, written
 
 FILE = "result.json"
-_MOST = 2_800  # characters shown: one block
-_BEGINNING = 12  # lines shown of more
+_MAX_CHARS = 2_800  # shown in full: one block
+_PREVIEW_LINES = 12  # of a longer result
 
 
-def data_pieces(result: dict[str, Any], locale: str) -> Drawn:
-    """All of it in a code block, or its beginning with the whole as a file."""
+def data_pieces(result: dict[str, Any], locale: str) -> RenderedResult:
+    """Return the result as a code block, or a preview of it and the whole as a file."""
     text = json.dumps(result, ensure_ascii=False, indent=2)
-    if len(text) <= _MOST:
+    if len(text) <= _MAX_CHARS:
         return [written(code_fence(text, "json"))], []
-    beginning = "\n".join(line[:150] for line in text.split("\n")[:_BEGINNING])
+    preview = "\n".join(line[:150] for line in text.split("\n")[:_PREVIEW_LINES])
     note = words.DATA_IN_FILE.format(size=number(len(text), locale), name=code_span(FILE))
     upload = Upload(FILE, text.encode("utf-8", errors="replace"))
-    return [written(note), written(code_fence(f"{beginning}\n…", "json"))], [upload]
+    return [written(note), written(code_fence(f"{preview}\n…", "json"))], [upload]

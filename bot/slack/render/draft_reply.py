@@ -1,4 +1,4 @@
-"""A `DraftReply` as messages: the draft in a quotation to copy, then what to check in it."""
+"""Messages for `DraftReply`: the draft as a quotation to copy, then what to check in it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from bot.core.outcome import Outcome
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_blocks
-from bot.slack.render.parts import BLOCK_SIZE, Drawn, Piece, chunks, context, joined
+from bot.slack.render.parts import BLOCK_SIZE, Piece, RenderedResult, chunks, context, joined
 from bot.slack.render.sections import opening, points, sources, titled
 
 
-def draft_pieces(reply: DraftReply, _outcome: Outcome, gate: LinkGate, _locale: str) -> Drawn:
-    """The draft and what stands behind it; it says that nothing was posted."""
+def draft_pieces(
+    reply: DraftReply, _outcome: Outcome, gate: LinkGate, _locale: str
+) -> RenderedResult:
+    """Return the draft and what supports it, with a note that nothing was posted."""
     quoted = _quoted(reply.draft, gate)
     pieces = [
         *([context(words.DRAFT)] if quoted else []),
@@ -28,11 +30,13 @@ def draft_pieces(reply: DraftReply, _outcome: Outcome, gate: LinkGate, _locale: 
 
 
 def _quoted(markdown: str, gate: LinkGate) -> list[Piece]:
-    """Every line gets a mark; cut before that, so that no piece is without."""
-    blocks = [each for block in safe_blocks(markdown, gate) for each in chunks(block, _WITH_MARKS)]
+    """Return the text as a quotation. Long blocks are split first, so that each piece has its marks."""
+    blocks = [
+        each for block in safe_blocks(markdown, gate) for each in chunks(block, _MAX_UNQUOTED)
+    ]
     quoted = ["\n".join(f"> {line}".rstrip() for line in each.split("\n")) for each in blocks]
     return joined(quoted, between="\n>\n")
 
 
-_WITH_MARKS = BLOCK_SIZE // 3
-"""Even a text of line feeds alone then fits into a block with its marks."""
+_MAX_UNQUOTED = BLOCK_SIZE // 3
+"""Characters per piece: with the marks added, even a text of line feeds alone fits into a block."""

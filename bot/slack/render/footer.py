@@ -1,4 +1,4 @@
-"""What stands under every terminal: what it took."""
+"""The footer of a final message: model, cost and time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from bot.slack.render.links import escape_mrkdwn
 
 
 def footer(totals: Totals, locale: str) -> str:
-    """Model, turns, tools, tokens, cost and time, as mrkdwn, with numbers as `locale` has them; of
-    what was refused before any work, or has failed with the first call, no row of noughts."""
+    """Return model, turns, tool calls, tokens, cost and time as mrkdwn.
+
+    Numbers are formatted for `locale`. A run without any turn or token shows only model and cost.
+    """
     tokens = totals.input_tokens + totals.output_tokens
     cost = words.COST_UNKNOWN if totals.cost is None else money(totals.cost, locale)
     if not (totals.turns or tokens):

@@ -1,4 +1,4 @@
-"""What a browser shows to somebody who installs the app: plain pages, nothing loaded from elsewhere."""
+"""Pages that a browser shows during installation: plain HTML without external resources."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ a {{ display: inline-block; margin-top: 1rem; padding: .6rem 1.2rem; border-radi
 
 
 def install_page(url: str) -> str:
-    """Where it begins; `url` is Slack's page that asks for consent."""
+    """Return the first page; `url` is Slack's page that asks for consent."""
     text = (
         "Slack will ask which workspace to add the bot to, and show what it may do there. It reads "
         "and writes only in conversations it is part of."
@@ -58,7 +58,7 @@ def install_page(url: str) -> str:
 
 
 def installed_page(name: str, *, app: str, team: str) -> str:
-    """Where it ends well; without a `team` it was for an organisation called `name`."""
+    """Return the page after success. Without a `team` the app was installed for an organisation."""
     how = "Write to it directly, or invite it to a channel with /invite and mention it there."
     where = f"The bot is in {name}." if team else f"{name} has the bot. {_TO_WORKSPACES}"
     text = f"{where} {how}"
@@ -67,7 +67,7 @@ def installed_page(name: str, *, app: str, team: str) -> str:
 
 
 def failed_page(reason: str) -> str:
-    """Where it ends otherwise, by bolt's or Slack's name for the reason."""
+    """Return the page after a failure; `reason` is the error code of Bolt or Slack."""
     title, text = _FAILED.get(reason, _OTHERWISE)
     return _page(title, text, _link("/slack/install", "Start again"))
 

@@ -1,8 +1,8 @@
-"""The URL gate: only addresses that people or tools brought in are posted as links.
+"""The link gate: only addresses that people or tools provided are posted as links.
 
-A model that was talked into it can put what it read into an address; one click, or Slack's own
-unfurling, then carries it away. So every address in a text is found, whatever notation it uses,
-and one that is not allowed is shown as code, which Slack does not link.
+A manipulated model can hide what it read in an address, and a click, or Slack's own unfurling,
+then sends it away. So every address in a text is found, in any notation. An address that is not
+allowed is shown as code, which Slack does not link.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FILE_NAME = re.compile(
     r"svg|heic|eml|ics|sql|toml|ini|parquet)",
     re.IGNORECASE,
 )
-"""A name that no host can have: none of these is a top-level domain (IANA's list, 2026)."""
+"""Names that are no hosts: none of these suffixes is a top-level domain (IANA's list, 2026)."""
 _BROADCAST = re.compile(r"<!(?P<name>[^<>|\n]*)(?:\|(?P<label>[^<>\n]*))?>")
 _AT_ALL = re.compile(r"@(?=(?:here|channel|everyone|group)\b)", re.IGNORECASE)
 _TRAILING = ".,;:!?'*_~…。、，"
@@ -37,7 +37,7 @@ _WORD_JOINER = "\u2060"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A stretch of text without any address."""
+    """Text without any address."""
 
     text: str
 
@@ -61,37 +61,36 @@ Piece = Text | Link | Code | Mention
 
 
 class LinkGate:
-    """Knows the addresses that may be links, and who may be mentioned.
+    """The addresses that may be links, and the people and channels that may be mentioned.
 
-    Compared without fragment and without regard to the case of scheme and host. A place within an
-    allowed document that nobody has named is left out of the link: the page reads it when it opens,
-    and could have it carry something away. `mentioned` are those who were, in order.
+    Addresses are compared without their fragment; scheme and host are compared without case. A
+    fragment that nobody provided is removed from the link, because the page's script could read it
+    and send it away. `mentioned` collects the mentions that occurred, in order.
     """
 
     def __init__(
         self, allowed: frozenset[str] = frozenset(), mentions: Sequence[Mention] = ()
     ) -> None:
-        self._allowed = {_same(url): url for url in sorted(allowed)}
-        self._exactly = allowed
-        self._places = {url.partition("#")[2] for url in allowed}
+        self._allowed = {_normalized(url): url for url in sorted(allowed)}
+        self._provided = allowed
+        self._fragments = {url.partition("#")[2] for url in allowed}
         self._mentions = mentions
         self.mentioned: dict[Mention, None] = {}
 
     def permits(self, url: str) -> bool:
-        """True when `url` may be posted as a link."""
-        return url.lower().startswith(("https://", "http://")) and _same(url) in self._allowed
+        """Return whether `url` may be posted as a link."""
+        return url.lower().startswith(("https://", "http://")) and _normalized(url) in self._allowed
 
     def pieces(self, text: str) -> Iterator[Piece]:
-        """`text` cut into text, what may be posted as links and mentions, and addresses that may only
-        be shown."""
+        """Split `text` into text, links, mentions, and addresses that may only be shown."""
         for part in split(without_broadcasts(text), self._mentions):
             if isinstance(part, Mention):
                 self.mentioned[part] = None
                 yield part
             else:
-                yield from self._addressed(part)
+                yield from self._split_addresses(part)
 
-    def _addressed(self, text: str) -> Iterator[Piece]:
+    def _split_addresses(self, text: str) -> Iterator[Piece]:
         last = 0
         for found in _ADDRESS.finditer(text):
             address, rest = _trimmed(found)
@@ -104,52 +103,54 @@ class LinkGate:
         yield Text(text[last:])
 
     def link(self, url: str, label: str) -> Iterator[Piece]:
-        """A link with a label: itself where it is permitted, else the label and what it was."""
+        """Yield a link with its label if it is permitted; else the label and the address as code."""
         label = without_broadcasts(label)
         if self.permits(url):
-            known = self._known(url)
-            label = known if label.strip() == url else label
-            yield Link(_quoted(known), label)
+            provided = self._as_provided(url)
+            label = provided if label.strip() == url else label
+            yield Link(_quoted(provided), label)
             return
         if label and not _is_same_text(label, url):
             yield from self.pieces(label)
             yield Text(" (")
-            yield Code(shown(url))
+            yield Code(display_address(url))
             yield Text(")")
             return
-        yield Code(shown(url))
+        yield Code(display_address(url))
 
-    def _known(self, url: str) -> str:
-        """A permitted address as it was allowed, letter by letter: how many slashes or signs follow
-        it, or which letters are capitals, could tell something."""
-        document, _, place = url.partition("#")
-        if document not in self._exactly and url not in self._exactly:
-            document = self._allowed[_same(url)].partition("#")[0]
-        has_place = place and (place in self._places or _PAGE.fullmatch(place))
-        return f"{document}#{place}" if has_place else document
+    def _as_provided(self, url: str) -> str:
+        """Return a permitted address exactly as it was provided.
+
+        Extra slashes, or the case of letters, could carry information.
+        """
+        document, _, fragment = url.partition("#")
+        if document not in self._provided and url not in self._provided:
+            document = self._allowed[_normalized(url)].partition("#")[0]
+        keep_fragment = fragment and (fragment in self._fragments or _PAGE.fullmatch(fragment))
+        return f"{document}#{fragment}" if keep_fragment else document
 
     def mrkdwn(self, text: str) -> str:
-        """Plain `text` as Slack's mrkdwn, escaped, its addresses gated."""
+        """Return plain `text` as escaped mrkdwn in which only permitted addresses are links."""
         return "".join(_as_mrkdwn(piece) for piece in self.pieces(text))
 
     def plain(self, text: str) -> str:
-        """Plain `text` as data, its addresses gated."""
+        """Return plain `text` in which addresses that are not permitted are shown as code."""
         return "".join(_as_plain(piece) for piece in self.pieces(text))
 
 
 def without_broadcasts(text: str) -> str:
-    """`text` in which nothing calls a channel or a group together."""
+    """Return `text` without mentions that notify a whole channel or group."""
     text = _BROADCAST.sub(lambda found: f"@{(found['label'] or found['name']).lstrip('@')}", text)
     return _AT_ALL.sub(f"@{_WORD_JOINER}", text)
 
 
 def escape_mrkdwn(text: str) -> str:
-    """`text` with the three characters escaped that are special in mrkdwn."""
+    """Escape the three characters that are special in mrkdwn."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def shown(url: str) -> str:
-    """An address as text: without scheme, its query and fragment left out."""
+def display_address(url: str) -> str:
+    """Return an address as text, without scheme, query and fragment."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -163,7 +164,7 @@ def shown(url: str) -> str:
 
 
 def _trimmed(found: re.Match[str]) -> tuple[str, str]:
-    """The address without the punctuation that follows it in a sentence, and that punctuation."""
+    """Split a match into the address and the punctuation of the sentence that follows it."""
     if found["angle"]:
         return found["angle"], ""
     whole = found[0]
@@ -179,7 +180,7 @@ def _unbalanced(address: str) -> bool:
     return address.count(closing) > address.count(opening)
 
 
-def _same(url: str) -> str:
+def _normalized(url: str) -> str:
     try:
         parts = urlsplit(url.strip())
     except ValueError:
@@ -194,7 +195,7 @@ def _is_same_text(label: str, url: str) -> bool:
 
 
 def _quoted(url: str) -> str:
-    """`url` with every character escaped that could end it in Markdown or mrkdwn."""
+    """Escape every character that could end the address in Markdown or mrkdwn."""
     return quote(url, safe="%/:=&?~#+!$,;'@[]*-._", encoding="utf-8", errors="replace")
 
 
@@ -217,7 +218,7 @@ def _as_plain(piece: Piece) -> str:
 def _as_mrkdwn(piece: Piece) -> str:
     match piece:
         case Text(text):
-            # mrkdwn has no escape for a backtick, and one of these would open up the code below
+            # mrkdwn cannot escape a backtick; here it would open up the code spans of addresses.
             return _code_safe(escape_mrkdwn(text))
         case Code(text):
             return f"`{escape_mrkdwn(text)}`"

@@ -1,8 +1,8 @@
-"""A model's Markdown written anew: every link through the gate, images dropped, HTML as text.
+"""Rewriting of a model's Markdown: links pass the gate, images are dropped, HTML becomes text.
 
-The text is parsed and its tree is written out again, so nothing reaches Slack in a notation that
-nobody looked at. Slack's `markdown` block honours backslash escapes; where another reader does
-not, addresses are still safe, because those that may not be links stand in code.
+The text is parsed and written again from its tree, so no notation reaches Slack unchecked. Slack's
+`markdown` block honours backslash escapes. A reader that does not is still safe, because addresses
+that may not be links are written as code.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _BACKTICKS = re.compile(r"^(?:%60)+|(?:%60)+$")
 _LINE_START = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+=>](?=\s|$)|-{3,}|={2,}|\d{1,9}[.)](?=\s|$))")
 
 
-# Autolinks stay text: the gate knows them in Markdown's and in Slack's notation alike.
+# Autolinks stay text: the gate finds them in Markdown's notation and in Slack's.
 _PARSER = parser().disable("autolink")
 
 
 def safe_blocks(text: str, gate: LinkGate) -> list[str]:
-    """The top-level pieces of a Markdown text, each written anew and safe to post."""
+    """Return the top-level blocks of a Markdown text, each rewritten and safe to post."""
     tokens = _PARSER.parse(text)
     if any(token.level >= MAX_NESTING for token in tokens):
         return [_text(line, gate) for line in text.split("\n") if line.strip()]
@@ -42,19 +42,22 @@ def safe_blocks(text: str, gate: LinkGate) -> list[str]:
 
 
 def safe_markdown(text: str, gate: LinkGate) -> str:
-    """The whole text, written anew."""
+    """Return the whole text, rewritten and safe to post."""
     return "\n\n".join(safe_blocks(text, gate))
 
 
 def linked(markdown: str) -> frozenset[str]:
-    """The addresses that a Markdown text links to."""
+    """Return the addresses that a Markdown text links to."""
     inline = (child for token in _PARSER.parse(markdown) for child in token.children or ())
     return frozenset(str(each.attrs["href"]) for each in inline if "href" in each.attrs)
 
 
 def blocks_of(markdown: str) -> list[str]:
-    """What can be edited by itself: items of lists at any depth, and paragraphs, headings, tables,
-    quotes and code that stand in no list."""
+    """Return the blocks of a canvas that can be edited on their own.
+
+    These are list items at any depth, and paragraphs, headings, tables, quotes and code outside
+    lists.
+    """
     lines = markdown.split("\n")
     spans = [each.map for each in _PARSER.parse(markdown) if each.map and _is_block(each)]
     ends = [*(start for start, _ in spans[1:]), len(lines)]
@@ -69,7 +72,7 @@ def _is_block(token: Token) -> bool:
 
 
 def plain_text(markdown: str) -> str:
-    """What people read of a Markdown text, each of its blocks on a line."""
+    """Return a Markdown text without markup, one line per block."""
     blocks = SyntaxTreeNode(_PARSER.parse(markdown)).walk()
     return "\n".join(
         _plain(each) for each in blocks if each.type in ("inline", "fence", "code_block")
@@ -77,12 +80,12 @@ def plain_text(markdown: str) -> str:
 
 
 def safe_text(text: str, gate: LinkGate) -> str:
-    """Plain text as Markdown: what looks like markup is escaped, addresses are gated."""
+    """Return plain text as Markdown: markup is escaped, addresses pass the gate."""
     return _text(" ".join(text.split()), gate)
 
 
 def escaped(text: str) -> str:
-    """Plain text, without addresses, as Markdown."""
+    """Return plain text that contains no addresses as Markdown."""
     text = _SPECIAL.sub(lambda found: f"\\{found[0]}", text)
     return "\n".join(_escape_start(line) for line in text.split("\n"))
 
@@ -97,12 +100,15 @@ def _escape_start(line: str) -> str:
 
 
 def _text(text: str, gate: LinkGate) -> str:
-    return side_by_side(_piece(piece) for piece in gate.pieces(text))
+    return join_spans(_piece(piece) for piece in gate.pieces(text))
 
 
-def side_by_side(written: Iterable[str]) -> str:
-    """Spans in a row. Two code spans that touch would become one, with other ends: what stood
-    in code would be text again, addresses included."""
+def join_spans(written: Iterable[str]) -> str:
+    """Join inline spans.
+
+    A space separates two code spans: otherwise they would merge into one with other ends, and
+    their content, addresses included, would become text.
+    """
     whole = ""
     for span in written:
         whole += f" {span}" if whole.endswith("`") and span.startswith("`") else span
@@ -116,18 +122,18 @@ def _piece(piece: Piece) -> str:
         case Code(text):
             return code_span(text)
         case Link(url, label):
-            return f"[{escaped(_flat(label))}]({url})"
+            return f"[{escaped(_one_line_label(label))}]({url})"
         case Mention():
             return piece.markup
 
 
-def _flat(label: str) -> str:
-    """A label whose text is an address would be linked by itself; its look is all that is kept."""
+def _one_line_label(label: str) -> str:
+    """Return a label on one line."""
     return " ".join(label.split())
 
 
 def code_span(text: str) -> str:
-    """`text` as inline code, whatever backticks it holds."""
+    """Return `text` as inline code, with a fence longer than any backticks in it."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -135,7 +141,7 @@ def code_span(text: str) -> str:
 
 
 def code_fence(text: str, language: str = "") -> str:
-    """`text` as a code block, whatever backticks it holds."""
+    """Return `text` as a code block, with a fence longer than any backticks in it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * (longest + 1)
     language = language if re.fullmatch(r"[\w+#.-]{1,30}", language) else ""
@@ -143,7 +149,7 @@ def code_fence(text: str, language: str = "") -> str:
 
 
 class _Writer:
-    """Writes the nodes of a parsed text as Markdown."""
+    """A writer that turns the nodes of a parsed text back into Markdown."""
 
     def __init__(self, gate: LinkGate) -> None:
         self._gate = gate
@@ -169,7 +175,7 @@ class _Writer:
         }
 
     def write(self, node: SyntaxTreeNode) -> str:
-        """One node, without line feeds around it; of a kind unknown here, its text."""
+        """Return a node as Markdown without surrounding line feeds; unknown kinds as text."""
         writer = self._writers.get(node.type)
         return writer(node) if writer else _text(_plain(node), self._gate)
 
@@ -201,10 +207,10 @@ class _Writer:
         return " ".join(self._inline(node).split("\n"))
 
     def _inline(self, node: SyntaxTreeNode) -> str:
-        return side_by_side(map(self.write, node.children))
+        return join_spans(map(self.write, node.children))
 
     def _run(self, nodes: list[SyntaxTreeNode]) -> str:
-        """Inline nodes in a row; neighbouring texts are joined, so no address hides in a seam."""
+        """Return inline nodes; neighbouring texts are joined so that no address hides at a seam."""
         written: list[str] = []
         pending = ""
         for node in nodes:
@@ -213,15 +219,14 @@ class _Writer:
                 continue
             written += [_text(pending, self._gate), self.write(node)]
             pending = ""
-        return side_by_side([*written, _text(pending, self._gate)])
+        return join_spans([*written, _text(pending, self._gate)])
 
     def _link(self, url: str, label: str) -> str:
-        return side_by_side(map(_piece, self._gate.link(url, label)))
+        return join_spans(map(_piece, self._gate.link(url, label)))
 
 
 def _target(node: SyntaxTreeNode, name: str) -> str:
-    """Where a link leads. Models put addresses in backticks, which the parser quotes; they are no
-    part of it."""
+    """Return a link's address without backticks, which models add and the parser percent-encodes."""
     given = str(node.attrs.get(name, ""))
     return _BACKTICKS.sub("", given) or given
 
@@ -230,7 +235,7 @@ _TIGHT = {"paragraph", "bullet_list", "ordered_list"}
 
 
 def _plain(node: SyntaxTreeNode) -> str:
-    """The text of an inline node, its formatting left out."""
+    """Return the text of an inline node without its formatting."""
     if node.children:
         return "".join(_plain(child) for child in node.children)
     if node.type in ("softbreak", "hardbreak"):
@@ -239,7 +244,7 @@ def _plain(node: SyntaxTreeNode) -> str:
 
 
 def _wrapped(mark: str, text: str) -> str:
-    """Emphasis counts only where the mark touches the text."""
+    """Return emphasised text; spaces go outside, because emphasis needs marks that touch the text."""
     inner = text.strip()
     if not inner:
         return text

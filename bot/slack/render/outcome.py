@@ -1,4 +1,4 @@
-"""Any outcome as the messages of its terminal: the one entrance to what is in this folder."""
+"""Rendering of any outcome as its final messages: the entry point of this package."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from bot.slack.render.markdown import safe_text
 from bot.slack.render.parts import (
     PART_SIZE,
     Block,
-    Drawn,
     Part,
     Piece,
     Rendered,
+    RenderedResult,
     Upload,
     context,
     joined,
@@ -62,8 +62,8 @@ _FEW_WORDS = 5
 _QUESTION_MARKS = "?？؟"
 _ONE_LINE = 160  # characters
 
-Renderer = Callable[[Any, Outcome, LinkGate, str], Drawn]
-"""Takes an instance of the response type it is registered for, and last the reader's locale."""
+Renderer = Callable[[Any, Outcome, LinkGate, str], RenderedResult]
+"""Render an instance of the registered response type; the last argument is the reader's locale."""
 
 RENDERERS: dict[type[Result], Renderer] = {
     Answer: answer_pieces,
@@ -71,22 +71,22 @@ RENDERERS: dict[type[Result], Renderer] = {
     ActionItems: action_pieces,
     DraftReply: draft_pieces,
 }
-"""How each response type is drawn. One without an entry is shown as the data it is."""
+"""The renderer of each response type. Results of other types are shown as data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around a result: above it, and below it."""
+    """The pieces above and below a result."""
 
     above: list[Piece]
     below: list[Piece]
 
 
 def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rendered:
-    """The terminal of a run; `size` is how much goes into one message, in characters."""
+    """Return the final messages of a run, with at most about `size` characters each."""
     outcome = _cleaned(outcome)
     frame = _frame(outcome, request, LinkGate(outcome.links))
-    if request.private:  # nobody sees the question: neither who asked it, after a while
+    if request.private:  # the question is not in the thread, and even the asker forgets it
         frame.above.insert(0, context(words.ASKED_ALONE.format(question=_question(request))))
     if request.late:
         frame.above.insert(0, context(words.LATE))
@@ -94,8 +94,10 @@ def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rend
 
 
 def render_shared(outcome: Outcome, request: Request) -> Rendered:
-    """An answer that one person saw alone, as that person shows it to all in its thread: without
-    buttons, which would ask on in private."""
+    """Return a private answer as its asker shares it in the thread.
+
+    It has no buttons, because they would continue the private conversation.
+    """
     outcome = _cleaned(outcome)
     frame = _frame(outcome, request, LinkGate(outcome.links))
     question = _question(request)
@@ -123,7 +125,7 @@ def _framed(frame: Frame, outcome: Outcome, request: Request, size: int) -> Rend
 
 
 def _cleaned(outcome: Outcome) -> Outcome:
-    """What a model or a tool wrote may hold anything; nothing unseen is passed on."""
+    """Remove invisible characters from all texts that a model or a tool wrote."""
     charts = {
         handle: Chart.model_validate(each_text(chart.model_dump(), clean))
         for handle, chart in outcome.charts.items()
@@ -148,7 +150,7 @@ def _cleaned_call(call: Rehearsal) -> Rehearsal:
 def _with_document(
     frame: Frame, pieces: list[Piece], document: str, size: int
 ) -> tuple[list[Part], Upload]:
-    """The beginning of the answer, with all of it in a file."""
+    """Return the beginning of the answer, and the whole of it as a file."""
     note = joined([words.FILE_INSTEAD.format(name=DOCUMENT)])
     first = packed([*frame.above, *pieces], size - 500)[0]
     kept = [Piece(block, "") for block in first.blocks]
@@ -161,15 +163,15 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     note = gate.mrkdwn(outcome.note)
     foot = context(" · ".join([footer(outcome.totals, request.locale), *outcome.warnings]))
     raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
-    below = [*_rehearsed(outcome, gate), *_answer_buttons(outcome, request), *raising, foot]
+    below = [*_dry_run_calls(outcome, gate), *_answer_buttons(outcome, request), *raising, foot]
     match outcome.status:
         case RunStatus.SUCCESS:
             remark = [context(note)] if note else []
-            return Frame([*_occasion(request), *remark], below)
+            return Frame([*_reason_for_repeat(request), *remark], below)
         case RunStatus.PARTIAL:
             return Frame([context(f":warning: {note or words.PARTIAL}")], below)
         case RunStatus.CANCELLED:
-            found = _found(outcome, gate)
+            found = _partial_results(outcome, gate)
             lead = _lead(outcome, gate)
             plain = f"{note or words.STOPPED} {lead}"
             if outcome.stopped_by not in ("", request.user):
@@ -178,12 +180,12 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             return Frame([stopped, *found], [_bare(retry_button(request.id)), foot])
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])
-            left_out = _rehearsed(outcome, gate)
+            left_out = _dry_run_calls(outcome, gate)
             return Frame(sentence, [*left_out, _bare(retry_button(request.id)), *raising, foot])
 
 
-def _occasion(request: Request) -> list[Piece]:
-    """Why there is another answer; where several people read along, for whom."""
+def _reason_for_repeat(request: Request) -> list[Piece]:
+    """Say why there is another answer, and for whom if several people read the thread."""
     if request.replaces:
         return [context(words.REVISED)]
     alone = request.private or request.channel.startswith("D")
@@ -194,22 +196,22 @@ def _occasion(request: Request) -> list[Piece]:
 
 
 def _lead(outcome: Outcome, gate: LinkGate) -> str:
-    """What is not done any more, and what follows."""
+    """Say what a stopped run will not do, and introduce what it had found."""
     off = "; ".join(CHANNEL.sub(r"<#\1>", gate.mrkdwn(title)) for title in outcome.called_off)
-    said = [words.CALLED_OFF.format(titles=off)] if off else []
+    sentences = [words.CALLED_OFF.format(titles=off)] if off else []
     if outcome.result or outcome.found or outcome.draft:
-        return " ".join([*said, words.FOUND_SO_FAR])
-    return " ".join(said) or words.NOTHING_FOUND_YET
+        return " ".join([*sentences, words.FOUND_SO_FAR])
+    return " ".join(sentences) or words.NOTHING_FOUND_YET
 
 
-def _found(outcome: Outcome, gate: LinkGate) -> list[Piece]:
-    """What a run that was stopped had found, and what it had begun to write."""
+def _partial_results(outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """Return the results and the draft of a stopped run."""
     steps = listed([safe_text(step, gate) for step in outcome.found])
     return [*steps, *titled(words.ANSWER_BEGUN, markdown_pieces(outcome.draft, gate))]
 
 
-def _rehearsed(outcome: Outcome, gate: LinkGate) -> list[Piece]:
-    """What a dry run left out, with its arguments."""
+def _dry_run_calls(outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """Return the calls that a dry run left out, with their arguments."""
     lines = [
         f"{each.title}: {each.tool} {json.dumps(each.arguments, ensure_ascii=False)}"
         for each in outcome.rehearsed
@@ -235,8 +237,11 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
 
 
 def _is_small_talk(outcome: Outcome, request: Request) -> bool:
-    """As "Thanks!" and "You are welcome": a few words that ask nothing, and a line for which nothing
-    was looked up. There is nothing in it to work out anew or to judge."""
+    """Return whether this is an exchange such as "Thanks!" and "You are welcome".
+
+    That is a question of a few words without a question mark, answered with one line and without a
+    tool call. Such an answer needs no buttons for feedback or another try.
+    """
     asks = any(mark in request.text for mark in _QUESTION_MARKS)
     said_little = len(request.text.split()) <= _FEW_WORDS and not asks
     whole = outcome.status is RunStatus.SUCCESS and outcome.response_type == stored_name(Answer)
@@ -248,7 +253,7 @@ def _is_small_talk(outcome: Outcome, request: Request) -> bool:
     return len(line) <= _ONE_LINE and "\n" not in line and not any(parts)
 
 
-def _result(outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
+def _result(outcome: Outcome, gate: LinkGate, locale: str) -> RenderedResult:
     if outcome.result is None:
         return [], []
     model = RESPONSE_TYPES.get(outcome.response_type)
@@ -257,7 +262,7 @@ def _result(outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
     try:
         result = model.model_validate(outcome.result)
     except ValidationError:
-        # A record from another version: what it holds is shown rather than lost.
+        # The record is of another version. Show its data rather than lose it.
         return data_pieces(outcome.result, locale)
     return RENDERERS[model](result, outcome, gate, locale)
 

@@ -1,8 +1,8 @@
-"""Markdown that grows: what of a text under way can be shown for good, as nothing can be taken back.
+"""Streaming of unfinished Markdown: the part of a text that can be shown now and never taken back.
 
-No link is allowed while a run works. A word is shown when it is whole, so that an address that
-comes in pieces never gets past the gate; code and links likewise, as long as their line may still
-end them.
+No link is allowed while a run works. A word is shown when it is complete, so that an address that
+arrives in pieces cannot pass the gate. Code and links wait in the same way while their line may
+still end them.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from bot.core.text.mentions import Mention
 from bot.core.text.redaction import redacted
 from bot.slack.incoming.text import clean
-from bot.slack.render.links import Code, Link, LinkGate, Piece, Text, shown
-from bot.slack.render.markdown import code_span, side_by_side
+from bot.slack.render.links import Code, Link, LinkGate, Piece, Text, display_address
+from bot.slack.render.markdown import code_span, join_spans
 
 _HALF_WORD = re.compile(r"\S+\Z")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
@@ -30,19 +30,22 @@ _SPECIAL = re.compile(r"[\\`\[\]]|<(?=[A-Za-z/!?@#])|&(?=#?\w+;)|" + _SIGNS)
 
 
 def streamable(text: str) -> str:
-    """`text` as far as it is sure, as Markdown without links: of a longer one it is the beginning."""
+    """Return the part of `text` that is certain, as Markdown without links.
+
+    The result for a longer text always begins with the result for a shorter one.
+    """
     # The full stop keeps `clean` from stripping the space that says the last word is whole.
     whole = redacted(_HALF_WORD.sub("", clean(f"{text}.")))
-    return side_by_side(_blocks(whole))
+    return join_spans(_blocks(whole))
 
 
 def _blocks(text: str) -> Iterator[str]:
-    """Prose, and fenced code line by line."""
+    """Yield prose, and fenced code line by line."""
     prose, fence = "", ""
     for line in _LINE.findall(text):
         found, is_whole = _FENCE.match(line), line.endswith("\n")
         if not is_whole and (found or not line.strip(" \t`~")):
-            break  # it may become a fence, or the end of one
+            break  # the line may become the start or the end of a fence
         if found and fence in ("", found["marks"]):
             yield from _prose(prose)
             yield "```\n" if fence else f"```{found['language']}\n"
@@ -55,8 +58,8 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _prose(text: str) -> Iterator[str]:
-    """All but what the rest of its last line may make code or a link."""
-    last_line = _CLOSED.sub(_covered, text[text.rfind("\n") + 1 :])
+    """Yield all but the end of the last line that may still become code or a link."""
+    last_line = _CLOSED.sub(_masked, text[text.rfind("\n") + 1 :])
     sure = last_line
     for opening in _OPEN:
         found = opening.search(sure)
@@ -64,8 +67,8 @@ def _prose(text: str) -> Iterator[str]:
     return _inline(text[: len(text) - len(last_line) + len(sure)])
 
 
-def _covered(found: re.Match[str]) -> str:
-    """Code may stand in the words of a link, and a link not."""
+def _masked(found: re.Match[str]) -> str:
+    """Mask a complete span in the search for open ones; a label may contain code but no link."""
     return ("x" if found["code"] else "]") * len(found[0])
 
 
@@ -78,7 +81,7 @@ def _inline(text: str) -> Iterator[str]:
         else:
             yield from _inline(found["label"])
             yield " ("
-            yield code_span(shown(found["url"]))
+            yield code_span(display_address(found["url"]))
             yield ")"
         last = found.end()
     yield from _words(text[last:])
@@ -94,5 +97,5 @@ def _written(piece: Piece) -> str:
             return _SPECIAL.sub(lambda found: f"\\{found[0]}", text)
         case Code(text):
             return code_span(text)
-        case Link() | Mention():  # none is permitted
+        case Link() | Mention():  # an empty gate permits none
             return ""

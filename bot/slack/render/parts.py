@@ -1,7 +1,7 @@
-"""Pieces of an answer packed into messages that Slack takes.
+"""Packing of an answer's pieces into messages within Slack's limits.
 
-Slack's limits (docs.slack.dev, block reference): 50 blocks a message, 12,000 characters of
-Markdown over all its blocks, one table of 100 × 20, two charts.
+The limits (docs.slack.dev, block reference): per message 50 blocks, 12,000 characters of Markdown
+in all blocks together, one table of 100 × 20, two charts.
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ Block = dict[str, Any]
 MAX_BLOCKS = 48
 MAX_CHARTS = 2
 PART_SIZE = 9_000
-"""Characters of content in one message: under the 12,000 of Markdown, and low enough that tables
-and cards beside it stay below what Slack was seen to refuse as msg_too_long."""
+"""Characters of content in one message.
+
+Below the 12,000 of Markdown, so that tables and cards in the same message do not exceed the size
+at which Slack answers msg_too_long.
+"""
 BLOCK_SIZE = 3_000
 """Characters of one Markdown block: small enough to be packed well."""
 TEXT_SIZE = 3_000
-"""Characters of the plain text beside the blocks, before they are escaped."""
-_MAX_TEXT = 4_000  # what chat.update takes
+"""Characters of a message's plain text before escaping."""
+_MAX_TEXT = 4_000  # characters, limit of chat.update
 _MARKS = re.compile(
     r"!?\[(?P<label>(?:\\.|[^\[\]\\\n])+)\]\((?P<url>(?:[^()\s]|\([^()\s]*\))+)\)|"
     r"\*\*(?=\S)(?P<bold>.+?)(?<=\S)\*\*|\\(?P<bare>[\\`*_{}\[\]()#+.!|~>-])|^#{1,6} +",
@@ -36,7 +39,7 @@ _FENCE = re.compile(r"^ *```+\w*\n", re.MULTILINE)  # the line that opens or clo
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Something that is shown whole. `plain` is all that it says, as Markdown."""
+    """A block that is never split. `plain` is its content as Markdown."""
 
     block: Block
     plain: str
@@ -48,29 +51,31 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One message: what is shown, and the same as plain Markdown for clients and for fallbacks."""
+    """One message: its blocks, and the same content as Markdown for fallbacks."""
 
     blocks: list[Block]
     plain: str
 
     @property
     def text(self) -> str:
-        """What a notification shows, as mrkdwn in which nothing is special."""
-        # As mrkdwn, Markdown's code and links would be read otherwise: no address stays one.
+        """Return the text of the notification, as mrkdwn without any markup."""
+        # mrkdwn reads Markdown's code and links differently, so no address may remain a link.
         plain = unmarked(_FENCE.sub("", self.plain).replace("`", ""))
         texts = (LinkGate().mrkdwn(shortened(plain, size)) for size in (TEXT_SIZE, 600))
         return next((text for text in texts if len(text) <= _MAX_TEXT), "") or "…"
 
     @property
     def text_is_cut(self) -> bool:
-        """True when the text alone would not say all."""
+        """Return whether the text alone is incomplete."""
         return self.text.endswith("…")
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that belongs to the message: its bytes, or the handle of the artifact with them. `alt`
-    says what an image shows to people who do not see it."""
+    """A file of the message: its bytes, or the handle of its artifact.
+
+    `alt` is the alt text of an image.
+    """
 
     name: str
     data: bytes = b""
@@ -78,13 +83,13 @@ class Upload:
     alt: str = ""
 
 
-Drawn = tuple[list[Piece], list[Upload]]
-"""A result in reading order, and the files that belong to it."""
+RenderedResult = tuple[list[Piece], list[Upload]]
+"""The pieces of a result in reading order, and its files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A whole terminal: messages in order, then files. `document` is all of it as Markdown."""
+    """All final messages of a run in order, then its files. `document` is the whole as Markdown."""
 
     parts: list[Part]
     uploads: list[Upload]
@@ -112,8 +117,10 @@ class _Open:
 
 
 def unmarked(markdown: str) -> str:
-    """Markdown where nothing is formatted, as in a notification: without stars, signs of headings
-    and backslashes; a link as its name, with the address behind it."""
+    """Remove formatting from Markdown, for notifications.
+
+    Emphasis, heading marks and backslashes are removed; a link becomes its label and its address.
+    """
     return _MARKS.sub(_unmarked, markdown)
 
 
@@ -125,7 +132,7 @@ def _unmarked(found: re.Match[str]) -> str:
 
 
 def packed(pieces: Iterable[Piece], size: int = PART_SIZE) -> list[Part]:
-    """The pieces in their order, in as few messages as they fit into."""
+    """Distribute the pieces, in order, over as few messages as possible."""
     parts = [_Open()]
     for piece in pieces:
         if not parts[-1].has_room_for(piece, size):
@@ -135,19 +142,19 @@ def packed(pieces: Iterable[Piece], size: int = PART_SIZE) -> list[Part]:
 
 
 def markdown_pieces(text: str, gate: LinkGate) -> list[Piece]:
-    """A Markdown text through the gate, as blocks that fit into a message each."""
+    """Pass a Markdown text through the gate and return it as blocks."""
     return joined(safe_blocks(text, gate))
 
 
 def joined(blocks: list[str], *, between: str = "\n\n") -> list[Piece]:
-    """Markdown that is already safe, in as few blocks as it fits into."""
+    """Join safe Markdown into as few blocks as possible."""
     texts: list[list[str]] = [[]]
     for chunk in (chunk for block in blocks for chunk in chunks(block, BLOCK_SIZE)):
         if not _fits([*texts[-1], chunk], between):
-            # A heading goes with what it stands above.
+            # A heading moves to the block of the text below it.
             last = texts[-1][-1]
-            goes = last.startswith("#") and len(texts[-1]) > 1 and _fits([last, chunk], between)
-            texts.append([texts[-1].pop()] if goes else [])
+            moves = last.startswith("#") and len(texts[-1]) > 1 and _fits([last, chunk], between)
+            texts.append([texts[-1].pop()] if moves else [])
         texts[-1].append(chunk)
     return [written(between.join(each)) for each in texts if each]
 
@@ -157,13 +164,16 @@ def _fits(chunks: list[str], between: str) -> bool:
 
 
 def written(markdown: str) -> Piece:
-    """Markdown that is already safe, as a block."""
+    """Return safe Markdown as a block."""
     return Piece({"type": "markdown", "text": markdown}, markdown)
 
 
 def context(mrkdwn: str, plain: str = "") -> Piece:
-    """A small grey line. One that is too long ends before the code or link that it is cut in. `plain`
-    is what notifications have of it, where it mentions somebody: they would show the id."""
+    """Return a small grey line, shortened if necessary.
+
+    A cut inside code or a link removes that code or link. `plain` replaces the text in
+    notifications, which show ids instead of names.
+    """
     text = shortened(mrkdwn, 2_900)
     if text.count("`") % 2:
         text = f"{text.rpartition('`')[0]}…"
@@ -173,12 +183,12 @@ def context(mrkdwn: str, plain: str = "") -> Piece:
 
 
 def shortened(text: str, limit: int) -> str:
-    """`text`, or its beginning with an ellipsis."""
+    """Return `text`, or its beginning with an ellipsis, in at most `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
 
 
 def chunks(block: str, size: int) -> list[str]:
-    """A written block in pieces of at most `size` characters, cut between lines where it can be.
+    """Split a safe block into pieces of at most `size` characters, between lines if possible.
 
     A code block stays code in every piece.
     """
@@ -189,7 +199,7 @@ def chunks(block: str, size: int) -> list[str]:
         language = opening.lstrip("`")
         bodies = _cut("\n".join(lines[:-1]), size - 2 * len(opening) - 20)
         return [code_fence(body, language) for body in bodies]
-    # The end of a code span, cut off from its beginning, would be text, and its addresses links.
+    # Rewrite each piece: a split code span would turn into text, and its addresses into links.
     gate = LinkGate(linked(block))
     return [safe_markdown(chunk, gate) for chunk in _cut(block, size)]
 

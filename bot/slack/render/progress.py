@@ -12,7 +12,7 @@ from bot.slack.render.parts import Block, Part, context, shortened, written
 from bot.slack.reply.progress_state import Progress, Step, StepStatus
 
 MAX_CARDS = 12
-"""The latest steps; a longer plan is harder to read than to count."""
+"""The number of latest steps shown; a longer plan is hard to read."""
 _MAX_TITLE = 150
 _MAX_DETAIL = 250
 _MAX_THOUGHT = 280
@@ -31,7 +31,7 @@ _MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: 
 
 
 def progress_part(progress: Progress, *, stops: Stops) -> Part:
-    """The message of a run that is under way."""
+    """Return the message of a running run."""
     title = title_of(progress)
     blocks: list[Block] = [plan(progress, title)]
     thought = "" if progress.draft else _latest(redacted(clean(progress.thought)))
@@ -43,18 +43,18 @@ def progress_part(progress: Progress, *, stops: Stops) -> Part:
 
 
 def waiting_part(progress: Progress, *, stops: Stops) -> Part:
-    """The message of a run that waits until it can be saved again."""
+    """Return the message of a run that waits until the store is available again."""
     so_far = progress_part(progress, stops=stops)
     return Part([*so_far.blocks, context(words.WAITING).block], words.WAITING)
 
 
 def title_of(progress: Progress) -> str:
-    """Return what stands above the steps of a run that is under way."""
+    """Return the title of the plan."""
     return words.WAITING_FOR_ROOM if progress.waits else words.WORKING
 
 
 def status_line(progress: Progress) -> str:
-    """What the bot is doing, as it stands after its name in Slack's status line."""
+    """Return the text that follows the bot's name in Slack's status line."""
     step = progress.running
     if progress.waits:
         return words.STATUS_WAITING_FOR_ROOM
@@ -68,7 +68,7 @@ def status_line(progress: Progress) -> str:
 
 
 def plan(progress: Progress, title: str) -> Block:
-    """The latest steps as cards."""
+    """Return the latest steps as cards."""
     shown = progress.steps[-MAX_CARDS:]
     hidden = len(progress.steps) - len(shown)
     if hidden:
@@ -87,13 +87,16 @@ def _thinking() -> Block:
 
 
 def card_status(step: Step) -> str:
-    """A step's state in Slack's words. None is an alarm: what failed told the model something, and
-    the run went on. A run that fails says so at its end. No tick stands beside what was not done."""
+    """Return a step's status in Slack's terms.
+
+    A failed step is "complete" and not an error: the model learned of the failure and continued. A
+    step that was not allowed is "pending", because a check mark would say that it was done.
+    """
     return "pending" if _is_undone(step) else _CARD_STATUS[step.status]
 
 
 def card_title(step: Step) -> str:
-    """What the step does, or that nobody allowed it."""
+    """Return the step's title, with a note if the step was not allowed."""
     return f"{words.NOT_DONE}: {step.title}" if _is_undone(step) else step.title
 
 
@@ -108,14 +111,17 @@ def _card(index: int, step: Step) -> Block:
         "title": shortened(_plain(card_title(step)), _MAX_TITLE) or "…",
         "status": card_status(step),
     }
-    details = (shortened(_plain(came_of(step)), _MAX_DETAIL), *lines_under(step))
+    details = (shortened(_plain(result_line(step)), _MAX_DETAIL), *lines_under(step))
     if text := "\n".join(filter(None, details)):
         card["details"] = _rich_text(text)
     return card
 
 
-def came_of(step: Step) -> str:
-    """What came of it, in a line. Of a failure its first sentence: the others advise the model."""
+def result_line(step: Step) -> str:
+    """Return the result of the step in one line.
+
+    For a failure that is its first sentence; the others advise the model.
+    """
     if step.status is not StepStatus.FAILED:
         return step.detail
     why = step.detail.partition(". ")[0].removesuffix(".")
@@ -126,7 +132,7 @@ def came_of(step: Step) -> str:
 
 
 def lines_under(step: Step) -> list[str]:
-    """The latest that the step's sub-agent does, a line each."""
+    """Return the latest calls of the step's sub-agent, one line each."""
     return [
         f"↳ {_MARKS[each.status]} {one_line(each.title, _MAX_LINE)}"
         for each in step.under[-_MAX_LINES:]
@@ -134,13 +140,13 @@ def lines_under(step: Step) -> list[str]:
 
 
 def _rich_text(text: str) -> Block:
-    """Text in a rich_text block is shown as it stands: nothing in it becomes a link or mention."""
+    """Return text as rich text, in which nothing becomes a link or a mention."""
     section = {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
     return {"type": "rich_text", "elements": [section]}
 
 
 def _draft(progress: Progress) -> str:
-    """The beginning of the result that is being written, in few enough blocks."""
+    """Return the beginning of the unfinished result, within the limit of blocks."""
     paragraphs = redacted(clean(progress.draft[:_MAX_DRAFT])).split("\n\n")
     return "\n\n".join(paragraphs[:_MAX_PARAGRAPHS])
 
@@ -150,7 +156,7 @@ def _plain(text: str) -> str:
 
 
 def _latest(thought: str) -> str:
-    """The last sentences that fit, from the beginning of a word."""
+    """Return the end of the thought, beginning at a whole word."""
     flat = " ".join(thought.split())
     if len(flat) <= _MAX_THOUGHT:
         return flat

@@ -1,4 +1,4 @@
-"""What is asked or posted by itself, as it stands in the Home tab: a line and a button for each."""
+"""Scheduled questions and messages in the Home tab: a line and a button for each."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from bot.core.scheduled_message import ScheduledMessage
 from bot.slack.home import home_words
 from bot.slack.incoming.text import unescape
 from bot.slack.render import words
-from bot.slack.render.buttons import asking_first, named
+from bot.slack.render.buttons import with_confirmation, with_label
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block, context, shortened
 from bot.slack.render.times import local_time, universal_time
 
 CANCEL, CANCEL_MESSAGE = "cancel_schedule", "cancel_message"
-_MOST = 10  # that are listed for admins: a Home tab has 100 blocks
-_MOST_MESSAGES = 8  # of one person
-_LONGEST = 200  # characters of a text that a question names
+_MAX_FOR_ADMINS = 10  # a Home tab has at most 100 blocks
+_MAX_MESSAGES = 8  # per person
+_MAX_QUOTE = 200  # characters of a text in a confirmation dialog
 
 
 def own_scheduled(
     schedules: Sequence[Schedule], messages: Sequence[ScheduledMessage]
 ) -> list[Block]:
-    """A person's: what is asked later, and what is posted."""
+    """Return a person's scheduled questions and messages."""
     if not (schedules or messages):
         return []
     heading = {"type": "plain_text", "text": home_words.HOME_SCHEDULES}
-    shown = messages[:_MOST_MESSAGES]
+    shown = messages[:_MAX_MESSAGES]
     more = home_words.MORE_TO_BE_POSTED.format(count=len(messages) - len(shown))
     return [
         {"type": "divider"},
@@ -39,56 +39,64 @@ def own_scheduled(
 
 
 def all_schedules(schedules: Sequence[Schedule]) -> list[Block]:
-    """Everybody's, for admins. Without their words: an admin need not be where they are asked."""
+    """Return the schedules of all people, for admins.
+
+    Without their text, because an admin may not be a member of the conversation.
+    """
     if not schedules:
         return []
-    shown = [_anybodys(each) for each in schedules[:_MOST]]
+    shown = [_anyone(each) for each in schedules[:_MAX_FOR_ADMINS]]
     more = home_words.HOME_NEXT_SCHEDULES.format(count=len(schedules), shown=len(shown))
     heading = more if len(schedules) > len(shown) else home_words.HOME_ALL_SCHEDULES
     return [_section(heading), *shown]
 
 
 def _own(schedule: Schedule) -> Block:
-    said = f"{words_of(schedule)}\n{_when(schedule)} {place_of(schedule.channel)}"
-    sure = home_words.CANCEL_QUESTION.format(text=_beginning(schedule.text))
-    cancel = _cancel(CANCEL, schedule.id, schedule.text, sure)
-    return {**_section(said), "block_id": f"own-{schedule.id}", "accessory": cancel}
+    line = f"{words_of(schedule)}\n{_when(schedule)} {place_of(schedule.channel)}"
+    question = home_words.CANCEL_QUESTION.format(text=_beginning(schedule.text))
+    cancel = _cancel(CANCEL, schedule.id, schedule.text, question)
+    return {**_section(line), "block_id": f"own-{schedule.id}", "accessory": cancel}
 
 
-def _anybodys(schedule: Schedule) -> Block:
-    said = f"<@{schedule.user}>\n{_when(schedule)} {place_of(schedule.channel)}"
+def _anyone(schedule: Schedule) -> Block:
+    line = f"<@{schedule.user}>\n{_when(schedule)} {place_of(schedule.channel)}"
     often = cron_in_words(schedule.cron) or f"for {universal_time(schedule.next_at)}"
-    sure = home_words.CANCEL_QUESTION_OF.format(often=often)
-    cancel = _cancel(CANCEL, schedule.id, often, sure)
-    return {**_section(said), "block_id": f"all-{schedule.id}", "accessory": cancel}
+    question = home_words.CANCEL_QUESTION_OF.format(often=often)
+    cancel = _cancel(CANCEL, schedule.id, often, question)
+    return {**_section(line), "block_id": f"all-{schedule.id}", "accessory": cancel}
 
 
 def _message(message: ScheduledMessage) -> Block:
-    """Its text is kept as mrkdwn, in which addresses stand as code: here they are found anew."""
+    """Return the line of a scheduled message.
+
+    Its text is stored as mrkdwn with addresses as code; the gate finds the addresses again.
+    """
     text = unescape(message.text).replace("`", "")
     when = home_words.TO_BE_POSTED.format(when=local_time(message.post_at))
-    said = f"{_safe(text)}\n{when} {place_of(message.channel)}"
-    sure = home_words.CANCEL_MESSAGE.format(text=_beginning(text))
-    cancel = _cancel(CANCEL_MESSAGE, message.id, text, sure)
-    return {**_section(said), "block_id": f"own-{message.id}", "accessory": cancel}
+    line = f"{_safe(text)}\n{when} {place_of(message.channel)}"
+    question = home_words.CANCEL_MESSAGE.format(text=_beginning(text))
+    cancel = _cancel(CANCEL_MESSAGE, message.id, text, question)
+    return {**_section(line), "block_id": f"own-{message.id}", "accessory": cancel}
 
 
-def _cancel(action: str, value: str, name: str, sure: str) -> Block:
-    """`name` tells the button from the others for who does not see the line, `sure` is what it
-    asks before it acts."""
+def _cancel(action: str, value: str, name: str, question: str) -> Block:
+    """Return a Cancel button that asks for confirmation.
+
+    `name` is the label for screen readers; `question` is the question of the confirmation dialog.
+    """
     text = {"type": "plain_text", "text": home_words.CANCEL}
     button = {"type": "button", "action_id": action, "text": text, "value": value}
     answers = {"yes": home_words.CANCEL_IT, "no": home_words.KEEP_IT}
-    return asking_first(named(button, name), home_words.CANCEL_TITLE, sure, **answers)
+    return with_confirmation(with_label(button, name), home_words.CANCEL_TITLE, question, **answers)
 
 
 def words_of(schedule: Schedule) -> str:
-    """What is asked, in mrkdwn in which no address can be clicked: a model may have worded it."""
+    """Return the question as mrkdwn without links, because a model may have written it."""
     return _safe(schedule.text)
 
 
 def place_of(channel: str) -> str:
-    """Where it is asked or posted, in mrkdwn."""
+    """Return the place of a scheduled question or message as mrkdwn."""
     return words.IN_DIRECT if channel.startswith("D") else f"in <#{channel}>"
 
 
@@ -97,15 +105,15 @@ def _safe(text: str) -> str:
 
 
 def _beginning(text: str) -> str:
-    return shortened(" ".join(text.split()), _LONGEST)
+    return shortened(" ".join(text.split()), _MAX_QUOTE)
 
 
 def _when(schedule: Schedule) -> str:
-    """How often it comes by its owner's clocks, and its next time by the reader's."""
-    soon = words.NEXT_TIME.format(when=local_time(schedule.next_at))
+    """Return the interval in its owner's time zone, and the next time in the reader's."""
+    next_time = words.NEXT_TIME.format(when=local_time(schedule.next_at))
     if not schedule.cron:
-        return soon
-    return f"{cron_in_words(schedule.cron)} ({schedule.time_zone}), {soon}"
+        return next_time
+    return f"{cron_in_words(schedule.cron)} ({schedule.time_zone}), {next_time}"
 
 
 def _section(mrkdwn: str) -> Block:

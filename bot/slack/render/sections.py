@@ -1,4 +1,4 @@
-"""What the renderers of results have in common: texts, lists, sources, and titles over them."""
+"""Sections shared by the renderers: texts, lists, sources and titles."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from bot.slack.render.parts import Piece, joined, markdown_pieces, written
 
 
 def opening(markdown: str, gate: LinkGate, *, otherwise: str) -> list[Piece]:
-    """The text a result begins with; never nothing."""
+    """Return the first text of a result, or `otherwise` if it is empty."""
     return markdown_pieces(markdown, gate) or markdown_pieces(otherwise, gate)
 
 
 def points(texts: list[str], gate: LinkGate) -> list[Piece]:
-    """A list, the empty ones left out."""
+    """Return a list of Markdown texts without the empty ones."""
     return listed([safe_markdown(text, gate) for text in texts])
 
 
-def statements(made: list[Statement], gate: LinkGate, *, label: str) -> list[Piece]:
-    """A list of statements, each with a link to its message under `label`."""
+def statements(texts: list[Statement], gate: LinkGate, *, label: str) -> list[Piece]:
+    """Return a list of statements, each with a link named `label` to its message."""
     lines = []
-    for each in made:
+    for each in texts:
         text = safe_markdown(each.text, gate)
         link = f" ({linked(label, each.url, gate)})" if each.url and text.strip() else ""
         lines.append(text + link)
@@ -29,25 +29,25 @@ def statements(made: list[Statement], gate: LinkGate, *, label: str) -> list[Pie
 
 
 def sources(named: list[Source], gate: LinkGate) -> list[Piece]:
-    """A numbered list of sources with what each supports."""
+    """Return a numbered list of sources with what each supports."""
     lines = [_source(number, source, gate) for number, source in enumerate(named, 1)]
     return joined(lines, between="\n")
 
 
 def listed(safe: list[str]) -> list[Piece]:
-    """A list of Markdown texts that are safe already, the empty ones left out."""
+    """Return a list of safe Markdown texts without the empty ones."""
     items = [_item("- ", text) for text in safe if text.strip()]
     return joined([item for item in items if item.strip("- \n")], between="\n")
 
 
 def linked(title: str, url: str, gate: LinkGate) -> str:
-    """A title that leads somewhere, or with what is left of its address if it may not."""
+    """Return the title as a link, or with its address as code if the gate refuses it."""
     label = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     return safe_markdown(f"[{label}](<{_angle_safe(url)}>)", gate).replace("\n", " ")
 
 
 def titled(title: str, pieces: list[Piece]) -> list[Piece]:
-    """The pieces under a title; nothing when there are none."""
+    """Return the pieces under a title; nothing if there are none."""
     if not pieces:
         return []
     first = pieces[0]

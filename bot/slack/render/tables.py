@@ -1,4 +1,4 @@
-"""A table as Slack's own, or its beginning with the whole as an attached CSV."""
+"""Tables in Slack's own format; a table that is too large is cut and attached as CSV."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from bot.slack.incoming.text import clean
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.markdown import safe_text
-from bot.slack.render.parts import Block, Drawn, Piece, Upload, shortened, written
+from bot.slack.render.parts import Block, Piece, RenderedResult, Upload, shortened, written
 
 MAX_ROWS, MAX_COLUMNS = 100, 20
-"""Of a `table` block, the heading included (docs.slack.dev, table block)."""
+"""Limits of Slack's `table` block, with the heading as a row (docs.slack.dev)."""
 _MAX_CELL = 300
-_MAX_SIZE = 6_000  # characters of all cells; beside it there is still room for the answer
+_MAX_SIZE = 6_000  # characters of all cells, which leaves room for the answer
 _NUMBER = re.compile(r"[-+−]?[.,\s]*+\d[\d.,\s]*+(%|[A-Za-z$€£¥]{0,3})|[$€£¥]\s?[\d.,]+")
 
 
 def table_pieces(
     table: Table, gate: LinkGate, locale: str, *, urls: Sequence[str | None] = ()
-) -> Drawn:
-    """The table, and a CSV of it, as it was written, when not all of it can be shown.
+) -> RenderedResult:
+    """Return the table, and a CSV with the original texts if the table is cut.
 
-    The first cell of each row leads to that of `urls`, if the gate permits.
+    The first cell of each row links to that row's entry of `urls` if the gate permits it.
     """
-    rows = _even([table.columns, *table.rows])
+    rows = _padded([table.columns, *table.rows])
     if not rows or not rows[0]:
         return [], []
     heading = written(f"**{safe_text(table.caption, gate)}**") if table.caption.strip() else None
-    shown = _fitting(rows)
+    shown = _cut_to_fit(rows)
     pieces = [heading] if heading else []
     pieces.append(_table(figures(in_cents(shown), locale), _permitted(urls, gate)))
     if shown == rows:
@@ -46,23 +46,23 @@ def table_pieces(
 
 
 def as_csv(rows: list[list[str]]) -> bytes:
-    """The rows as CSV; cells that a spreadsheet would run as a formula are made text."""
+    """Return the rows as CSV. Cells that a spreadsheet would run as a formula become text."""
     out = io.StringIO()
-    csv.writer(out).writerows([[_no_formula(cell) for cell in row] for row in rows])
+    csv.writer(out).writerows([[_without_formula(cell) for cell in row] for row in rows])
     return out.getvalue().encode("utf-8-sig", errors="replace")
 
 
 def file_name(title: str) -> str:
-    """A file name made of a title; "" when nothing of it can stand in one."""
+    """Return a file name made from the title; "" if no character of it is usable."""
     return re.sub(r"[^\w-]+", "-", title.lower()).strip("-")[:60].strip("-")
 
 
-def _even(rows: list[list[str]]) -> list[list[str]]:
+def _padded(rows: list[list[str]]) -> list[list[str]]:
     width = max((len(row) for row in rows), default=0)
     return [[clean(cell) for cell in row] + [""] * (width - len(row)) for row in rows]
 
 
-def _fitting(rows: list[list[str]]) -> list[list[str]]:
+def _cut_to_fit(rows: list[list[str]]) -> list[list[str]]:
     narrow = [[shortened(cell, _MAX_CELL) for cell in row[:MAX_COLUMNS]] for row in rows]
     shown: list[list[str]] = []
     size = 0
@@ -75,7 +75,7 @@ def _fitting(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _permitted(urls: Sequence[str | None], gate: LinkGate) -> list[str]:
-    """The addresses as they may be posted, "" for those that may not be links."""
+    """Return the addresses in the form in which they may be posted; "" for refused ones."""
     found = [next(gate.link(url or "", "link")) for url in urls]
     return [each.url if isinstance(each, Link) else "" for each in found]
 
@@ -118,6 +118,6 @@ def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _no_formula(cell: str) -> str:
+def _without_formula(cell: str) -> str:
     risky = cell[:1] in ("=", "+", "-", "@", "\t", "\r") and not _NUMBER.fullmatch(cell)
     return f"'{cell}" if risky else cell

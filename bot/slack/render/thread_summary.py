@@ -1,4 +1,4 @@
-"""A `ThreadSummary` as messages: where the thread stands, then what was decided and what is open."""
+"""Messages for `ThreadSummary`: the state of the thread, then what was decided and what is open."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from bot.core.text.locales import day_and_time
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_markdown, safe_text
-from bot.slack.render.parts import Drawn, Piece, joined
+from bot.slack.render.parts import Piece, RenderedResult, joined
 from bot.slack.render.sections import listed, opening, points, sources, statements, titled
 
 
-def summary_pieces(summary: ThreadSummary, _outcome: Outcome, gate: LinkGate, locale: str) -> Drawn:
-    """Everything the summary says, in reading order."""
+def summary_pieces(
+    summary: ThreadSummary, _outcome: Outcome, gate: LinkGate, locale: str
+) -> RenderedResult:
+    """Return the whole summary in reading order."""
     decided = statements(summary.decisions, gate, label=words.MESSAGE)
     asked = statements(summary.open_questions, gate, label=words.MESSAGE)
     pieces = [

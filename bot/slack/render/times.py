@@ -1,4 +1,4 @@
-"""Moments, as each reader's Slack shows them: in their own time zone and language."""
+"""Times that Slack shows in each reader's time zone and language."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _FORMAT = "{date_short_pretty}, {time}"
 
 
 def local_time(epoch: int) -> str:
-    """A day and a time in mrkdwn, with what clients show that cannot work it out."""
+    """Return a date and time as mrkdwn, with UTC as the fallback for older clients."""
     return f"<!date^{epoch}^{_FORMAT}|{universal_time(epoch)}>"
 
 
 def local_time_element(epoch: int) -> Block:
-    """The same as an element of rich text."""
+    """Return a date and time as an element of rich text."""
     return {
         "type": "date",
         "timestamp": epoch,
@@ -25,5 +25,5 @@ def local_time_element(epoch: int) -> Block:
 
 
 def universal_time(epoch: int) -> str:
-    """For where text is shown as it stands."""
+    """Return a date and time in UTC, for places in which Slack formats nothing."""
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M UTC")

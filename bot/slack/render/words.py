@@ -1,5 +1,7 @@
-"""Every word that people see, plain and short: here, those of the Home tab in `home_words` and those
-of approvals in `approval_words`."""
+"""Texts that people see, plain and short.
+
+The texts of the Home tab are in `home_words`, those of approvals in `approval_words`.
+"""
 
 from __future__ import annotations
 
@@ -37,17 +39,17 @@ CALLED_OFF = "Not done: {titles}."
 NOTHING_FOUND_YET = "I had not found anything yet."
 ANSWER_BEGUN = "The answer, as far as I had written it"
 CALL_OFF_WORDS = frozenset({"cancel", "cancel it", "cancel that"})
-"""What stops a run, and where none runs is said of something else, as a reminder."""
+"""Messages that stop a run. Without a run they may refer to something else, such as a reminder."""
 STOP_WORDS = CALL_OFF_WORDS | {
     *("stop", "stop it", "stop that", "stop now", "stop please", "please stop", "stopp"),
     *("abort", "halt", "never mind", "nevermind"),
 }
-"""What stops a run when somebody types it and nothing else."""
+"""Messages that stop a run if they contain nothing else."""
 GREETING_WORDS = (
     *("hi", "hey", "hello", "dear", "please", "thanks", "thank you", "ok", "okay", "and", "so"),
     *("cc", "fyi", "ping", "over to", "hallo", "danke", "merci", "bonjour", "hola"),
 )
-"""What may stand before the name of whom a message speaks to."""
+"""Words that may precede the name of the person whom a message addresses."""
 YES_WORDS = frozenset(
     {
         *(
@@ -67,7 +69,7 @@ YES_WORDS = frozenset(
         *(":+1:", ":thumbsup:", ":white_check_mark:", "👍", "✅"),
     }
 )
-"""What may be meant as a yes to a card when somebody types it and nothing else."""
+"""Messages that may be meant as approval of a card if they contain nothing else."""
 FAILED = "Something went wrong on my side and I could not answer. Please try again."
 PARTIAL = "This is not the whole answer."
 REVISED = ":pencil2: Revised: the question was edited."
@@ -282,12 +284,12 @@ TRY_AGAIN = "Slack did not take that. Please try again."
 
 
 def counted(count: int | str, noun: str) -> str:
-    """ "1 step", "2 steps"."""
+    """Return a number with its noun: "1 step", "2 steps"."""
     return f"{count} {noun}{'' if str(count) == '1' else 's'}"
 
 
 def also(texts: Sequence[str]) -> str:
-    """The card of what somebody wrote while their question is worked on."""
+    """Return the title of the card for messages that joined a run."""
     first, *more = texts
     return ALSO_MORE.format(text=first, count=len(more)) if more else ALSO.format(text=first)
 
@@ -299,6 +301,6 @@ ASK_COMMAND = (
 
 
 def help_text(name: str) -> str:
-    """The answer to a mention without a question, in mrkdwn."""
+    """Return the reply to a mention without a question, as mrkdwn."""
     examples = "\n".join(f"• _{example}_" for example in EXAMPLES)
     return f"{CAN_DO}\n\nFor example, mention @{name} and write:\n{examples}"

@@ -22,7 +22,7 @@ from bot.slack.approvals.cards import Cards
 from bot.slack.incoming.names import with_names
 from bot.slack.incoming.text import NameOf
 from bot.slack.render import approval_words, words
-from bot.slack.render.approval import parked_part
+from bot.slack.render.approval import waiting_for_approval_part
 from bot.slack.render.buttons import Stops
 from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
@@ -108,7 +108,7 @@ class RunMessage:
             each.model_copy(update={"title": await with_names(each.title, self._name_of)})
             for each in approvals
         ]
-        part = parked_part(self._progress, named, stops=Stops.of(self._request))
+        part = waiting_for_approval_part(self._progress, named, stops=Stops.of(self._request))
         try:
             if ts := await self._post.message():
                 await self._writer.update(ts, part)

@@ -18,7 +18,7 @@ from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.surface import WriteFence
 from bot.slack.render.buttons import Stops, stop_button
-from bot.slack.render.streamed import View, added, view_of
+from bot.slack.render.streamed import View, chunks_between, view_of
 from bot.slack.reply import message_metadata
 from bot.slack.reply.progress_state import Progress
 from bot.slack.transport.client import (
@@ -94,7 +94,7 @@ class Stream:
         Raises SlackApiError if Slack limits the rate or somebody stopped the stream.
         """
         wanted = view_of(progress)
-        chunks = added(self._shown, wanted) if self._shown else None
+        chunks = chunks_between(self._shown, wanted) if self._shown else None
         late = asyncio.get_running_loop().time() > self._until
         if chunks is None or late or wanted.size > _MAX_SIZE:
             await self.end()

@@ -9,7 +9,7 @@ import pytest
 from bot.core.approvals import Approval, ApprovalRecord, Decision, Made, Verdict
 from bot.dev.workspace import ADA, BEN
 from bot.slack.render import approval_words
-from bot.slack.render.arguments import unsaid, values_of
+from bot.slack.render.arguments import not_in_title, values_of
 from bot.slack.render.buttons import APPROVE, SHOW_ALL
 from tests.unit.slack.scene import Thread, button, refuse_streams
 
@@ -117,7 +117,7 @@ def test_a_card_says_each_argument_once_and_none_less(
     """What the headline says in its own place, letter by letter, is not said again below it; whatever
     could hide something there is (reliability 10)."""
     approval = APPROVAL.model_copy(update={"tool": "t", "arguments": json.dumps(given)})
-    assert [each.kind for each in unsaid(values_of(approval, str), title)] == left
+    assert [each.kind for each in not_in_title(values_of(approval, str), title)] == left
 
 
 async def test_a_card_names_a_canvas_by_its_title_which_leads_to_it(thread: Thread) -> None:
