@@ -1,4 +1,4 @@
-"""Somebody pressed a button of a message: who, where, and what it carries."""
+"""Button presses: the fields of a block_actions payload that the bot needs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from bot.slack.transport.payloads import value_of
 
 @dataclass(frozen=True, slots=True)
 class ButtonPress:
-    """`thread` is the one that the message with the button stands in, None outside threads; `at` is
-    the instant of the press, which no other has."""
+    """A press of a button in a message.
+
+    `thread` is the thread of that message, None outside threads. `at` is the action's ts, which is
+    unique for each press.
+    """
 
     action: str
     value: str
@@ -24,7 +27,7 @@ class ButtonPress:
 
     @classmethod
     def of(cls, body: dict[str, Any], action: dict[str, Any]) -> ButtonPress:
-        """Read a block_actions payload. Raises MalformedPayload for a button that cannot be ours."""
+        """Return the press of a block_actions payload. Raises MalformedPayload for a wrong button."""
         container = body.get("container") or {}
         return cls(
             action=str(action["action_id"]),
@@ -38,7 +41,7 @@ class ButtonPress:
 
 
 def channel_of(body: dict[str, Any]) -> str:
-    """Return the channel of the message with the button. Raises MalformedPayload outside of one."""
+    """Return the channel of the pressed button. Raises MalformedPayload when it has none."""
     channel, container = body.get("channel") or {}, body.get("container") or {}
     if found := channel.get("id") or container.get("channel_id"):
         return str(found)
@@ -46,7 +49,7 @@ def channel_of(body: dict[str, Any]) -> str:
 
 
 def thread_of(body: dict[str, Any]) -> str | None:
-    """The thread that the message with the button stands in."""
+    """Return the thread of the message with the button; None outside threads."""
     message = body.get("message") or {}
     container = body.get("container") or {}
     return message.get("thread_ts") or container.get("thread_ts")

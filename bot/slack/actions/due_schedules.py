@@ -1,4 +1,4 @@
-"""Asks what people scheduled, when its time has come: in their name, with the rights they have then."""
+"""Questions of due schedules, asked in their owner's name with the owner's current rights."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ _MOST_REFUSALS = 3
 
 @dataclass(frozen=True, slots=True)
 class DueSchedules:
-    """Of one workspace. Any number of processes may look: each due schedule is given to one, and what
-    it asks is told apart by schedule and time, so that it is asked once."""
+    """The scheduler of one workspace, which any number of processes may run.
+
+    The store gives each due schedule to one process. The question's key consists of the schedule and
+    its time, so that it is asked once.
+    """
 
     team: str
     store: ScheduleStore
@@ -40,7 +43,7 @@ class DueSchedules:
     clock: Callable[[], float] = time.time
 
     async def run(self) -> None:
-        """Look again and again until cancelled. Trouble is logged, and it is tried again."""
+        """Ask due schedules every ten seconds until cancelled. Errors are logged."""
         while True:
             try:
                 await self.look()
@@ -49,8 +52,10 @@ class DueSchedules:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def look(self) -> None:
-        """Ask what is due. Trouble with one keeps no other from being asked; it is asked again when
-        its claim has run out. While the bot is paused everything waits, as if nobody looked."""
+        """Ask the questions of all due schedules, unless the bot is paused.
+
+        A schedule that fails does not hold up the others; it is tried again when its claim expires.
+        """
         if await self.switch.get():
             return
         for schedule in await self.store.due(self.team, self.clock()):
@@ -97,7 +102,7 @@ class DueSchedules:
         return WorkspaceSchedules(self.team, self.store, self.clients)
 
     async def _next(self, schedule: Schedule) -> None:
-        """From now on, not from when it was due: what was missed while nobody looked is asked once."""
+        """Set the next time, counted from now, so that missed times are asked only once."""
         if not schedule.cron:
             await self.store.remove(schedule.team, schedule.id)
             return

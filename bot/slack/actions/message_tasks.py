@@ -1,4 +1,4 @@
-"""What the shortcuts on a message ask for, each with its own response type (C3)."""
+"""Tasks of the message shortcuts, each with its own response type."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from bot.slack.render import words
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One of these shortcuts: its modal in words, and the request that comes of it.
+    """A message shortcut: the words of its modal, and the question that it asks.
 
-    `about_message` is True when the request is about the one message rather than its thread;
-    `for_oneself` when only the asker is to see the result, unless they choose otherwise.
+    `about_message` is True when the question is about the one message, not its thread;
+    `for_oneself` when, by default, only the asker sees the result.
     """
 
     callback: str
@@ -26,7 +26,7 @@ class Task:
     for_oneself: bool = False
 
     def question(self, instruction: str) -> str:
-        """What is asked, with what the person added."""
+        """Return the task's question, followed by what the person added."""
         return f"{self.asked}\n\n{instruction}" if instruction else self.asked
 
 
@@ -58,4 +58,4 @@ DRAFT = Task(
 )
 
 TASKS = {task.callback: task for task in (SUMMARISE, EXTRACT, DRAFT)}
-"""By the callback id that manifest.yml gives the shortcut; its modal has the same."""
+"""All tasks by callback id, which the shortcut in manifest.yml and the modal share."""

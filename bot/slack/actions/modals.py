@@ -1,4 +1,4 @@
-"""The modals that a question is asked in, and what they carry back."""
+"""Modals for questions and feedback comments, and parsing of their submissions."""
 
 from __future__ import annotations
 
@@ -31,12 +31,15 @@ _MAX_FILES = 3
 MODAL_ONLY_ME, MODAL_THREAD, MODAL_CHANNEL = "me", "thread", "channel"
 _IN_THREAD = (words.IN_THREAD, MODAL_THREAD, "")
 _ONLY_ME = (words.ONLY_ME, MODAL_ONLY_ME, words.ONLY_ME_WHERE)
-_Option = tuple[str, str, str]  # what it says, its value, what stands under it
+_Option = tuple[str, str, str]  # label, value, description
 
 
 class About(BaseModel):
-    """What the modal of a message shortcut remembers: the message it is about, in Slack's markup;
-    and `where` the answer goes, in a place that leaves no choice: "" where there is one."""
+    """The message that a modal is about, kept in the modal's metadata.
+
+    `quoted` is in Slack's markup. `where` is the place of the answer if there is only one
+    possibility; "" when the person chooses.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -49,8 +52,10 @@ class About(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A modal as somebody sent it. `about` is None for the global one; `task` is what its shortcut
-    asks for, and `question` is then what the person added to that."""
+    """A submitted modal.
+
+    `about` is None for the global shortcut. With a `task`, `question` is what the person added.
+    """
 
     task: Task | None
     question: str
@@ -60,14 +65,16 @@ class Filled:
 
 
 def ask_about_modal(about: About, shown: str, *, only_me: bool = False) -> Block:
-    """The modal for a message, which people read as `shown`: the question, and who sees the
-    answer; with `only_me`, nobody else unless the person chooses so."""
+    """Return the modal for a question about a message, whose readable text is `shown`.
+
+    The person chooses who sees the answer; with `only_me` the default is nobody else.
+    """
     blocks = [*_quote(words.ABOUT, shown), _question(), *_audience(about, only_me)]
     return _modal(ASK_ABOUT, blocks, _metadata(about))
 
 
 def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -> Block:
-    """The modal of a task on a message: what to mind, and who sees the result."""
+    """Return the modal of a task, with optional instructions and the choice who sees the result."""
     label = words.ABOUT if task.about_message else words.ABOUT_THREAD
     audience = _audience(about, only_me or task.for_oneself)
     blocks = [*_quote(label, shown), _instruction(task.hint), *audience]
@@ -76,12 +83,12 @@ def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -
 
 
 def cannot_modal(task: Task | None, sentence: str) -> Block:
-    """Says why a task cannot be done with that message, or nothing asked about it."""
+    """Return a modal that says why a task or a question is not possible."""
     return said_modal(task.title if task else words.ASK_TITLE, sentence)
 
 
 def said_modal(title: str, sentence: str) -> Block:
-    """Says something, and takes nothing back."""
+    """Return a modal with one sentence and no inputs."""
     said = {"type": "section", "text": _plain(sentence)}
     return {
         "type": "modal",
@@ -92,13 +99,13 @@ def said_modal(title: str, sentence: str) -> Block:
 
 
 def ask_anywhere_modal(question: str = "") -> Block:
-    """The global modal: the question, and where the answer goes; by default into the DM."""
+    """Return the global modal: the question, and where the answer goes, by default the DM."""
     where = _choice((words.IN_DM, MODAL_ONLY_ME, ""), (words.IN_CHANNEL, MODAL_CHANNEL, ""))
     return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
 
 
 def comment_modal(metadata: str) -> Block:
-    """Asks what was wrong with an answer; `metadata` comes back with it."""
+    """Return the modal that asks what was wrong; its submission returns `metadata`."""
     field = _text_field(words.COMMENT_HINT) | {"max_length": MAX_COMMENT}
     asked = {**_input(_QUESTION, words.COMMENT_LABEL, field), "optional": True}
     modal = _modal(COMMENT, [asked], metadata)
@@ -110,12 +117,12 @@ def comment_modal(metadata: str) -> Block:
 
 
 def comment_of(view: Mapping[str, Any]) -> str:
-    """What somebody wrote into that modal."""
+    """Return the text of a submitted comment modal."""
     return str(element(view, _QUESTION).get("value") or "")
 
 
 def filled(view: Mapping[str, Any]) -> Filled:
-    """What stands in a submitted modal. Raises MalformedPayload when it is not ours."""
+    """Return the fields of a submitted modal. Raises MalformedPayload for foreign metadata."""
     values = view["state"]["values"]
     channel = values.get(_CHANNEL, {}).get(_CHANNEL, {}).get("selected_conversation")
     metadata = view.get("private_metadata") or ""
@@ -133,19 +140,19 @@ def filled(view: Mapping[str, Any]) -> Filled:
 
 
 def question_error(sentence: str) -> dict[str, str]:
-    """The errors to show beside the question."""
+    """Return the errors of a submission, shown at the question."""
     return {_QUESTION: sentence}
 
 
 def place_error(form: Filled, sentence: str) -> dict[str, str]:
-    """The errors to show beside the choice of where to answer."""
+    """Return the errors of a submission, shown at the choice of the place."""
     if form.about is None:
         return {_CHANNEL if form.where == MODAL_CHANNEL else _WHERE: sentence}
     return {_QUESTION if form.about.where else _WHERE: sentence}
 
 
 def _audience(about: About, only_me: bool) -> list[Block]:
-    """Who sees the answer: a choice, or what there is instead."""
+    """Return the choice who sees the answer, or a note where there is no choice."""
     if about.where == MODAL_ONLY_ME:
         direct = about.channel.startswith("D")
         return [context(words.ANSWERED_DIRECTLY if direct else words.ANSWERED_AWAY).block]
@@ -155,7 +162,7 @@ def _audience(about: About, only_me: bool) -> list[Block]:
 
 
 def _metadata(about: About) -> str:
-    """As much of the message as fits; the thread holds all of it."""
+    """Return `about` as JSON, shortened to fit the metadata; the thread has the whole message."""
     small = about.model_copy(
         update={"quoted": shortened(about.quoted, _MAX_QUOTE), "files": about.files[:_MAX_FILES]}
     )
@@ -180,7 +187,7 @@ def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
 
 
 def _quote(label: str, text: str) -> list[Block]:
-    """Rich text is shown as it stands: nothing in it becomes a link, a mention or a format."""
+    """Return a quote as rich text, in which nothing becomes a link, a mention or a format."""
     quoted = shortened(" ".join(text.split()), _MAX_SHOWN)
     if not quoted:
         return []

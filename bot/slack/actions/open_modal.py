@@ -1,4 +1,4 @@
-"""Modals for who just acted: Slack lets an app open one within three seconds, or not at all."""
+"""Opening of modals, which Slack allows only within three seconds of a person's action."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ Body = dict[str, Any]
 
 
 async def open_modal(clients: Clients, body: Body, view: Body) -> None:
-    """Open a modal for who sent `body`, a payload with a trigger_id: once, however often it comes.
-    When it is too late for that the person is told."""
+    """Open a modal for the person whose payload `body` has a trigger_id.
+
+    A repeated payload opens no second modal. When it is too late, the person gets a message. Raises
+    MalformedPayload for an invented trigger_id, and SlackApiError.
+    """
     try:
         await clients.live.views_open(trigger_id=body["trigger_id"], view=view)
     except SlackApiError as error:
@@ -35,16 +38,16 @@ async def open_modal(clients: Clients, body: Body, view: Body) -> None:
 async def _say_too_late(clients: Clients, body: Body) -> None:
     user = str(body.get("user_id") or body["user"]["id"])
     channel = body.get("channel_id") or (body.get("channel") or {}).get("id")
-    log.warning("A modal was not opened: %s had to wait too long for it", user)
+    log.warning("A modal for %s was not opened: the trigger_id had expired", user)
     try:
-        if not channel or not await _whispered(clients, str(channel), thread_of(body), user):
+        if not channel or not await _post_ephemeral(clients, str(channel), thread_of(body), user):
             await clients.writes.chat_postMessage(channel=user, text=words.MODAL_TOO_LATE)
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
-        log.warning("Nor were they told: %s", type(error).__name__)
+        log.warning("The message about it was not posted either: %s", type(error).__name__)
 
 
-async def _whispered(clients: Clients, channel: str, thread: str | None, user: str) -> bool:
-    """Said where they acted, to them alone; False where the bot cannot, as it is not in there."""
+async def _post_ephemeral(clients: Clients, channel: str, thread: str | None, user: str) -> bool:
+    """Post the message for `user` alone. Return False where the bot is not in the channel."""
     try:
         await clients.writes.chat_postEphemeral(
             channel=channel, user=user, thread_ts=thread, text=words.MODAL_TOO_LATE

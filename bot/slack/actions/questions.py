@@ -1,6 +1,6 @@
-"""Questions that come without a message of their own: from modals, commands and buttons.
+"""Questions from modals, commands and buttons, which come without a message in Slack.
 
-Each gets one: the bot says aloud who asked what, and that message is the request's.
+The bot posts a message that says who asked what, and that message becomes the request's.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from bot.slack.transport.client import NO_PLACE, error_code
 from bot.slack.transport.workspaces import Slack
 
 LoadRequest = Callable[[str], Awaitable[Request | None]]
-"""A request that was made before, by its id; None when it is not kept any more."""
+"""Returns an earlier request by its id; None when it is no longer stored."""
 
 NOT_IN_CHANNEL = "bot not in channel"
-"""Why a question was refused, on record."""
+"""The reason of a refusal in the audit trail."""
 
 _AS_NEW = {
     "replaces": (),
@@ -48,19 +48,19 @@ _AS_NEW = {
     "withdrawn": False,
     "schedule": "",
 }
-"""What edits said of a request says nothing of its repetition."""
+"""The fields about edits and schedules, reset when a request is asked again."""
 _MAX_ALOUD = 2_500  # characters of the question that are shown
-_MAX_NOTICE = 400  # of it in notifications
-_MAX_ABOUT = 300  # of the message that it is about
+_MAX_NOTICE = 400  # characters of the question in notifications
+_MAX_ABOUT = 300  # characters shown of the message that the question is about
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked, by whom, and where it is to be answered.
+    """A question, its asker, and the place for its answer.
 
-    `thread` None begins a thread. `quoted` is in Slack's markup. `key` tells this act of asking
-    apart from others, so that a modal sent twice asks once. `mentioned` are those whom `user`
-    mentioned in it. A `suggested` one is in the model's words.
+    `thread` None starts a thread. `quoted` is in Slack's markup. `key` is an idempotency key: a
+    modal that is submitted twice asks once. `mentioned` are the people and channels that `user`
+    mentioned. A `suggested` question is worded by the model.
     """
 
     entry: Entry
@@ -79,7 +79,10 @@ class Question:
 
 
 class QuestionIntake:
-    """Turns questions into requests. Raises NotPermitted with a sentence for the person."""
+    """The intake of questions in one workspace, which turns each into a request.
+
+    Its methods raise NotPermitted with a sentence for the person.
+    """
 
     def __init__(self, slack: Slack, gate: AccessGate, intake: Intake, load: LoadRequest) -> None:
         self._identity = slack.identity
@@ -87,19 +90,19 @@ class QuestionIntake:
         self._access = slack.access
         self._gate = gate
         self.name = naming(slack.people, slack.access)
-        """The name of somebody, or of a channel, mentioned in a question."""
+        """Returns the display name of a mentioned person or channel, by id."""
         self._intake = intake
         self._load = load
         self._under_way: set[str] = set()
 
     @property
     def team(self) -> str:
-        """The workspace in which is asked."""
+        """The id of the workspace."""
         return self._identity.team
 
     async def ask(self, question: Question) -> bool:
-        """Take the question in; False when it was taken in before."""
-        if question.schedule:  # for somebody who may have left since it was last asked
+        """Store the question as a request. Return False when that was done before."""
+        if question.schedule:  # its owner may have left since it was last asked
             await self._gate.people.find_now(question.user)
         person = await self.permitted(question.user, question.channel)
         text = redacted(cap(clean(question.text)))
@@ -133,8 +136,10 @@ class QuestionIntake:
             return await self._intake.accept(request, question.key)
 
     async def again(self, request_id: str, how: Again, *, user: str, ts: str) -> bool:
-        """Ask a kept request once more for `user`; `ts` is that of the press of the button. False
-        when that was done before."""
+        """Ask a stored request again for `user`. Return False when that was done before.
+
+        `how` is the button, and `ts` the time of its press.
+        """
         kept = await self._load(request_id)
         if kept is None or kept.withdrawn or not self._may_repeat(kept, user):
             raise NotPermitted(words.CANNOT_RETRY)
@@ -160,25 +165,28 @@ class QuestionIntake:
         return await self._intake.accept(request, how.event_id(request_id))
 
     def _may_repeat(self, kept: Request, user: str) -> bool:
-        """Other workspaces may share the channel of theirs."""
+        """Return whether the request is of this workspace, and `user` may see its answer."""
         return kept.team == self._identity.team and (not kept.private or kept.user == user)
 
     def invitation(self) -> str:
-        """What to do where the bot is not."""
+        """Return the sentence that says how to invite the bot to a channel."""
         return words.INVITE.format(name=self._identity.name)
 
     async def direct_channel(self, user: str) -> str:
-        """The channel of the direct messages between `user` and the bot."""
+        """Return the channel id of the direct messages between `user` and the bot."""
         opened = await self._clients.writes.conversations_open(users=user)
         return str(opened["channel"]["id"])
 
     async def is_in(self, channel: str) -> bool:
-        """Whether the bot is in there, and can answer."""
+        """Return whether the bot is in the channel, and can write there."""
         found = await self._access.channel(channel)
         return found is not None and found.takes_answers
 
     async def permitted(self, user: str, channel: str) -> Person:
-        """The person, if they may ask there. Raises NotPermitted; a refusal is put on record."""
+        """Return the person, if they may ask there and see the channel.
+
+        Raises NotPermitted, and writes the refusal to the audit trail.
+        """
         try:
             return await self._let_in(user, channel)
         except NotPermitted as refusal:
@@ -186,16 +194,18 @@ class QuestionIntake:
             raise
 
     async def may_ask(self, user: str, channel: str) -> Person:
-        """The person, if they are one who may ask there; "" stands for direct messages. Raises
-        NotPermitted."""
+        """Return the person, if their role may ask in the channel; "" means direct messages.
+
+        Raises NotPermitted.
+        """
         return await self._gate.asker(user, channel)
 
     async def may_ask_somewhere(self, user: str) -> Person:
-        """The person, if there is a place in which they may ask. Raises NotPermitted."""
+        """Return the person, if they may ask in any place. Raises NotPermitted."""
         return await self._gate.asker_somewhere(user)
 
     async def _let_in(self, user: str, channel: str) -> Person:
-        """The person, if they may ask in the channel, and they and the bot are in it."""
+        """Return the person, if they may ask in the channel, and they and the bot are in it."""
         person = await self.may_ask(user, channel)
         found = await self._access.channel(channel)
         if found is None or not (found.bot_is_in or found.archived):
@@ -210,11 +220,11 @@ class QuestionIntake:
         return person
 
     async def _seen(self, person: Person, files: Sequence[FileRef]) -> tuple[FileRef, ...]:
-        """Those of `files` that the person may see: what a modal brings back is not Slack's word."""
+        """Return the files that the person may see, as a modal's metadata could be forged."""
         return tuple([each for each in files if await self._sees(person, each.id)])
 
     async def _sees(self, person: Person, file: str) -> bool:
-        """Whether the person put the file there, or is where it is shared and the bot is too."""
+        """Return whether the person uploaded the file, or shares a channel with it and the bot."""
         try:
             facts = (await self._clients.reads.files_info(file=file))["file"]
         except SlackApiError as error:
@@ -234,7 +244,7 @@ class QuestionIntake:
 
     @asynccontextmanager
     async def _once(self, key: str) -> AsyncGenerator[bool]:
-        """False inside when the same act of asking is under way already."""
+        """Yield whether no other call with the same key is under way."""
         if key in self._under_way:
             yield False
             return
@@ -247,14 +257,14 @@ class QuestionIntake:
     async def _standing_message(
         self, question: Question, person: Person, text: str, quoted: str
     ) -> str:
-        """The ts of the message that stands for the question; a private one has none to see."""
+        """Return the ts of the message with the question; the time now for a private question."""
         if question.private:
             return f"{time.time():.6f}"
         about = "" if question.thread else quoted  # in its thread everybody sees it
         return await self._said(question) or await self._say(question, person, text, about)
 
     async def _said(self, question: Question) -> str | None:
-        """Look for the message before posting it: somebody may have sent the same twice."""
+        """Return the ts of the message if it is posted already, as a question may arrive twice."""
         channel, thread, reads = question.channel, question.thread, self._clients.reads
         if thread:
             page = await reads.conversations_replies(
@@ -298,18 +308,18 @@ class QuestionIntake:
 
 
 def _named(person: Person) -> tuple[Block, str]:
-    """By name, in rich text and in mrkdwn."""
+    """Return the person's name, in rich text and in mrkdwn."""
     name = without_broadcasts(person.name)
     return {"type": "text", "text": name, "style": {"bold": True}}, escape_mrkdwn(name)
 
 
 def _called(person: Person) -> tuple[Block, str]:
-    """By a mention: whoever scheduled something is not looking when its time has come."""
+    """Return a mention, which notifies the owner of a schedule, in rich text and in mrkdwn."""
     return {"type": "user", "user_id": person.id}, f"<@{person.id}>"
 
 
 def _aloud(who: Block, how: str, question: str, about: str) -> Block:
-    """Rich text is shown as it stands: nobody's question calls a channel or formats itself."""
+    """Return the question as rich text, in which nothing notifies a channel or is formatted."""
     elements = [_element("section", who, _text(how)), _element("quote", _text(question))]
     if about:
         elements += [

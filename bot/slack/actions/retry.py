@@ -1,5 +1,4 @@
-"""What becomes of a message whose Retry was pressed: it stays without the button, as its answer is
-another one now."""
+"""Removal of the Retry button after a press, because a new message has the answer then."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from bot.slack.transport.client import Clients
 
 @dataclass(frozen=True, slots=True)
 class RetryButton:
-    """Takes the button away."""
+    """The Retry buttons of one workspace."""
 
     clients: Clients
     answered: Answered
@@ -26,7 +25,7 @@ class RetryButton:
     async def take_away(
         self, press: ButtonPress, body: dict[str, Any], respond: AsyncRespond
     ) -> None:
-        """Safe to repeat. Raises what Slack raises."""
+        """Remove the button from its message. Safe to repeat. Raises SlackApiError."""
         if body["container"].get("is_ephemeral"):
             await self._redraw(press, respond)
             return
@@ -37,8 +36,11 @@ class RetryButton:
             )
 
     async def _redraw(self, press: ButtonPress, respond: AsyncRespond) -> None:
-        """What one person sees alone is drawn anew: Slack does not say what it holds. It has the
-        button in its last message."""
+        """Replace an ephemeral message without its button.
+
+        Slack does not send the content of ephemeral messages, so the outcome's last part, which
+        has the button, is rendered again.
+        """
         found = await self.answered(press.value)
         if found is None:
             await respond(delete_original=True)

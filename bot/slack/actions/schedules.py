@@ -1,4 +1,4 @@
-"""The schedules of a workspace: shown, cancelled, and stopped when they come to nothing."""
+"""Schedules of a workspace: listed, cancelled, and stopped when they keep failing."""
 
 from __future__ import annotations
 
@@ -26,29 +26,31 @@ MOST_FAILURES = 3  # in a row
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSchedules:
-    """Those of one workspace."""
+    """The schedules of one workspace, `team`."""
 
     team: str
     store: ScheduleStore
     clients: Clients
 
     async def of(self, user: str) -> list[Schedule]:
-        """A person's, the next first."""
+        """Return a person's schedules, the next one first."""
         return await self.store.of(self.team, user)
 
     async def all(self) -> list[Schedule]:
-        """Everybody's, the next first."""
+        """Return everybody's schedules, the next one first."""
         return await self.store.of_all(self.team)
 
     async def cancel(self, user: str, schedule_id: str) -> bool:
-        """Never ask it again; False when it is not one of that person's."""
+        """Remove a schedule of `user`. Return False when they have no such schedule."""
         if schedule_id not in {each.id for each in await self.of(user)}:
             return False
         return await self.store.remove(self.team, schedule_id)
 
     async def stop(self, schedule: Schedule, why: str, *, again: bool = True) -> None:
-        """Never ask it again; its owner is told, by the one process that stopped it: `why`, and with
-        `again` how it comes back."""
+        """Remove a schedule, and tell its owner `why`; with `again`, also how to set it up again.
+
+        Only the process that removes it tells the owner.
+        """
         if not await self.store.remove(schedule.team, schedule.id):
             return
         with _untold(schedule):
@@ -57,8 +59,10 @@ class WorkspaceSchedules:
             await self._say(said, str(opened["channel"]["id"]))
 
     async def end_of_who_left(self, schedule: Schedule) -> None:
-        """Never ask it again in the name of somebody who has no account any more. Those who read its
-        answers are told, who can have it asked in their own."""
+        """Remove a schedule whose owner has left, and tell its channel.
+
+        The readers of its answers can then schedule the question themselves.
+        """
         if not await self.store.remove(schedule.team, schedule.id):
             return
         if not schedule.channel.startswith("D"):
@@ -75,8 +79,10 @@ class WorkspaceSchedules:
         )
 
     async def ended(self, request: Request, outcome: Outcome) -> None:
-        """A run that one of them asked for is over. Safe to repeat. A pause of the bot is not the
-        schedule's fault: it counts for nothing."""
+        """Count the end of a scheduled run; stop the schedule after three failures in a row.
+
+        Safe to repeat. A run that ended because the bot is paused does not count.
+        """
         if outcome.stop_reason is StopReason.PAUSED:
             return
         failed = outcome.status is RunStatus.FAILED
@@ -90,10 +96,10 @@ class WorkspaceSchedules:
 
 @contextmanager
 def _untold(schedule: Schedule) -> Generator[None]:
-    """What Slack does not take is logged: nobody else could be told."""
+    """Log a failure to post the notice, most likely because the person or channel is gone."""
     try:
         yield
-    except (SlackApiError, *TRANSPORT_ERRORS):  # somebody, or a channel, that is gone, most likely
+    except (SlackApiError, *TRANSPORT_ERRORS):
         log.warning("Nobody could be told that schedule %s stopped", schedule.id)
 
 
@@ -118,7 +124,7 @@ def _stopped(schedule: Schedule, why: str, *, again: bool) -> str:
 
 
 def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> OpenSurface:
-    """`surfaces`, and for what a schedule asked one that counts how it ends."""
+    """Return `surfaces` that also count how the runs of schedules end."""
 
     @asynccontextmanager
     async def opened(request: Request, post: PostedMessages) -> AsyncGenerator[Surface]:

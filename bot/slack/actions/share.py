@@ -1,4 +1,4 @@
-"""An answer that one person saw alone, posted for all in its thread when that person says so."""
+"""Sharing of a private answer: posted for everybody in the thread when its asker chooses to."""
 
 from __future__ import annotations
 
@@ -23,32 +23,34 @@ from bot.slack.transport.client import Clients, Identity
 from bot.store import Lock, PauseSwitch
 
 Answered = Callable[[str], Awaitable[tuple[Request, Outcome] | None]]
-"""A request by its id, and how it ended; None when that is not kept."""
+"""Returns a request by its id with its outcome; None when they are no longer stored."""
 
 FindArtifact = Callable[[Request, str], Awaitable[bytes | None]]
-"""The content of an artifact of the request's thread, by its handle."""
+"""Returns the content of an artifact of the request's thread, by its handle."""
 
 Alone = Callable[[str], AbstractAsyncContextManager[Lock | None]]
-"""The right to post the answer to a request, by its id, of one process at a time; None inside when
-another has it."""
+"""Locks the posting of a request's answer, by the request's id; yields None when another process
+holds the lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class _SharedPost:
-    """Marks the messages as shared of that run. No worker holds the thread for them: they are found
-    again by their marks."""
+    """The run id and the lock under which shared messages are posted and found again.
+
+    No worker holds the thread's lease, so `lock` keeps other processes from posting.
+    """
 
     run_id: str
     lock: Lock
 
     async def may_write(self) -> None:
-        """As long as nobody else is at it."""
+        """Renew the lock. Raises LeaseLost when another process has it."""
         await self.lock.hold()
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSharing:
-    """Posts each answer once: what is up of it already is not posted again."""
+    """The sharing of private answers in one workspace. Parts already posted are not posted again."""
 
     identity: Identity
     clients: Clients
@@ -59,7 +61,7 @@ class AnswerSharing:
     switch: PauseSwitch
 
     async def wanted(self, press: ButtonPress) -> tuple[Request, Outcome]:
-        """What the button is about. Raises NotPermitted with a sentence for who pressed."""
+        """Return the request and outcome of the button. Raises NotPermitted with a sentence."""
         found = await self.answered(press.value)
         if found is None or not found[1].result:
             raise NotPermitted(words.CANNOT_SHARE)
@@ -73,7 +75,10 @@ class AnswerSharing:
         return request, outcome
 
     async def post(self, request: Request, outcome: Outcome) -> bool:
-        """Post it; False when that is under way. Raises StoreError and what Slack raises."""
+        """Post the answer. Return False when another process is posting it.
+
+        Raises StoreError, SlackApiError and TRANSPORT_ERRORS.
+        """
         async with self.alone(request.id) as lock:
             if lock is None:
                 return False

@@ -1,8 +1,8 @@
-"""Stopping runs: by a button, the word, a reaction, or Slack's own Stop.
+"""Stopping of runs: by a button, the word, a reaction, or Slack's own Stop button.
 
-Whoever may ask in the channel may stop what runs there; it passes by the queue. What the same
-person asked and still waits is stopped with it; what others asked is not. A reaction counts from
-the person who asked only, as others may mean the question itself.
+Everybody who may ask in a channel may stop its runs, without waiting in the queue. The person's own
+waiting requests stop too, but not those of others. A reaction counts only from the asker, because
+others may be reacting to the question itself.
 """
 
 from __future__ import annotations
@@ -26,31 +26,33 @@ STOP_REACTIONS = frozenset(
 
 
 class RunControl(Protocol):
-    """What is known of runs, and stops them: that returns False when there is nothing to stop."""
+    """Operations on runs and waiting requests; each returns False when there is nothing to stop."""
 
     async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
-        """The request that the message `ts` is; None when it is none."""
+        """Return the request of the message `ts`; None when there is none."""
 
     async def cancel(
         self, thread_key: str, by: str, *, before: str | None = None, request_id: str = ""
     ) -> bool:
-        """The thread's run, and what `by` asked there and waits; nothing asked after `before`, and
-        nothing at all when it is not the run of `request_id`, if that is given."""
+        """Cancel the thread's run and the waiting requests of `by`, except any asked after `before`.
+
+        With `request_id`, do nothing unless the run is that of this request.
+        """
 
     async def cancel_in_channel(
         self, team: str, channel: str, by: str, *, before: str | None = None
     ) -> bool:
-        """The same, in every thread of a conversation."""
+        """Cancel as `cancel` does, in every thread of a conversation."""
 
     async def cancel_own(self, thread_key: str, by: str, *, request_id: str = "") -> bool:
-        """The thread's run, if `by` asked for it, and if it is that of `request_id`."""
+        """Cancel the thread's run if `by` asked for it, and if it is that of `request_id`."""
 
     async def cancel_message(self, team: str, channel: str, ts: str, by: str) -> bool:
-        """What `by` asked with the message `ts`."""
+        """Cancel what `by` asked with the message `ts`."""
 
 
 class StopAction:
-    """Stops runs for people; who may not is put on record."""
+    """The stop action of one workspace. Refusals are written to the audit trail."""
 
     def __init__(self, slack: Slack, gate: AccessGate, running: RunControl, record: Record) -> None:
         self._identity = slack.identity
@@ -68,9 +70,12 @@ class StopAction:
         before: str | None = None,
         request_id: str = "",
     ) -> bool:
-        """Stop what runs in the thread, or, without one, anywhere in the channel; False when
-        nothing does, or not the run of `request_id`, where that is given. Nothing that was asked after the ts `before` is concerned: a message that says
-        stop may come late, or again. Raises NotPermitted with a sentence for the person."""
+        """Stop the runs of a thread, or of the whole channel without `thread`.
+
+        Requests asked after the ts `before` go on, because a stop message may arrive late or twice.
+        With `request_id` only the run of that request is stopped. Returns whether anything was
+        stopped. Raises NotPermitted with a sentence for the person.
+        """
         team = self._identity.team
         try:
             await self._gate.asker(user, channel)
@@ -84,11 +89,11 @@ class StopAction:
         )
 
     async def is_request(self, channel: str, ts: str) -> bool:
-        """Whether a message was taken in: then it is answered, however often Slack tells of it."""
+        """Return whether a message was stored as a request before."""
         return await self._running.edit_scope(self._identity.team, channel, ts) is not None
 
     async def reacted(self, event: Mapping[str, Any]) -> None:
-        """A reaction that says stop, on a question or on the message of the run."""
+        """Stop a run for a stop reaction on its question or on its message."""
         item, user = event.get("item") or {}, str(event["user"])
         if event.get("reaction") not in STOP_REACTIONS or item.get("type") != "message":
             return
@@ -104,7 +109,7 @@ class StopAction:
             await self._running.cancel_own(stops.thread_key, user, request_id=stops.request_id)
 
     async def _runs_in(self, channel: str, ts: str) -> Stops | None:
-        """The run that shows itself in the message: one under way has a Stop button."""
+        """Return what the Stop button of a message carries; None without one."""
         try:
             found = await self._clients.reads.reactions_get(channel=channel, timestamp=ts)
         except SlackApiError:

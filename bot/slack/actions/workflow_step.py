@@ -1,7 +1,7 @@
-"""The step "Answer a question" of Workflow Builder: inputs in, a run, outputs back.
+"""Workflow Builder's step "Answer a question", which turns its inputs into a run and outputs.
 
-A step has no person behind it: what its inputs name was set by whoever built the workflow, so
-nobody's rights follow from them. Its request is asked by `WORKFLOW`, who is in no channel.
+No person asks a step: its inputs were set by the author of the workflow, so they give nobody's
+rights. The asker of its request is `WORKFLOW`, which is in no channel.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ ANSWER_QUESTION = "answer_question"
 """The function's callback id in the manifest."""
 
 WORKFLOW = "workflow"
-"""Stands for the user and the channel of a request that a workflow makes."""
+"""The user and the channel of a request that a workflow makes."""
 
-_MOST = 3_000  # characters of one output; they go into messages of later steps
+_MOST = 3_000  # characters of one output, which later steps put into messages
 _SCHEMA_SECONDS = 2.0  # Slack waits three for the acknowledgement
 _OVER = frozenset({"function_execution_not_found", "execution_not_in_running_state"})
-"""What Slack says of a step that was completed before, or whose workflow was ended."""
+"""Error codes for a step that is already completed, or whose workflow has ended."""
 
 
 class WrongInput(BotError):
-    """The step's inputs cannot be worked with; the sentence is for whoever built the workflow."""
+    """The step's inputs are invalid; the message is for the author of the workflow."""
 
 
 async def step_request(execution: str, inputs: Mapping[str, Any], *, team: str) -> Request:
-    """The request of one execution of the step. Raises WrongInput."""
+    """Return the request of one execution of the step. Raises WrongInput."""
     question = cap(clean(str(inputs.get("question") or "")))
     if not question:
         raise WrongInput(words.EMPTY_QUESTION)
@@ -89,7 +89,7 @@ async def _schema(text: str) -> dict[str, Any] | None:
 
 
 def with_steps(surfaces: OpenSurface, clients: Clients, identity: Identity) -> OpenSurface:
-    """`surfaces`, and for requests of workflows one that returns outputs."""
+    """Return `surfaces` that use a `StepSurface` for the requests of workflow steps."""
 
     @asynccontextmanager
     async def opened(request: Request, post: PostedMessages) -> AsyncGenerator[StepSurface]:
@@ -102,7 +102,7 @@ def with_steps(surfaces: OpenSurface, clients: Clients, identity: Identity) -> O
 
 
 class StepSurface:
-    """See `bot.runs.surface.Surface`. Slack shows nothing of a step while it runs."""
+    """The surface of a workflow step, which shows nothing while it runs; implements `Surface`."""
 
     def __init__(
         self, request: Request, post: PostedMessages, clients: Clients, cards: Cards
@@ -114,21 +114,21 @@ class StepSurface:
         self._went_well: list[bool] = []
 
     async def show(self, event: Event) -> None:
-        """Nobody is looking. Of what was tried, it is noted whether it worked."""
+        """Record whether each tool call succeeded; a step shows no progress."""
         if isinstance(event, ToolEnded):
             self._went_well.append(event.ok)
 
     async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
-        """Put the cards to those who may decide, directly: a step has no thread."""
+        """Post the cards in the approvers' direct messages, because a step has no thread."""
         await self._cards.post(approvals)
         return ()
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
-        """Show on each card who decided, and what."""
+        """Show on each card the decision and its author."""
         await self._cards.settle(asked)
 
     async def finish(self, outcome: Outcome) -> None:
-        """Return the outputs, or the sentence that says why there are none. Slack takes it once."""
+        """Return the outputs to Slack, or an error sentence. Slack accepts that only once."""
         await self._post.may_write()
         try:
             if outcome.result is None:
@@ -138,7 +138,7 @@ class StepSurface:
         except SlackApiError as error:
             if error_code(error) not in _OVER:
                 raise
-            log.info("Step %s was over: %s", self._request.thread, error_code(error))
+            log.info("Step %s had already ended: %s", self._request.thread, error_code(error))
 
     async def _succeed(self, outcome: Outcome) -> None:
         worked = any(self._went_well) or not self._went_well
@@ -160,7 +160,7 @@ async def fail(clients: Clients, execution: str, sentence: str) -> None:
 
 
 def _outputs(outcome: Outcome, request: Request, *, worked: bool) -> dict[str, str]:
-    """As the manifest declares them: text for messages, JSON for steps that take data."""
+    """Return the outputs that the manifest declares: text for messages, and JSON for data."""
     result, gate = outcome.result or {}, LinkGate(outcome.links)
     data = json.dumps(_gated(result, gate), ensure_ascii=False)
     answer = unmarked(clean(str(result.get("summary") or json.dumps(result, ensure_ascii=False))))
@@ -173,8 +173,7 @@ def _outputs(outcome: Outcome, request: Request, *, worked: bool) -> dict[str, s
 
 
 def _gated(value: Any, gate: LinkGate) -> Any:
-    """JSON `value` that a later step may post: there Slack makes links of addresses, and opens them
-    to show what is behind."""
+    """Return JSON `value` without unsafe addresses, as Slack links and unfurls them when posted."""
     match value:
         case str():
             return gate.plain(value)

@@ -1,4 +1,4 @@
-"""One file per kind of thing Slack sends; each ends in a request, or in an action on a run."""
+"""Bolt listeners, one module for each kind of event or interaction."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def register(
     asking: QuestionIntake,
     submit: Submit,
     stopping: StopAction,
-    keep_feedback: feedback.KeepsFeedback,
+    keep_feedback: feedback.FeedbackStore,
     background: Background,
     deciding: ApprovalDecisions,
     home_tab: HomeTab,
     answers: AnswerSharing,
 ) -> None:
-    """Listen to everything that the manifest subscribes to."""
+    """Register the listeners for everything that the manifest subscribes to."""
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
     mentions.register(app, intake)
     messages.register(app, intake, edits)

@@ -1,4 +1,4 @@
-"""The buttons of what the bot posts: Stop, Retry, Regenerate, Go deeper, and follow-ups."""
+"""Buttons of the bot's messages: Stop, Retry, Regenerate, Go deeper, and follow-ups."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 Handle = Callable[[ButtonPress], Awaitable[bool]]
-"""Does what a button is for; False when there is nothing to do any more. Raises NotPermitted."""
+"""Handles a press; returns False when there is nothing left to do. Raises NotPermitted."""
 
 _AGAIN = {
     buttons.RETRY: Again.RETRY,
@@ -45,7 +45,7 @@ def register(
     retried: RetryButton,
     background: Background,
 ) -> None:
-    """Listen to them. What cannot be done is said to the person alone."""
+    """Listen to the buttons. Only the person who pressed sees why a press had no effect."""
 
     def on(action_id: str | re.Pattern[str], handle: Handle, otherwise: str) -> None:
         @app.action(action_id)
@@ -83,14 +83,14 @@ def register(
 
 
 async def tell(clients: Clients, press: ButtonPress, sentence: str) -> None:
-    """Say something to who pressed, where they pressed, and to nobody else."""
+    """Post a sentence that only the person who pressed sees, in the button's thread."""
     await clients.writes.chat_postEphemeral(
         channel=press.channel, user=press.user, thread_ts=press.thread, text=sentence
     )
 
 
 async def _followed_up(asking: QuestionIntake, press: ButtonPress) -> bool:
-    """Ask it. Raises NotPermitted, also where its thread was deleted."""
+    """Ask the follow-up question. Raises NotPermitted, also when its thread was deleted."""
     try:
         return await asking.ask(_follow_up(press, asking.team))
     except ValidationError:

@@ -1,4 +1,4 @@
-"""The buttons that raise a budget, and what admins say to `/ask`."""
+"""Buttons of admins that raise a budget."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ Body = dict[str, Any]
 
 
 def register(app: AsyncApp, clients: Clients, admin: Admin, background: Background) -> None:
-    """Listen to the buttons. Everybody in the thread reads who raised what; where the answer was
-    for one person, that person does."""
+    """Listen to the buttons, and announce a raised budget in the thread.
+
+    Under a private answer only the person who pressed sees the announcement.
+    """
 
     @app.action(_STEP)
     async def pressed(body: Body, action: Body, ack: AsyncAck) -> None:

@@ -1,4 +1,4 @@
-"""The buttons of approval cards."""
+"""Buttons of approval cards."""
 
 from __future__ import annotations
 

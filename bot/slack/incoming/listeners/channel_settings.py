@@ -1,4 +1,4 @@
-"""An admin chooses a channel in the Home tab, and says what is different there."""
+"""Channel settings that admins change in the Home tab."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Body = dict[str, Any]
 
 
 def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: HomeTab) -> None:
-    """Listen to the choice, the modal, and its way back to what is configured."""
+    """Listen to the choice of a channel, its modal, and the button that resets it to bot.toml."""
     admin = home.admin
 
     async def form(user: str, channel: str) -> Body:

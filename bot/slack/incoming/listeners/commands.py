@@ -1,4 +1,4 @@
-"""The slash command: a question from anywhere in a channel."""
+"""The slash command `/ask`."""
 
 from __future__ import annotations
 
@@ -21,17 +21,20 @@ from bot.slack.render.links import escape_mrkdwn
 from bot.slack.transport.client import Clients, Identity
 
 ASK = "/ask"
-HELP = "help"  # which Slack asks of every command
+HELP = "help"  # Slack requires it of every command
 _LABEL = re.compile(r"<([@#][A-Z0-9]+)\|[^<>\n]*>")
-"""A mention as Slack writes it into the text of a command (`should_escape`): with a name beside the id."""
-_ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # no question: most likely a slip
+"""A mention in the text of a command (`should_escape`), which has a name next to the id."""
+_ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # most likely a mistyped admin command
 
 
 def register(
     app: AsyncApp, identity: Identity, clients: Clients, asking: QuestionIntake, admin: Admin
 ) -> None:
-    """Listen to the command. Without a question it opens the modal, `help` tells the person alone
-    what can be asked, and `admin …` is for admins."""
+    """Listen to the command.
+
+    Without a question it opens the modal; `help` shows the person what can be asked; `admin …` is
+    for admins.
+    """
     orders = {"admin pause": admin.pause, "admin resume": admin.resume}
 
     @app.command(ASK)
@@ -53,7 +56,7 @@ def register(
         await ack(said)
 
     async def told(text: str, mentioned: tuple[Mention, ...], command: dict[str, Any]) -> str:
-        """Do as somebody says; what they alone are told of it."""
+        """Carry out the command. Return the reply that only the person sees; "" for none."""
         user, channel = command["user_id"], command["channel_id"]
         if text.lower().strip(" ?!") == HELP:
             return f"{words.help_text(identity.name)}\n\n{words.ASK_COMMAND}"
@@ -77,5 +80,5 @@ def register(
 
 
 def _typed(text: str) -> str:
-    """To be copied, as it was typed."""
+    """Return the command as it was typed, to be copied."""
     return f"`{ASK} {escape_mrkdwn(one_line(text).replace('`', ''))}`"

@@ -1,4 +1,4 @@
-"""Thumbs under an answer: kept at once; after a thumb down a modal asks what was wrong."""
+"""Feedback buttons under answers; after a thumbs down a modal asks what was wrong."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ log = logging.getLogger(__name__)
 Body = dict[str, Any]
 
 
-class KeepsFeedback(Protocol):
-    """Where it is kept."""
+class FeedbackStore(Protocol):
+    """A store of feedback."""
 
     async def save(self, feedback: Feedback) -> None:
-        """Keep it; what the same person said of the same run before is replaced."""
+        """Store the feedback; it replaces the same person's earlier feedback on the run."""
 
 
 def register(
@@ -38,10 +38,10 @@ def register(
     identity: Identity,
     clients: Clients,
     asking: QuestionIntake,
-    keep: KeepsFeedback,
+    keep: FeedbackStore,
     background: Background,
 ) -> None:
-    """Listen to the thumbs and to the modal. What counts is said by those who may ask there."""
+    """Listen to the buttons and the modal. Only people who may ask in the channel count."""
 
     async def why_not(user: str, channel: str) -> str:
         try:
@@ -76,7 +76,7 @@ def register(
 
 
 def _carried(view: Body) -> Feedback:
-    """Return what the modal carries. Raises MalformedPayload when that is not ours."""
+    """Return the feedback in the modal's metadata. Raises MalformedPayload for foreign metadata."""
     try:
         return Feedback.model_validate_json(view.get("private_metadata") or "")
     except ValidationError:
@@ -84,7 +84,7 @@ def _carried(view: Body) -> Feedback:
 
 
 def _feedback(press: ButtonPress, team: str) -> Feedback | None:
-    """None when the button's value is not ours."""
+    """Return the feedback of a press; None when the button's value is malformed."""
     verdict, _, run_id = press.value.partition(":")
     try:
         return Feedback.model_validate(

@@ -1,4 +1,4 @@
-"""Steps of Workflow Builder."""
+"""Workflow Builder steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def register(
     retries: EventRetries,
     background: Background,
 ) -> None:
-    """Listen to the step; it is acknowledged when its request is kept."""
+    """Listen to the step, which is acknowledged when its request is stored."""
 
     @app.function(ANSWER_QUESTION, auto_acknowledge=False, ack_timeout=3)
     async def executed(event: dict[str, Any], body: dict[str, Any], ack: AsyncAck) -> None:

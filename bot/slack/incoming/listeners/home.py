@@ -1,4 +1,4 @@
-"""Somebody opened the bot: its Home tab, or a direct message with it."""
+"""The Home tab and its buttons, and suggested prompts in direct messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Body = dict[str, Any]
 
 
 def register(app: AsyncApp, home: HomeTab, access: ChannelMembership) -> None:
-    """Listen to the opening of either, to what is open beside it, and to the buttons of the tab."""
+    """Listen to opened Home tabs and direct messages, changed app contexts, and Home buttons."""
 
     async def suggest(user: str, direct: str, beside: str | None) -> None:
         if await home.refusal(user):
@@ -60,7 +60,7 @@ def register(app: AsyncApp, home: HomeTab, access: ChannelMembership) -> None:
 
 
 def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
-    """After each of them the tab is shown anew."""
+    """Listen to the buttons of the Home tab, which is published again after each press."""
 
     @app.action(FORGET)
     async def forgotten(body: Body, action: Body, ack: AsyncAck) -> None:

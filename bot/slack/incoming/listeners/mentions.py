@@ -1,4 +1,4 @@
-"""The bot was mentioned in a channel."""
+"""Mentions of the bot in channels."""
 
 from __future__ import annotations
 

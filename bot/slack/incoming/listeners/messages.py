@@ -19,12 +19,12 @@ def register(app: AsyncApp, intake: Intake, edits: Edits) -> None:
     """Listen to messages. The first listener that matches wins: edits and deletions come first."""
 
     async def after_earlier(event: Event, work: Callable[[], Awaitable[None]]) -> None:
-        """Do `work` once what was written before in the thread is taken in."""
+        """Run `work` after all earlier messages of the thread are stored."""
         post = event.get("message") or event.get("previous_message") or {}
         thread = post.get("thread_ts") or post.get("ts") or event.get("deleted_ts") or ""
         line = intake.thread_key(event["channel"], thread)
         async with intake.retries.turn(line, float(event.get("event_ts") or math.inf)):
-            pass  # not in its turn: a mention that was added to a message takes one of its own
+            pass  # released before `work`, in which an added mention takes the same lock
         await work()
 
     @app.event({"type": "message", "subtype": "message_changed"})

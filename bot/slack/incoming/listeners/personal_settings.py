@@ -1,4 +1,4 @@
-"""Somebody says in the Home tab how they want to be answered."""
+"""Personal settings in the Home tab."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Body = dict[str, Any]
 
 
 def register(app: AsyncApp, home: HomeTab) -> None:
-    """Listen to the button and its modal. Whose settings they are follows from who pressed."""
+    """Listen to the button and its modal, which change the settings of the person who acts."""
     team = home.identity.team
 
     @app.action(SETTINGS)

@@ -1,4 +1,4 @@
-"""Reactions: a cross stops a run."""
+"""Reactions that stop a run."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ def register(
     retries: EventRetries,
     background: Background,
 ) -> None:
-    """Listen to it. Slack stops nothing but its own streams: the run is ours to cancel."""
+    """Listen to the Stop button: Slack stops only its own stream, and the bot cancels the run."""
 
     @app.event("agent_session_stopped")
     async def stopped(event: dict[str, Any], body: dict[str, Any]) -> None:
         channel, thread = event["channel"], event.get("thread_ts")
-        if not (thread or channel.startswith("D")):  # elsewhere that would be everybody's
+        if not (thread or channel.startswith("D")):  # would stop the runs of the whole channel
             return
         try:
             stop = partial(stopping.stop, channel, thread, event["user"])

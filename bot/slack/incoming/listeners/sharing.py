@@ -1,4 +1,4 @@
-"""Somebody shows all in the thread what only they saw."""
+"""The button that shares a private answer in its thread."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ log = logging.getLogger(__name__)
 
 Body = dict[str, Any]
 
-_SOON = 3.0  # seconds in which an answer is mostly posted
+_SOON = 3.0  # seconds in which posting an answer is usually complete
 
 
 def register(app: AsyncApp, sharing: AnswerSharing, background: Background) -> None:
-    """Listen to the button. What only they saw goes once everybody sees it."""
+    """Listen to the button. The private answer is deleted when the shared one is posted."""
 
     @app.action(buttons.SHARE)
     async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
@@ -48,7 +48,9 @@ def register(app: AsyncApp, sharing: AnswerSharing, background: Background) -> N
     ) -> None:
         try:
             done = await sharing.post(request, outcome)
-            if not done:  # another press is at it, as of a double click, or its process died
+            if (
+                not done
+            ):  # another press is posting it, as after a double click, or its process died
                 await asyncio.sleep(_SOON)
                 done = await sharing.post(request, outcome)
         except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:

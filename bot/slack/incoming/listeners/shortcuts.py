@@ -1,4 +1,4 @@
-"""The shortcuts, and the modals they open."""
+"""Shortcuts, and the modals that they open."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bot.slack.render.parts import Block
 from bot.slack.transport.client import TRANSPORT_ERRORS, Clients
 
 _NAMING_SECONDS = 1.0
-"""For the names of those mentioned in the message: a modal must be open within three seconds."""
+"""Seconds for looking up mentioned names: a modal must be open within three seconds."""
 
 
 def register(
@@ -93,7 +93,7 @@ def _about(body: dict[str, Any]) -> About:
 
 
 async def _refusal(about: About, user: str, task: Task | None, asking: QuestionIntake) -> str:
-    """Why nothing can be asked there by the person, or not that; nobody fills in a form in vain."""
+    """Return why the person cannot ask this there; "" if they can. Checked before the form opens."""
     away = about.where == modals.MODAL_ONLY_ME
     try:
         await asking.may_ask(user, "" if away else about.channel)
@@ -105,13 +105,16 @@ async def _refusal(about: About, user: str, task: Task | None, asking: QuestionI
 
 
 async def _only_place(channel: str, asking: QuestionIntake) -> str:
-    """Where the answer goes if there is no choice: where the bot is not, to the person alone; in its
-    direct messages, where nobody else reads, into the thread."""
+    """Return the only possible place of the answer; "" when the person chooses.
+
+    Where the bot is not a member, only the person sees the answer. In direct messages with the bot,
+    which nobody else reads, it goes to the thread.
+    """
     try:
         async with asyncio.timeout(_NAMING_SECONDS):
             if not await asking.is_in(channel):
                 return modals.MODAL_ONLY_ME
-    except (TimeoutError, SlackApiError, *TRANSPORT_ERRORS):  # it is looked at again when they ask
+    except (TimeoutError, SlackApiError, *TRANSPORT_ERRORS):  # checked again on submission
         return ""
     return modals.MODAL_THREAD if channel.startswith("D") else ""
 
@@ -130,7 +133,7 @@ async def _shown(markup: str, asking: QuestionIntake) -> str:
 
 
 async def _submit(form: Filled, user: str, key: str, asking: QuestionIntake) -> dict[str, str]:
-    """Ask what stands in the form; returns what is wrong with it, by block."""
+    """Ask the question of the form. Return its errors, by block id."""
     if not form.task and not clean(form.question):
         return modals.question_error(words.EMPTY_QUESTION)
     if form.about is None and form.where == modals.MODAL_CHANNEL and not form.channel:
@@ -145,8 +148,10 @@ async def _submit(form: Filled, user: str, key: str, asking: QuestionIntake) -> 
 
 
 def _needs_no_thread(form: Filled) -> bool:
-    """Whether the one message is all that has to be known: then it can be asked about where the bot
-    is not, such as in a direct message of two people."""
+    """Return whether the question is about one message only.
+
+    Such a question is possible where the bot is not a member, as in people's direct messages.
+    """
     return form.about is not None and (form.task is None or form.task.about_message)
 
 
