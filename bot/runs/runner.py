@@ -239,7 +239,7 @@ class Runner:
         async with self._stoppable(request, interrupt) as stopped_by, spending:
             if _has_no_response(record) and not await spending.admits(context.model):
                 return spending.refusal(run_id), None
-            if _has_calls_left(record) and await spending.rests() and not interrupt.requested:
+            if _has_calls_left(record) and await spending.is_paused() and not interrupt.requested:
                 raise Requeue(_PAUSED_SECONDS)
             steering = await deps.steering(request, record, channel_settings, interrupt)
             loop_deps = await deps.loop_deps(

@@ -1,1 +1,1 @@
-"""Policy: who may ask, what may be spent, and what needs approval."""
+"""Policies of runs: who may ask, what may be spent, and what needs approval."""

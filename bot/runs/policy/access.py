@@ -1,4 +1,7 @@
-"""Who may ask: decided by code, at intake and again where something is read for a person."""
+"""Access policy: who may ask and who may approve, decided by code and never by the model.
+
+It is checked at intake, and again wherever something is read for a person.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,21 @@ from bot.runs.policy.channels import ChannelSettings, Confirm
 
 
 class PersonKind(StrEnum):
-    """What somebody is in this workspace."""
+    """The kind of a person in this workspace."""
 
     MEMBER = "member"
     GUEST = "guest"
-    EXTERNAL = "external"  # another organisation's, met in a shared channel
+    EXTERNAL = "external"  # a member of another organisation, in a shared channel
     BOT = "bot"
-    UNKNOWN = "unknown"  # deactivated, or nobody can say who that is
+    UNKNOWN = "unknown"  # deactivated, or not found
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody as their workspace describes them. `locale` is like en-US, `time_zone` IANA;
-    `is_admin` means admin or owner."""
+    """A person as their workspace describes them.
+
+    `locale` is a tag such as en-US, `time_zone` an IANA name; `is_admin` means admin or owner.
+    """
 
     id: str
     name: str
@@ -54,18 +59,20 @@ _NOT_LISTED = (
 
 
 _LONGEST_WAIT = 14 * 24.0
-"""Hours: runs are kept for longer than that."""
+"""Hours: runs must be stored for longer than an approval can wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Refuses everybody but full members, unless a setting lets them in. `admins` are ids of
-    members who count as admins of the bot, beside those of the workspace. `confirm` says which calls
-    wait for a person's yes, for up to `approval_hours`; only `approvers` may give it, by default
-    whoever asked. Pages of `open_hosts` (`*` stands for any letters) are fetched without anybody's
-    yes, whatever the run has read before; with `open_searches` the web is searched so too, and MCP servers
-    of `open_servers` are asked what changes nothing. Admins have
-    things remembered for the whole workspace, with `open_memories` every member does."""
+    """The access policy, `[access]` in bot.toml: only full members may ask, unless a setting allows more.
+
+    `admins` are ids of members who count as admins of the bot, beside the admins of the workspace.
+    `confirm` says which calls wait for an approval, for up to `approval_hours`; only `approvers` may
+    approve, by default the asker. Whatever the run has read before, these calls need no approval:
+    fetching pages of `open_hosts` (`*` matches any letters), web searches with `open_searches`, and
+    reading calls to the MCP servers `open_servers`. Only admins may save memories for the whole
+    workspace; with `open_memories` every member may.
+    """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -81,21 +88,23 @@ class Policy:
     approval_hours: Annotated[float, Field(gt=0, le=_LONGEST_WAIT)] = 24.0
 
     def may_ask(self, person: Person, channel: ChannelSettings) -> None:
-        """Raises NotPermitted with a sentence for that person when they may not ask there."""
+        """Check that a person may ask in a channel. Raises NotPermitted with a sentence for them."""
         if person.kind not in self._allowed(channel):
             raise NotPermitted(_REFUSALS[person.kind], reason=person.kind)
         if channel.people is not None and person.id not in channel.people:
             raise NotPermitted(_NOT_LISTED, reason="not listed")
 
     def may_administer(self, person: Person) -> None:
-        """Raises NotPermitted with a sentence for that person unless they are an admin here: one
-        of another organisation is none."""
+        """Check that a person is an admin. Raises NotPermitted with a sentence for them.
+
+        Admins of another organisation do not count.
+        """
         is_admin = person.is_admin or person.id in self.admins
         if not (is_admin and person.kind is PersonKind.MEMBER):
             raise NotPermitted("Only admins can do that. Please ask one of them.")
 
     def confirms(self, channel: ChannelSettings, *, mutates: bool, sensitive: bool) -> bool:
-        """Whether such a call waits for a person's yes there."""
+        """Return whether a call of this kind needs an approval in the channel."""
         match channel.confirm or self.confirm:
             case "never":
                 return False
@@ -105,19 +114,18 @@ class Policy:
                 return sensitive or mutates
 
     def approvers_of(self, request: Request) -> tuple[str, ...]:
-        """Who may give it: decided from who asked, never by the model. At a terminal that is
-        whoever sits there."""
+        """Return the ids of the people who may approve calls; at a console only its user may."""
         at_terminal = request.entry is Entry.HEADLESS
         return (request.user,) if at_terminal or not self.approvers else self.approvers
 
     def _allowed(self, channel: ChannelSettings) -> set[PersonKind]:
         allowed = {PersonKind.MEMBER}
-        if _first(channel.allow_guests, self.allow_guests):
+        if _override(channel.allow_guests, self.allow_guests):
             allowed.add(PersonKind.GUEST)
-        if _first(channel.allow_external, self.allow_external):
+        if _override(channel.allow_external, self.allow_external):
             allowed.add(PersonKind.EXTERNAL)
         return allowed
 
 
-def _first(here: bool | None, everywhere: bool) -> bool:
-    return everywhere if here is None else here
+def _override(channel_value: bool | None, default: bool) -> bool:
+    return default if channel_value is None else channel_value

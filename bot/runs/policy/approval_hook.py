@@ -1,6 +1,6 @@
-"""Calls that wait for a person's yes: asked, answered, and made on exactly that (D6, reliability 10).
+"""Approval of tool calls: a call runs only with the exact arguments that a person approved.
 
-Code decides whether somebody is asked, and who: from the request, never from what the model says.
+Code decides whether to ask and whom, from the request and never from the model's words.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from bot.store import Approvals
 from bot.toolkit import Tool
 
 MayDecide = Callable[[str], Awaitable[bool]]
-"""Whether a user is somebody who may approve anything at all: no guest, nobody from outside."""
+"""Returns whether a user may approve anything at all: guests and external people may not."""
 
 MayAdminister = Callable[[str], Awaitable[bool]]
-"""Whether a user is an admin of the bot."""
+"""Returns whether a user is an admin of the bot."""
 
 MayAsk = Callable[[Request, ChannelSettings], Awaitable[bool]]
-"""Whether who asked may still ask, with what holds in the channel now."""
+"""Returns whether the asker may still ask, with the channel's current settings."""
 
 MentionedIn = Callable[[str], Sequence[Mention]]
-"""Whom a message with that text would mention."""
+"""Returns the people and groups that a message with that text would mention."""
 
 _LONGEST = 50_000
-"""Characters of arguments that somebody can be asked to look at."""
+"""Characters of arguments that a person can be asked to check."""
 
 _SAY_IT = "say once in the result that it was not done, and why; it is no gap"
 _NO_OTHER_WAY = f"Do not try to do it in another way; {_SAY_IT}."
@@ -66,7 +66,7 @@ _NOBODY = f"Not done: it needs the approval of somebody who cannot give it.\n{_N
 
 
 class ApprovalHook(Hooks):
-    """Of one run: has people decide about calls that the policy does not leave to the model."""
+    """A hook of one run that asks people about the calls that the policy wants approved."""
 
     def __init__(
         self,
@@ -99,10 +99,10 @@ class ApprovalHook(Hooks):
         if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive):
             self._egress.count(tool, arguments)
             return Approved()
-        return await self._asked(self._approval(tool, arguments, leaks=leaks))
+        return await self._ask(self._approval(tool, arguments, leaks=leaks))
 
-    async def _asked(self, wanted: Approval) -> Permission:
-        """What people say of it."""
+    async def _ask(self, wanted: Approval) -> Permission:
+        """Return the decision of people about the call, asking them if nobody has yet."""
         if holds_secret(wanted.arguments):
             return _UNSHOWN
         if len(wanted.arguments) > _LONGEST or len(laid_out(wanted.arguments)) > MOST_SHOWN:
@@ -120,7 +120,7 @@ class ApprovalHook(Hooks):
         return await self._permission(decision)
 
     async def _may_tell_everybody(self, tool: Tool, arguments: BaseModel) -> bool:
-        """Whether the asker may do what changes what all are told, if the call does."""
+        """Return whether the asker may make the call, if it changes memories of the whole workspace."""
         if self._policy.open_memories or not (tool.for_everybody and tool.for_everybody(arguments)):
             return True
         return await self._may_administer(self._request.user)
@@ -131,11 +131,14 @@ class ApprovalHook(Hooks):
         if await self._still_allowed(decision):
             may_ask = await self._may_ask(self._request, self._channel)
             return Approved(by=decision.by) if may_ask else _ASKER_OUT
-        advice = _AS_CHANGED if _is_overtaken(decision) else _NO_OTHER_WAY
-        return f"Not done: {_why(decision)}.\n{advice}"  # people are shown the first line
+        advice = _AS_CHANGED if _is_superseded(decision) else _NO_OTHER_WAY
+        return f"Not done: {_reason(decision)}.\n{advice}"  # people are shown the first line
 
     async def _still_allowed(self, decision: Decision) -> bool:
-        """Whether it is a yes of somebody who may still say it: settings and people change."""
+        """Return whether the decision is an approval by a person who may still give it.
+
+        Settings and people's roles may have changed since.
+        """
         return (
             decision.allows
             and decision.by in self._policy.approvers_of(self._request)
@@ -146,7 +149,7 @@ class ApprovalHook(Hooks):
         given = canonical(arguments)
         fixed = tool.standing if tool.standing is not None or tool.sensitive else ()
         if leaks:
-            fixed = None  # each address is another question
+            fixed = None  # each address needs an approval of its own
         values = {name: json.loads(given)[name] for name in fixed or ()}
         text = str(getattr(arguments, tool.mentions)) if tool.mentions else ""
         mentions = self._mentioned_in(text)
@@ -173,16 +176,16 @@ class ApprovalHook(Hooks):
         )
 
 
-def _is_overtaken(decision: Decision) -> bool:
-    """Whether nobody decided it, because something new was written."""
+def _is_superseded(decision: Decision) -> bool:
+    """Return whether a new message denied the approval before anybody decided it."""
     return decision.verdict is Verdict.DENIED and not decision.by
 
 
-def _why(decision: Decision) -> str:
+def _reason(decision: Decision) -> str:
     match decision.verdict:
         case Verdict.EXPIRED:
             return "nobody approved it in time"
-        case Verdict.DENIED if _is_overtaken(decision):
+        case Verdict.DENIED if _is_superseded(decision):
             return decision.comment
         case Verdict.DENIED:
             said = f" and said: {decision.comment}" if decision.comment else ""

@@ -1,4 +1,4 @@
-"""Budgets in plain words: what is used up, when it renews, who can raise it."""
+"""Texts about budgets for people: which budget is used up, when it renews, who can raise it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ _NAMES = {
 
 
 def used_up(standing: Standing, now: datetime, locale: str) -> CauseAndAdvice:
-    """What is used up, when it renews, and who can raise it. Other questions under way may hold what
-    is left."""
+    """Return which budget is used up, when it renews and who can raise it, as cause and advice.
+
+    The budget may have a rest that other running questions have reserved.
+    """
     how = "is used up" if standing.share >= 1 else "has too little left for this"
     cause = f"{capitalised(_NAMES[standing.budget])} {how} ({amounts(standing, locale)})"
     renewal = renewal_of(standing.budget, now, locale)
@@ -32,7 +34,7 @@ def used_up(standing: Standing, now: datetime, locale: str) -> CauseAndAdvice:
 
 
 def nearly_used_up(standing: Standing, locale: str) -> str:
-    """A note for the foot of an answer."""
+    """Return a warning for the footer of an answer."""
     name = _NAMES[standing.budget]
     if standing.share >= 1:
         return f"{capitalised(name)} is used up ({amounts(standing, locale)})."
@@ -40,18 +42,18 @@ def nearly_used_up(standing: Standing, locale: str) -> str:
 
 
 def raised(standing: Standing, name: str, whose: str, locale: str) -> str:
-    """What everybody reads when `name` has raised a budget; `whose` it is, in the reader's words."""
+    """Return the notice that `name` has raised a budget; `whose` names its holder for the reader."""
     until = "" if standing.budget is Budget.THREAD else f" for {_period(standing.budget)}"
     return f"{name} raised the budget of {whose}{until} to {limit(standing, locale)}."
 
 
 def paused(pause: Pause, locale: str) -> CauseAndAdvice:
-    """What everybody is told who asks something meanwhile."""
+    """Return cause and advice for people who ask while the bot is paused."""
     return f"I was paused by {pause.name} ({since(pause, locale)})", "Retry when I am back."
 
 
 def paused_card(pause: Pause, locale: str) -> str:
-    """Return what somebody reads who approves or shares something while the bot is paused."""
+    """Return the notice for people who approve or share something while the bot is paused."""
     return (
         f"Nothing is done yet: I was paused by {pause.name} ({since(pause, locale)}). "
         "Press again when I am back."
@@ -59,12 +61,12 @@ def paused_card(pause: Pause, locale: str) -> str:
 
 
 def since(pause: Pause, locale: str) -> str:
-    """From when the bot is paused."""
+    """Return since when the bot has been paused."""
     return f"{_date(pause.at, locale)}, {pause.at:%H:%M} UTC"
 
 
 def used_of(standing: Standing, locale: str) -> str:
-    """All that was used, and of how much: "$0.12 of $2.00, 23,400 tokens"."""
+    """Return everything used and its limits: "$0.12 of $2.00, 23,400 tokens"."""
     spent = standing.position.spent
     dollars, tokens = money(spent.cost, locale), number(spent.tokens, locale)
     if standing.cost_limit:
@@ -78,13 +80,13 @@ def used_of(standing: Standing, locale: str) -> str:
 
 
 def capped(cap: Cap, locale: str) -> str:
-    """What is allowed: "$2.00 and 100,000 tokens"."""
+    """Return what a cap allows: "$2.00 and 100,000 tokens"."""
     tokens = f"{number(cap.tokens, locale)} tokens" if cap.tokens else ""
     return " and ".join(filter(None, (money(cap.cost, locale) if cap.cost else "", tokens)))
 
 
 def amounts(standing: Standing, locale: str) -> str:
-    """ "$5.02 of $5.00", or "120,300 of 100,000 billed tokens": of the limit that is fuller."""
+    """Return the use of the fuller limit: "$5.02 of $5.00" or "120,300 of 100,000 billed tokens"."""
     spent = standing.position.spent
     if standing.reason is StopReason.COST_BUDGET:
         return f"{money(spent.cost, locale)} of {limit(standing, locale)}"
@@ -92,14 +94,14 @@ def amounts(standing: Standing, locale: str) -> str:
 
 
 def limit(standing: Standing, locale: str) -> str:
-    """The fuller limit, as it was raised."""
+    """Return the fuller limit, including raises."""
     if standing.reason is StopReason.COST_BUDGET:
         return money(standing.cost_limit or 0, locale)
     return f"{number(standing.token_limit or 0, locale, digits=0)} billed tokens"
 
 
 def renewal_of(budget: Budget, now: datetime, locale: str) -> str:
-    """When the budget is whole again; "" for a thread's."""
+    """Return when the budget renews; "" for a thread's, which never does."""
     at = budget.renews(now)
     if at is None:
         return ""
@@ -107,7 +109,7 @@ def renewal_of(budget: Budget, now: datetime, locale: str) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """With a capital letter first, and the others as they are."""
+    """Return `sentence` with a capital first letter and the others unchanged."""
     return sentence[:1].upper() + sentence[1:]
 
 

@@ -1,10 +1,10 @@
-"""How much may be spent beyond one run: asked by code before every call to a model (G6).
+"""Budgets for threads, people, channels and workspaces, checked before every call to a model.
 
-What a call costs is known afterwards, so room for it is held before it, on every budget that it
-counts towards: rather more than such calls took lately. So runs that go on side by side do not spend
-the same money twice. Where there is too little room for that, calls are made one after the other while
-something is left: a budget is passed by one call at most. Each run keeps room for one last call, to end
-with a result (C6). `spending` does this for one run.
+The cost of a call is known only afterwards. Room for it is therefore reserved beforehand on every
+budget that it counts towards: somewhat more than such calls cost recently. So concurrent runs do not
+spend the same money twice. When there is too little room for that, calls run one after the other
+while something is left, so that a budget is exceeded by one call at most. Each run reserves room for
+one last call, to end with a result. `spending` applies this to one run.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from bot.store import BudgetStore, PauseSwitch, Position
 
 
 class Budgets(BaseModel):
-    """`[budgets]` in bot.toml: none unless set. Days and months are those of UTC; a thread's is for
-    its lifetime. From the share `warn_at` on, answers say how much is used."""
+    """The budgets `[budgets]` in bot.toml; a budget that is not set has no limit.
+
+    Days and months are in UTC; a thread's budget covers its lifetime. Answers warn once the share
+    `warn_at` (0 to 1) of a budget is used.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -40,18 +43,18 @@ class Budgets(BaseModel):
     workspace_month: Cap | None = None
 
     def cap(self, budget: Budget) -> Cap | None:
-        """What `budget` is bounded to; None when it is not."""
+        """Return the cap of `budget`; None when it has none."""
         return cast("Cap | None", getattr(self, budget))
 
     @property
     def bound_money(self) -> list[str]:
-        """Names of the budgets in dollars, which need to know what a model costs."""
+        """The names of the budgets in dollars, which need the prices of models."""
         return [each for each in Budget if (cap := self.cap(each)) and cap.cost]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where an account stands against its budget; `cap` None when it has none."""
+    """The use of a budget by one account; `cap` is None when the budget has none."""
 
     position: Position
     cap: Cap | None
@@ -62,7 +65,7 @@ class Standing:
 
     @property
     def cost_limit(self) -> float | None:
-        """In dollars, as it was raised."""
+        """The limit in dollars, including raises; None without one."""
         cost = self.cap.cost if self.cap else None
         return cost and cost * self.position.factor
 
@@ -73,7 +76,7 @@ class Standing:
 
     @property
     def shares(self) -> dict[StopReason, float]:
-        """How much of each limit is used (1 is all of it), by what it ends a run with."""
+        """The used share of each limit (1 is all of it), by the stop reason when it is used up."""
         spent = self.position.spent
         limits = (
             (StopReason.COST_BUDGET, spent.cost, self.cost_limit),
@@ -83,19 +86,21 @@ class Standing:
 
     @property
     def share(self) -> float:
-        """How much of the fuller limit is used; 0 without one."""
+        """The used share of the fuller limit; 0 without one."""
         return max(self.shares.values(), default=0.0)
 
     @property
     def reason(self) -> StopReason:
-        """What a run ends with when this is used up."""
+        """The stop reason of a run when this budget is used up."""
         return max(self.shares, key=lambda each: self.shares[each])
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetPolicy:
-    """Who may spend how much: what is configured, against what was spent. What `channels` set for
-    one channel counts before what holds for all."""
+    """The budgets that are configured, compared with what was spent.
+
+    Budgets that `channels` sets for one channel override the general ones.
+    """
 
     budgets: Budgets
     channels: Channels
@@ -103,36 +108,39 @@ class BudgetPolicy:
     switch: PauseSwitch
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     patience: float = 60.0
-    """Seconds that a call waits for what others hold."""
+    """Seconds that a call waits for room that other calls have reserved."""
 
-    def caps_in(self, here: ChannelSettings) -> dict[Budget, Cap]:
-        """Return what is bounded where these settings hold."""
-        caps = {each: here.cap(each) or self.budgets.cap(each) for each in Budget}
+    def caps_in(self, channel: ChannelSettings) -> dict[Budget, Cap]:
+        """Return the caps that apply in a channel with these settings."""
+        caps = {each: channel.cap(each) or self.budgets.cap(each) for each in Budget}
         return {each: cap for each, cap in caps.items() if cap}
 
     async def standing(self, account: Account) -> Standing:
-        """Return where one account stands."""
+        """Return the use of one account's budget."""
         [standing] = await self._standings([account])
         return standing
 
     async def paused(self) -> Pause | None:
-        """Who has paused the bot; None when it may work."""
+        """Return the pause, if somebody has paused the bot; else None."""
         return await self.switch.get()
 
     async def used_up(self, request: Request) -> Standing | None:
-        """The budget that keeps the request from being worked on; of several the one that renews
-        last. None when all have something left."""
-        standings = await self._bounded(request)
+        """Return the used-up budget that blocks the request, of several the one that renews last.
+
+        None when every budget has something left.
+        """
+        standings = await self._capped_standings(request)
         return next((each for each in standings if each.share >= 1), None)
 
     async def nearly_used_up(self, request: Request) -> Standing | None:
-        """The fullest of the request's budgets, if it is so full that people should know."""
-        fullest = max(await self._bounded(request), key=lambda each: each.share, default=None)
+        """Return the fullest of the request's budgets, if its share has reached `warn_at`."""
+        fullest = max(
+            await self._capped_standings(request), key=lambda each: each.share, default=None
+        )
         return fullest if fullest and fullest.share >= self.budgets.warn_at else None
 
     async def of_person(self, team: str, user: str) -> list[Standing]:
-        """What a person has spent this day and this month, with their budgets, if any: for them
-        to look at."""
+        """Return what a person has spent today and this month, with their budgets, if any."""
         holder, now = f"{team}:{user}", self.clock()
         accounts = [
             Account(budget=each, holder=holder, period=each.period(now))
@@ -141,8 +149,10 @@ class BudgetPolicy:
         return await self._standings(accounts)
 
     async def of_all(self, team: str | None = None) -> list[Standing]:
-        """Everybody's spending of this day and this month, or that of one workspace, the highest of
-        each budget first."""
+        """Return all spending of today and this month, in all workspaces or one, by budget.
+
+        Within each budget, the highest spending is first.
+        """
         now = self.clock()
         accounts = [
             Account(budget=each, holder=holder, period=each.period(now))
@@ -154,16 +164,16 @@ class BudgetPolicy:
         found = await self._standings(accounts)
         order = list(Budget)
 
-        def height(each: Standing) -> tuple[int, int, int]:
-            spent = each.position.spent  # tokens tell apart what is free
+        def rank(each: Standing) -> tuple[int, int, int]:
+            spent = each.position.spent  # tokens rank the spending on free models
             return order.index(each.budget), -spent.nanodollars, -spent.tokens
 
-        return sorted(found, key=height)
+        return sorted(found, key=rank)
 
     async def raise_budget(self, over: OverBudget, by: str, times: float) -> Standing:
         """Raise a used-up budget to `times` what it was, for the rest of its period.
 
-        Raises NotPermitted with a sentence when it has renewed, was raised since, or is none.
+        Raises NotPermitted with a sentence when it has renewed, was raised since, or is not set.
         """
         account, now = over.account, self.clock()
         if account.period != account.budget.period(now):
@@ -179,15 +189,15 @@ class BudgetPolicy:
             raise NotPermitted("Somebody has raised that budget already: just ask again.")
         return Standing(Position(account, standing.position.spent, new), standing.cap)
 
-    async def _bounded(self, request: Request) -> list[Standing]:
+    async def _capped_standings(self, request: Request) -> list[Standing]:
         accounts = accounts_of(request, self.clock())
         caps = await self._caps(accounts)
-        return await self._against(caps, [each for each in accounts if caps[each]])
+        return await self._compare(caps, [each for each in accounts if caps[each]])
 
     async def _standings(self, accounts: Sequence[Account]) -> list[Standing]:
-        return await self._against(await self._caps(accounts), accounts)
+        return await self._compare(await self._caps(accounts), accounts)
 
-    async def _against(
+    async def _compare(
         self, caps: Mapping[Account, Cap | None], accounts: Sequence[Account]
     ) -> list[Standing]:
         positions = await self.store.positions(accounts)
@@ -195,6 +205,10 @@ class BudgetPolicy:
 
     async def _caps(self, accounts: Sequence[Account]) -> dict[Account, Cap | None]:
         holders = {each.holder for each in accounts if each.budget.scope == "channel"}
-        here = {each: await self.channels.of(*each.split(":", 1)) for each in holders}
-        own = {each: here[each.holder].cap(each.budget) for each in accounts if each.holder in here}
+        settings = {each: await self.channels.of(*each.split(":", 1)) for each in holders}
+        own = {
+            each: settings[each.holder].cap(each.budget)
+            for each in accounts
+            if each.holder in settings
+        }
         return {each: own.get(each) or self.budgets.cap(each.budget) for each in accounts}

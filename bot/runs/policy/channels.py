@@ -1,7 +1,7 @@
-"""What is different in one channel: how the bot behaves there, who may ask, with which tools.
+"""Settings of single channels: how the bot behaves there, who may ask, and with which tools.
 
-Operators write it under `[channels.<id>]` of bot.toml; what an admin changes in Slack is kept
-beside it and counts instead, field by field.
+Operators set them under `[channels.<id>]` in bot.toml. Changes that an admin makes in Slack are
+stored separately and override those settings, field by field.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ log = logging.getLogger(__name__)
 DEFAULT = "default"
 
 Follow = Literal["alone", "always", "never"]
-"""When the bot takes a reply in its thread for a question without being mentioned: while one person
-talks with it alone, always, or never."""
+"""When the bot answers a reply in its thread that does not mention it: while only one person is
+talking to it, always, or never."""
 
 
 DuringRun = Literal["steer", "queue"]
-"""What becomes of what somebody writes while their question is worked on: it is taken into the run
-at its next turn, or waits and is answered by itself."""
+"""What happens to messages that the asker writes during a run: they join it at its next turn
+("steer"), or wait for a run of their own ("queue")."""
 
 Confirm = Literal["never", "sensitive", "always"]
-"""Which calls wait for a person's yes: none, those of sensitive tools, or every change as well."""
+"""Which calls wait for an approval: none, calls of sensitive tools, or also every change."""
 
 
 class ChannelSettings(BaseModel):
-    """What differs in a channel; what is not set is as everywhere.
+    """The settings of one channel; a field that is not set has the general value.
 
-    `instructions` are told to the model in addition. `tools` are the names or groups of the only
-    tools it has there (`*` stands for any letters). `people` are ids of the only users who may ask.
-    `limits` replaces single fields of `[limits]`; `budgets` bounds what is spent there in a day and
-    in a month (UTC), in the place of `channel_day` and `channel_month` of `[budgets]`. `extra` is
-    for your own tools, which find it in `current_request().extra`: a project, a region.
+    `instructions` are added to the model's instructions. `tools` are the names or groups of the only
+    tools available there (`*` matches any letters). `people` are ids of the only users who may ask.
+    `limits` replaces single fields of `[limits]`; `budgets` limits the spending there per day and
+    per month (UTC), instead of `channel_day` and `channel_month` of `[budgets]`. `extra` holds values
+    for your own tools, such as a project or a region, in `current_request().extra`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -66,11 +66,11 @@ class ChannelSettings(BaseModel):
         return given
 
     def limited(self, everywhere: Limits) -> Limits:
-        """The bounds on a run here."""
+        """Return the limits of a run in this channel."""
         return Limits.model_validate(everywhere.model_dump() | dict(self.limits))
 
     def cap(self, budget: Budget) -> Cap | None:
-        """What bounds that budget of the channel; None where that is as everywhere."""
+        """Return the channel's own cap of that budget; None where the general cap applies."""
         match budget:
             case Budget.CHANNEL_DAY:
                 return self.budgets.get("day")
@@ -80,7 +80,7 @@ class ChannelSettings(BaseModel):
                 return None
 
     def edits_of(self, wanted: ChannelSettings) -> ChannelSettings:
-        """What has to be set beside these so that they become `wanted`."""
+        """Return the edits that turn these settings into `wanted`."""
         changed = {
             name: getattr(wanted, name)
             for name in type(self).model_fields
@@ -89,48 +89,50 @@ class ChannelSettings(BaseModel):
         return ChannelSettings(**changed)
 
     def changed_by(self, edits: ChannelSettings) -> ChannelSettings:
-        """These, with what `edits` sets in their place."""
+        """Return these settings with the fields that `edits` sets replaced."""
         return self.model_copy(
             update={name: getattr(edits, name) for name in edits.model_fields_set}
         )
 
 
-class Edits(Protocol):
-    """What admins changed in Slack; a name is of a workspace and a channel."""
+class ChannelEdits(Protocol):
+    """The store of settings that admins changed in Slack, by "team:channel"."""
 
     async def load(self, name: str, kind: type[ChannelSettings]) -> ChannelSettings | None:
-        """The changes there, if there are any."""
+        """Return the changes of a channel, if there are any."""
 
     async def save(self, name: str, value: ChannelSettings) -> None:
-        """Keep the changes in the place of those before."""
+        """Store the changes of a channel, replacing earlier ones."""
 
     async def forget(self, name: str) -> None:
-        """Take them back."""
+        """Delete the changes of a channel."""
 
     async def names(self, team: str) -> list[str]:
-        """Of all changes in a workspace; some may have expired."""
+        """Return the names of all changes in a workspace; some may have expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """The settings of every channel; under `default` what holds where a channel sets nothing. What
-    admins change holds in their own workspace: a shared channel has the same id in each."""
+    """The settings of every channel; those of `default` apply where a channel sets nothing.
+
+    Changes by admins apply in their own workspace only: a shared channel has the same id in each.
+    """
 
     configured: Mapping[str, ChannelSettings]
-    edits: Edits
+    edits: ChannelEdits
 
     async def of(self, team: str, channel: str) -> ChannelSettings:
-        """How the bot of `team` behaves in `channel`. Raises StoreUnavailable."""
+        """Return the settings of `channel` in the workspace `team`. Raises StoreUnavailable."""
         settings = self._configured(channel)
         try:
             edits = await self.edits.load(f"{team}:{channel}", ChannelSettings)
         except CorruptValue:
-            log.exception("what admins changed is lost", extra={"channel": channel})
+            log.exception("the settings that admins changed are lost", extra={"channel": channel})
             return settings
         return settings.changed_by(edits) if edits else settings
 
     async def change(self, team: str, channel: str, wanted: ChannelSettings) -> None:
-        """Have `channel` be as `wanted`; what is so configured anyway is not kept as a change."""
+        """Change the settings of `channel` to `wanted`, storing only what differs from bot.toml."""
         edits = self._configured(channel).edits_of(wanted)
         if not edits.model_fields_set:
             await self.reset(team, channel)
@@ -138,19 +140,19 @@ class Channels:
         await self.edits.save(f"{team}:{channel}", edits)
 
     async def changed(self, team: str) -> list[str]:
-        """The channels that admins of `team` made different."""
+        """Return the channels whose settings admins of `team` have changed."""
         return [name.partition(":")[2] for name in await self.edits.names(team)]
 
     async def special(self, team: str) -> list[str]:
-        """The channels that differ from the others, by configuration or by a change."""
+        """Return the channels with settings of their own, from bot.toml or changed by admins."""
         configured = [channel for channel in self.configured if channel != DEFAULT]
         return [*configured, *await self.changed(team)]
 
     async def reset(self, team: str, channel: str) -> None:
-        """Have `channel` be as it is configured."""
+        """Reset `channel` to bot.toml."""
         await self.edits.forget(f"{team}:{channel}")
 
     def _configured(self, channel: str) -> ChannelSettings:
-        everywhere = self.configured.get(DEFAULT, ChannelSettings())
-        here = self.configured.get(channel)
-        return everywhere.changed_by(here) if here else everywhere
+        default = self.configured.get(DEFAULT, ChannelSettings())
+        own = self.configured.get(channel)
+        return default.changed_by(own) if own else default

@@ -1,4 +1,4 @@
-"""What calls to a model may take, guessed before they are made."""
+"""Estimates of what a call to a model will cost, made before the call."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from bot.core.chain import NO_USAGE, Item, Usage
 from bot.model import ModelRequest, PriceList
 from bot.store import Forecast
 
-_REMEMBERED = 50  # calls
-_UNSEEN_OUTPUT = 3_400  # tokens, of a call before any was seen
-_BYTES_PER_TOKEN = 3  # few for most languages: rather too many tokens
-_IMAGE_BYTES = 6_000  # in the place of an image's own, which say nothing of its tokens
+_RECENT_CALLS = 50  # calls
+_UNSEEN_OUTPUT = 3_400  # tokens of output assumed before any call was seen
+_BYTES_PER_TOKEN = 3  # low for most languages, so that tokens are rather overestimated
+_IMAGE_BYTES = 6_000  # counted per image: the size of its data says nothing about its tokens
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call by what is known before it is made: it sends so many `new_tokens` besides what the
-    response took that it goes on from (`before`). One that is `is_warm` goes on from a call of the same
-    run, so that the service is likely to have all before it in the cache."""
+    """A call to a model, by what is known before it is made.
+
+    The call sends `new_tokens` of its own and continues a response that used `before`. With
+    `is_warm` it continues a call of the same run, so that the service has probably cached its input.
+    """
 
     model: str
     new_tokens: int = 0
@@ -30,7 +32,7 @@ class ExpectedCall:
     is_warm: bool = False
 
     def usage(self, *, output_tokens: int, cached_tokens: int) -> Usage:
-        """Return what it takes with so much output, if so much of its input is cached."""
+        """Return the usage of the call, given its output tokens and cached input tokens."""
         before = self.before.input_tokens + self.before.output_tokens
         return Usage(
             input_tokens=before + self.new_tokens,
@@ -40,7 +42,7 @@ class ExpectedCall:
 
 
 def expected_call(request: ModelRequest, before: Usage, *, is_warm: bool) -> ExpectedCall:
-    """Return what is known of `request`; `before` is what the response took that it goes on from."""
+    """Return the expected call of `request`; `before` is the usage of the response it continues."""
     size = sum(map(_size, request.input))
     if not request.previous_response_id:
         size += len(request.instructions.encode()) + len(str(request.tools).encode())
@@ -48,51 +50,57 @@ def expected_call(request: ModelRequest, before: Usage, *, is_warm: bool) -> Exp
     return ExpectedCall(request.model, size // _BYTES_PER_TOKEN, before, is_warm)
 
 
-def _lately() -> deque[Any]:
-    return deque(maxlen=_REMEMBERED)
+def _recent() -> deque[Any]:
+    return deque(maxlen=_RECENT_CALLS)
 
 
 @dataclass(frozen=True, slots=True)
 class CallEstimates:
-    """Learns from the calls of this process: what calls to each model took, those that go on from one
-    of the same run apart from those that begin, as most of their input is cached; and how long outputs
-    are, whatever the model. `max_output_tokens` is what the service is told, if anything."""
+    """Estimates learned from the recent calls of this process.
+
+    Spending is remembered per model, apart for warm and other calls, as most input of warm calls is
+    cached; the length of outputs is remembered for all models together. `max_output_tokens` is the
+    limit that calls send to the service, if any.
+    """
 
     prices: PriceList
     max_output_tokens: int | None = None
-    _outputs: deque[int] = field(default_factory=_lately)
+    _outputs: deque[int] = field(default_factory=_recent)
     _spent: defaultdict[tuple[str, bool], deque[Spent]] = field(
-        default_factory=lambda: defaultdict(_lately)
+        default_factory=lambda: defaultdict(_recent)
     )
 
     def learn(self, call: ExpectedCall, usage: Usage) -> Spent:
-        """Return what a call took, and remember it."""
+        """Remember the usage of a call. Return what it cost."""
         spent = self._priced(call, usage)
         self._spent[call.model, call.is_warm].append(spent)
         self._outputs.append(usage.output_tokens)
         return spent
 
     def forecast(self, call: ExpectedCall) -> Forecast:
-        """Return what `call` may take. What is likely is the most that a call of its kind took lately.
-        The fewer calls were seen, the further is the most above that."""
-        like, warm = (self._spent[call.model, each] for each in (call.is_warm, True))
+        """Return what `call` is likely to cost, and at most.
+
+        The likely cost is the highest of recent calls of its kind. The fewer calls were seen, the
+        larger is the margin of the maximum above it.
+        """
+        same_kind, warm = (self._spent[call.model, each] for each in (call.is_warm, True))
         longest = max(self._outputs, default=_UNSEEN_OUTPUT)
         margin = 1.5 + 8 / max(len(self._outputs), 1)
         output = round(margin * longest)
         if self.max_output_tokens:
             output = min(output, self.max_output_tokens)
-        guess = self._guess(call, longest, cached_tokens=call.before.input_tokens)
-        likely = _largest(like) if like else guess
-        most = self._guess(call, output, cached_tokens=call.before.cached_tokens)
-        last = _largest(warm) if warm else likely
+        estimate = self._estimate(call, longest, cached_tokens=call.before.input_tokens)
+        likely = _maximum(same_kind) if same_kind else estimate
+        most = self._estimate(call, output, cached_tokens=call.before.cached_tokens)
+        last = _maximum(warm) if warm else likely
         return Forecast(likely.times(margin).or_more(most), likely, last)
 
-    def broken_off(self, call: ExpectedCall, heard: int) -> Spent:
-        """Return what a call has taken that was left when `heard` bytes of its output had come."""
+    def interrupted(self, call: ExpectedCall, heard: int) -> Spent:
+        """Return the estimated cost of a call that broke off after `heard` bytes of output."""
         output = heard // _BYTES_PER_TOKEN
-        return self._guess(call, output, cached_tokens=call.before.input_tokens)
+        return self._estimate(call, output, cached_tokens=call.before.input_tokens)
 
-    def _guess(self, call: ExpectedCall, output_tokens: int, *, cached_tokens: int) -> Spent:
+    def _estimate(self, call: ExpectedCall, output_tokens: int, *, cached_tokens: int) -> Spent:
         return self._priced(
             call, call.usage(output_tokens=output_tokens, cached_tokens=cached_tokens)
         )
@@ -101,7 +109,7 @@ class CallEstimates:
         return Spent.of(usage, self.prices.cost(call.model, usage))
 
 
-def _largest(each_spent: Collection[Spent]) -> Spent:
+def _maximum(each_spent: Collection[Spent]) -> Spent:
     return Spent(
         tokens=max(each.tokens for each in each_spent),
         nanodollars=max(each.nanodollars for each in each_spent),
@@ -109,7 +117,7 @@ def _largest(each_spent: Collection[Spent]) -> Spent:
 
 
 def _size(item: Item) -> int:
-    """Return the bytes of what a model reads."""
+    """Return the size in bytes of an item as the model reads it."""
     content = item.get("content")
     parts = content if isinstance(content, list) else [item]
     images = [part for part in parts if part.get("type") == "input_image"]

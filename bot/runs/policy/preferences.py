@@ -1,4 +1,4 @@
-"""What people set for their own questions, in the Home tab."""
+"""Preferences that people set for their own questions in the Home tab."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ MAX_STYLE = 1_000
 
 
 class Preferences(BaseModel):
-    """One person's. `style` says how they want to be answered, and goes to the model with each of
-    their questions. With `only_me`, what they ask about a message is answered to them alone unless
-    they choose otherwise."""
+    """The preferences of one person.
+
+    `style` describes the answers that they want, and is sent to the model with each of their
+    questions. With `only_me`, answers to their questions about a message are visible only to them by
+    default.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -28,31 +31,33 @@ class Preferences(BaseModel):
     only_me: bool = False
 
 
-class Keeps(Protocol):
-    """Where they are kept, by "team:user"."""
+class PreferenceStore(Protocol):
+    """The store of preferences, by "team:user"."""
 
     async def load(self, name: str, kind: type[Preferences]) -> Preferences | None:
-        """What somebody set, if anything."""
+        """Return the preferences of a person, if they have set any."""
 
     async def save(self, name: str, value: Preferences) -> None:
-        """Keep it in the place of what was there."""
+        """Store the preferences of a person, replacing earlier ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreferenceBook:
-    """Everybody's."""
+    """The preferences of all people."""
 
-    kept: Keeps
+    kept: PreferenceStore
 
     async def of(self, team: str, user: str) -> Preferences:
-        """What somebody set; as for everybody where that is nothing, or cannot be read. Raises
-        StoreUnavailable."""
+        """Return a person's preferences; the defaults if none are set or they are unreadable.
+
+        Raises StoreUnavailable.
+        """
         try:
             return await self.kept.load(f"{team}:{user}", Preferences) or Preferences()
         except CorruptValue:
-            log.exception("what somebody set for themself is lost", extra={"user": user})
+            log.exception("the preferences of a user are lost", extra={"user": user})
             return Preferences()
 
     async def change(self, team: str, user: str, wanted: Preferences) -> None:
-        """Have it so from now on."""
+        """Store a person's new preferences."""
         await self.kept.save(f"{team}:{user}", wanted)

@@ -1,4 +1,4 @@
-"""A run that pauses for people: what it asks them, how it waits, and how it goes on (D6)."""
+"""Approvals of one run: it asks people, waits without a worker, and resumes when they decide."""
 
 from __future__ import annotations
 
@@ -34,19 +34,22 @@ from bot.store import Approvals, Lease, Rest
 log = logging.getLogger(__name__)
 
 _PAUSES = (1.0, 5.0)
-"""Seconds between attempts to put a question to people."""
+"""Seconds between attempts to ask people for an approval."""
 
 _UNASKED = "nobody could be asked about it now"
 
 
 class AwaitingApproval(Exception):
-    """The request waits for people and stays at the head of its mailbox, without a worker or a
-    ticket: whoever decides brings one, and the sweep does when the time is up."""
+    """Raised when a run waits for people to decide.
+
+    Its request stays at the head of the mailbox without a worker or a ticket. A decision adds a
+    ticket, and the sweep does so when the approval expires.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class RunApprovals:
-    """What one run asks people, in its thread and in the store."""
+    """The approvals that one run asks people for, in its thread and in the store."""
 
     request: Request
     run_id: str
@@ -54,32 +57,32 @@ class RunApprovals:
     surface: Surface
     lease: Lease
     record: Record
-    _answered: list[ApprovalRecord] = field(default_factory=list)
+    _decided: list[ApprovalRecord] = field(default_factory=list)
 
     async def settle(self) -> None:
-        """Show what became of the questions that were answered."""
+        """Show the decisions on the surface."""
         await self.look()
-        if self._answered:
-            await self.surface.settle(self._answered)
+        if self._decided:
+            await self.surface.settle(self._decided)
 
     async def look(self) -> None:
-        """Take note of the answers that there are by now."""
-        self._answered[:] = [each for each in await self._all() if each.decision]
+        """Load the decisions made by now."""
+        self._decided[:] = [each for each in await self._all() if each.decision]
 
     async def undecided(self) -> list[Approval]:
-        """What people were asked and have not answered."""
+        """Return the approvals that nobody has decided yet."""
         return [each.approval for each in await self._all() if each.decision is None]
 
     @property
     def decided_changes(self) -> bool:
-        """Whether people were asked about a change, as far as that is decided."""
-        return any(each.approval.mutates for each in self._answered)
+        """Whether any decided approval was about a change."""
+        return any(each.approval.mutates for each in self._decided)
 
     @property
     def waited(self) -> int:
-        """Seconds in which people had to decide, and nobody worked."""
+        """The seconds in which the run waited for people to decide."""
         last = waited = 0
-        asked = ((each.approval.asked_at, each.decision) for each in self._answered)
+        asked = ((each.approval.asked_at, each.decision) for each in self._decided)
         for begun, decision in sorted(asked, key=lambda each: each[0]):
             ended = decision.at if decision else begun
             waited += max(0, ended - max(begun, last))
@@ -87,7 +90,7 @@ class RunApprovals:
         return waited
 
     async def note(self, event: Event) -> None:
-        """Keep how far a call came that somebody approved."""
+        """Store the progress of an approved call."""
         match event:
             case ToolStarted(call_id=call_id):
                 made = Made.BEGUN
@@ -97,24 +100,24 @@ class RunApprovals:
                 made = Made.DONE if ok else Made.FAILED
             case _:
                 return
-        for each in self._answered:
+        for each in self._decided:
             allowed = each.decision is not None and each.decision.allows
             if allowed and each.approval.id.endswith(f":{call_id}"):
                 await self.approvals.note(each.approval, made)
 
     async def wait(self, ids: Sequence[str], interrupt: Interrupt) -> None:
-        """Put up the questions; return when there is something to go on with.
+        """Ask people for the approvals of the calls `ids`. Return when the run can go on.
 
-        Raises AwaitingApproval when the answers come later, Requeue when one came meanwhile (the run goes on
-        as it would have had it parked), LeaseLost and StoreUnavailable.
+        Raises AwaitingApproval when decisions come later, Requeue when a decision arrived meanwhile
+        (the run resumes as if it had been parked), LeaseLost and StoreUnavailable.
         """
-        ends = tuple(f":{call_id}" for call_id in ids)  # which may hold colons themselves
+        ends = tuple(f":{call_id}" for call_id in ids)  # call ids may hold colons themselves
         waiting = [each for each in await self.undecided() if each.id.endswith(ends)]
         if not waiting:
             return
         try:
             async with interrupt.within(float("inf")):
-                answers = await self._put(waiting)
+                answers = await self._ask_patiently(waiting)
         except Interrupted:
             return
         await self.record([decision_entry(approval, decision) for approval, decision in answers])
@@ -129,23 +132,24 @@ class RunApprovals:
         if rest is Rest.DECIDED:
             raise Requeue
 
-    async def _put(self, waiting: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        """Put the questions, patiently; what cannot be asked is refused."""
+    async def _ask_patiently(
+        self, waiting: Sequence[Approval]
+    ) -> Sequence[tuple[Approval, Decision]]:
+        """Ask for the approvals, with retries. Deny them if nobody can be asked."""
         for pause in (*_PAUSES, None):
             try:
                 return await self.surface.ask(waiting)
             except StoreError:
                 raise
             except Exception:
-                log.exception("a question was not put up", extra={"run_id": self.run_id})
+                log.exception("an approval was not posted", extra={"run_id": self.run_id})
                 if pause is not None:
                     await asyncio.sleep(pause)
         unasked = Decision(verdict=Verdict.DENIED, comment=_UNASKED)
         return [(approval, unasked) for approval in waiting]
 
     async def close(self, silent: Silence | None) -> None:
-        """The run is over: what nobody has decided needs no decision any more, and what was approved
-        is not done any more."""
+        """Withdraw undecided approvals and close approved ones, because the run is over."""
         why = QUESTION_DELETED if silent is Silence.WITHDRAWN else ""
         gone, asked = Decision(verdict=Verdict.WITHDRAWN, comment=why), await self._all()
         if not asked:
@@ -153,7 +157,7 @@ class RunApprovals:
         for each in asked:
             if each.decision is None:
                 await self.approvals.answer(each.approval, gone)
-        for each in await self._all():  # with what was approved until that moment
+        for each in await self._all():  # loaded again: some may have been approved meanwhile
             if not each.is_over:
                 made = Made.CUT_OFF if each.made else Made.NEVER
                 await self.approvals.note(each.approval, made)
@@ -169,23 +173,25 @@ class RunApprovals:
 async def drive_loop(
     state: LoopState,
     parts: LoopDeps,
-    asking: RunApprovals,
+    approvals: RunApprovals,
     note: Callable[[Event], Awaitable[None]],
 ) -> RunEnded:
-    """The loop to its end, each event noted. Raises AwaitingApproval while people have to decide,
-    Requeue when one did at once."""
+    """Run the loop to its end, passing each event to `approvals` and `note`.
+
+    Raises AwaitingApproval while people have to decide, and Requeue when one has decided meanwhile.
+    """
     while True:
         event: Event | None = None
         async with aclosing(run(state, parts)) as events:
             async for event in events:
                 if isinstance(event, Recorded | SavePoint):
                     state = event.state
-                await asking.note(event)
+                await approvals.note(event)
                 await note(event)
         match event:
             case RunEnded():
                 return event
             case Paused(call_ids=ids):
-                await asking.wait(ids, parts.interrupt)
+                await approvals.wait(ids, parts.interrupt)
             case _:
                 raise RuntimeError("the loop ended without RunEnded")

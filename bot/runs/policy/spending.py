@@ -1,4 +1,4 @@
-"""What one run spends: room is held before each call to a model, and charged after it (G6)."""
+"""Spending of one run: room in the budgets is reserved before each model call and charged after it."""
 
 from __future__ import annotations
 
@@ -42,17 +42,19 @@ from bot.toolkit.tool import Tool
 
 log = logging.getLogger(__name__)
 
-_LOOKS = (0.05, 0.5)
-"""Seconds between two looks at what others hold: they grow from the first to the second."""
+_POLL_SECONDS = (0.05, 0.5)
+"""Seconds between two attempts to reserve room: they grow from the first to the second."""
 
-_SETTLE_SECONDS = 2.0  # for what is settled late: a hold that is not released expires
-_LONGER = 60  # seconds that a hold lasts beyond what it is for
+_SETTLE_SECONDS = 2.0  # for charging a call that broke off: a hold that is not released expires
+_HOLD_MARGIN = 60  # seconds that a hold outlasts the timeout of its call
 
 
 @dataclass(frozen=True, slots=True)
 class _Hold:
-    """Room for one call, at most `most`, which nobody reckons where nothing is bounded; it counts towards
-    `accounts`."""
+    """A reservation for one call.
+
+    The call may spend `most`, which is zero where no budget is set, and counts towards `accounts`.
+    """
 
     call_id: str
     most: Spent
@@ -60,12 +62,13 @@ class _Hold:
 
 
 class Spending(Hooks):
-    """Of one run: lets it call the model while there is room in every budget, and not while somebody
-    has paused the bot. From its first call on it keeps room for one last call, so that it ends with
-    an answer. Use it as a context manager: on exit the run holds nothing any more. `show` tells
-    people that the run waits.
+    """The budget control of one run, as a hook of the loop and a context manager.
 
-    Raises StoreUnavailable: what cannot be checked is not spent.
+    The run may call the model while there is room in every budget and the bot is not paused. From
+    its first call on, the run reserves room for one last call, so that it ends with an answer. On
+    exit all reservations are released. `show` gets an event when the run waits for room.
+
+    Raises StoreUnavailable: nothing is spent without a check.
     """
 
     def __init__(
@@ -86,9 +89,9 @@ class Spending(Hooks):
         self._estimates = estimates
         self._interrupt = interrupt
         self._show = show
-        self._seconds = int(limits.turn_seconds) + _LONGER
+        self._seconds = int(limits.turn_seconds) + _HOLD_MARGIN
         self._run_seconds = int(limits.run_seconds) + self._seconds
-        self._in_hand: _Hold | None = None  # for the first call
+        self._first_hold: _Hold | None = None  # for the first call
         self._held: set[str] = set()  # ids of calls for which something may be held
         self._held_on: set[Account] = set()
         self._had_room = False
@@ -97,7 +100,7 @@ class Spending(Hooks):
         self._before = NO_USAGE
         self._has_called = False
         self._paused: Pause | None = None
-        self._over: Standing | None = None
+        self._exceeded: Standing | None = None
 
     async def __aenter__(self) -> Spending:
         return self
@@ -109,33 +112,35 @@ class Spending(Hooks):
         traceback: TracebackType | None,
     ) -> None:
         if self._caps:
-            # A worker that died may have left a hold of this run, which makes no call any more.
+            # A worker that died may have left a hold of this run, which will make no more calls.
             accounts = self._accounts()
             held_on = self._held_on | self._capped(accounts).keys()
             ids = {self._run_id, *self._held}
-            await _settled_late(self._policy.store.release(held_on, ids))
+            await _settle_briefly(self._policy.store.release(held_on, ids))
 
     def model(self, model: Model) -> Model:
-        """Return `model` for all calls of this run, those of its hooks and sub-agents included."""
+        """Return `model` with budget checks, for all calls of the run, its hooks and sub-agents."""
         return _SpendingModel(model, self)
 
     def begin(self, state: LoopState) -> None:
-        """Take note of what the run, or the thread before it, has on its chain."""
+        """Start from the usage that the run, or the thread before it, already has in `state`."""
         self._usage, self._before = state.usage, state.last_usage
         self._has_called = state.turn > 0
 
     async def admits(self, model_name: str) -> bool:
-        """Hold room for the first call and the last one, waiting while others hold it; False when
-        there is none."""
+        """Reserve room for the first call and the last one, waiting while others hold it.
+
+        Return False when there is none.
+        """
         try:
-            self._in_hand = await self._room_for(self._new_id(), ExpectedCall(model_name))
+            self._first_hold = await self._room_for(self._new_id(), ExpectedCall(model_name))
         except CallRefused:
-            return self._interrupt.requested  # then the loop ends the run, as a person wants it
+            return self._interrupt.requested  # the loop then ends the run as stopped by a person
         return True
 
     async def hold(self, call: ExpectedCall, *, is_last: bool) -> _Hold:
-        """Hold room for a call. Raises CallRefused when there is none."""
-        hold, self._in_hand = self._in_hand, None
+        """Reserve room for a call. Raises CallRefused when there is none."""
+        hold, self._first_hold = self._first_hold, None
         if hold and (not self._caps or hold.most.covers(self._estimates.forecast(call).most)):
             return hold
         return await self._room_for(hold.call_id if hold else self._new_id(), call, is_last=is_last)
@@ -147,14 +152,16 @@ class Spending(Hooks):
         return expected_call(request, before, is_warm=own is not None)
 
     async def settle(self, hold: _Hold, spent: Spent) -> None:
-        """Charge what a call took, at once: it is spent, whatever becomes of the run. Once for a call,
-        however often this is called."""
+        """Charge the cost of a call at once, once per call however often this is called.
+
+        The money is spent even if the run fails later.
+        """
         capped = self._capped(hold.accounts)
         await self._policy.store.settle(hold.accounts, spent, hold.call_id, capped)
         self._held.discard(hold.call_id)
 
     def count(self, call: ExpectedCall, response: ModelResponse) -> Spent:
-        """Return what a response took, and learn from it."""
+        """Return the cost of a response, and update the estimates."""
         usage = response.usage.beyond(self._usage)
         self._usage += usage
         self._responses[response.id] = response.usage
@@ -162,12 +169,12 @@ class Spending(Hooks):
         return self._estimates.learn(call, usage)
 
     def estimate(self, call: ExpectedCall, heard: int) -> Spent:
-        """Return what a call took that was left without a response."""
-        return self._estimates.broken_off(call, heard)
+        """Return the estimated cost of a call without a response, after `heard` bytes of output."""
+        return self._estimates.interrupted(call, heard)
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
-        """Ask the switch again before every change: minutes may have passed since the call."""
+        """Check the pause switch before every change: minutes may have passed since the model call."""
         if not tool.mutates:
             return None
         self._paused = await self._policy.paused()
@@ -176,51 +183,58 @@ class Spending(Hooks):
         self._interrupt.request(StopReason.PAUSED)
         return "Not done: the bot was paused. Nothing was changed."
 
-    async def rests(self) -> bool:
-        """Whether a run that is taken up again must wait with its calls: the bot is paused."""
+    async def is_paused(self) -> bool:
+        """Return whether the bot is paused, so that a resumed run must not make its tool calls."""
         return await self._policy.paused() is not None
 
     def refusal(self, run_id: str) -> Outcome:
-        """The end of a run that was not admitted; no model was asked."""
-        reason = self._over.reason if self._over else StopReason.PAUSED
+        """Return the outcome of a run that was not admitted; no model was called."""
+        reason = self._exceeded.reason if self._exceeded else StopReason.PAUSED
         return self._explained(not_admitted(self._request, run_id, reason), ())
 
     async def ending(self, outcome: Outcome, done: tuple[str, ...]) -> Outcome:
-        """`outcome` with what the budgets had to do with it; `done` are the steps that went well."""
+        """Return `outcome` with its budget warnings or explanation; `done` are the successful steps."""
         if outcome.stop_reason is StopReason.PAUSED:
             self._paused = self._paused or await self._policy.paused()
             return self._explained(outcome, done)
         if outcome.stop_reason in (StopReason.COST_BUDGET, StopReason.TOKEN_BUDGET):
-            # Else it was the limit of one run. A resumed run may have been closing before it began.
-            self._over = self._over or await self._policy.used_up(self._request)
-            return self._explained(outcome, done) if self._over else outcome
+            # No used-up budget means that the limit of one run was reached. A resumed run may have
+            # started to close in an earlier attempt, so the budgets are checked again.
+            self._exceeded = self._exceeded or await self._policy.used_up(self._request)
+            return self._explained(outcome, done) if self._exceeded else outcome
         near = await self._policy.nearly_used_up(self._request) if self._caps else None
         notes = (budget_words.nearly_used_up(near, self._request.locale),) if near else ()
         return outcome.model_copy(update={"warnings": notes})
 
     async def _room_for(self, call_id: str, call: ExpectedCall, *, is_last: bool = False) -> _Hold:
-        """Hold room for `call`, and for the run's last call besides. Raises CallRefused when there is
-        none, nor will be in time."""
+        """Reserve room for `call` and for the run's last call, waiting while others hold it.
+
+        Raises CallRefused when there is none in time.
+        """
         clock = asyncio.get_running_loop().time
-        deadline, pause, is_waiting = clock() + self._policy.patience, _LOOKS[0], False
+        deadline, pause, is_waiting = clock() + self._policy.patience, _POLL_SECONDS[0], False
         place = Place.BETWEEN if self._has_called else Place.FIRST
         place = Place.LAST if is_last else place
         try:
             while True:
                 accounts = self._accounts()
-                # Seen anew each time: other calls may have shown by now what calls take.
+                # Estimated again each time: other calls may have improved the estimates meanwhile.
                 most = self._estimates.forecast(call).most if self._caps else Spent()
-                found = await self._reserve(call_id, call, place, accounts)
-                if found.room is Room.GO:
+                reserved = await self._reserve(call_id, call, place, accounts)
+                if reserved.room is Room.GO:
                     self._had_room = True
                     return _Hold(call_id, most, accounts)
-                if found.room is not Room.HELD or clock() >= deadline or self._interrupt.requested:
-                    raise await self._refused(found, place)
+                if (
+                    reserved.room is not Room.HELD
+                    or clock() >= deadline
+                    or self._interrupt.requested
+                ):
+                    raise await self._refusal(reserved, place)
                 if not is_waiting:
                     is_waiting = True
                     await self._show(RoomAwaited())
                 await asyncio.sleep(pause)
-                pause = min(2 * pause, _LOOKS[1])
+                pause = min(2 * pause, _POLL_SECONDS[1])
         finally:
             if is_waiting:
                 await self._show(RoomAwaited(ended=True))
@@ -245,17 +259,19 @@ class Spending(Hooks):
         self._held_on |= caps.keys()
         return await self._policy.store.reserve(wanted, caps)
 
-    async def _refused(self, found: Reserved, place: Place) -> CallRefused:
-        if found.account is None:
-            self._paused = found.pause
+    async def _refusal(self, reserved: Reserved, place: Place) -> CallRefused:
+        if reserved.account is None:
+            self._paused = reserved.pause
             return CallRefused(StopReason.PAUSED)
-        self._over = await self._policy.standing(found.account)
-        may_close = found.room is not Room.FULL and place is Place.BETWEEN
-        return CallRefused(self._over.reason, may_close=may_close)
+        self._exceeded = await self._policy.standing(reserved.account)
+        may_close = reserved.room is not Room.FULL and place is Place.BETWEEN
+        return CallRefused(self._exceeded.reason, may_close=may_close)
 
     def _accounts(self) -> tuple[Account, ...]:
-        """Return what a call counts towards now. What a thread takes is kept only where it is bounded:
-        nothing else reads it."""
+        """Return the accounts that a call counts towards now.
+
+        A thread's spending is stored only where threads have a budget: nothing else reads it.
+        """
         every = accounts_of(self._request, self._policy.clock())
         kept = Budget.THREAD in self._caps
         return tuple(each for each in every if kept or each.budget is not Budget.THREAD)
@@ -271,9 +287,11 @@ class Spending(Hooks):
         cut_short: CauseAndAdvice | None = None
         if self._paused:
             cut_short = budget_words.paused(self._paused, self._request.locale)
-        elif self._over:
-            cut_short = budget_words.used_up(self._over, self._policy.clock(), self._request.locale)
-            position = self._over.position
+        elif self._exceeded:
+            cut_short = budget_words.used_up(
+                self._exceeded, self._policy.clock(), self._request.locale
+            )
+            position = self._exceeded.position
             changes = {"over": OverBudget(account=position.account, factor=position.factor)}
         has_result = outcome.result is not None
         note = explain(outcome.stop_reason, None, done, result=has_result, cut_short=cut_short)
@@ -282,13 +300,13 @@ class Spending(Hooks):
 
 @dataclass(frozen=True, slots=True)
 class _SpendingModel:
-    """A model whose calls `spending` allows and charges."""
+    """A model whose calls `spending` checks and charges."""
 
     inner: Model
     spending: Spending
 
     async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
-        """See `Model.respond`. Raises CallRefused before anything is sent."""
+        """Respond as `Model.respond` does. Raises CallRefused before anything is sent."""
         call = self.spending.expected(request)
         hold = await self.spending.hold(call, is_last=request.is_last)
         heard, spent, is_settled = 0, None, False
@@ -309,13 +327,13 @@ class _SpendingModel:
         finally:
             if not is_settled:
                 spent = self.spending.estimate(call, heard) if spent is None else spent
-                await _settled_late(self.spending.settle(hold, spent))
+                await _settle_briefly(self.spending.settle(hold, spent))
 
 
-async def _settled_late(settling: Awaitable[None]) -> None:
-    """Await `settling`, but not for long: what is not released expires."""
+async def _settle_briefly(settling: Awaitable[None]) -> None:
+    """Await `settling` for a short time only: a hold that is not released expires."""
     try:
         async with asyncio.timeout(_SETTLE_SECONDS):
             await settling
     except (StoreUnavailable, TimeoutError):
-        log.warning("what a call took or held is not settled: its hold expires")
+        log.warning("the cost of a call was not charged; its reservation expires")
