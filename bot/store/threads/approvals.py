@@ -128,7 +128,7 @@ class Approvals:
         return await self._decoded(Decision, raw, approval.run_id) if raw else None
 
     async def standing(self, approval: Approval) -> Decision | None:
-        """What was approved for the thread and covers this as well."""
+        """Return the standing approval of the thread that covers this call, None without one."""
         if not approval.standing:
             return None
         key = self._standing_key(approval)
@@ -140,12 +140,12 @@ class Approvals:
             return None
 
     async def answer(self, approval: Approval, decision: Decision) -> None:
-        """Answer for everybody, unless somebody has."""
+        """Store a decision of the bot itself, unless there is a decision already."""
         key = self._key(approval.run_id)
         await self._redis.call("HSETNX", key, f"said:{approval.id}", decision.model_dump_json())
 
     async def note(self, approval: Approval, made: Made) -> None:
-        """Keep how far the call came that was approved."""
+        """Record how far the approved call has come."""
         key = self._key(approval.run_id)
         await self._redis.together(
             ("HSET", key, f"made:{approval.id}", made), ("EXPIRE", key, self._retention.thread)

@@ -1,11 +1,12 @@
-"""The audit log: one stream a workspace, only ever added to, each entry bound to the one before.
+"""The audit log: one append-only stream per workspace, in which each entry has the previous hash.
 
-The head stands apart from the stream: how many entries there are, the hash of the last, and a seal
-made with a key that is not in Redis. What is removed, changed, put in or reordered then shows. Only
-an older copy of both together fits itself: compare the head with one noted elsewhere.
+The head is stored apart from the stream: the number of entries, the hash of the last, and a seal
+made with a key that is not in Redis. Removed, changed, inserted or reordered entries then show. Only
+restoring an older copy of both the stream and the head stays hidden; to detect that, compare the
+head with one noted elsewhere.
 
-People stand in it under pseudonyms, so that erasing somebody does not rewrite it: then nobody knows
-any more whose they were.
+Entries have pseudonyms instead of user ids. To erase a person, their pseudonym is made unresolvable;
+the log does not change.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from bot.store.values import decode
 log = logging.getLogger(__name__)
 
 MOST = 1_000_000  # entries of a workspace
-MOST_REFUSALS = 100  # of one person in an hour; more say nothing new, and would push out the rest
+MOST_REFUSALS = 100  # of one person in an hour; more would only push out other entries
 _PAGE = 500
 _TRIM_SECONDS = 3_600.0
 _CHANGED = "An entry was changed, taken out or put in before this one."
@@ -38,8 +39,11 @@ _CHANGED = "An entry was changed, taken out or put in before this one."
 
 @dataclass(frozen=True, slots=True)
 class StoredEntry:
-    """The log's entry number `number`, None when it cannot be read; `hash` binds it to all before
-    it. `problem` says what shows at this place that somebody else has changed."""
+    """Entry `number` of the log; `entry` is None when it cannot be read.
+
+    `hash` covers the entry and all entries before it. `problem` describes a sign at this place that
+    somebody changed the log, "" if there is none.
+    """
 
     entry: AuditEntry | None
     number: int
@@ -53,8 +57,11 @@ class StoredEntry:
 
 @dataclass(frozen=True, slots=True)
 class PendingEntry:
-    """An entry that a script keeps in the same step as what it tells of: it appends `text` to the
-    list `key`, from where it comes into the log (`AuditLog.settle`), whoever is killed meanwhile."""
+    """An audit entry that a script stores in the same step as the change that it records.
+
+    The script appends `text` to the list `key`. `AuditLog.settle` later moves it into the log, even
+    if the process that made the change was killed.
+    """
 
     team: str
     key: str
@@ -62,7 +69,7 @@ class PendingEntry:
 
 
 def recording(entries: Sequence[PendingEntry], seconds: int) -> list[tuple[Any, ...]]:
-    """Return the commands that keep `entries` of one workspace beside its log, for `Lease.write`."""
+    """Return the commands that store pending `entries` of one workspace, for `Lease.write`."""
     if not entries:
         return []
     key = entries[0].key
@@ -70,10 +77,13 @@ def recording(entries: Sequence[PendingEntry], seconds: int) -> list[tuple[Any, 
 
 
 class AuditLog:
-    """Raises StoreUnavailable: what cannot be put on record is not done."""
+    """The store of audit logs.
+
+    Methods raise StoreUnavailable; an action that cannot be recorded must not be done.
+    """
 
     def __init__(self, redis: Connection, retention: Retention, keys: Sequence[bytes] = ()) -> None:
-        """`keys` seal the heads: the first makes new seals, each of them is accepted."""
+        """Use `keys` to seal the heads: the first makes new seals, all are accepted."""
         self._redis = redis
         self._seconds = retention.audit
         self._keys = keys
@@ -84,8 +94,11 @@ class AuditLog:
     async def append(
         self, entries: Sequence[AuditEntry], pseudonyms: Mapping[str, str] | None = None
     ) -> None:
-        """Keep entries of one workspace, in their order. With `pseudonyms`, those of their people,
-        nobody becomes known again who was erased meanwhile."""
+        """Append entries of one workspace, in order.
+
+        With `pseudonyms` (by user id), no new pseudonym is made for a person who has been erased in
+        the meantime.
+        """
         if not entries:
             return
         people = {entry.who for entry in entries}
@@ -94,19 +107,19 @@ class AuditLog:
         await self._chain(entries[0].team, [_text(each, who[each.who]) for each in kept])
 
     async def beside(self, entry: AuditEntry) -> PendingEntry:
-        """For a script that does what `entry` tells of."""
+        """Return `entry` in pending form, for the script that makes the change it records."""
         return self.beside_as(entry, await self.pseudonym(entry.who))
 
     def beside_as(self, entry: AuditEntry, pseudonym: str) -> PendingEntry:
-        """The same where the person's pseudonym is known."""
+        """Return `entry` in pending form, with a known pseudonym of the person."""
         return PendingEntry(entry.team, self._beside(entry.team), _text(entry, pseudonym))
 
     async def settle(self, team: str) -> None:
-        """Bring into the log what scripts have put beside it. Every `append` does as well."""
+        """Move pending entries into the log. Every `append` does so as well."""
         await self._chain(team, [])
 
     async def teams(self) -> list[str]:
-        """The workspaces that have a log."""
+        """Return the ids of the workspaces that have a log, sorted."""
         found = set[str]()
         for kind in ("audit", "audit-head"):
             start, cursor = self._redis.key(kind, ""), -1
@@ -116,12 +129,14 @@ class AuditLog:
         return sorted(found)
 
     async def head(self, team: str) -> AuditHead:
-        """How far a workspace's log goes, as it is kept: not checked."""
+        """Return the head of a workspace's log without checking it."""
         return (await self._read_head(team))[1]
 
     async def read(self, team: str) -> AsyncGenerator[StoredEntry]:
-        """A workspace's log, oldest first, with people's ids where they are still known. After the
-        entries comes one without an entry for each problem of the log as a whole."""
+        """Yield a workspace's log, oldest first, with user ids where they are still known.
+
+        After the entries come items without an entry, one for each problem of the log as a whole.
+        """
         await self.settle(team)
         names, after = await self._names(), "-"
         raw, head = await self._read_head(team)
@@ -148,7 +163,7 @@ class AuditLog:
     def _problems(
         self, team: str, raw: str, head: AuditHead, number: int, last: str
     ) -> Iterator[str]:
-        """What does not fit between the head and the log, whose last entry is `number`."""
+        """Yield what does not match between the head and the log, whose last entry is `number`."""
         if not raw:
             yield "The head of this log is missing, so nobody can tell what else is."
         elif number != head.count or last != head.hash:
@@ -164,12 +179,12 @@ class AuditLog:
             )
 
     async def on_old_keys(self) -> list[str]:
-        """Workspaces whose log is sealed with a key that is not the first any more."""
+        """Return the workspaces whose log is sealed with a key other than the first."""
         heads = [(team, await self.head(team)) for team in await self.teams()]
         return [team for team, head in heads if (head.sealed_by(team, self._keys) or 0) > 0]
 
     async def reseal(self) -> None:
-        """Seal with the first key what was sealed with another one."""
+        """Seal all logs that are sealed with another key with the first key."""
         for team in await self.on_old_keys():
             raw, head = await self._read_head(team)
             if head.sealed_by(team, self._keys) is not None:
@@ -178,7 +193,7 @@ class AuditLog:
                 await self._redis.script("compare_and_set", [key], raw, new, self._seconds)
 
     async def _chain(self, team: str, texts: Sequence[str]) -> None:
-        async with self._turns[team]:  # or all that write at once would try again and again
+        async with self._turns[team]:  # without it, concurrent writers would retry again and again
             known: tuple[str, AuditHead] | None = self._heads.get(team, ("", AuditHead()))
             while True:
                 beside = await self._redis.call("LRANGE", self._beside(team), 0, -1)
@@ -194,8 +209,10 @@ class AuditLog:
     async def _add(
         self, team: str, raw: str, head: AuditHead, texts: Sequence[str], beside: int
     ) -> bool:
-        """Keep `texts`, the first `beside` of which stood beside the log; False when the head is
-        not `raw` any more."""
+        """Append `texts`, the first `beside` of which were pending, if the head is still `raw`.
+
+        Return whether they were appended.
+        """
         parts, last = list[str](), head.hash
         for text in texts:
             own = chained(last, text)
@@ -219,7 +236,7 @@ class AuditLog:
         return bool(kept == 1)
 
     async def _checked_head(self, team: str) -> tuple[str, AuditHead]:
-        """The head to go on from. What others changed in it is on record from then on."""
+        """Return the head to append to. If somebody else changed it, it records that from now on."""
         raw, head = await self._read_head(team)
         known = self._heads.get(team)
         is_changed = known is not None and head.count < known[1].count
@@ -238,8 +255,10 @@ class AuditLog:
         return raw, head
 
     async def _read_head(self, team: str) -> tuple[str, AuditHead]:
-        """The head as kept, "" when it is not, and what it says; an older version kept the last
-        hash alone."""
+        """Return the stored text of the head, "" without one, and the head that it means.
+
+        Older versions stored the last hash only.
+        """
         raw = (await self._redis.call("GET", self._redis.key("audit-head", team)) or b"").decode()
         try:
             return raw, AuditHead.model_validate_json(raw)
@@ -259,7 +278,7 @@ class AuditLog:
     async def _page(
         self, team: str, after: str, count: int = _PAGE
     ) -> list[tuple[str, dict[str, str]]]:
-        """Entries from the id `after` on, each with its id and its fields."""
+        """Return up to `count` entries from the stream id `after` on, each with its id and fields."""
         stream = self._keys_of(team)[0]
         page = await self._redis.call("XRANGE", stream, after, "+", "COUNT", count)
         return [
@@ -271,7 +290,7 @@ class AuditLog:
         ]
 
     async def _trim(self, team: str) -> None:
-        """Remove entries whose time is over, once an hour at most; the head says how many went."""
+        """Remove expired entries, at most once an hour, and count them in the head."""
         now = time.time()
         if now - self._trimmed_at.get(team, 0.0) < _TRIM_SECONDS:
             return
@@ -308,8 +327,8 @@ class AuditLog:
         return self._redis.key("audit-beside", team)
 
     async def pseudonym(self, who: str, *, new: bool = True) -> str:
-        """Return that of a person; with `new` False, one that is kept nowhere if they have none."""
-        if not who:  # nobody
+        """Return the pseudonym of a person. With `new` False, a missing one is made but not stored."""
+        if not who:  # an entry without a person
             return ""
         key, fresh = self._redis.key("audit-person", who), new_id("person")
         name = await self._redis.call("GETEX", key, "EX", self._seconds)
@@ -319,7 +338,7 @@ class AuditLog:
         return str(name.decode()) if name else fresh
 
     async def _names(self) -> dict[str, str]:
-        """Who is behind each pseudonym."""
+        """Return user ids by pseudonym."""
         start, cursor, found = self._redis.key("audit-person", ""), -1, dict[str, str]()
         while cursor:
             cursor, keys = await self._redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")

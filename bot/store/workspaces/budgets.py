@@ -1,8 +1,8 @@
-"""What was spent on each account, what calls under way hold of it, and who raised a budget (G6).
+"""Budgets in the store: spending of each account, holds of calls in progress, and raises.
 
-Spending is one hash per budget and period, with the fields of all holders; one per thread. Holds are
-one hash per account: under the id of a call or run, when its hold expires (in seconds of Redis's
-clock) and how many tokens and nanodollars it is for.
+Spending is one hash per budget and period with the fields of all holders, and one per thread. Holds
+are one hash per account: the field is the id of a call or run; the value is when its hold expires
+(in seconds of Redis's clock) and its tokens and nanodollars.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HOLDS_SECONDS = 7 * _DAY  # for the keys; a hold lasts as long as it says
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where an account stands."""
+    """The spending of an account, and the raise of its budget, if any."""
 
     account: Account
     spent: Spent
@@ -37,22 +37,22 @@ class Position:
 
     @property
     def factor(self) -> float:
-        """How many times the configured budget may be spent."""
+        """The factor by which the configured cap is multiplied."""
         return self.raised.factor if self.raised else 1.0
 
 
 class Room(StrEnum):
-    """Whether a call may begin."""
+    """Whether a model call may begin."""
 
     GO = "go"
-    TIGHT = "tight"  # what is left is for the run's last call
-    HELD = "held"  # calls under way, or last calls of other runs, hold the rest
-    FULL = "full"  # everything is spent
+    TIGHT = "tight"  # only the amount for the run's last call is left
+    HELD = "held"  # calls in progress, or last calls of other runs, hold the rest
+    FULL = "full"  # the budget is used up
     PAUSED = "paused"  # an admin has paused the bot
 
 
 class Place(StrEnum):
-    """Where a call is in its run; a run without a result makes one last call, to end with one."""
+    """The place of a call in its run. A run without a result makes a last call to get one."""
 
     FIRST = "first"
     BETWEEN = ""
@@ -61,8 +61,7 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The most that a call may take, what it is likely to take, and what the last call of its run is
-    likely to take."""
+    """A cost forecast: the maximum of a call, its likely cost, and that of its run's last call."""
 
     most: Spent
     likely: Spent
@@ -71,9 +70,13 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """A call that is to be made. `call_id` begins with the run's id and a slash. If nobody settles it,
-    its hold lasts for `seconds`, and that for the run's last call for `run_seconds`. One that
-    `takes_over` is the first of a worker: what another one held for calls of this run is dropped."""
+    """A reservation of budget for a model call.
+
+    - `call_id`: begins with the run's id and a slash.
+    - `seconds`, `run_seconds`: expiry of the hold for the call, and of the hold for the run's last
+      call, if nobody settles them.
+    - `takes_over`: first reservation of a worker; drops the holds of earlier workers of this run.
+    """
 
     call_id: str
     run_id: str
@@ -86,7 +89,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """Whether a call may begin, and the account or the pause that is in its way."""
+    """The answer to a reservation: whether the call may begin, else the account or pause why not."""
 
     room: Room
     account: Account | None = None
@@ -94,15 +97,18 @@ class Reserved:
 
 
 class BudgetStore:
-    """What calls hold and take of each account, and raises."""
+    """The store of spending, holds and raises."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._retention = retention
 
     async def reserve(self, wanted: Reservation, caps: Mapping[Account, Cap]) -> Reserved:
-        """Hold room for a call on all capped accounts, and for the run's last call besides; or on
-        none, unless the answer is GO. Reserving the same call again replaces its hold, or drops it."""
+        """Hold budget for a call, and for its run's last call, on all accounts in `caps`.
+
+        Unless the answer is GO, nothing is held on any account. Reserving the same call again
+        replaces or drops its hold.
+        """
         keys, limits = [self._redis.key("paused")], list[str | int]()
         for account, cap in caps.items():
             keys += [
@@ -139,7 +145,7 @@ class BudgetStore:
         call_id: str,
         capped: Collection[Account] = (),
     ) -> None:
-        """Charge what a call took to the accounts, once, and release its holds on those `capped`."""
+        """Charge a call to the accounts, once, and release its holds on the `capped` accounts."""
         keys, kept = [self._redis.key("written", call_id)], list[str | int]()
         for account in accounts:
             keys.append(_spent_key(self._redis, account))
@@ -153,13 +159,13 @@ class BudgetStore:
         )
 
     async def release(self, capped: Collection[Account], ids: Collection[str]) -> None:
-        """Release the holds of these calls and runs on these accounts."""
+        """Release the holds of the calls and runs `ids` on the `capped` accounts."""
         commands = [("HDEL", self._holds_key(account), *ids) for account in capped]
         if commands and ids:
             await self._redis.together(*commands)
 
     async def positions(self, accounts: Sequence[Account]) -> list[Position]:
-        """Where these accounts stand now, in their order."""
+        """Return the spending and raises of `accounts`, in the same order."""
         if not accounts:
             return []
         reads = [
@@ -174,7 +180,7 @@ class BudgetStore:
         ]
 
     async def spenders(self, budget: Budget, period: str) -> dict[str, Spent]:
-        """Everybody who spent something in the period, by holder; not for threads."""
+        """Return the spending of all holders in a period, by holder. Not for thread budgets."""
         account = Account(budget=budget, holder="", period=period)
         fields = await self._redis.call("HGETALL", _spent_key(self._redis, account))
         found: dict[str, dict[str, int]] = defaultdict(dict)
@@ -184,7 +190,7 @@ class BudgetStore:
         return {holder: Spent.model_validate(counts) for holder, counts in found.items()}
 
     async def raise_budget(self, account: Account, new: Raise, *, seen: Raise | None) -> bool:
-        """Keep `new` for the rest of the period; False when it is not `seen` that holds now."""
+        """Store a raise for the rest of the period. Return False if `seen` is no longer current."""
         kept = await self._redis.script(
             "compare_and_set",
             [self._raise_key(account)],
@@ -195,7 +201,7 @@ class BudgetStore:
         return bool(kept)
 
     async def _decoded(self, account: Account, raw: bytes | None) -> Raise | None:
-        """A raise that cannot be read is none: what is configured holds."""
+        """Decode a raise. Without a readable one the configured cap applies: return None."""
         try:
             return decode(Raise, raw) if raw else None
         except CorruptValue:
@@ -222,15 +228,15 @@ def _spent(values: Sequence[bytes | None]) -> Spent:
 
 
 def _count(value: bytes | None) -> int:
-    """What is no number counts for nothing, and is replaced by the next charge."""
+    """Return a counter as a number. A damaged counter is 0, and the next charge replaces it."""
     if value is None or value.removeprefix(b"-").isdigit():
         return int(value or 0)
-    log.error("A counter of what was spent cannot be read; it begins anew")
+    log.error("A spending counter cannot be read; it restarts at 0")
     return 0
 
 
 def _seconds(budget: Budget, retention: Retention) -> int:
-    """Longer than the period, so that the last one can still be looked at."""
+    """Return how long spending is kept: longer than the period, so that it can be viewed later."""
     if budget is Budget.THREAD:
         return retention.thread
     return 3 * _DAY if budget.endswith("_day") else 62 * _DAY

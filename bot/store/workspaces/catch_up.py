@@ -1,4 +1,4 @@
-"""Who looks through Slack's history, and up to where each channel was looked through."""
+"""Catch-up: the turn to search Slack's history for missed messages, and the progress per channel."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ from bot.store.connection import Connection, Retention
 from bot.store.threads.leases import Lease
 
 LOCK_SECONDS = 60
-"""How long a killed process keeps others from going on; each call to Slack renews it."""
+"""How long the lock of a killed process blocks others; each call to Slack renews the lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class CatchUpTurn:
-    """The right to look through the history. Everything raises LeaseLost once it has passed on."""
+    """A turn: the right to search a workspace's history.
+
+    `hold` and `mark` raise LeaseLost once another process has the turn.
+    """
 
     lease: Lease
     marks_key: str
     seconds: int
 
     async def hold(self) -> None:
-        """Keep it for another minute."""
+        """Keep the turn for another minute."""
         await self.lease.write(("EXPIRE", self.lease.key, LOCK_SECONDS))
 
     async def marks(self) -> dict[str, float]:
-        """Up to when each channel was looked through, in seconds since the epoch by Slack's clock."""
+        """Return by channel the time up to which it was searched, in seconds since the epoch."""
         found = await self.lease.redis.call("HGETALL", self.marks_key)
         return {channel.decode(): float(mark) for channel, mark in found.items()}
 
     async def mark(self, channel: str, until: float) -> None:
-        """The channel was looked through, all of it was taken in."""
+        """Record that all messages of the channel up to `until` were processed."""
         await self.lease.write(
             ("HSET", self.marks_key, channel, f"{until:.6f}"),
             ("EXPIRE", self.marks_key, self.seconds),
@@ -42,18 +45,21 @@ class CatchUpTurn:
 
 
 class CatchUpStore:
-    """One process at a time looks through the history of one workspace."""
+    """The store of turns and progress. One process at a time searches a workspace's history."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self.remembered = float(retention.claims)
-        """For how many seconds it is known which messages were taken in."""
+        """How many seconds the store remembers which messages were processed."""
 
         self._redis = redis
 
     @asynccontextmanager
     async def turn(self, team: str, *, least_age: float) -> AsyncGenerator[CatchUpTurn | None]:
-        """A turn for the length of the body; None when somebody has it, or the last one began less
-        than `least_age` seconds ago."""
+        """Hold the turn while the body runs.
+
+        Yield None when another process has it, or the last turn began less than `least_age` seconds
+        ago.
+        """
         lock = self._redis.key("catch-up", team, "lock")
         keys = [lock, self._redis.key("catch-up", team, "begun")]
         lease = Lease(team, new_id("turn"), lock, self._redis)

@@ -1,5 +1,4 @@
-"""What people set, those who run the bot or each for themself: one value each, kept as long as it is
-looked at."""
+"""Settings that admins and users make at run time: one value per name. Reading renews the expiry."""
 
 from __future__ import annotations
 
@@ -18,16 +17,15 @@ M = TypeVar("M", bound=BaseModel)
 
 @lru_cache(maxsize=64)
 def _read(kind: type[M], raw: bytes) -> M:
-    """The same frozen value for the same bytes: they seldom change and are looked at in each run,
-    and the tools of a large MCP server take 10 ms to read."""
+    """Decode a value, with a cache: values rarely change, and a large one takes 10 ms to decode."""
     return decode(kind, raw)
 
 
 class Decisions:
-    """Values of one family, by name.
+    """The store of one family of settings, by name.
 
-    What is looked at many times in a run is read again after `fresh` seconds: so long may a change
-    take to reach other processes, and this one sees it at once.
+    Values are cached for `fresh` seconds. Other processes see a change after at most that time, this
+    process at once.
     """
 
     def __init__(
@@ -40,8 +38,7 @@ class Decisions:
         self._loaded: dict[str, tuple[float, BaseModel | None]] = {}
 
     async def load(self, name: str, kind: type[M]) -> M | None:
-        """The value, read as `kind`; None when there is none. Raises CorruptValue once for one that
-        cannot be read."""
+        """Return the value as a `kind`, None without one. Raises CorruptValue, once, if damaged."""
         now = time.monotonic()
         at, known = self._loaded.get(name, (float("-inf"), None))
         if now - at < self._fresh:
@@ -53,13 +50,13 @@ class Decisions:
         return value
 
     async def save(self, name: str, value: BaseModel) -> None:
-        """Keep what is set of `value` in the place of what was there."""
+        """Store the fields of `value` that are set, replacing the value before."""
         kept = value.model_dump_json(exclude_unset=True)
         await self._redis.call("SET", self._key(name), kept, "EX", self._seconds)
         self._loaded.pop(name, None)
 
     async def forget(self, name: str) -> None:
-        """Back to what is configured."""
+        """Delete the value, so that bot.toml applies again."""
         await self._redis.call("DEL", self._key(name))
         self._loaded.pop(name, None)
 
@@ -68,7 +65,7 @@ class Decisions:
 
 
 class ListedDecisions(Decisions):
-    """Values of one family whose names begin with a workspace, `team:…`, and that can be listed."""
+    """The store of one family of settings named `team:…`, which can be listed by workspace."""
 
     @override
     async def save(self, name: str, value: BaseModel) -> None:
@@ -82,7 +79,7 @@ class ListedDecisions(Decisions):
         await self._redis.call("SREM", self._key(_team(name)), name)
 
     async def names(self, team: str) -> list[str]:
-        """Of all values of a workspace, in alphabetical order; some may have expired."""
+        """Return the names of a workspace's values, sorted; some values may have expired."""
         index = self._key(team)
         found, _ = await self._redis.together(("SMEMBERS", index), ("EXPIRE", index, self._seconds))
         return sorted(name.decode() for name in found)

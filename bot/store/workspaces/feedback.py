@@ -1,4 +1,4 @@
-"""What people said of answers, for whoever runs the bot to read."""
+"""Feedback on answers, for the operators of the bot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bot.store.values import decode
 
 
 class FeedbackStore:
-    """A verdict for each person and run, and an index of them by time."""
+    """The store of feedback: one rating per person and run, and an index by time."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
@@ -19,7 +19,7 @@ class FeedbackStore:
         self._index = redis.key("feedback")
 
     async def save(self, feedback: Feedback) -> None:
-        """Keep it; what the same person said of the same run before is replaced."""
+        """Store a rating, replacing an earlier one of the same person for the same run."""
         name = f"{feedback.run_id}:{feedback.user}"
         said_at = feedback.at.timestamp()
         await self._redis.together(
@@ -30,7 +30,7 @@ class FeedbackStore:
         )
 
     async def latest(self, limit: int) -> list[Feedback]:
-        """The newest first; without what cannot be read."""
+        """Return up to `limit` ratings, newest first; skip damaged ones."""
         names = await self._redis.call("ZREVRANGE", self._index, 0, limit - 1)
         keys = [self._key(name.decode()) for name in names]
         kept = await self._redis.call("MGET", *keys) if keys else []

@@ -1,8 +1,8 @@
-"""Where the app is installed, and with which tokens: encrypted, so that who reads Redis or a backup
-of it cannot act in Slack.
+"""Installations of the Slack app with their tokens.
 
-An installation is of a workspace (`T…`) or of a whole organisation (`E…`); of the workspaces of an
-organisation only those are known from which something came.
+They are encrypted, so that somebody who can read Redis or a backup cannot act in Slack. An
+installation belongs to a workspace (`T…`) or to a whole organisation (`E…`). The bot knows only the
+workspaces of an organisation from which it has received something.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ STATE_SECONDS = 600
 """How long somebody may take to press Allow."""
 
 _STATE = b"oauth state"
-_MOST_USED = 10_000  # states that are remembered
+_MOST_USED = 10_000  # remembered OAuth states
 
 LOCK_SECONDS = 30  # longer than Slack may take to answer
 
 
 class Install(BaseModel):
-    """One installation. `holder` is the workspace or the organisation; times are in seconds since the
-    epoch. Without `expires_at` the token does not change."""
+    """An installation of the app. `holder` is the id of the workspace or organisation.
+
+    `expires_at` and `at` are in seconds since the epoch; a token without `expires_at` never expires.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -54,7 +56,7 @@ class SealedBox:
     """Encrypts with the first key and opens with any."""
 
     def __init__(self, keys: Sequence[str]) -> None:
-        """Raises ValueError when one is no key."""
+        """Use `keys`. Raises ValueError for an invalid key."""
         fernets = [Fernet(key) for key in keys]
         self._first, self._all = fernets[0], MultiFernet(fernets)
 
@@ -63,11 +65,11 @@ class SealedBox:
         return self._first.encrypt(data)
 
     def decrypt(self, sealed: bytes, ttl: int | None = None) -> bytes:
-        """Open what was sealed, at most `ttl` seconds ago. Raises InvalidToken."""
+        """Decrypt `sealed`. Raises InvalidToken, also if it is older than `ttl` seconds."""
         return self._all.decrypt(sealed, ttl)
 
     def is_on_first_key(self, sealed: bytes) -> bool:
-        """Return whether the other keys are not needed for it."""
+        """Return whether the first key opens `sealed`."""
         try:
             self._first.decrypt(sealed)
         except InvalidToken:
@@ -87,7 +89,7 @@ def box_of(keys: Sequence[str]) -> SealedBox:
 
 
 class InstallStore:
-    """Keeps them as long as they are used."""
+    """The store of installations. Using one renews its expiry."""
 
     def __init__(self, redis: Connection, retention: Retention, box: SealedBox) -> None:
         self._redis = redis
@@ -96,7 +98,7 @@ class InstallStore:
         self._teams = redis.key("installed")
 
     async def save(self, install: Install) -> None:
-        """Keep it in the place of the one before."""
+        """Store an installation, replacing the one before."""
         sealed = self._box.encrypt(install.model_dump_json().encode())
         commands: list[tuple[Any, ...]] = [
             ("SET", self._key(install.holder), sealed, "EX", self._seconds)
@@ -106,9 +108,10 @@ class InstallStore:
         await self._redis.together(*commands)
 
     async def load(self, holder: str) -> Install | None:
-        """The installation of a workspace or an organisation itself.
+        """Return the own installation of a workspace or organisation, None without one.
 
-        Raises CorruptValue, and leaves it, when no key opens it: the keys may be the wrong ones.
+        Raises CorruptValue when no key opens it. The value stays, because the configured keys may be
+        the wrong ones.
         """
         sealed = await self._redis.call("GETEX", self._key(holder), "EX", self._seconds)
         if sealed is None:
@@ -120,17 +123,17 @@ class InstallStore:
                 f"The installation of {holder} cannot be opened: it is damaged, or BOT_ENCRYPTION_KEYS "
                 "lacks the key it was kept with. Add that key, or have the app installed again."
             ) from None
-        if install.holder != holder:  # somebody put it there
+        if install.holder != holder:  # somebody copied it there
             raise CorruptValue(f"The installation kept for {holder} is that of {install.holder}.")
         if not self._box.is_on_first_key(sealed):
-            # Only in the place of what was read: a token may have been refreshed meanwhile.
+            # Compare and set, because another process may have refreshed the token.
             again = self._box.encrypt(install.model_dump_json().encode())
             key = self._key(holder)
             await self._redis.script("compare_and_set", [key], sealed, again, self._seconds)
         return install
 
     async def on_old_keys(self) -> list[str]:
-        """Holders whose installation is not sealed with the first key. Changes nothing."""
+        """Return the holders whose installation is not sealed with the first key."""
         found = []
         async for holder in self._holders():
             sealed = await self._redis.call("GET", self._key(holder))
@@ -139,8 +142,10 @@ class InstallStore:
         return sorted(found)
 
     async def reseal(self) -> None:
-        """Seal everything with the first key, so that the others can be retired. What no key opens
-        stays as it is."""
+        """Seal all installations with the first key, so that the other keys can be retired.
+
+        An installation that no key opens does not change.
+        """
         for holder in await self.on_old_keys():
             with suppress(CorruptValue):
                 await self.load(holder)
@@ -153,7 +158,7 @@ class InstallStore:
                 yield key.decode().removeprefix(start)
 
     async def find(self, team: str, enterprise: str | None = None) -> Install | None:
-        """The installation that works in a workspace: its own, or that of its organisation."""
+        """Return the installation of a workspace, else of its organisation, else None."""
         own = await self.load(team)
         if own is not None:
             return own
@@ -166,13 +171,13 @@ class InstallStore:
         return install
 
     async def teams(self) -> list[str]:
-        """All workspaces that are known."""
+        """Return the ids of all known workspaces, sorted."""
         kept_on = ("EXPIRE", self._teams, self._seconds)
         found, _ = await self._redis.together(("SMEMBERS", self._teams), kept_on)
         return sorted(each.decode() for each in found)
 
     async def teams_of(self, holder: str) -> list[str]:
-        """Those that an installation is known to work in."""
+        """Return the known workspaces that use the installation of `holder`."""
         teams = await self.teams()
         keys = [self._org_key(each) for each in teams]
         organisations = await self._redis.call("MGET", *keys) if keys else []
@@ -183,7 +188,7 @@ class InstallStore:
         ]
 
     async def forget(self, holder: str) -> None:
-        """The app is installed there no more."""
+        """Delete the installation of `holder` and forget the workspaces that use it."""
         teams = await self.teams_of(holder)
         commands: list[tuple[str, ...]] = [("DEL", self._key(holder))]
         commands += [("DEL", self._org_key(team)) for team in teams]
@@ -192,22 +197,26 @@ class InstallStore:
 
     @asynccontextmanager
     async def lock(self, holder: str) -> AsyncGenerator[bool]:
-        """Whether this process alone may change the installation, in the body."""
+        """Lock the installation while the body runs. Yield whether this process has the lock."""
         async with locked(self._redis, "install-lock", holder, seconds=LOCK_SECONDS) as lock:
             yield lock is not None
 
     def new_state(self) -> str:
-        """The state parameter of one installation that begins. Nothing is kept of it: anybody may
-        open the page, as often as they like."""
+        """Return a new OAuth state parameter for an installation.
+
+        Nothing is stored, because anybody may open the page as often as they like.
+        """
         return self._box.encrypt(_STATE).decode()
 
     async def use_state(self, state: str) -> bool:
-        """True once for each state that was given out, for ten minutes."""
+        """Use up a state parameter. Return True once for each valid state, for ten minutes."""
         try:
             given_out = self._box.decrypt(state.encode(), ttl=STATE_SECONDS) == _STATE
         except InvalidToken:
             return False
-        used = sha256(urlsafe_b64decode(state.encode())).hexdigest()  # it has many spellings
+        used = sha256(
+            urlsafe_b64decode(state.encode())
+        ).hexdigest()  # one token has many base64 spellings
         keys, bounds = [self._redis.key("oauth-states-used")], (STATE_SECONDS, _MOST_USED)
         return given_out and bool(await self._redis.script("use_once", keys, used, *bounds))
 

@@ -1,4 +1,4 @@
-"""Memories: one hash for each person, channel and workspace, kept as long as it is looked at."""
+"""Memories: one hash for each person, channel and workspace. Reading renews the expiry."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ log = logging.getLogger(__name__)
 
 
 class Memories:
-    """`holder` is "team:user", "team:channel" or the team."""
+    """The store of memories. `holder` is "team:user", "team:channel" or the team id."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._seconds = retention.settings
 
     async def add(self, holder: str, memory: Memory, *, most: int) -> bool:
-        """Keep another one; False when there are as many already, however many are added at once."""
+        """Add a memory. Return False if the holder already has `most`; the check is atomic."""
         keys = [self._key(memory.scope, holder)]
         args = (memory.id, memory.model_dump_json(), self._seconds, most)
         return bool(await self._redis.script("memory_add", keys, *args))
 
     async def all(self, scope: MemoryScope, holder: str) -> list[Memory]:
-        """Everything that is remembered, oldest first; what cannot be read is passed over."""
+        """Return the memories of a holder, oldest first; skip damaged ones."""
         key = self._key(scope, holder)
         fields = await self._redis.call("HGETALL", key)
         if fields:
@@ -40,7 +40,7 @@ class Memories:
         return sorted(found, key=lambda each: each.at)
 
     async def forget(self, scope: MemoryScope, holder: str, memory_id: str) -> bool:
-        """Forget one; False when it is not there."""
+        """Delete a memory. Return False if it does not exist."""
         return bool(await self._redis.call("HDEL", self._key(scope, holder), memory_id))
 
     def _key(self, scope: MemoryScope, holder: str) -> str:

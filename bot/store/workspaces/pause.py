@@ -1,4 +1,4 @@
-"""The kill switch: while it is set, no run may ask a model."""
+"""The pause switch: while it is set, no run may call a model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ UNREADABLE = Pause(by="", name="an admin", at=datetime.fromtimestamp(0, UTC))
 
 
 class PauseSwitch:
-    """One for the deployment. It stays set until somebody takes it back: each look at it puts off
-    its expiry."""
+    """The pause switch of the deployment. It stays set until cleared: reading renews its expiry."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
@@ -26,17 +25,17 @@ class PauseSwitch:
         await self._redis.call("SET", self._key, pause.model_dump_json(), "EX", self._seconds)
 
     async def clear(self) -> None:
-        """Let it work again."""
+        """Resume the bot."""
         await self._redis.call("DEL", self._key)
 
     async def get(self) -> Pause | None:
-        """Who paused the bot; None when nobody did. One that cannot be read still holds."""
+        """Return the pause, None if the bot is not paused. A damaged pause still counts."""
         raw = await self._redis.call("GETEX", self._key, "EX", self._seconds)
         return read_pause(raw) if raw else None
 
 
 def read_pause(raw: bytes) -> Pause:
-    """Return a kept pause; one that cannot be read still holds."""
+    """Decode a pause. Return `UNREADABLE` for a damaged one, because it still counts."""
     try:
         return decode(Pause, raw)
     except CorruptValue:

@@ -1,4 +1,4 @@
-"""Requests that were refused for their signature, for `bot doctor` to tell of."""
+"""HTTP requests refused because of their signature, which `bot doctor` reports."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ Reason = Literal["signature", "age", "missing headers"]
 
 
 class Refused(BaseModel):
-    """How many requests were refused for one reason up to `at`, since that was said before; `skew`
-    is by how many seconds the clock was ahead of the last one's time."""
+    """How many requests were refused for one reason since the last report, up to `at`.
+
+    `skew` is how many seconds this machine's clock was ahead of the last request's timestamp.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -28,19 +30,19 @@ class Refused(BaseModel):
 
 
 class RefusedStore:
-    """The last of each reason, for a day."""
+    """The store of refusals: the last report for each reason, kept for a day."""
 
     def __init__(self, redis: Connection) -> None:
         self._redis = redis
 
     async def save(self, reason: Reason, count: int, skew: int) -> None:
-        """Keep it in the place of the one before."""
+        """Store a report, replacing the one before with the same reason."""
         refused = Refused(reason=reason, count=count, skew=skew)
         key = self._redis.key("refused", reason)
         await self._redis.call("SET", key, refused.model_dump_json(), "EX", _SECONDS)
 
     async def recent(self) -> list[Refused]:
-        """Return the last of each reason within a day. Raises StoreError."""
+        """Return the last report for each reason within a day. Raises StoreError."""
         keys = [self._redis.key("refused", reason) for reason in get_args(Reason)]
         kept = await self._redis.call("MGET", *keys)
         return [decode(Refused, raw) for raw in kept if raw]

@@ -1,4 +1,4 @@
-"""Messages that Slack posts later, by who asked for them: Slack tells only which app did."""
+"""Scheduled messages by the person who asked for them; Slack only knows which app did."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ log = logging.getLogger(__name__)
 
 
 class ScheduledMessageStore:
-    """One hash for each person in a workspace."""
+    """The store of scheduled messages: one hash for each person in a workspace."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._seconds = retention.settings
 
     async def save(self, message: ScheduledMessage) -> None:
-        """Keep it, as it stands now."""
+        """Store a message, replacing the one with the same id."""
         key = self._key(message.team, message.user)
         await self._redis.together(
             ("HSET", key, message.id, message.model_dump_json()), ("EXPIRE", key, self._seconds)
         )
 
     async def of(self, team: str, user: str) -> list[ScheduledMessage]:
-        """A person's; what cannot be read is passed over."""
+        """Return the scheduled messages of a person; skip damaged ones."""
         found = []
         for name, raw in (await self._redis.call("HGETALL", self._key(team, user))).items():
             try:
@@ -37,7 +37,7 @@ class ScheduledMessageStore:
         return found
 
     async def remove(self, message: ScheduledMessage) -> None:
-        """Forget it."""
+        """Delete a message from the store."""
         await self._redis.call("HDEL", self._key(message.team, message.user), message.id)
 
     def _key(self, team: str, user: str) -> str:

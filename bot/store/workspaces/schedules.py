@@ -1,4 +1,4 @@
-"""Schedules: one hash for each workspace, and an index of it by when each is due."""
+"""Schedules: one hash for each workspace, and an index by due time."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from bot.store.values import decode
 log = logging.getLogger(__name__)
 
 CLAIM_SECONDS = 120
-"""How long others leave a due schedule to the process that took it."""
+"""How long a due schedule belongs to the process that took it."""
 
 
 class ScheduleStore:
-    """Reading keeps for longer."""
+    """The store of schedules. Adding and moving schedules renews the expiry."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._seconds = retention.settings
 
     async def add(self, schedule: Schedule, *, most: int) -> bool:
-        """Keep it; False when the person has as many as they may, however many are added at once."""
+        """Add a schedule. Return False if the person already has `most`; the check is atomic."""
         keys, raw = self._keys(schedule.team), schedule.model_dump_json()
         args = (schedule.id, raw, schedule.next_at, self._seconds, schedule.user, most)
         return bool(await self._redis.script("schedule_add", keys, *args))
 
     async def move(self, schedule: Schedule) -> bool:
-        """Keep it with its new time; False when it was cancelled or erased meanwhile, and stays so."""
+        """Store a schedule with a new time. Return False if it has been deleted; it stays deleted."""
         raw, due = schedule.model_dump_json(), schedule.next_at
         keys = self._keys(schedule.team)
         return bool(
@@ -37,17 +37,17 @@ class ScheduleStore:
         )
 
     async def of(self, team: str, user: str) -> list[Schedule]:
-        """A person's, the next first."""
+        """Return the schedules of a person, the next first."""
         return [each for each in await self.of_all(team) if each.user == user]
 
     async def of_all(self, team: str) -> list[Schedule]:
-        """Everybody's in a workspace, the next first."""
+        """Return all schedules of a workspace, the next first."""
         fields = await self._redis.call("HGETALL", self._keys(team)[0])
         found = [each for raw in fields.values() if (each := _read(raw))]
         return sorted(found, key=lambda each: each.next_at)
 
     async def ended(self, team: str, schedule_id: str, run_id: str, *, failed: bool) -> int:
-        """A run that it asked for is over; how many have failed in a row now."""
+        """Record the end of a scheduled run. Return how many runs have failed in a row."""
         keys = [self._keys(team)[0], self._failures(team)]
         flag = "1" if failed else "0"
         return int(
@@ -57,7 +57,7 @@ class ScheduleStore:
         )
 
     async def remove(self, team: str, schedule_id: str) -> bool:
-        """Forget it; False when it is not there."""
+        """Delete a schedule. Return False if it does not exist."""
         kept, due = self._keys(team)
         gone, *_ = await self._redis.together(
             ("HDEL", kept, schedule_id),
@@ -67,14 +67,16 @@ class ScheduleStore:
         return bool(gone)
 
     async def due(self, team: str, now: float) -> list[Schedule]:
-        """Those whose time has come; each is given to one process at a time, and again later unless
-        it is saved with another time, or removed."""
+        """Take the schedules that are due at `now`. Each goes to one process at a time.
+
+        A schedule is due again two minutes later unless it was moved or removed.
+        """
         kept, due = self._keys(team)
         found: list[Schedule] = []
         for raw in await self._redis.call("ZRANGE", due, "-inf", int(now), "BYSCORE"):
             name = raw.decode()
             schedule = _read(await self._redis.call("HGET", kept, name))
-            if schedule is None:  # erased, or not to be read
+            if schedule is None:  # erased or damaged
                 await self.remove(team, name)
                 continue
             claim = self._redis.key("schedule-claim", team, name, str(schedule.next_at))
