@@ -79,7 +79,7 @@ class DueSchedules:
         except NotPermitted as refusal:
             log.warning("Schedule %s was not asked: %s", schedule.id, refusal)
             if refusal.reason == PersonKind.UNKNOWN:
-                await self._schedules.end_of_who_left(schedule)
+                await self._schedules.remove_ownerless(schedule)
             else:
                 await self._refused(schedule, str(refusal))
         except SlackApiError as error:

@@ -51,7 +51,7 @@ class About(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class Submission:
     """A submitted modal.
 
     `about` is None for the global shortcut. With a `task`, `question` is what the person added.
@@ -121,7 +121,7 @@ def comment_of(view: Mapping[str, Any]) -> str:
     return str(element(view, _QUESTION).get("value") or "")
 
 
-def filled(view: Mapping[str, Any]) -> Filled:
+def submission_of(view: Mapping[str, Any]) -> Submission:
     """Return the fields of a submitted modal. Raises MalformedPayload for foreign metadata."""
     values = view["state"]["values"]
     channel = values.get(_CHANNEL, {}).get(_CHANNEL, {}).get("selected_conversation")
@@ -130,7 +130,7 @@ def filled(view: Mapping[str, Any]) -> Filled:
         about = About.model_validate_json(metadata) if metadata else None
     except ValidationError as error:
         raise MalformedPayload("a modal with metadata that is not ours") from error
-    return Filled(
+    return Submission(
         task=TASKS.get(view["callback_id"]),
         question=str(element(view, _QUESTION).get("value") or ""),
         where=about.where if about and about.where else chosen(view, _WHERE),
@@ -144,7 +144,7 @@ def question_error(sentence: str) -> dict[str, str]:
     return {_QUESTION: sentence}
 
 
-def place_error(form: Filled, sentence: str) -> dict[str, str]:
+def place_error(form: Submission, sentence: str) -> dict[str, str]:
     """Return the errors of a submission, shown at the choice of the place."""
     if form.about is None:
         return {_CHANNEL if form.where == MODAL_CHANNEL else _WHERE: sentence}
@@ -228,7 +228,7 @@ def _text_field(hint: str) -> Block:
 
 
 def _choice(*options: _Option) -> Block:
-    """The first option is chosen unless somebody chooses another."""
+    """Return a choice of options, with the first one preselected."""
     choices = [
         {"text": _plain(text), "value": value} | ({"description": _plain(under)} if under else {})
         for text, value, under in options

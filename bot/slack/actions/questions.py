@@ -37,7 +37,7 @@ LoadRequest = Callable[[str], Awaitable[Request | None]]
 NOT_IN_CHANNEL = "bot not in channel"
 """The reason of a refusal in the audit trail."""
 
-_AS_NEW = {
+_RESET_FIELDS = {
     "replaces": (),
     "revises": (),
     "message": "",
@@ -49,7 +49,7 @@ _AS_NEW = {
     "schedule": "",
 }
 """The fields about edits and schedules, reset when a request is asked again."""
-_MAX_ALOUD = 2_500  # characters of the question that are shown
+_MAX_SHOWN = 2_500  # characters of the question that are shown
 _MAX_NOTICE = 400  # characters of the question in notifications
 _MAX_ABOUT = 300  # characters shown of the message that the question is about
 
@@ -112,7 +112,7 @@ class QuestionIntake:
             if not first:
                 return False
             quoted = redacted(clean(await decode(question.quoted, self.name)))
-            ts = await self._standing_message(question, person, text, quoted)
+            ts = await self._question_ts(question, person, text, quoted)
             request = Request(
                 entry=question.entry,
                 team=self._identity.team,
@@ -125,7 +125,7 @@ class QuestionIntake:
                 text=text,
                 mentioned=question.mentioned,
                 quoted=cap(quoted),
-                files=await self._seen(person, question.files),
+                files=await self._readable_files(person, question.files),
                 private=question.private,
                 response_type=question.response_type,
                 suggested=question.suggested,
@@ -152,7 +152,7 @@ class QuestionIntake:
                 "ts": ts,
                 "late": False,
                 "again": how,
-                **_AS_NEW,
+                **_RESET_FIELDS,
                 "action_token": "",  # of the person who asked before
                 "mentioned": kept.mentioned if kept.user == user else (),
                 "user": person.id,
@@ -188,7 +188,7 @@ class QuestionIntake:
         Raises NotPermitted, and writes the refusal to the audit trail.
         """
         try:
-            return await self._let_in(user, channel)
+            return await self._check_access(user, channel)
         except NotPermitted as refusal:
             await self._intake.refused(user, channel, refusal)
             raise
@@ -204,7 +204,7 @@ class QuestionIntake:
         """Return the person, if they may ask in any place. Raises NotPermitted."""
         return await self._gate.asker_somewhere(user)
 
-    async def _let_in(self, user: str, channel: str) -> Person:
+    async def _check_access(self, user: str, channel: str) -> Person:
         """Return the person, if they may ask in the channel, and they and the bot are in it."""
         person = await self.may_ask(user, channel)
         found = await self._access.channel(channel)
@@ -219,11 +219,13 @@ class QuestionIntake:
             raise NotPermitted(words.ARCHIVED, reason="archived channel")
         return person
 
-    async def _seen(self, person: Person, files: Sequence[FileRef]) -> tuple[FileRef, ...]:
+    async def _readable_files(
+        self, person: Person, files: Sequence[FileRef]
+    ) -> tuple[FileRef, ...]:
         """Return the files that the person may see, as a modal's metadata could be forged."""
-        return tuple([each for each in files if await self._sees(person, each.id)])
+        return tuple([each for each in files if await self._may_read(person, each.id)])
 
-    async def _sees(self, person: Person, file: str) -> bool:
+    async def _may_read(self, person: Person, file: str) -> bool:
         """Return whether the person uploaded the file, or shares a channel with it and the bot."""
         try:
             facts = (await self._clients.reads.files_info(file=file))["file"]
@@ -254,16 +256,14 @@ class QuestionIntake:
         finally:
             self._under_way.discard(key)
 
-    async def _standing_message(
-        self, question: Question, person: Person, text: str, quoted: str
-    ) -> str:
+    async def _question_ts(self, question: Question, person: Person, text: str, quoted: str) -> str:
         """Return the ts of the message with the question; the time now for a private question."""
         if question.private:
             return f"{time.time():.6f}"
         about = "" if question.thread else quoted  # in its thread everybody sees it
-        return await self._said(question) or await self._say(question, person, text, about)
+        return await self._find_posted(question) or await self._post(question, person, text, about)
 
-    async def _said(self, question: Question) -> str | None:
+    async def _find_posted(self, question: Question) -> str | None:
         """Return the ts of the message if it is posted already, as a question may arrive twice."""
         channel, thread, reads = question.channel, question.thread, self._clients.reads
         if thread:
@@ -280,17 +280,17 @@ class QuestionIntake:
                 return str(message["ts"])
         return None
 
-    async def _say(self, question: Question, person: Person, text: str, about: str) -> str:
-        said = shortened(without_broadcasts(text), _MAX_ALOUD)
+    async def _post(self, question: Question, person: Person, text: str, about: str) -> str:
+        said = shortened(without_broadcasts(text), _MAX_SHOWN)
         how = words.SCHEDULED if question.schedule else words.ASKED
-        who, name = _called(person) if question.schedule else _named(person)
+        who, name = _mention_of(person) if question.schedule else _name_of(person)
         failpoint("question-saying")
         try:
             posted = await self._clients.writes.chat_postMessage(
                 channel=question.channel,
                 thread_ts=question.thread,
                 text=name + escape_mrkdwn(shortened(f"{how} {said}", _MAX_NOTICE)),
-                blocks=[_aloud(who, how, said, shortened(about, _MAX_ABOUT))],
+                blocks=[_question_block(who, how, said, shortened(about, _MAX_ABOUT))],
                 metadata={"event_type": "asked", "event_payload": {"key": question.key}},
                 unfurl_links=False,
                 unfurl_media=False,
@@ -307,18 +307,18 @@ class QuestionIntake:
         return str(posted["ts"])
 
 
-def _named(person: Person) -> tuple[Block, str]:
+def _name_of(person: Person) -> tuple[Block, str]:
     """Return the person's name, in rich text and in mrkdwn."""
     name = without_broadcasts(person.name)
     return {"type": "text", "text": name, "style": {"bold": True}}, escape_mrkdwn(name)
 
 
-def _called(person: Person) -> tuple[Block, str]:
+def _mention_of(person: Person) -> tuple[Block, str]:
     """Return a mention, which notifies the owner of a schedule, in rich text and in mrkdwn."""
     return {"type": "user", "user_id": person.id}, f"<@{person.id}>"
 
 
-def _aloud(who: Block, how: str, question: str, about: str) -> Block:
+def _question_block(who: Block, how: str, question: str, about: str) -> Block:
     """Return the question as rich text, in which nothing notifies a channel or is formatted."""
     elements = [_element("section", who, _text(how)), _element("quote", _text(question))]
     if about:

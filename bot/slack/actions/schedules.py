@@ -53,12 +53,12 @@ class WorkspaceSchedules:
         """
         if not await self.store.remove(schedule.team, schedule.id):
             return
-        with _untold(schedule):
+        with _log_failure(schedule):
             opened = await self.clients.writes.conversations_open(users=schedule.user)
-            said = _stopped(schedule, why, again=again)
+            said = _stopped_text(schedule, why, again=again)
             await self._say(said, str(opened["channel"]["id"]))
 
-    async def end_of_who_left(self, schedule: Schedule) -> None:
+    async def remove_ownerless(self, schedule: Schedule) -> None:
         """Remove a schedule whose owner has left, and tell its channel.
 
         The readers of its answers can then schedule the question themselves.
@@ -66,8 +66,8 @@ class WorkspaceSchedules:
         if not await self.store.remove(schedule.team, schedule.id):
             return
         if not schedule.channel.startswith("D"):
-            with _untold(schedule):
-                await self._say(_of_who_left(schedule), schedule.channel, schedule.thread)
+            with _log_failure(schedule):
+                await self._say(_owner_left_text(schedule), schedule.channel, schedule.thread)
 
     async def _say(self, text: str, channel: str, thread: str | None = None) -> None:
         await self.clients.writes.chat_postMessage(
@@ -86,8 +86,10 @@ class WorkspaceSchedules:
         if outcome.stop_reason is StopReason.PAUSED:
             return
         failed = outcome.status is RunStatus.FAILED
-        which = (self.team, request.schedule, outcome.run_id)
-        if await self.store.ended(*which, failed=failed) < MOST_FAILURES:
+        failures = await self.store.ended(
+            self.team, request.schedule, outcome.run_id, failed=failed
+        )
+        if failures < MOST_FAILURES:
             return
         for schedule in await self.of(request.user):
             if schedule.id == request.schedule:
@@ -95,7 +97,7 @@ class WorkspaceSchedules:
 
 
 @contextmanager
-def _untold(schedule: Schedule) -> Generator[None]:
+def _log_failure(schedule: Schedule) -> Generator[None]:
     """Log a failure to post the notice, most likely because the person or channel is gone."""
     try:
         yield
@@ -103,7 +105,7 @@ def _untold(schedule: Schedule) -> Generator[None]:
         log.warning("Nobody could be told that schedule %s stopped", schedule.id)
 
 
-def _of_who_left(schedule: Schedule) -> str:
+def _owner_left_text(schedule: Schedule) -> str:
     said = words.SCHEDULE_OWNER_LEFT.format(person=schedule.user, text=words_of(schedule))
     if not schedule.cron:
         return said
@@ -111,7 +113,7 @@ def _of_who_left(schedule: Schedule) -> str:
     return f"{said} {words.SCHEDULE_CAME.format(**often)}"
 
 
-def _stopped(schedule: Schedule, why: str, *, again: bool) -> str:
+def _stopped_text(schedule: Schedule, why: str, *, again: bool) -> str:
     said = words.SCHEDULE_STOPPED.format(
         text=words_of(schedule),
         place=place_of(schedule.channel),

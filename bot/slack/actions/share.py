@@ -28,7 +28,7 @@ Answered = Callable[[str], Awaitable[tuple[Request, Outcome] | None]]
 FindArtifact = Callable[[Request, str], Awaitable[bytes | None]]
 """Returns the content of an artifact of the request's thread, by its handle."""
 
-Alone = Callable[[str], AbstractAsyncContextManager[Lock | None]]
+LockSharing = Callable[[str], AbstractAsyncContextManager[Lock | None]]
 """Locks the posting of a request's answer, by the request's id; yields None when another process
 holds the lock."""
 
@@ -57,10 +57,10 @@ class AnswerSharing:
     asking: QuestionIntake
     answered: Answered
     find_artifact: FindArtifact
-    alone: Alone
+    alone: LockSharing
     switch: PauseSwitch
 
-    async def wanted(self, press: ButtonPress) -> tuple[Request, Outcome]:
+    async def shareable(self, press: ButtonPress) -> tuple[Request, Outcome]:
         """Return the request and outcome of the button. Raises NotPermitted with a sentence."""
         found = await self.answered(press.value)
         if found is None or not found[1].result:
@@ -87,15 +87,15 @@ class AnswerSharing:
 
     async def _post(self, request: Request, outcome: Outcome, lock: Lock) -> None:
         rendered = await asyncio.to_thread(render_shared, outcome, request)
-        poster = MessageWriter(
+        writer = MessageWriter(
             request.model_copy(update={"private": False}),
             _SharedPost(f"{outcome.run_id}:shared", lock),
             clients=self.clients,
             identity=self.identity,
             streams=Streams(self.clients, self.identity),
         )
-        posted = [await poster.post(number, part) for number, part in enumerate(rendered.parts)]
-        attaching = Attachments(poster, partial(self._artifact, request), poster.post)
+        posted = [await writer.post(number, part) for number, part in enumerate(rendered.parts)]
+        attaching = Attachments(writer, partial(self._artifact, request), writer.post)
         for number, upload in enumerate(rendered.uploads, len(posted)):
             await attaching.attach_or_say(number, upload, since=posted[0])
 

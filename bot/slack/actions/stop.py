@@ -105,10 +105,10 @@ class StopAction:
         team = self._identity.team
         if event.get("item_user") != self._identity.user:
             await self._running.cancel_message(team, channel, ts, user)
-        elif stops := await self._runs_in(channel, ts):
+        elif stops := await self._stop_button_in(channel, ts):
             await self._running.cancel_own(stops.thread_key, user, request_id=stops.request_id)
 
-    async def _runs_in(self, channel: str, ts: str) -> Stops | None:
+    async def _stop_button_in(self, channel: str, ts: str) -> Stops | None:
         """Return what the Stop button of a message carries; None without one."""
         try:
             found = await self._clients.reads.reactions_get(channel=channel, timestamp=ts)

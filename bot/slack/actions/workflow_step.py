@@ -111,12 +111,12 @@ class StepSurface:
         self._request = request
         self._post = post
         self._clients = clients
-        self._went_well: list[bool] = []
+        self._tool_successes: list[bool] = []
 
     async def show(self, event: Event) -> None:
         """Record whether each tool call succeeded; a step shows no progress."""
         if isinstance(event, ToolEnded):
-            self._went_well.append(event.ok)
+            self._tool_successes.append(event.ok)
 
     async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
         """Post the cards in the approvers' direct messages, because a step has no thread."""
@@ -141,7 +141,7 @@ class StepSurface:
             log.info("Step %s had already ended: %s", self._request.thread, error_code(error))
 
     async def _succeed(self, outcome: Outcome) -> None:
-        worked = any(self._went_well) or not self._went_well
+        worked = any(self._tool_successes) or not self._tool_successes
         outputs = _outputs(outcome, self._request, worked=worked)
         failpoint("step-returning")
         await self._clients.updates.functions_completeSuccess(
@@ -162,7 +162,7 @@ async def fail(clients: Clients, execution: str, sentence: str) -> None:
 def _outputs(outcome: Outcome, request: Request, *, worked: bool) -> dict[str, str]:
     """Return the outputs that the manifest declares: text for messages, and JSON for data."""
     result, gate = outcome.result or {}, LinkGate(outcome.links)
-    data = json.dumps(_gated(result, gate), ensure_ascii=False)
+    data = json.dumps(_with_safe_links(result, gate), ensure_ascii=False)
     answer = unmarked(clean(str(result.get("summary") or json.dumps(result, ensure_ascii=False))))
     return {
         "answer": shortened(gate.mrkdwn(answer), _MOST),
@@ -172,14 +172,14 @@ def _outputs(outcome: Outcome, request: Request, *, worked: bool) -> dict[str, s
     }
 
 
-def _gated(value: Any, gate: LinkGate) -> Any:
+def _with_safe_links(value: Any, gate: LinkGate) -> Any:
     """Return JSON `value` without unsafe addresses, as Slack links and unfurls them when posted."""
     match value:
         case str():
             return gate.plain(value)
         case list():
-            return [_gated(each, gate) for each in value]
+            return [_with_safe_links(each, gate) for each in value]
         case dict():
-            return {gate.plain(key): _gated(each, gate) for key, each in value.items()}
+            return {gate.plain(key): _with_safe_links(each, gate) for key, each in value.items()}
         case _:
             return value

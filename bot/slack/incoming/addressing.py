@@ -16,10 +16,10 @@ from bot.slack.incoming.short_replies import is_to_others
 from bot.slack.incoming.text import mentions
 from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, Identity
 
-_KNOWN_CROWDS = 10_000  # threads remembered to have several people in them
+_MAX_SHARED_THREADS = 10_000  # threads with several people, kept in memory
 
 
-class ThreadAskers(Protocol):
+class ThreadParticipants(Protocol):
     """The stored participants of threads."""
 
     async def participants(self, thread_key: str) -> frozenset[str]:
@@ -33,13 +33,13 @@ class Addressing:
     """
 
     def __init__(
-        self, identity: Identity, clients: Clients, gate: AccessGate, threads: ThreadAskers
+        self, identity: Identity, clients: Clients, gate: AccessGate, threads: ThreadParticipants
     ) -> None:
         self._identity = identity
         self._clients = clients
         self._gate = gate
         self._threads = threads
-        self._crowds: OrderedDict[str, None] = OrderedDict()  # keys of threads
+        self._shared_threads: OrderedDict[str, None] = OrderedDict()  # keys of threads
 
     async def entry(self, event: Event) -> Entry | None:
         """Return the rule by which a message is for the bot, or None. Raises SlackUnavailable."""
@@ -52,13 +52,13 @@ class Addressing:
             return None
         return Entry.THREAD_REPLY if await self._follows(event) else None
 
-    async def misses(self, event: Event) -> bool:
+    async def is_reply_to_bot(self, event: Event) -> bool:
         """Return whether a reply directly follows a message of the bot in a thread of several people.
 
         The bot ignores such a reply only because several people write there. Raises
         SlackUnavailable.
         """
-        if self._key(event) not in self._crowds:
+        if self._key(event) not in self._shared_threads:
             return False
         replies = await self._replies(event)
         above = [m.get("user") for m in replies if float(m["ts"]) < float(event["ts"])]
@@ -70,17 +70,17 @@ class Addressing:
         if not askers:
             return False
         follow = (await self._gate.settings(event["channel"])).follow
-        if follow == "never" or (follow == "alone" and self._is_among_others(event)):
+        if follow == "never" or (follow == "alone" and self._is_for_others(event)):
             return False
         replies = await self._replies(event)
-        if not self._was_there(event, replies):
+        if not self._bot_was_in_thread(event, replies):
             return False
-        return follow == "always" or self._alone(event, askers, replies)
+        return follow == "always" or self._is_alone(event, askers, replies)
 
-    def _is_among_others(self, event: Event) -> bool:
-        return self._key(event) in self._crowds or is_to_others(str(event.get("text")))
+    def _is_for_others(self, event: Event) -> bool:
+        return self._key(event) in self._shared_threads or is_to_others(str(event.get("text")))
 
-    def _was_there(self, event: Event, replies: Sequence[Event]) -> bool:
+    def _bot_was_in_thread(self, event: Event, replies: Sequence[Event]) -> bool:
         """Return whether the bot had written, or was mentioned, in the thread before the message.
 
         A message that is found later in the history was not for a bot that joined after it.
@@ -89,7 +89,7 @@ class Addressing:
         above = (m for m in replies if float(m["ts"]) < float(event["ts"]))
         return any(m.get("user") == me or mentions(str(m.get("text")), me) for m in above)
 
-    def _alone(self, event: Event, askers: frozenset[str], replies: Sequence[Event]) -> bool:
+    def _is_alone(self, event: Event, askers: frozenset[str], replies: Sequence[Event]) -> bool:
         """Return whether only the author has written or asked in the thread.
 
         Several people may be talking to each other, so the bot then waits for a mention.
@@ -97,9 +97,9 @@ class Addressing:
         speakers = {m.get("user") for m in replies if not m.get("bot_id")}
         if speakers | askers <= {event["user"], self._identity.user, SLACKBOT, None}:
             return True
-        self._crowds[self._key(event)] = None
-        if len(self._crowds) > _KNOWN_CROWDS:
-            self._crowds.popitem(last=False)
+        self._shared_threads[self._key(event)] = None
+        if len(self._shared_threads) > _MAX_SHARED_THREADS:
+            self._shared_threads.popitem(last=False)
         return False
 
     async def _replies(self, event: Event) -> Sequence[Event]:

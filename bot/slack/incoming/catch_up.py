@@ -80,7 +80,7 @@ class CatchUp:
         self._turns = turns
         self._is_known = is_known
         self._orphans = orphans
-        self._looked: dict[tuple[str, str], str] = {}
+        self._searched_threads: dict[tuple[str, str], str] = {}
         """Threads without unfinished messages of ours, and the latest reply that each had then."""
 
         self._pace = pace
@@ -95,7 +95,7 @@ class CatchUp:
                 age = min(clock() - listening_since, self._every)
                 async with self._turns.turn(self._identity.team, least_age=age) as turn:
                     if turn is not None:
-                        await self._look(turn)
+                        await self._search(turn)
             except LeaseLost:
                 log.info("Another process looks through the history now")
             except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
@@ -104,7 +104,7 @@ class CatchUp:
                 log.exception("Looking through the history failed")  # and must not end the bot
             await asyncio.sleep(min(LOOK_SECONDS, self._every))
 
-    async def _look(self, turn: CatchUpTurn) -> None:
+    async def _search(self, turn: CatchUpTurn) -> None:
         """Search all conversations, the least recently searched first.
 
         Conversations for which a turn has no time are then the first of the next turn.
@@ -112,19 +112,23 @@ class CatchUp:
         clock = asyncio.get_running_loop().time
         deadline = clock() + self._every
         oldest = time.time() - self._look_back
-        self._looked = {k: latest for k, latest in self._looked.items() if float(latest) > oldest}
+        self._searched_threads = {
+            k: latest for k, latest in self._searched_threads.items() if float(latest) > oldest
+        }
         history = History(self._client, turn.hold, self._pace)
         looked_until = await turn.marks()
-        there = [each async for each in history.conversations()]
-        for conversation in sorted(there, key=lambda each: looked_until.get(each["id"], 0.0)):
+        conversations = [each async for each in history.conversations()]
+        for conversation in sorted(
+            conversations, key=lambda each: looked_until.get(each["id"], 0.0)
+        ):
             if clock() > deadline:
                 log.info("Not all conversations were looked through; the others come next")
                 break
-            await self._look_into(
+            await self._search_conversation(
                 conversation, history, turn, looked_until.get(conversation["id"], 0.0)
             )
 
-    async def _look_into(
+    async def _search_conversation(
         self, conversation: Message, history: History, turn: CatchUpTurn, mark: float
     ) -> None:
         channel = conversation["id"]
@@ -162,14 +166,14 @@ class CatchUp:
         for root in recent:
             latest = root.get("latest_reply") or "0"
             is_active = float(latest) > since(now) and not await self._is_settled(channel, root)
-            is_new = self._looked.get((channel, root["ts"])) != latest
+            is_new = self._searched_threads.get((channel, root["ts"])) != latest
             if is_active or (is_new and float(latest) > now - self._look_back):
                 replies = await history.replies(channel, root["ts"], now - self._look_back)
                 found += [each for each in replies if float(each["ts"]) > since(now)]
                 if any(map(message_metadata.is_under_way, replies)):
                     unfinished.append(root["ts"])
                 else:
-                    self._looked[channel, root["ts"]] = latest
+                    self._searched_threads[channel, root["ts"]] = latest
         answered = set() if mark else _answered(found, self._identity.user)
         begin = max(since(now), _joined(recent, self._identity.user))
         new = {each["ts"]: each for each in found if float(each["ts"]) > begin}

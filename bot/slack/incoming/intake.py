@@ -24,7 +24,7 @@ from bot.slack.incoming.app_context import channel_beside
 from bot.slack.incoming.message_contents import attached_to, file_refs
 from bot.slack.incoming.message_events import Event, action_token, is_direct, is_of_a_person
 from bot.slack.incoming.names import naming
-from bot.slack.incoming.short_replies import is_stop, is_to_others, is_yes, may_be_of_else
+from bot.slack.incoming.short_replies import is_stop, is_to_others, is_yes, may_be_request
 from bot.slack.incoming.text import mentions_from, question_from
 from bot.slack.render import approval_words, words
 from bot.slack.render.approval import waits_behind, yes_typed
@@ -84,7 +84,7 @@ class Intake:
         self._stopping = stopping
         self._background = background
         self._record = record
-        self._following = Addressing(slack.identity, slack.clients, gate, threads)
+        self._addressing = Addressing(slack.identity, slack.clients, gate, threads)
         self.retries = retries
 
     async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:
@@ -111,28 +111,28 @@ class Intake:
             self._background.start(shown, "saying that nothing can be kept")
 
     async def _take_in(self, event: Event, event_id: str, *, late: bool) -> None:
-        if await self._is_left_to_the_buttons(event):
+        if await self._is_typed_yes(event):
             return
-        entry = await self._following.entry(event)
+        entry = await self._addressing.entry(event)
         if entry is None:
             if event.get("thread_ts"):
-                await self._ask_for_a_mention(event)
+                await self._hint_at_mention(event)
                 await self._is_first_notice(event)  # so that catching up ignores it as well
             return
         # Slack sends two events for a mention in a channel; only one of them is answered directly.
-        speaks = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
+        is_answered = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
         try:
             person = await self._gate.asker(event["user"], event["channel"])
         except NotPermitted as refusal:
-            if speaks:
+            if is_answered:
                 await self.refused(event["user"], event["channel"], refusal)
-            if speaks and await self._is_first_notice(event):
-                self._tell(*_from(event), str(refusal))
+            if is_answered and await self._is_first_notice(event):
+                self._tell(*_reply_target(event), str(refusal))
             return
         question = await self.question(str(event.get("text") or ""))
         quoted = await self.question(attached_to(event))
         if not (question or quoted or event.get("files")):
-            if speaks and await self._is_first_notice(event):
+            if is_answered and await self._is_first_notice(event):
                 self._help(event)
             return
         request = await self._request(event, entry, person, question, quoted)
@@ -148,8 +148,8 @@ class Intake:
         is then False. In a direct message outside a thread it stops every run of the conversation.
         """
         channel, thread = event["channel"], event.get("thread_ts")
-        of_else = self._says(event, may_be_of_else)
-        if of_else and await self._stopping.is_request(channel, event["ts"]):
+        is_ambiguous = self._says(event, may_be_request)
+        if is_ambiguous and await self._stopping.is_request(channel, event["ts"]):
             return False
         direct = is_direct(event)
         stopped, refused = False, ""
@@ -160,12 +160,12 @@ class Intake:
                 )
         except NotPermitted as refusal:
             refused = str(refusal)
-        if of_else and not (stopped or refused):
+        if is_ambiguous and not (stopped or refused):
             # Of the two events of a mention the other may have stopped what ran.
             return await self._threads.was_noticed(self._identity.team, channel, event["ts"])
         first = await self._is_first_notice(event)  # of the two events
-        if not stopped and first and await self._following.entry(event):
-            self._tell(*_from(event), refused or words.NOTHING_RUNS)
+        if not stopped and first and await self._addressing.entry(event):
+            self._tell(*_reply_target(event), refused or words.NOTHING_RUNS)
         return True
 
     async def accept(self, request: Request, event_id: str) -> bool:
@@ -194,7 +194,7 @@ class Intake:
         """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""
         return f"{self._identity.team}:{channel}:{thread}"
 
-    async def _ask_for_a_mention(self, event: Event) -> None:
+    async def _hint_at_mention(self, event: Event) -> None:
         """Tell an asker once that the bot waits for a mention in a thread of several people.
 
         The reply may be meant for the bot when an approval is pending, or directly below an answer.
@@ -210,12 +210,12 @@ class Intake:
             return
         waits = await self._questions.pending(team, channel, thread)
         asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"
-        missed = waits or (asks and await self._following.misses(event))
+        missed = waits or (asks and await self._addressing.is_reply_to_bot(event))
         if missed and await self._threads.first_notice(team, channel, notice):
             said = approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
-            self._tell(*_from(event), said)
+            self._tell(*_reply_target(event), said)
 
-    async def _is_left_to_the_buttons(self, event: Event) -> bool:
+    async def _is_typed_yes(self, event: Event) -> bool:
         """Return whether the message is only a yes to a pending approval, and tell its author so.
 
         Only the buttons of the card approve, because they show what is approved. A typed yes may be
@@ -229,16 +229,16 @@ class Intake:
             *await self._questions.pending(
                 team, channel, thread or (None if direct else event["ts"])
             ),
-            *(await self._asked_here(event) if direct else ()),
+            *(await self._direct_approvals(event) if direct else ()),
         ]
         said = yes_typed(found, event["user"])
         if not said:
             return await self._threads.was_noticed(team, channel, event["ts"])
         if await self._is_first_notice(event):
-            self._tell(*_from(event), said)
+            self._tell(*_reply_target(event), said)
         return True
 
-    async def _asked_here(self, event: Event) -> list[Approval]:
+    async def _direct_approvals(self, event: Event) -> list[Approval]:
         """Return the approvals with a card in this direct message, or above this thread."""
         cards = await self._questions.approvals_in_dm(self._identity.team, event["user"])
         return [each for each, ts in cards if event.get("thread_ts") in (None, ts)]
@@ -266,7 +266,7 @@ class Intake:
             user=person.id,
             author=person.name,
             place=await self._access.place(event["channel"]),
-            beside=await self._beside(event),
+            beside=await self._open_channel_name(event),
             text=question or words.ATTACHED_ONLY,
             mentioned=await self.mentioned(str(event.get("text") or "")),
             quoted=quoted,
@@ -276,29 +276,29 @@ class Intake:
             action_token=action_token(event),
         )
 
-    async def _beside(self, event: Event) -> str:
+    async def _open_channel_name(self, event: Event) -> str:
         channel = channel_beside(event.get("app_context"))
         return await self._access.place(channel, otherwise="") if channel else ""
 
     def _help(self, event: Event) -> None:
         """Answer a message without a question with what can be asked."""
-        told = self._clients.writes.chat_postMessage(
+        posting = self._clients.writes.chat_postMessage(
             channel=event["channel"],
             thread_ts=event.get("thread_ts") or event["ts"],
             text=words.help_text(self._identity.name),
             unfurl_links=False,
             unfurl_media=False,
         )
-        self._background.start(told, "saying what can be asked")
+        self._background.start(posting, "saying what can be asked")
 
     def _tell(self, channel: str, thread: str | None, user: str, sentence: str) -> None:
         """Post a sentence that only `user` sees."""
-        told = self._clients.writes.chat_postEphemeral(
+        posting = self._clients.writes.chat_postEphemeral(
             channel=channel, user=user, thread_ts=thread, text=sentence
         )
-        self._background.start(told, "telling somebody something")
+        self._background.start(posting, "telling somebody something")
 
 
-def _from(event: Event) -> tuple[str, str | None, str]:
+def _reply_target(event: Event) -> tuple[str, str | None, str]:
     """Return the channel, thread and author of a message."""
     return event["channel"], event.get("thread_ts"), event["user"]

@@ -19,7 +19,7 @@ def is_stop(text: str, bot: str) -> bool:
     return _said(text, bot) in STOP_WORDS
 
 
-def may_be_of_else(text: str, bot: str) -> bool:
+def may_be_request(text: str, bot: str) -> bool:
     """Return whether a message that says stop is a request where nothing runs, as "cancel it"."""
     return _said(text, bot) in CALL_OFF_WORDS
 

@@ -38,11 +38,11 @@ def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: H
     admin = home.admin
 
     async def form(user: str, channel: str) -> Body:
-        here, place = await asyncio.gather(
+        current, place = await asyncio.gather(
             admin.channel(user, channel),
             access.place(channel, otherwise=home_words.CHANNEL_UNSEEN),
         )
-        return channel_form(channel, place, here, admin.general_settings)
+        return channel_form(channel, place, current, admin.general_settings)
 
     @app.action(CHANNEL)
     async def chosen(body: Body, action: Body, ack: AsyncAck) -> None:
@@ -62,7 +62,9 @@ def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: H
         try:
             before = await admin.channel(user, channel)
             wanted = settings_of(
-                *(view, before, admin.is_tool),
+                view,
+                before,
+                admin.is_tool,
                 is_priced=admin.is_priced,
                 bot=home.identity.user,
             )

@@ -34,9 +34,9 @@ def register(
             stop = partial(stopping.stop, channel, thread, event["user"])
             await retries.take_in(body["event_id"], stop, line=body["event_id"])
         except NotPermitted as refusal:  # then only Slack's own stream has stopped
-            told = clients.writes.chat_postEphemeral(
+            notice = clients.writes.chat_postEphemeral(
                 channel=channel, user=event["user"], thread_ts=thread, text=str(refusal)
             )
-            background.start(told, "telling somebody that they cannot stop it")
+            background.start(notice, "telling somebody that they cannot stop it")
         if thread:
             background.start(status.end(channel, thread), "status of a stopped session")

@@ -35,7 +35,7 @@ def register(app: AsyncApp, sharing: AnswerSharing, background: Background) -> N
     async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
         press = ButtonPress.of(body, action)
         try:
-            request, outcome = await sharing.wanted(press)
+            request, outcome = await sharing.shareable(press)
         except NotPermitted as refusal:
             said = tell(sharing.clients, press, str(refusal))
             background.start(said, "telling somebody something")

@@ -15,7 +15,7 @@ from bot.core.request import Entry
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.actions import modals
 from bot.slack.actions.message_tasks import TASKS, Task
-from bot.slack.actions.modals import About, Filled
+from bot.slack.actions.modals import About, Submission
 from bot.slack.actions.open_modal import open_modal
 from bot.slack.actions.questions import Question, QuestionIntake
 from bot.slack.incoming.message_contents import file_refs, said_in
@@ -60,7 +60,7 @@ def register(
         await ack()
 
     async def submitted(body: dict[str, Any], view: dict[str, Any], ack: AsyncAck) -> None:
-        form = modals.filled(view)
+        form = modals.submission_of(view)
         errors = await _submit(form, body["user"]["id"], f"view:{view['id']}", asking)
         if errors:
             await ack(response_action="errors", errors=errors)
@@ -132,7 +132,7 @@ async def _shown(markup: str, asking: QuestionIntake) -> str:
         return await decode(markup, its_id)
 
 
-async def _submit(form: Filled, user: str, key: str, asking: QuestionIntake) -> dict[str, str]:
+async def _submit(form: Submission, user: str, key: str, asking: QuestionIntake) -> dict[str, str]:
     """Ask the question of the form. Return its errors, by block id."""
     if not form.task and not clean(form.question):
         return modals.question_error(words.EMPTY_QUESTION)
@@ -147,7 +147,7 @@ async def _submit(form: Filled, user: str, key: str, asking: QuestionIntake) -> 
     return {}
 
 
-def _needs_no_thread(form: Filled) -> bool:
+def _needs_no_thread(form: Submission) -> bool:
     """Return whether the question is about one message only.
 
     Such a question is possible where the bot is not a member, as in people's direct messages.
@@ -155,7 +155,7 @@ def _needs_no_thread(form: Filled) -> bool:
     return form.about is not None and (form.task is None or form.task.about_message)
 
 
-async def _question(form: Filled, user: str, key: str, asking: QuestionIntake) -> Question:
+async def _question(form: Submission, user: str, key: str, asking: QuestionIntake) -> Question:
     if form.about is None:
         to_channel = form.where == modals.MODAL_CHANNEL and form.channel
         return Question(
