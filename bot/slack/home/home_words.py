@@ -65,7 +65,7 @@ SERVER_DOWN = "{error} (`bot doctor` says why)"
 SERVER_CHANGED = "changed, and off until somebody runs `bot mcp --accept {server}`: {names}"
 PAUSE, RESUME = "Pause me", "Let me work again"
 PAUSE_TITLE = "Pause me for everybody?"
-PAUSE_SURE = "Whoever asks me something is told so, until an admin lets me work again."
+PAUSE_SURE = "I tell everybody who asks that I am paused, until an admin lets me work again."
 CHANNEL_SETTINGS = (
     "*Channel settings:* what I should know, who may ask, which tools I have and what I may spend "
     "in one channel."
@@ -111,9 +111,9 @@ CHANNEL_RESET_DONE = (
     "This channel uses the settings of bot.toml again. Choose it again to change something."
 )
 EMPTY_IS = "Empty: {}, as everywhere."
-NO_BOUND = "no bound"
+NO_BOUND = "no limit"
 NO_PRICE = (
-    "I don't know what my model costs, so dollars bound nothing. Whoever runs me can set its price "
+    "I don't know what my model costs, so I cannot enforce limits in dollars. Whoever runs me can set its price "
     "in bot.toml."
 )
 NO_SUCH_TOOL = "There is no tool or group of tools called {names}."

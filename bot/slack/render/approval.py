@@ -50,9 +50,9 @@ class Shown(BaseModel):
     sha256: str
 
 
-def approval_part(asked: ApprovalRecord, canvas_link: CanvasLink) -> Part:
+def approval_part(record: ApprovalRecord, canvas_link: CanvasLink) -> Part:
     """Return the card: the call, and either its buttons or the decision."""
-    approval, decision, made = asked.approval, asked.decision, asked.made
+    approval, decision, made = record.approval, record.decision, record.made
     values = not_in_title(values_of(approval, canvas_link), redacted(approval.title))
     blocks = [_section(_headline(approval, decision))]
     if decision is None or not decision.of_words_taken_back:
@@ -75,8 +75,8 @@ def yes_typed(pending: Sequence[Approval], user: str) -> str:
     """
     if any(user in each.approvers for each in pending):
         return approval_words.YES_TYPED
-    asked = [each for each in pending if each.requester == user]
-    return approval_words.ONLY_THEY_MAY.format(people=_people(asked[0].approvers)) if asked else ""
+    own = [each for each in pending if each.requester == user]
+    return approval_words.ONLY_THEY_MAY.format(people=_people(own[0].approvers)) if own else ""
 
 
 def waits_behind(pending: Sequence[Approval], user: str) -> str:
@@ -112,9 +112,9 @@ def waiting_for_approval_part(
     waits = approval_words.WAITS_FOR.format(people=people)
     if all(map(_is_direct, approvals)):
         waits = approval_words.WAITS_FOR_YOU
-    asked = (Step(each.id, redacted(each.title), StepStatus.WAITING) for each in approvals)
+    steps = (Step(each.id, redacted(each.title), StepStatus.WAITING) for each in approvals)
     blocks = [
-        plan(replace(progress, steps=(*progress.steps, *asked)), approval_words.PARKED),
+        plan(replace(progress, steps=(*progress.steps, *steps)), approval_words.PARKED),
         context(waits).block,
         stop_button(stops),
     ]

@@ -10,7 +10,7 @@ WAITS_BEHIND = (
 )
 WAITS_FOR_YOUR_DECISION = "I have your question, and answer it once you have decided on the card that waits in this thread."
 MENTION_ME = (
-    "I wait for a decision above, and take what is written here as said among you. If it is for me, "
+    "I am waiting for a decision above, so I do not answer messages here. If a message is for me, "
     "a change for example, mention me."
 )
 WAITS_FOR_YOU = ":hourglass_flowing_sand: I need your approval to go on; see below."

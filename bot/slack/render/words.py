@@ -26,7 +26,7 @@ STATUS_WAITING = "cannot save anything at the moment, and goes on as soon as it 
 WAITING = ":hourglass: I cannot save my work at the moment, so I wait. I go on by myself as soon as I can."
 LOADING = ("Reading the question…", "Finding out…", "Checking the sources…")
 STOP = "Stop this answer"
-CANNOT_STOP = "This answer goes on: who may not ask here cannot stop it. {why}"
+CANNOT_STOP = "This answer continues: only people who may ask here can stop it. {why}"
 RETRY = "Retry"
 REGENERATE = "Regenerate"
 GO_DEEPER = "Go deeper"
@@ -237,11 +237,11 @@ SCHEDULE_STOPPED = "I no longer ask what you scheduled {place} (“{text}”). {
 SCHEDULE_FAILED = "It failed {count} times in a row; its thread says why."
 SCHEDULE_CANCELLED = "<@{person}> cancelled it, as an admin; ask them if you need it."
 SCHEDULE_AGAIN = (
-    "To start it again, ask me anew, there or elsewhere; it came {often} ({time_zone})."
+    "To start it again, ask me again, there or elsewhere; it came {often} ({time_zone})."
 )
 SCHEDULE_OWNER_LEFT = (
     "I no longer ask what <@{person}> scheduled here (“{text}”): their account is not active any more. "
-    "Whoever needs it can ask me anew."
+    "If you need it, ask me again."
 )
 SCHEDULE_CAME = "It came {often} ({time_zone})."
 NEXT_TIME = "next {when}"
