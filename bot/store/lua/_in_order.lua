@@ -1,5 +1,5 @@
--- Puts request `id` into `mailbox`, in the order of the messages and behind the head, which runs. An
--- edit has the place of what was edited. `prefix` is that of requests.
+-- Insert request `id` into `mailbox` in the order of the messages, but behind the head, which is
+-- running. An edit gets the place of the edited message. `prefix` is that of request keys.
 local function insert(mailbox, prefix, id)
   local function said_at(each)
     local readable, fields = pcall(cjson.decode, redis.call('GET', prefix .. each) or '')

@@ -1,6 +1,6 @@
--- KEYS: approvals of the run. ARGV: id, digest of what is about to be done, the decisions "expired"
--- and "changed". Returns what was said, nil while nothing was. What was approved counts for the same
--- digest only, and until it expires, unless the call went ahead on it before.
+-- KEYS: approvals of the run. ARGV: id, digest of the call about to be made, the decisions "expired"
+-- and "changed". Returns the decision, nil while there is none. An approval counts only for the same
+-- digest, and only until it expires, unless the call has already gone ahead with it.
 local readable, question = pcall(cjson.decode, redis.call('HGET', KEYS[1], 'asked:' .. ARGV[1]) or '')
 if not readable or question.sha256 ~= ARGV[2] then return ARGV[4] end
 local said = redis.call('HGET', KEYS[1], 'said:' .. ARGV[1])

@@ -1,6 +1,7 @@
--- KEYS: approvals of the run, standing approval, parked, list beside the audit log.
--- ARGV: id, digest that was shown, user, decision, seconds of a standing approval, seconds, audit entry.
--- Returns nil when this decision counts, also when its own reply was lost; else why it does not.
+-- KEYS: approvals of the run, standing approval, parked, pending audit entries.
+-- ARGV: id, digest that was shown, user, decision, expiry of a standing approval and of the rest in
+-- seconds, audit entry.
+-- Returns nil if this decision counts, also if it is repeated after a lost reply; else why not.
 local readable, question = pcall(cjson.decode, redis.call('HGET', KEYS[1], 'asked:' .. ARGV[1]) or '')
 if not readable then return 'unknown' end
 local allowed = false

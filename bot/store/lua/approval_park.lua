@@ -1,6 +1,6 @@
 -- KEYS: lease, run, approvals of the run, parked, cancelled, request, mailbox, threads.
--- ARGV: token, run id, until (seconds since the epoch), seconds of requests, then ids.
--- Returns whether the thread rests now: not when the request was cancelled, or one of these decided.
+-- ARGV: token, run id, until (seconds since the epoch), expiry of requests in seconds, approval ids.
+-- Returns "parked", or why the thread was not parked: the request was cancelled or an approval decided.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('LEASELOST') end
 if redis.call('EXISTS', KEYS[5]) == 1 then return 'cancelled' end
 for at = 5, #ARGV do

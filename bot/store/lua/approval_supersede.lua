@@ -1,6 +1,7 @@
 -- KEYS: mailbox, claim of the message, parked, prefix of runs of requests, prefix of approvals,
--- list beside the audit log. ARGV: user, decision, audit entry, seconds. Returns how many questions to that user's run were answered: those of the
--- thread's head, unless a run works on the message already: Slack has delivered it again.
+-- pending audit entries. ARGV: user, decision, audit entry, expiry in seconds.
+-- Decides the approvals that the run of the thread's head requested for that user; returns how many.
+-- Does nothing if the message already has a run: then Slack has delivered it again.
 local head, asked = redis.call('LINDEX', KEYS[1], 0), redis.call('GET', KEYS[2])
 if not head or not asked or redis.call('EXISTS', KEYS[4] .. asked) == 1 then return 0 end
 local run = redis.call('GET', KEYS[4] .. head)

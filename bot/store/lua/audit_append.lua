@@ -1,6 +1,6 @@
--- KEYS: stream, head, list beside. ARGV: the head that the caller saw ('' for none), the new one,
--- seconds, how many entries come from the list, then three parts of each entry: hash of the one
--- before, own hash, text. Returns 1 when they are kept, else the head as it is now.
+-- KEYS: stream, head, pending entries. ARGV: the head that the caller saw ('' for none), the new one,
+-- expiry in seconds, how many entries come from the pending list, then three parts of each entry:
+-- previous hash, own hash, text. Returns 1 if they are stored, else the current head.
 local head = redis.call('GET', KEYS[2]) or ''
 if head == ARGV[2] then return 1 end
 if head ~= ARGV[1] then return head end
@@ -9,5 +9,5 @@ for at = 5, #ARGV, 3 do
 end
 if ARGV[4] ~= '0' then redis.call('LTRIM', KEYS[3], ARGV[4], -1) end
 redis.call('SET', KEYS[2], ARGV[2], 'EX', ARGV[3])
-if head == '' then redis.call('EXPIRE', KEYS[1], ARGV[3]) end  -- later `_trim` does, once an hour
+if head == '' then redis.call('EXPIRE', KEYS[1], ARGV[3]) end  -- later AuditLog._trim renews it once an hour
 return 1

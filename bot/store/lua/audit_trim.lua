@@ -1,5 +1,6 @@
--- KEYS: stream, head. ARGV: the head that the caller saw, the new one, seconds, id of the last entry that goes.
--- Returns 1 when the entries are gone and the head says so, 0 when somebody was first.
+-- KEYS: stream, head.
+-- ARGV: the head that the caller saw, the new one, expiry in seconds, id of the last entry to remove.
+-- Returns 1 if the entries are removed and the head is updated, 0 if the head has changed.
 local head = redis.call('GET', KEYS[2]) or ''
 if head == ARGV[2] then return 1 end
 if head ~= ARGV[1] then return 0 end

@@ -1,15 +1,15 @@
--- KEYS: paused, then of each capped account: what is spent, its raise, its holds.
--- ARGV: seconds to keep the pause; seconds to keep holds' keys; id of the call, id of its run (the
--- beginning of the call's, before a slash); 'first', 'last' or '' for the run's first and last call;
--- '1' for the first reservation of a worker that took the run up; seconds after which the call's hold
--- and the run's hold for its last call expire; tokens and nanodollars of the most that the call may
--- take, of what it is likely to take, and of what a last call is likely to take; then of each account
--- its holder and its caps in tokens and nanodollars, '' for none.
--- Returns {verdict, number of the account that it is about, the pause}.
+-- KEYS: paused; then for each capped account: its spending, raise and holds.
+-- ARGV: 1, 2 expiry of the pause and of the hold keys in seconds; 3, 4 id of the call and of its run
+-- (the call's id begins with it and a slash); 5 'first', 'last' or '': place of the call in its run;
+-- 6 '1' for the first reservation of a worker that took over the run; 7, 8 expiry in seconds of the
+-- hold for the call, and of the hold for the run's last call; 9 to 14 tokens and nanodollars of the
+-- maximum of the call, of its likely cost, and of the likely cost of a last call; then for each
+-- account its holder and its caps in tokens and nanodollars, '' for none.
+-- Returns {verdict, number of the account that decided it, the pause}.
 --
--- Calls under way at the same time fit into what is left together, at the most that they may take. A
--- call for which that is too much may be under way alone: so an account is passed by one call at most.
--- The run keeps its hold for a last call until it ends, so that others do not take that from under it.
+-- The maximums of all calls in progress must fit into what is left. A call whose maximum is too large
+-- may run alone, so at most one call can exceed a cap. A run keeps the hold for its last call until it
+-- ends, so that other runs cannot use up that amount.
 local pause = redis.call('GETEX', KEYS[1], 'EX', ARGV[1])
 if pause then return {'paused', 0, pause} end
 
@@ -27,8 +27,8 @@ local function factor_of(raise)
   return is_read and type(value) == 'table' and tonumber(value.factor) or 1
 end
 
--- `others` are holds of others, and calls of this run that are under way beside this one; `calls` are
--- those of them that are for calls under way. `keeps_last`: the run has a hold for its last call.
+-- `others` counts the holds of other runs and of other calls of this run; `calls` counts those of them
+-- that belong to calls in progress. `keeps_last`: the run has a hold for its last call.
 local function judged(room, held, most, likely, last, others, calls, keeps_last)
   if room <= 0 then return 'full' end
   if place == 'last' then
@@ -72,7 +72,7 @@ for n = 1, (#KEYS - 1) / 3 do
     end
   end
 end
-if verdict ~= 'go' then  -- whoever waits holds nothing, but what a run has left for its last call
+if verdict ~= 'go' then  -- a waiting call holds nothing; its run keeps the hold for its last call
   for n = 1, (#KEYS - 1) / 3 do
     redis.call('HDEL', KEYS[3 * n + 1], call_id, place == 'first' and run_id or call_id)
   end

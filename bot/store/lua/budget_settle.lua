@@ -1,8 +1,8 @@
--- KEYS: mark of this charge, then what is spent of each account, then the holds of capped ones.
--- ARGV: seconds of the mark; how many accounts; id of the call whose holds are released; then of each
--- account its holder, how many seconds it is kept, and '1' when that is put off by each charge; then
--- names and counts of what is added to all.
--- Charged once, however often it is sent.
+-- KEYS: mark of this charge, then the spending of each account, then the holds of capped accounts.
+-- ARGV: expiry of the mark in seconds; number of accounts; id of the call whose holds are released;
+-- then for each account its holder, its expiry in seconds, and '1' if each charge renews the expiry;
+-- then names and counts to add to all accounts.
+-- The mark makes sure that a repeated charge counts once.
 local accounts = tonumber(ARGV[2])
 for n = accounts + 2, #KEYS do redis.call('HDEL', KEYS[n], ARGV[3]) end
 local added = 4 + 3 * accounts
@@ -14,7 +14,7 @@ for n = 1, accounts do
   for i = added, #ARGV, 2 do
     local field, count = ARGV[i] .. ' ' .. ARGV[at], ARGV[i + 1]
     local sum = redis.pcall('HINCRBY', key, field, count)
-    -- A counter that is no number any more begins anew: it must not end every run that it counts.
+    -- Replace a damaged counter, or the error would end every run that charges this account.
     if type(sum) == 'table' then redis.call('HSET', key, field, count) end
     is_new = is_new or sum == tonumber(count)
   end

@@ -1,5 +1,6 @@
--- KEYS: lock, when the last one began. ARGV: token, seconds of the lock, least age of the last one.
--- Returns 1 when the lock is ours: nobody else holds it, and the last one began long enough ago.
+-- KEYS: lock, when the last turn began. ARGV: token, expiry of the lock in seconds, least age of the
+-- last turn in seconds.
+-- Returns 1 if the caller has the lock: nobody else holds it, and the last turn is old enough.
 local holder = redis.call('GET', KEYS[1])
 if holder then return holder == ARGV[1] and 1 or 0 end
 local time = redis.call('TIME')

@@ -1,6 +1,7 @@
 -- With _in_order.lua.
--- KEYS: lease, mark of this write. ARGV: token, seconds of the mark, then commands, each preceded
--- by how many parts it has. All of them are run, or none; none the second time. INSERT is one of ours.
+-- KEYS: lease, mark of this write. ARGV: token, expiry of the mark in seconds, then commands, each
+-- preceded by its number of parts. Runs all commands or none, and none if the write is repeated.
+-- INSERT calls the function of _in_order.lua.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('LEASELOST') end
 if not redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then return 0 end
 local at = 3

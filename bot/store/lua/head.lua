@@ -1,5 +1,5 @@
 -- KEYS: mailbox, threads. ARGV: prefix of requests, thread.
--- Returns {id, request} of the head, passing over requests that have expired, or nil.
+-- Returns {id, request} of the head, or nil. Removes requests that have expired.
 while true do
   local id = redis.call('LINDEX', KEYS[1], 0)
   if not id then

@@ -1,6 +1,7 @@
 -- With _in_order.lua.
 -- KEYS: mailbox, threads, request, run of the request.
--- ARGV: id, request, thread, seconds, prefix of requests.
+-- ARGV: id, request, thread, expiry in seconds, prefix of requests.
+-- Returns 0 if the request has expired.
 if not redis.call('SET', KEYS[3], ARGV[2], 'XX', 'EX', ARGV[4]) then return 0 end
 redis.call('DEL', KEYS[4])
 redis.call('LREM', KEYS[1], 0, ARGV[1])

@@ -1,5 +1,5 @@
--- KEYS: run, undelivered, mailbox, threads, cancelled. ARGV: run id, request id, thread, "1" when it was
--- heard that somebody wants the request stopped. Returns 0 when somebody does, and it was not.
+-- KEYS: run, undelivered, mailbox, threads, cancelled. ARGV: run id, request id, thread, "1" if the run
+-- has received any stop signal. Returns 0, and changes nothing, if there is a signal it did not receive.
 if ARGV[4] ~= '1' and redis.call('EXISTS', KEYS[5]) == 1 then return 0 end
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'phase', 'delivered') end
 redis.call('ZREM', KEYS[2], ARGV[1])

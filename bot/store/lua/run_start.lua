@@ -1,7 +1,7 @@
 -- KEYS: lease, run of the request, prefix of runs, parked, cancelled, request.
--- ARGV: token, run, request, thread, seconds.
--- Returns the fields of the request's run, which is a new one unless it has one, as they were: one
--- that waited runs from now on. None is begun of a request that was taken back since it was read.
+-- ARGV: token, run, request, thread, expiry in seconds.
+-- Returns the fields of the request's run as they were before; begins a new run if it has none. A run
+-- that waited is running from now on. A request withdrawn in the meantime gets no run.
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return redis.error_reply('LEASELOST') end
 local existing = redis.call('GET', KEYS[2])
 if existing then

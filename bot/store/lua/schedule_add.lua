@@ -1,5 +1,5 @@
--- KEYS: schedules, schedules-due. ARGV: id, the schedule, when it is due, seconds, user, most of theirs.
--- Returns 0, and keeps nothing, when they have as many.
+-- KEYS: schedules, schedules-due. ARGV: id, the schedule, its due time, expiry in seconds, user, maximum
+-- count per user. Returns 0, and stores nothing, if the user already has the maximum.
 local theirs = 0
 for _, raw in ipairs(redis.call('HVALS', KEYS[1])) do
   local readable, each = pcall(cjson.decode, raw)

@@ -1,5 +1,5 @@
--- KEYS: schedules, failures in a row. ARGV: id, the run, 1 when it failed, seconds.
--- Returns how many runs have failed in a row; a run counts once, however often it is told.
+-- KEYS: schedules, failures in a row. ARGV: id, the run, 1 if it failed, expiry in seconds.
+-- Returns how many runs have failed in a row. A run that is reported twice counts once.
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 local count, last = 0, ''
 local kept = redis.call('HGET', KEYS[2], ARGV[1])

@@ -1,5 +1,5 @@
--- KEYS: schedules, schedules-due. ARGV: id, the schedule, when it is due, seconds.
--- Returns 0, and keeps nothing, when somebody removed it meanwhile.
+-- KEYS: schedules, schedules-due. ARGV: id, the schedule, its due time, expiry in seconds.
+-- Returns 0, and stores nothing, if the schedule has been removed.
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])

@@ -1,7 +1,7 @@
 -- With _in_order.lua.
 -- KEYS: event claim, message claim, request, mailbox, threads.
--- ARGV: request id, request, thread, seconds of claims, seconds of requests, prefix of requests.
--- Returns 1 for a new request, also when its own reply was lost; 0 for one seen before.
+-- ARGV: request id, request, thread, expiry of claims and of requests in seconds, prefix of requests.
+-- Returns 1 for a new request, also if repeated after a lost reply; 0 if the event or message was seen.
 local claims = redis.call('MGET', KEYS[1], KEYS[2])
 for _, holder in ipairs(claims) do
   if holder and holder ~= ARGV[1] then return 0 end

@@ -1,5 +1,5 @@
--- KEYS: lease. ARGV: seconds. Returns the new token.
--- The clock makes tokens grow even if the last second before a crash was not kept.
+-- KEYS: lease. ARGV: expiry in seconds. Returns the new token.
+-- Tokens follow the clock, so they grow even if Redis lost its last second of writes in a crash.
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 local last = tonumber(redis.call('GET', KEYS[1]) or '0') or 0

@@ -1,5 +1,4 @@
--- Give a lock back, unless it is somebody else's by now.
--- KEYS[1] lock; ARGV[1] its token
+-- KEYS: lock. ARGV: token. Releases the lock, unless another process has it by now.
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   redis.call('DEL', KEYS[1])
 end

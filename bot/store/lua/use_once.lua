@@ -1,5 +1,5 @@
--- KEYS: what was used. ARGV: one more, for how many seconds that is remembered, of how many at most.
--- Returns 1 when it is used for the first time.
+-- KEYS: used values. ARGV: value, how many seconds it is remembered, how many are remembered at most.
+-- Returns 1 if the value is used for the first time.
 local now = tonumber(redis.call('TIME')[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
 if redis.call('ZADD', KEYS[1], 'NX', now, ARGV[1]) == 0 then return 0 end

@@ -1,7 +1,8 @@
 -- KEYS: mailbox, threads, request, signal, parked, run of the request.
--- ARGV: request id, thread, user, seconds, channel, what is kept of the request while a run has to end
--- it, what is kept otherwise ("" for nothing), "begun", "always" or "never": when a run has to.
--- Returns 1 when it waited or ran. All at once: a run that sees the signal finds the request changed.
+-- ARGV: request id, thread, user, expiry in seconds, channel, the request to store if a run must end it,
+-- the request to store otherwise ("" for none), and when a run must end it: "begun" (if it has a run),
+-- "always" or "never".
+-- Returns 1 if the request waited or ran. Atomic: a run that sees the signal sees the changed request.
 local waits = redis.call('LPOS', KEYS[1], ARGV[1])
 local begun = redis.call('EXISTS', KEYS[6]) == 1
 local stays = waits and (ARGV[8] == 'always' or (ARGV[8] == 'begun' and begun))
