@@ -1,11 +1,11 @@
-"""What the process says of itself: over HTTP, and on which port; and to a collector.
+"""HTTP ports of the process: Slack's events, health probes and metrics; and its telemetry.
 
-PORT carries Slack's events where they come over HTTP, and the probes of the host. `bot web` always
-listens there, since hosts expect that of it; `bot serve` when it takes events there, when the app
-is installed from there, or PORT is set; `bot worker` never: it often shares its environment with a
-`bot web` beside it. BOT_METRICS_PORT carries the probes and the figures for every command; without
-it the figures are on PORT. Both listen on all interfaces: who may reach them is for the host's
-network to say.
+PORT serves Slack's events when they come over HTTP, and the host's health probes. `bot web` always
+listens on it, because hosts expect that. `bot serve` listens when events come over HTTP, when people
+install the app from here, or when PORT is set. `bot worker` never listens on it, because it often
+shares its environment with a `bot web` beside it. BOT_METRICS_PORT serves probes and metrics for
+every command; without it the metrics are on PORT. Both listen on all interfaces: the host's network
+decides who can reach them.
 """
 
 from __future__ import annotations
@@ -31,25 +31,27 @@ DEFAULT_PORT = 8080
 
 
 class ProcessStatus:
-    """What is told of the process, and who watches for that. `health` gets its needs, and
-    `slack_requests` its app, as the process starts."""
+    """The process as operators see it: its metrics, health, observers and HTTP endpoints.
+
+    While the process starts, it adds its checks to `health` and gives `slack_requests` its app.
+    """
 
     def __init__(self) -> None:
         self.metrics = Metrics()
-        self.watches: tuple[Observer, ...] = (self.metrics,)
+        self.observers: tuple[Observer, ...] = (self.metrics,)
         self.health = Health()
         self.slack_requests = SlackRequests(self.metrics.request_refused)
         self.install_pages = InstallPages()
         self._stores: Stores | None = None
 
-    def looks_into(self, stores: Stores) -> None:
-        """Readiness needs this Redis from now on, and the figures say what waits there."""
+    def use_stores(self, stores: Stores) -> None:
+        """Make readiness depend on this Redis, and include its queues in the metrics."""
         self._stores = stores
         self.slack_requests.refusals.keep = stores.refused.save
         self.health.needs("redis", stores.takes_writes)
 
-    async def figures(self) -> bytes:
-        """All metrics."""
+    async def metrics_text(self) -> bytes:
+        """Return all metrics in Prometheus's text format."""
         waiting, undelivered = await self._backlog()
         self.metrics.queues(waiting=waiting, undelivered=undelivered)
         return self.metrics.text()
@@ -59,17 +61,22 @@ class ProcessStatus:
             with suppress(TimeoutError, StoreUnavailable):
                 async with asyncio.timeout(CHECK_SECONDS):
                     return await self._stores.backlog()
-        return math.nan, math.nan  # nobody knows
+        return math.nan, math.nan  # unknown while Redis does not answer
 
 
 @asynccontextmanager
-async def serving(settings: Settings, *, intake: bool, work: bool) -> AsyncGenerator[ProcessStatus]:
-    """Listen from now on: alive, not ready. Raises ConfigurationError when a port is taken."""
+async def process_status(
+    settings: Settings, *, intake: bool, work: bool
+) -> AsyncGenerator[ProcessStatus]:
+    """Serve the process's status over HTTP: alive at once, ready only when the caller says so.
+
+    Raises ConfigurationError when a port is taken.
+    """
     process = ProcessStatus()
     port, metrics_port = _port(settings, intake=intake, work=work), settings.bot_metrics_port
     async with AsyncExitStack() as stack:
-        collected = telemetry(settings.otel_exporter_otlp_endpoint)
-        process.watches += await stack.enter_async_context(collected)
+        exporting = telemetry(settings.otel_exporter_otlp_endpoint)
+        process.observers += await stack.enter_async_context(exporting)
         if port is not None:
             routes: list[web.RouteDef] = [
                 *health_routes(process.health),
@@ -78,15 +85,16 @@ async def serving(settings: Settings, *, intake: bool, work: bool) -> AsyncGener
             if settings.slack_client_id:
                 routes += process.install_pages.routes
             if metrics_port in (None, port):
-                routes.append(metrics_route(process.figures))
+                routes.append(metrics_route(process.metrics_text))
             await stack.enter_async_context(http_server(routes, port=port, max_body=MAX_BODY))
         if metrics_port not in (None, port):
-            routes = [*health_routes(process.health), metrics_route(process.figures)]
+            routes = [*health_routes(process.health), metrics_route(process.metrics_text)]
             await stack.enter_async_context(http_server(routes, port=metrics_port))
         yield process
 
 
 def _port(settings: Settings, *, intake: bool, work: bool) -> int | None:
+    """Return the port for events and probes; None when the process does not listen on one."""
     over_http = settings.slack_app_token is None or settings.slack_client_id is not None
     if not intake or (work and not over_http and settings.port is None):
         return None

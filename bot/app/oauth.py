@@ -1,4 +1,4 @@
-"""Many workspaces instead of the one of SLACK_BOT_TOKEN: what that takes, built together."""
+"""OAuth app: one bot installed in many workspaces, instead of the workspace of SLACK_BOT_TOKEN."""
 
 from __future__ import annotations
 
@@ -20,48 +20,49 @@ from bot.store.workspaces.installs import InstallStore, SealedBox, box_of
 
 log = logging.getLogger(__name__)
 
-_DEADLINE = 20.0  # seconds for a call to Slack
+_DEADLINE = 20.0  # seconds per call to Slack
 
 
 @dataclass(frozen=True, slots=True)
-class ManyWorkspaces:
-    """Those in which the app was installed, how one more comes, and how one goes."""
+class OAuthApp:
+    """The workspaces where the app is installed, the install flow, and the removal of a workspace."""
 
     workspaces: InstalledWorkspaces
     flow: Flow
     uninstaller: Uninstaller
 
 
-def encryption(settings: Settings) -> SealedBox:
-    """What opens the kept tokens. Raises ConfigurationError when a setting is missing or wrong."""
+def token_box(settings: Settings) -> SealedBox:
+    """Return the box that encrypts and decrypts the workspaces' tokens.
+
+    Raises ConfigurationError when a setting is missing or wrong.
+    """
     if settings.slack_bot_token is not None:
         raise ConfigurationError(
             "SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set: the first is for one workspace, the "
             "second for many. Unset one of them."
         )
-    why = "`bot encryption-key` prints one; the tokens of all workspaces are kept with it"
+    why = "`bot encryption-key` prints a key; it encrypts the tokens of all workspaces"
     keys = secret(settings.bot_encryption_keys, "BOT_ENCRYPTION_KEYS", why)
     return box_of([key.strip() for key in keys.split(",")])
 
 
-def kept_installs(settings: Settings, stores: Stores) -> InstallStore:
-    """Raises ConfigurationError when a setting is missing or wrong."""
-    return InstallStore(stores.redis, settings.retention, encryption(settings))
+def install_store(settings: Settings, stores: Stores) -> InstallStore:
+    """Return the store of installations. Raises ConfigurationError for a missing or wrong setting."""
+    return InstallStore(stores.redis, settings.retention, token_box(settings))
 
 
 async def reseal(settings: Settings, stores: Stores) -> None:
-    """Seal everything kept with the first of BOT_ENCRYPTION_KEYS, so that old ones can be retired."""
+    """Encrypt everything stored with the first of BOT_ENCRYPTION_KEYS, so that old keys can retire."""
     await stores.audit.reseal()
     if settings.slack_client_id:
-        await kept_installs(settings, stores).reseal()
+        await install_store(settings, stores).reseal()
 
 
-def many_workspaces(
-    settings: Settings, stores: Stores, session: aiohttp.ClientSession
-) -> ManyWorkspaces:
-    """Raises ConfigurationError when a setting is missing or wrong."""
-    installs = kept_installs(settings, stores)
-    why = "it is beside the client id on the app's Basic Information page"
+def oauth_app(settings: Settings, stores: Stores, session: aiohttp.ClientSession) -> OAuthApp:
+    """Return the OAuth app. Raises ConfigurationError when a setting is missing or wrong."""
+    installs = install_store(settings, stores)
+    why = "it is next to the client id on the app's Basic Information page"
     client_secret = secret(settings.slack_client_secret, "SLACK_CLIENT_SECRET", why)
     app = AppKeys(settings.slack_client_id or "", client_secret)
     base_url = settings.slack_api_url
@@ -71,7 +72,7 @@ def many_workspaces(
     async def forget(team: str) -> None:
         await _forget(settings, stores, team)
 
-    return ManyWorkspaces(
+    return OAuthApp(
         workspaces=InstalledWorkspaces(installs, tokens, session, base_url),
         flow=oauth_flow(
             installs,
@@ -90,11 +91,13 @@ def _authorize_url(api_url: str) -> str:
 
 
 async def _forget(settings: Settings, stores: Stores, team: str) -> None:
-    """Erase everything held of a workspace, here and at the model service. Responses that the
-    service does not delete now stay noted, and the workers go on trying."""
+    """Erase all data of a workspace, here and at the model service.
+
+    Workers keep trying to delete the responses that the service does not delete now.
+    """
     erased = await stores.erasure.workspace(team)
     left = await response_deleter(settings, stores).delete()
-    log.warning("Erased %d keys of %s", erased.keys, team)
+    log.warning("erased %d keys of workspace %s", erased.keys, team)
     if left:
         log.warning("The model service still holds %d erased responses; trying again", len(left))
     if settings.redis_url is None:

@@ -1,6 +1,6 @@
-"""The one place where everything comes together: settings in, a running bot out.
+"""Process of the bot: built from the settings, with a request intake, workers, or both.
 
-Contexts nest: what is entered first is left last, so that leaving drains before it closes.
+Contexts nest: the context entered first is left last, so that runs are drained before Redis closes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,17 @@ from functools import partial
 
 import aiohttp
 
-from bot.app.http_server import serving
-from bot.app.oauth import encryption, many_workspaces, reseal
-from bot.app.run_setup import MakeRunner, check_work, redis_and_stores, response_deleter, runners
-from bot.app.workspace_intake import check_signing, listening
+from bot.app.http_server import process_status
+from bot.app.oauth import OAuthApp, oauth_app, reseal, token_box
+from bot.app.run_setup import (
+    Frontend,
+    MakeRunner,
+    check_run_settings,
+    redis_and_stores,
+    response_deleter,
+    runner_factory,
+)
+from bot.app.workspace_intake import check_signing, slack_intake
 from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.request import Request
@@ -52,18 +59,23 @@ from bot.toolkit.tool import Services
 log = logging.getLogger(__name__)
 
 REDIS_SECONDS = 30.0
-"""How long a Redis may be away when the process starts; hosts start it again after that."""
+"""How long the start waits for Redis; after that the process ends, and its host restarts it."""
 
-_AFTER_FIRST_STATUS = 1.0  # seconds: whoever took a request in shows one, too
+_IN_LINE_DELAY = 1.0  # seconds: the intake also sets a status, which must not come second
 
 
 async def one_workspace(settings: Settings, session: aiohttp.ClientSession) -> OneWorkspace:
-    """That of SLACK_BOT_TOKEN. Raises ConfigurationError when it is missing or wrong."""
-    clients = clients_on(session, static_token(_token(settings)), base_url=settings.slack_api_url)
+    """Return the workspace of SLACK_BOT_TOKEN.
+
+    Raises ConfigurationError when the token is missing or wrong.
+    """
+    clients = clients_on(
+        session, static_token(_bot_token(settings)), base_url=settings.slack_api_url
+    )
     return OneWorkspace(Slack.with_clients(clients, await identify(clients.reads)))
 
 
-def _token(settings: Settings) -> str:
+def _bot_token(settings: Settings) -> str:
     why = (
         "copy the Bot User OAuth Token from your app's Install App page, or set SLACK_CLIENT_ID to "
         "have it installed in many workspaces"
@@ -75,95 +87,102 @@ def _token(settings: Settings) -> str:
 async def bot(
     settings: Settings, *, intake: bool = True, work: bool = True
 ) -> AsyncGenerator[None]:
-    """The bot for the length of the context: what takes requests in, what works on them, or both.
+    """Run the bot inside the context: its `intake` of requests, its `work` on them, or both.
 
-    Leaving it stops the intake, lets runs come to a save point, and hands them back; by way of a
-    cancellation it hands them back as they are.
+    Leaving the context stops the intake, lets runs reach a save point, and requeues them. When the
+    context is cancelled, runs are requeued at once. Raises ConfigurationError.
     """
     arm_failpoints(settings)
-    _check(settings, intake=intake, work=work)
+    _check_settings(settings, intake=intake, work=work)
     async with AsyncExitStack() as stack:
-        process = await stack.enter_async_context(serving(settings, intake=intake, work=work))
-        watch = EventLoopWatchdog(process.metrics.loop_lag)
-        process.health.needs("event_loop", watch.keeps_up)
-        traced = process.metrics.slack_calls(settings.slack_api_url)
-        session = await stack.enter_async_context(slack_session(traced))
-        # A wrong token is found before a Redis of the bot's own makes its folder.
-        one = None if settings.slack_client_id else await one_workspace(settings, session)
+        process = await stack.enter_async_context(
+            process_status(settings, intake=intake, work=work)
+        )
+        watchdog = EventLoopWatchdog(process.metrics.loop_lag)
+        process.health.needs("event_loop", watchdog.keeps_up)
+        call_counter = process.metrics.slack_calls(settings.slack_api_url)
+        session = await stack.enter_async_context(slack_session(call_counter))
+        # Before the embedded Redis makes its folder: a wrong token must leave none behind.
+        single = None if settings.slack_client_id else await one_workspace(settings, session)
         data_dir = settings.bot_data_dir / "redis"
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
-        process.looks_into(stores)
+        process.use_stores(stores)
         await stores.wait_reachable(REDIS_SECONDS)
         await reseal(settings, stores)
-        there: Workspaces
-        if one:
-            many, there = None, one
+        oauth: OAuthApp | None = None
+        workspaces: Workspaces
+        if single:
+            workspaces = single
         else:
-            many = many_workspaces(settings, stores, session)
-            there = many.workspaces
+            oauth = oauth_app(settings, stores, session)
+            workspaces = oauth.workspaces
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(
-                _working(settings, stores, there, engine, process.watches)
+                _working(settings, stores, workspaces, engine, process.observers)
             )
         if intake:
             await stack.enter_async_context(
-                listening(settings, stores, there, engine, process, many)
+                slack_intake(settings, stores, workspaces, engine, process, oauth)
             )
-        await stack.enter_async_context(alongside(watch.run(), name="loop watch"))
+        await stack.enter_async_context(alongside(watchdog.run(), name="loop watch"))
         stack.callback(engine.stop_intake)  # runs look for a save point while the intake closes
         stack.enter_context(process.health.serving())
         yield
 
 
-def _check(settings: Settings, *, intake: bool, work: bool) -> None:
-    """Find a missing or wrong setting before anything is opened: a Redis of the bot's own leaves a
-    folder, by which other commands would take it that a bot worked here. Raises ConfigurationError."""
+def _check_settings(settings: Settings, *, intake: bool, work: bool) -> None:
+    """Raise ConfigurationError for a missing or wrong setting, before anything is opened.
+
+    The embedded Redis would leave a folder, from which commands conclude that a bot ran here.
+    """
     if settings.slack_client_id:
-        encryption(settings)
+        token_box(settings)
     else:
-        _token(settings)
+        _bot_token(settings)
     if intake:
         check_signing(settings)
     if work:
-        check_work(settings)
+        check_run_settings(settings)
 
 
 @asynccontextmanager
 async def _working(
     settings: Settings,
     stores: Stores,
-    there: Workspaces,
+    workspaces: Workspaces,
     engine: Engine,
-    watches: Sequence[Observer],
+    observers: Sequence[Observer],
 ) -> AsyncGenerator[None]:
+    """Work on queued requests inside the context; drain the engine when it is left."""
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(stores.signals.listening())
-        make = await stack.enter_async_context(
-            runners(settings, stores, watches=watches, draining=engine.draining)
+        make_runner = await stack.enter_async_context(
+            runner_factory(settings, stores, observers=observers, draining=engine.draining)
         )
         artifacts = ThreadArtifacts(stores.artifacts)
-        in_workspace = PerWorkspace(
-            there, lambda slack: _runner_in(slack, stores, artifacts, make, settings.access)
+        runners = PerWorkspace(
+            workspaces,
+            lambda slack: _runner_in(slack, stores, artifacts, make_runner, settings.access),
         )
 
         async def handle(request: Request, deaths: int) -> None:
-            works = await in_workspace.of(request.team)
-            if works is None:
-                log.warning("Dropped: the bot is not in %s any more", request.team)
+            runner = await runners.of(request.team)
+            if runner is None:
+                log.warning("request dropped: the bot is no longer installed in %s", request.team)
                 return
-            await works.answer(request, deaths)
+            await runner.answer(request, deaths)
 
         background = await stack.enter_async_context(Background())
 
-        def say_it_rests(request: Request) -> None:
-            background.start(_say_it_rests(request, stores, there), "saying that one is in line")
+        def on_deferred(request: Request) -> None:
+            background.start(_show_in_line(request, stores, workspaces), "status of a deferred run")
 
         deleter = response_deleter(settings, stores)
         await stack.enter_async_context(alongside(deleter.run(), name="response deleter"))
-        await stack.enter_async_context(engine.work(handle, say_it_rests))
+        await stack.enter_async_context(engine.work(handle, on_deferred))
         sweep = StatusSweep(
-            workspaces=there,
+            workspaces=workspaces,
             mailbox=stores.mailbox,
             stale=stores.stale_statuses,
             in_line=engine.in_line,
@@ -171,12 +190,15 @@ async def _working(
         )
         await stack.enter_async_context(alongside(sweep.run(), name="status sweep"))
         yield
-        await engine.drain(settings.engine.grace)  # not when cancelled: then there is no grace
+        await engine.drain(
+            settings.engine.grace
+        )  # not reached when cancelled: there is no grace then
 
 
-async def _say_it_rests(request: Request, stores: Stores, there: Workspaces) -> None:
-    await asyncio.sleep(_AFTER_FIRST_STATUS)
-    slack = await there.of(request.team)
+async def _show_in_line(request: Request, stores: Stores, workspaces: Workspaces) -> None:
+    """Set the "in line" status of a request that waits for its asker's other runs."""
+    await asyncio.sleep(_IN_LINE_DELAY)
+    slack = await workspaces.of(request.team)
     if slack and await stores.mailbox.is_parked(request.thread_key):
         await slack.status.show(request.channel, request.thread, words.STATUS_IN_LINE)
 
@@ -185,13 +207,15 @@ def _runner_in(
     slack: Slack,
     stores: Stores,
     artifacts: ThreadArtifacts,
-    make: MakeRunner,
+    make_runner: MakeRunner,
     policy: Policy,
 ) -> Runner:
+    """Return the runner of one workspace."""
+
     async def read_artifact(request: Request, handle: str) -> bytes:
         data = await artifacts.of(request, handle)
         if data is None:
-            raise ToolError(f"{handle} is not kept any more.")
+            raise ToolError(f"{handle} is no longer kept.")
         return data
 
     surfaces = RunMessages(
@@ -205,18 +229,21 @@ def _runner_in(
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)
-    return make(
-        SlackConversation(slack, channels, stores.runs.note_file),
-        _services_of(slack, channels, stores),
-        with_schedules(with_steps(surfaces.open, slack.clients, slack.identity), schedules),
-        partial(may_decide, slack.people),
-        partial(may_administer, slack.people, policy),
-        partial(may_ask, slack.people, policy),
+    open_surface = with_steps(surfaces.open, slack.clients, slack.identity)
+    return make_runner(
+        Frontend(
+            SlackConversation(slack, channels, stores.runs.note_file),
+            with_schedules(open_surface, schedules),
+            may_decide=partial(may_decide, slack.people),
+            may_administer=partial(may_administer, slack.people, policy),
+            may_ask=partial(may_ask, slack.people, policy),
+            services=_services(slack, channels, stores),
+        )
     )
 
 
-def _services_of(slack: Slack, channels: ReachableChannels, stores: Stores) -> Services:
-    """What a workspace has for tools, beside its conversations."""
+def _services(slack: Slack, channels: ReachableChannels, stores: Stores) -> Services:
+    """Return what a workspace offers to tools besides its conversations."""
     waiting = WaitingMessages(slack.identity.team, slack.clients, stores.scheduled_messages)
     return {
         Canvases: SlackCanvases(slack, channels),

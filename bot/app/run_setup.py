@@ -1,5 +1,7 @@
-"""What runs are made with: the tools there are, the model service, hooks and budgets, out of
-settings."""
+"""Run dependencies: tools, model, hooks and budgets, built from the settings.
+
+Everything that a run is given is built here, in `make_runner`; the order of its hooks is in `_hooks`.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.estimates import CallEstimates
-from bot.runs.run_deps import RunDeps, ServerTools
+from bot.runs.run_deps import PolicyHooks, RunDeps
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
 from bot.runs.toolset_cache import ToolsetCache
@@ -57,36 +59,52 @@ from bot.toolkit.tool import Services
 async def redis_and_stores(
     settings: Settings, *, data_dir: Path | None
 ) -> AsyncGenerator[tuple[str, Stores]]:
-    """The configured Redis, or one of our own that keeps its data in `data_dir` (None: nowhere)."""
+    """Open the configured Redis, or start an embedded one. Yield its URL and the stores on it.
+
+    The embedded Redis keeps its data in `data_dir`; with None it keeps nothing.
+    """
     async with AsyncExitStack() as stack:
         url = settings.redis_url
         if url is None:
             url = await stack.enter_async_context(embedded_redis(data_dir))
-        given = settings.bot_encryption_keys
+        keys = settings.bot_encryption_keys
         stores = open_stores(
             url,
             settings.retention,
             concurrency=settings.engine.concurrency,
-            audit_keys=audit_keys(given.get_secret_value() if given else ""),
+            audit_keys=audit_keys(keys.get_secret_value() if keys else ""),
         )
         yield url, await stack.enter_async_context(stores)
 
 
-def beside(settings: Settings) -> Settings:
-    """These settings, on the Redis of the `bot serve` that runs here, if they name none."""
+def with_running_redis(settings: Settings) -> Settings:
+    """Return `settings` with the URL of the embedded Redis that `bot serve` runs, if they name none."""
     url = settings.redis_url or running_redis(settings.bot_data_dir / "redis")
     return settings.model_copy(update={"redis_url": url})
 
 
-MakeRunner = Callable[
-    [Conversation, Services, OpenSurface, MayDecide, MayAdminister, MayAsk], Runner
-]
-"""Of a place: its conversation, and what else it has for tools. Those are offered that have all they
-ask for."""
+@dataclass(frozen=True, slots=True)
+class Frontend:
+    """A place where people ask and read answers: a Slack workspace, a terminal, an evaluation case.
+
+    `services` are what it offers to tools besides `conversation`; a tool whose services are missing
+    is not offered. The three functions decide who may approve a call, who is an admin, and whether
+    the asker may still ask.
+    """
+
+    conversation: Conversation
+    open_surface: OpenSurface
+    may_decide: MayDecide
+    may_administer: MayAdminister
+    may_ask: MayAsk
+    services: Services
+
+
+MakeRunner = Callable[[Frontend], Runner]
 
 
 @asynccontextmanager
-async def runner(
+async def open_runner(
     settings: Settings,
     stores: Stores,
     conversation: Conversation,
@@ -94,180 +112,189 @@ async def runner(
     *,
     may_decide: MayDecide,
     may_administer: MayAdminister,
-    place: Services = MappingProxyType({}),
+    services: Services = MappingProxyType({}),
     **options: Any,
 ) -> AsyncGenerator[Runner]:
-    """The runner of a place that is no workspace; see `runners`."""
-    async with runners(settings, stores, **options) as make:
-        yield make(conversation, place, open_surface, may_decide, may_administer, _always)
+    """Open the one runner of a process without Slack; `options` are those of `runner_factory`."""
+    async with runner_factory(settings, stores, **options) as make_runner:
+        yield make_runner(
+            Frontend(conversation, open_surface, may_decide, may_administer, _may_ask, services)
+        )
 
 
-async def _always(_request: Request, _channel: ChannelSettings) -> bool:
-    """Whoever sits there may ask as long as they do."""
+async def _may_ask(_request: Request, _channel: ChannelSettings) -> bool:
+    """Return True: outside Slack nobody can lose access during a run."""
     return True
 
 
 @asynccontextmanager
-async def runners(
+async def runner_factory(
     settings: Settings,
     stores: Stores,
     *,
     stream: bool = True,
     dry_run: bool = False,
-    watches: Sequence[Observer] = (),
+    observers: Sequence[Observer] = (),
     draining: asyncio.Event | None = None,
 ) -> AsyncGenerator[MakeRunner]:
-    """Makes a runner for each place where runs are shown, looked on by `watches`. Runs are handed
-    back once `draining` is set. `MayDecide` says who may approve anything there,
-    `MayAdminister` who is an admin, `MayAsk` whose questions still count.
+    """Open the model client and the MCP servers. Yield a function that makes a runner per frontend.
 
-    Raises ConfigurationError when no model service is named.
+    `observers` see every surface and every model call. Runs are requeued once `draining` is set.
+
+    Raises ConfigurationError when a setting that runs need is missing or wrong.
     """
+    check_run_settings(settings)
     prices = PriceList(settings.model.window, settings.model.price)
-    check_work(settings)
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
+    estimates = CallEstimates(prices, settings.model.max_output_tokens)
+    draining = draining or asyncio.Event()
+    toolsets = ToolsetCache()
+    common = {**_common_services(settings, stores), Artifacts: artifacts, Memories: memories}
     await asyncio.to_thread(remove_left_behind)
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
-        sdk_client(_key(settings), settings.openai_base_url) as client,
+        sdk_client(_api_key(settings), settings.openai_base_url) as client,
     ):
-        model: Model = _service(settings, client, stream=stream)
-        for each in watches:
-            model = each.model(model, prices)
-        maker = _RunnerMaker(
-            *(settings, stores, model, prices, mcp, watches),
-            artifacts=artifacts,
-            memories=memories,
-            shared={**_shared(settings, stores), Artifacts: artifacts, Memories: memories},
-            draining=draining or asyncio.Event(),
-            toolset_cache=ToolsetCache(),
-            estimates=CallEstimates(prices, settings.model.max_output_tokens),
-            dry_run=dry_run,
-        )
-        yield maker.runner
+        model: Model = _responses_model(settings, client, stream=stream)
+        for observer in observers:
+            model = observer.model(model, prices)
+
+        def make_runner(frontend: Frontend) -> Runner:
+            """Return the runner of `frontend`, with everything that its runs are given."""
+            conversation, open_surface = frontend.conversation, frontend.open_surface
+            for observer in observers:
+                open_surface = observer.surfaces(open_surface)
+            services = {**common, **frontend.services, Conversation: conversation}
+            tools = tool_catalogue(settings).served_by({*services, ParentRun, Subagents})
+            deps = RunDeps(
+                stores=stores,
+                toolbox=Toolbox(tools, services, artifacts),
+                model=model,
+                models=(settings.openai_model, *settings.openai_fallback_models),
+                prices=prices,
+                estimates=estimates,
+                limits=settings.limits,
+                budgets=budget_policy(settings, stores),
+                hooks_for=partial(_hooks, settings, artifacts, conversation),
+                channels=Channels(settings.channels, stores.channels),
+                server_tools=mcp,
+                toolset_cache=toolsets,
+                memories_of=memories.known_to,
+                draining=draining,
+                policy=settings.access,
+                may_decide=frontend.may_decide,
+                may_administer=frontend.may_administer,
+                may_ask=frontend.may_ask,
+                mentioned_in=conversation.mentioned_in,
+                temperature=settings.model.temperature,
+                stateless=settings.model.stateless,
+                conversation=conversation,
+                images=settings.model.images,
+                dry_run=dry_run,
+            )
+            return Runner(deps, open_surface)
+
+        yield make_runner
 
 
-@dataclass(frozen=True, slots=True)
-class _RunnerMaker:
-    """What runners have in common, whatever their place."""
-
-    settings: Settings
-    stores: Stores
-    model: Model
-    prices: PriceList
-    server_tools: ServerTools
-    watches: Sequence[Observer]
-    artifacts: ThreadArtifacts
-    memories: ScopedMemories
-    shared: Services
-    toolset_cache: ToolsetCache
-    estimates: CallEstimates
-    draining: asyncio.Event
-    dry_run: bool
-
-    def runner(
-        self,
-        conversation: Conversation,
-        place: Services,
-        open_surface: OpenSurface,
-        may_decide: MayDecide,
-        may_administer: MayAdminister,
-        may_ask: MayAsk,
-    ) -> Runner:
-        for each in self.watches:
-            open_surface = each.surfaces(open_surface)
-        settings, stores = self.settings, self.stores
-        services = {**self.shared, **place, Conversation: conversation}
-        tools = offered(settings).served_by({*services, ParentRun, Subagents})
-        deps = RunDeps(
-            stores=stores,
-            toolbox=Toolbox(tools, services, self.artifacts),
-            model=self.model,
-            models=(settings.openai_model, *settings.openai_fallback_models),
-            prices=self.prices,
-            estimates=self.estimates,
-            limits=settings.limits,
-            budgets=budget_policy(settings, stores),
-            hooks_for=lambda request, asked, model: _hooks(
-                settings, model, self.artifacts, conversation, request, asked
-            ),
-            channels=Channels(settings.channels, stores.channels),
-            server_tools=self.server_tools,
-            toolset_cache=self.toolset_cache,
-            memories_of=self.memories.known_to,
-            draining=self.draining,
-            policy=settings.access,
-            may_decide=may_decide,
-            may_administer=may_administer,
-            may_ask=may_ask,
-            mentioned_in=conversation.mentioned_in,
-            temperature=settings.model.temperature,
-            stateless=settings.model.stateless,
-            conversation=conversation,
-            images=settings.model.images,
-            dry_run=self.dry_run,
-        )
-        return Runner(deps, open_surface)
+def _hooks(
+    settings: Settings,
+    artifacts: Artifacts,
+    conversation: Conversation,
+    request: Request,
+    model: Model,
+    policy: PolicyHooks,
+) -> HookChain:
+    """List all hooks of one run, in the order in which the loop calls them."""
+    hooks: list[Hooks] = [
+        # Vetoes calls while the bot is paused; first, so that nothing else acts on them then.
+        policy.spending,
+        # Adds what people write during the run to the next turn.
+        policy.steering,
+    ]
+    # Replaces references to attached images by the images.
+    if settings.model.images:
+        hooks.append(Images(conversation))
+    # Sends back a result that took too little work; before `Evaluation`, which costs a model call.
+    deeper = settings.limits.deeper if request.again is Again.DEEPER else 0
+    if effort := max(settings.limits.effort or 0, deeper):
+        hooks.append(Effort(effort))
+    # Has another model call judge the result, and sends it back or marks it partial.
+    if settings.model.evaluation != "off":
+        tries = 2 if settings.model.evaluation == "full" else 0
+        hooks.append(Evaluation(policy.steering.asked, model, settings.openai_model, tries=tries))
+    # Runs the operator's commands around tool calls.
+    commands = settings.hooks
+    if commands.before_tool or commands.after_tool:
+        hooks.append(Commands(commands.before_tool, commands.after_tool, artifacts))
+    hooks += [
+        # Records what the run has read, and forbids links that could leak it.
+        policy.egress,
+        # Asks people about calls; last, so that nobody is asked about a call that another hook vetoes.
+        policy.approval,
+    ]
+    return HookChain(tuple(hooks))
 
 
-def _shared(settings: Settings, stores: Stores) -> dict[type, object]:
-    """What tools have that is the same in every place."""
-    shared: dict[type, object] = {
+def _common_services(settings: Settings, stores: Stores) -> dict[type, object]:
+    """Return the services that tools have in every frontend."""
+    services: dict[type, object] = {
         Databases: SqlDatabases(settings.databases),
         Fetcher: WebFetcher(),
         Schedules: OwnSchedules(stores.schedules),
     }
     if settings.web_search:
-        shared[WebSearch] = web_search(settings, settings.web_search)
-    return shared
+        services[WebSearch] = web_search(settings, settings.web_search)
+    return services
 
 
 def response_deleter(settings: Settings, stores: Stores) -> ResponseDeleter:
-    """Return what deletes, at the configured model service, the responses that erases noted."""
+    """Return the deleter of stored responses at the model service, for erased conversations."""
     if not settings.has_model:
         return ResponseDeleter(stores.deletions, None)
-    client = partial(sdk_client, _key(settings), settings.openai_base_url)
+    client = partial(sdk_client, _api_key(settings), settings.openai_base_url)
     return ResponseDeleter(stores.deletions, client)
 
 
-def check_work(settings: Settings) -> None:
-    """Raise ConfigurationError when no run could work with these settings."""
+def check_run_settings(settings: Settings) -> None:
+    """Raise ConfigurationError when a setting that runs need is missing or wrong."""
     check_prices(settings)
-    check_tools(settings, partial(names_tools, settings))
-    _key(settings)
+    check_tools(settings, partial(is_tool_name, settings))
+    _api_key(settings)
     if settings.web_search:
         web_search(settings, settings.web_search)
 
 
-def _key(settings: Settings) -> str:
+def _api_key(settings: Settings) -> str:
     if settings.openai_base_url and not settings.openai_api_key:
-        return "none"  # a server of one's own may ask for none
+        return "none"  # the SDK needs one; a self-hosted server may not
     return secret(settings.openai_api_key, "OPENAI_API_KEY", NO_MODEL)
 
 
-def offered(settings: Settings) -> Catalogue:
-    """All tools, with those of the model service that are switched on."""
+def tool_catalogue(settings: Settings) -> Catalogue:
+    """Return all tools, with the hosted tools of the model service that are switched on."""
     return catalogue().with_hosted(settings.hosted.definitions())
 
 
-def names_tools(settings: Settings, allowed: str) -> bool:
-    """Whether a name, a group or a pattern fits any tool, or may fit one of an MCP server: what those
-    have is not known before they are asked."""
-    of_servers = (
-        each for name, each in settings.mcp_servers.items() if each.may_have(name, allowed)
+def is_tool_name(settings: Settings, allowed: str) -> bool:
+    """Return whether a name, group or pattern fits a tool, or may fit a tool of an MCP server.
+
+    The tools of an MCP server are not known before it is connected.
+    """
+    return tool_catalogue(settings).has(allowed) or any(
+        server.may_have(name, allowed) for name, server in settings.mcp_servers.items()
     )
-    return offered(settings).has(allowed) or any(of_servers)
 
 
 def web_search(settings: Settings, config: WebSearchConfig) -> WebSearch:
-    """Raises ConfigurationError when the provider needs a key and none is set."""
-    given = settings.web_search_api_key
+    """Return the search provider. Raises ConfigurationError when its key is missing."""
+    key = settings.web_search_api_key
     if config.needs_key:
-        secret(given, "WEB_SEARCH_API_KEY", f"{config.provider} searches for nobody without it")
-    return ProviderWebSearch(config, given.get_secret_value() if given else "")
+        secret(key, "WEB_SEARCH_API_KEY", f"{config.provider} searches for nobody without it")
+    return ProviderWebSearch(config, key.get_secret_value() if key else "")
 
 
-def _service(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> ResponsesModel:
+def _responses_model(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> ResponsesModel:
     return ResponsesModel(
         client,
         stream=stream,
@@ -278,28 +305,6 @@ def _service(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> Respon
 
 
 def budget_policy(settings: Settings, stores: Stores) -> BudgetPolicy:
-    """Who may spend how much."""
+    """Return the policy that says who may spend how much."""
     channels = Channels(settings.channels, stores.channels)
     return BudgetPolicy(settings.budgets, channels, stores.budgets, stores.pause)
-
-
-def _hooks(
-    settings: Settings,
-    model: Model,
-    artifacts: Artifacts,
-    conversation: Conversation,
-    request: Request,
-    asked: Callable[[], str],
-) -> HookChain:
-    """The policies of one run, in the order in which they judge a result."""
-    hooks: list[Hooks] = [Images(conversation)] if settings.model.images else []
-    deeper = settings.limits.deeper if request.again is Again.DEEPER else 0
-    if effort := max(settings.limits.effort or 0, deeper):
-        hooks.append(Effort(effort))
-    if settings.model.evaluation != "off":
-        tries = 2 if settings.model.evaluation == "full" else 0
-        hooks.append(Evaluation(asked, model, settings.openai_model, tries=tries))
-    around = settings.hooks
-    if around.before_tool or around.after_tool:
-        hooks.append(Commands(around.before_tool, around.after_tool, artifacts))
-    return HookChain(tuple(hooks))

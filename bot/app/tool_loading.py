@@ -1,4 +1,4 @@
-"""The tools there are: what the files of `tools/` make."""
+"""Tool discovery: the tools defined in the files of `tools/`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ from bot.toolkit.catalogue import Catalogue
 
 @cache
 def catalogue() -> Catalogue:
-    """All tools: whatever `@tool` made in the modules of `tools/`, and the agent's own. Raises
-    ToolDefinitionError, one line that names the file."""
+    """Return all tools: those of the modules in `tools/`, and the agent's own.
+
+    Raises ToolDefinitionError with one line that names the file.
+    """
     modules = [_module(each.name) for each in pkgutil.iter_modules(tools.__path__)]
-    made = (getattr(value, "tool", None) for module in modules for value in vars(module).values())
-    named = Catalogue.of(each for each in made if isinstance(each, Tool))
-    return named.with_own(dispatch_subagent.tool)
+    # `@tool` leaves the tool on the function that it decorates.
+    found = (getattr(value, "tool", None) for module in modules for value in vars(module).values())
+    in_files = Catalogue.of(each for each in found if isinstance(each, Tool))
+    return in_files.with_own(dispatch_subagent.tool)
 
 
 def _module(name: str) -> ModuleType:
+    """Import a module of `tools/`. Raises ToolDefinitionError that names its file and line."""
     file = f"tools/{name}.py"
     try:
         return importlib.import_module(f"tools.{name}")
@@ -33,7 +37,7 @@ def _module(name: str) -> ModuleType:
         raise ToolDefinitionError(f"{file}: {error}") from error
     except SyntaxError as error:
         raise ToolDefinitionError(f"{file}, line {error.lineno}: {error.msg}.") from error
-    except Exception as error:  # a mistake in the file, whatever it is
+    except Exception as error:  # any mistake in the file
         lines = [
             each.lineno
             for each in traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""What listens to people in the workspaces, and hands on what they ask."""
+"""Slack intake: receives events, commands and clicks of all workspaces, and queues their requests."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from bot.app.http_server import ProcessStatus
-from bot.app.oauth import ManyWorkspaces
-from bot.app.run_setup import budget_policy, names_tools, offered
+from bot.app.oauth import OAuthApp
+from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.background import alongside
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.observers import Submit
@@ -52,98 +52,102 @@ from bot.store import Stores
 
 
 @asynccontextmanager
-async def listening(
+async def slack_intake(
     settings: Settings,
     stores: Stores,
-    there: Workspaces,
+    workspaces: Workspaces,
     engine: Engine,
     process: ProcessStatus,
-    many: ManyWorkspaces | None,
+    oauth: OAuthApp | None,
 ) -> AsyncGenerator[None]:
-    """Events, commands and clicks are taken in for the length of the context, over Socket Mode or HTTP;
-    what was missed is looked for, and what was scheduled is asked."""
+    """Receive events, commands and clicks inside the context, over Socket Mode or HTTP.
+
+    Meanwhile, look for missed messages and submit scheduled questions.
+    """
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
         retries = await stack.enter_async_context(EventRetries.open())
         requests = Requests(stores, engine, process.metrics.request_repeated)
         submit: Submit = requests.submit
-        for each in process.watches:
-            submit = each.submits(submit)
+        for observer in process.observers:
+            submit = observer.submits(submit)
 
         def listener(slack: Slack) -> Listener:
             return _listener(settings, stores, slack, requests, submit, background, retries)
 
-        listeners = PerWorkspace(there, listener)
-        await stack.enter_async_context(_events_taken_in(settings, there, listeners, process, many))
-        await stack.enter_async_context(_missed_looked_for(settings, stores, there, listeners))
-        await stack.enter_async_context(_due_asked(stores, there, listeners))
+        listeners = PerWorkspace(workspaces, listener)
+        await stack.enter_async_context(
+            _receiving_events(settings, workspaces, listeners, process, oauth)
+        )
+        await stack.enter_async_context(_catching_up(settings, stores, workspaces, listeners))
+        await stack.enter_async_context(_running_schedules(stores, workspaces, listeners))
         yield
 
 
 @asynccontextmanager
-async def _events_taken_in(
+async def _receiving_events(
     settings: Settings,
-    there: Workspaces,
+    workspaces: Workspaces,
     listeners: PerWorkspace[Listener],
     process: ProcessStatus,
-    many: ManyWorkspaces | None,
+    oauth: OAuthApp | None,
 ) -> AsyncGenerator[None]:
     signing_secret = _signing_secret(settings)
-    on_uninstalled = many.uninstaller.uninstalled if many else None
+    on_uninstalled = oauth.uninstaller.uninstalled if oauth else None
     app = workspace_router(listeners, signing_secret=signing_secret, on_uninstalled=on_uninstalled)
     async with AsyncExitStack() as stack:
-        if many:
-            stack.enter_context(process.install_pages.served_by(many.flow))
+        if oauth:
+            stack.enter_context(process.install_pages.served_by(oauth.flow))
         if settings.slack_app_token:
             token = settings.slack_app_token.get_secret_value()
             client = DeadlineClient(deadline=20, base_url=settings.slack_api_url)
             sockets = await stack.enter_async_context(socket_mode(app, token, web_client=client))
             process.health.needs("slack", sockets.is_connected)
         else:
-            watch = SlackApiWatch(_asking_slack(settings, there))
+            watch = SlackApiWatch(_slack_probe(settings, workspaces))
             process.health.needs("slack", watch.answers)
             await stack.enter_async_context(alongside(watch.run(), name="Slack watch"))
             await stack.enter_async_context(process.slack_requests.taken_by(app, signing_secret))
         yield
 
 
-def _asking_slack(settings: Settings, there: Workspaces) -> Callable[[], Awaitable[object]]:
-    """Return a call that Slack answers if all is well, with the bot's token where there is only one."""
-    if isinstance(there, OneWorkspace):
-        return there.slack.clients.reads.auth_test
+def _slack_probe(settings: Settings, workspaces: Workspaces) -> Callable[[], Awaitable[object]]:
+    """Return a call that succeeds while Slack is reachable; with one workspace it checks the token, too."""
+    if isinstance(workspaces, OneWorkspace):
+        return workspaces.slack.clients.reads.auth_test
     return DeadlineClient(deadline=20, base_url=settings.slack_api_url).api_test
 
 
 @asynccontextmanager
-async def _missed_looked_for(
-    settings: Settings, stores: Stores, there: Workspaces, listeners: PerWorkspace[Listener]
+async def _catching_up(
+    settings: Settings, stores: Stores, workspaces: Workspaces, listeners: PerWorkspace[Listener]
 ) -> AsyncGenerator[None]:
     async def catch_up(team: str) -> None:
         if listener := await listeners.of(team):
-            await _catching_up(settings, stores, listener).run()
+            await _catch_up(settings, stores, listener).run()
 
     if not settings.catch_up.every_minutes:
         yield
         return
-    async with alongside(run_in_each(there.teams, catch_up), name="catching up"):
+    async with alongside(run_in_each(workspaces.teams, catch_up), name="catching up"):
         yield
 
 
 @asynccontextmanager
-async def _due_asked(
-    stores: Stores, there: Workspaces, listeners: PerWorkspace[Listener]
+async def _running_schedules(
+    stores: Stores, workspaces: Workspaces, listeners: PerWorkspace[Listener]
 ) -> AsyncGenerator[None]:
-    async def ask_what_is_due(team: str) -> None:
+    async def submit_due(team: str) -> None:
         if listener := await listeners.of(team):
             clients, asking = listener.slack.clients, listener.asking
             await DueSchedules(team, stores.schedules, stores.pause, asking, clients).run()
 
-    async with alongside(run_in_each(there.teams, ask_what_is_due), name="schedules"):
+    async with alongside(run_in_each(workspaces.teams, submit_due), name="schedules"):
         yield
 
 
 def check_signing(settings: Settings) -> None:
-    """Raise ConfigurationError where events come over HTTP and nobody could tell whose they are."""
+    """Raise ConfigurationError when events come over HTTP and their signatures cannot be checked."""
     if not settings.slack_app_token:
         why = "without SLACK_APP_TOKEN events come over HTTP and must be signed"
         secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", why)
@@ -154,7 +158,7 @@ def _signing_secret(settings: Settings) -> str:
     return signing.get_secret_value() if signing else ""
 
 
-def _catching_up(settings: Settings, stores: Stores, listener: Listener) -> CatchUp:
+def _catch_up(settings: Settings, stores: Stores, listener: Listener) -> CatchUp:
     async def is_known(team: str, channel: str, ts: str) -> bool:
         taken = await stores.mailbox.was_taken(team, channel, ts)
         return taken or await stores.threads.was_noticed(team, channel, ts)
@@ -213,12 +217,18 @@ def _listener(
         stopping=stopping,
         keep_feedback=stores.feedback,
         deciding=ApprovalDecisions(
-            *(slack.identity.team, slack.people, requests.asked, requests.decide),
+            slack.identity.team,
+            slack.people,
+            requests.asked,
+            requests.decide,
             record=stores.audit.append,
         ),
         home_tab=home_tab,
         answers=AnswerSharing(
-            *(slack.identity, slack.clients, asking, requests.answered),
+            slack.identity,
+            slack.clients,
+            asking,
+            requests.answered,
             find_artifact=ThreadArtifacts(stores.artifacts).of,
             alone=stores.sharing,
             switch=stores.pause,
@@ -233,15 +243,15 @@ def _home_tab(
 ) -> HomeTab:
     budgets = budget_policy(settings, stores)
     schedules = WorkspaceSchedules(gate.team, stores.schedules, slack.clients)
-    tools = offered(settings)
+    catalogue = tool_catalogue(settings)
     admin = Admin(
         gate,
         one_of_many=settings.slack_client_id is not None,
         budgets=budgets,
         servers=McpServers(settings.mcp_servers, stores.mcp),
         schedules=schedules,
-        tools=Counter(each.group for each in tools.tools),
-        is_tool=partial(names_tools, settings),
+        tools=Counter(tool.group for tool in catalogue.tools),
+        is_tool=partial(is_tool_name, settings),
         is_priced=not unpriced_models(settings),
         limits=settings.limits,
         record=stores.audit.append,

@@ -16,7 +16,12 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 from urllib.parse import urlsplit
 
-from bot.app.run_setup import beside, budget_policy, redis_and_stores, response_deleter
+from bot.app.run_setup import (
+    budget_policy,
+    redis_and_stores,
+    response_deleter,
+    with_running_redis,
+)
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
@@ -132,7 +137,7 @@ async def pause(settings: Settings) -> str:
     await _record(settings, "paused")
     async with _policy(settings) as policy:
         await policy.switch.set(Pause(by="", name=OPERATOR, at=datetime.now(UTC)))
-    idle = beside(settings).redis_url is None
+    idle = with_running_redis(settings).redis_url is None
     return where(settings) + (", where no bot runs at the moment" if idle else "")
 
 
@@ -345,7 +350,7 @@ def _redis(
             f"No bot keeps anything in {settings.bot_data_dir.absolute()}: do this in the folder "
             "of your `bot serve`, or set its REDIS_URL or BOT_DATA_DIR; `bot dev` prints the latter."
         )
-    return redis_and_stores(beside(settings), data_dir=data_dir if there else None)
+    return redis_and_stores(with_running_redis(settings), data_dir=data_dir if there else None)
 
 
 def where(settings: Settings) -> str:

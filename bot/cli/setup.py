@@ -78,9 +78,9 @@ def encryption_key() -> None:
 
 def tools() -> None:
     """List the tools, and what a first request carries of them."""
-    from bot.app.run_setup import offered
+    from bot.app.run_setup import tool_catalogue
 
-    print_lines(_tool_lines(offered(configured())))
+    print_lines(_tool_lines(tool_catalogue(configured())))
 
 
 def mcp(

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bot.app.run_setup import redis_and_stores, runner
+from bot.app.run_setup import open_runner, redis_and_stores
 from bot.cli.console import ConsoleConversation, anybody, console_surface
 from bot.core.answers import GIVEN, Answer, stored_name
 from bot.core.ending import end_soon, ending_signals
@@ -37,19 +37,22 @@ async def ask_once(
     conversation = ConsoleConversation.with_files(files, Path.cwd())
     surface = console_surface(as_json=as_json, stream=stream)
     async with (
-        telemetry(settings.otel_exporter_otlp_endpoint) as watches,
+        telemetry(settings.otel_exporter_otlp_endpoint) as observers,
         redis_and_stores(settings, data_dir=None) as (_, stores),
-        runner(
-            *(settings, stores, conversation, surface),
+        open_runner(
+            settings,
+            stores,
+            conversation,
+            surface,
             stream=stream,
             dry_run=dry_run,
-            watches=watches,
+            observers=observers,
             may_decide=anybody,
             may_administer=anybody,
-        ) as works,
+        ) as runner,
         stores.signals.listening(),
     ):
-        return await _answered(_request(question, conversation, schema), works, stores)
+        return await _answered(_request(question, conversation, schema), runner, stores)
 
 
 def _request(
@@ -71,7 +74,7 @@ def _request(
     )
 
 
-async def _answered(request: Request, works: Runner, stores: Stores) -> Outcome:
+async def _answered(request: Request, runner: Runner, stores: Stores) -> Outcome:
     loop, own = asyncio.get_running_loop(), asyncio.current_task()
     stopping: list[asyncio.Task[Any]] = []
 
@@ -86,7 +89,7 @@ async def _answered(request: Request, works: Runner, stores: Stores) -> Outcome:
     await stores.mailbox.submit(request, event_id=request.id)  # only what waits can be stopped
     for each in ending_signals():
         loop.add_signal_handler(each, interrupted)
-    outcome = await works.answer(request)
+    outcome = await runner.answer(request)
     await asyncio.gather(*stopping)
     return outcome
 

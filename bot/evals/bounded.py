@@ -1,4 +1,4 @@
-"""Ends a run after the first turn in which a tool ran: enough to see what a model chooses."""
+"""Stop of a run after its first tools: enough to see which tools a model chooses, and cheap."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from bot.core.outcome import StopReason
 from bot.toolkit.tool import Tool, ToolResult
 
 
-class Bounded(Hooks):
-    """For one run."""
+class StopAfterFirstTools(Hooks):
+    """A hook of one run that stops it after the first turn in which a tool ran."""
 
     def __init__(self) -> None:
         self._ran = False

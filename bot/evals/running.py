@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.agent.hooks.chain import HookChain
-from bot.app.run_setup import redis_and_stores, runner
+from bot.app.run_setup import open_runner, redis_and_stores
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ConfigurationError
@@ -20,7 +20,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.core.text.result_markdown import result_text
-from bot.evals.bounded import Bounded
+from bot.evals.bounded import StopAfterFirstTools
 from bot.evals.canvases import CaseCanvases
 from bot.evals.cases import Case
 from bot.evals.conversation import CaseConversation
@@ -29,6 +29,7 @@ from bot.evals.results import CaseResult, Evaluation
 from bot.evals.web import CaseWebSearch
 from bot.model import Model
 from bot.runs.policy.budgets import Budgets
+from bot.runs.run_deps import PolicyHooks
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface, PostedMessages
 from bot.services.databases import DatabaseConfig
@@ -72,20 +73,20 @@ async def evaluate(
 
 async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
     conversation, watch = CaseConversation.of(case), _Watch()
-    async with runner(
+    async with open_runner(
         _configured(settings, case),
         stores,
         conversation,
         watch.opens(),
         dry_run=True,
-        place=_place(case),
+        services=_services(case),
         may_decide=_nobody,
         may_administer=_nobody,
-    ) as works:
+    ) as runner:
         *before, last = _requests(case, conversation)
         for request in before:
-            await works.answer(request)
-        outcome = await (_bounded(works) if case.bounded else works).answer(last)
+            await runner.answer(request)
+        outcome = await (_bounded(runner) if case.bounded else runner).answer(last)
     return CaseResult(
         case=case.name,
         reasons=tuple(reasons(case, outcome, watch.used, watch.begun)),
@@ -132,18 +133,20 @@ def _configured(settings: Settings, case: Case) -> Settings:
     return settings.model_copy(update={"limits": limits, "databases": databases})
 
 
-def _bounded(works: Runner) -> Runner:
-    def hooks(request: Request, asked: Callable[[], str], model: Model) -> HookChain:
-        chain = works.deps.hooks_for(request, asked, model)
-        return HookChain((Bounded(), *chain.hooks))
+def _bounded(runner: Runner) -> Runner:
+    """Return `runner` with runs that end after the first turn in which a tool ran."""
 
-    return works.with_deps(hooks_for=hooks)
+    def hooks(request: Request, model: Model, policy: PolicyHooks) -> HookChain:
+        chain = runner.deps.hooks_for(request, model, policy)
+        return HookChain((*chain.hooks, StopAfterFirstTools()))
+
+    return runner.with_deps(hooks_for=hooks)
 
 
-def _place(case: Case) -> Services:
-    """What tools have in a case beside its conversation."""
-    place: dict[type, object] = {Canvases: CaseCanvases(case.canvases)} if case.canvases else {}
-    return place | ({WebSearch: CaseWebSearch(case.web)} if case.web else {})
+def _services(case: Case) -> Services:
+    """Return what the case offers to tools besides its conversation."""
+    canvases: dict[type, object] = {Canvases: CaseCanvases(case.canvases)} if case.canvases else {}
+    return canvases | ({WebSearch: CaseWebSearch(case.web)} if case.web else {})
 
 
 async def _nobody(_user: str) -> bool:

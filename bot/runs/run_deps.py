@@ -51,9 +51,18 @@ class ServerTools(Protocol):
         """Return the names of servers whose tools had to be left out."""
 
 
-HooksFor = Callable[[Request, Callable[[], str], Model], HookChain]
-"""Builds the hooks of one run from its request, a function that returns the text of all messages that
-it answers, and its model."""
+@dataclass(frozen=True, slots=True)
+class PolicyHooks:
+    """The hooks that every run has, each made for the one run."""
+
+    spending: Spending
+    steering: Steering
+    egress: EgressGuard
+    approval: ApprovalHook
+
+
+HooksFor = Callable[[Request, Model, PolicyHooks], HookChain]
+"""Returns all hooks of one run, in order; those that call a model call the one given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +164,6 @@ class RunDeps:
         """Return the dependencies of the loop for one run, with the channel's settings applied."""
         request = context.request
         model = spending.model(self.model)
-        hooks = self.hooks_for(request, steering.asked, model)
         egress = EgressGuard(steering.requests, self.policy, lambda: self.loader.history(request))
         approval = ApprovalHook(
             request,
@@ -186,7 +194,7 @@ class RunDeps:
             instructions=prompts.instructions(
                 channel_settings.instructions, self.server_tools.missing(channel_settings.tools)
             ),
-            hooks=replace(hooks, hooks=(spending, steering, *hooks.hooks, egress, approval)),
+            hooks=self.hooks_for(request, model, PolicyHooks(spending, steering, egress, approval)),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )

@@ -16,7 +16,7 @@ from bot.agent.events import Event
 from bot.agent.interrupt import Interrupt
 from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
-from bot.app.run_setup import runner
+from bot.app.run_setup import open_runner
 from bot.cli.console import anybody
 from bot.core.answers import Answer
 from bot.core.approvals import Approval, ApprovalRecord, Decision
@@ -141,7 +141,7 @@ async def composed(
         embedded_redis(None) as redis,
         open_stores(redis, concurrency=AT_ONCE) as stores,
         stores.signals.listening(),
-        runner(
+        open_runner(
             settings,
             stores,
             MemoryConversation(),

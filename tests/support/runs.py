@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.agent.events import Event
-from bot.app.run_setup import runner
+from bot.app.run_setup import open_runner
 from bot.cli.console import anybody
 from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.outcome import Outcome
@@ -132,8 +132,11 @@ async def bot_on(
     )
     async with (
         stores.signals.listening(),
-        runner(
-            *(configured, stores, conversation, board.opens()),
+        open_runner(
+            configured,
+            stores,
+            conversation,
+            board.opens(),
             dry_run=dry_run,
             may_decide=anybody,
             may_administer=anybody,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.app.run_setup import beside
+from bot.app.run_setup import with_running_redis
 from bot.ops.doctor.collector import examine_collector
 from bot.ops.doctor.databases import examine_databases
 from bot.ops.doctor.encryption import examine_encryption
@@ -29,12 +29,12 @@ async def examine(settings: Settings) -> list[Finding]:
     parts = await asyncio.gather(
         examine_slack(settings),
         examine_redis(settings),
-        examine_refused(beside(settings)),
-        examine_pause(beside(settings)),
-        examine_encryption(beside(settings)),
+        examine_refused(with_running_redis(settings)),
+        examine_pause(with_running_redis(settings)),
+        examine_encryption(with_running_redis(settings)),
         examine_model(settings),
         examine_databases(settings),
-        examine_mcp(beside(settings)),
+        examine_mcp(with_running_redis(settings)),
         examine_web_search(settings),
         examine_collector(settings),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.app.oauth import kept_installs
+from bot.app.oauth import install_store
 from bot.core.audit import audit_keys
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.ops.doctor.findings import SECONDS, Finding, ok, warning
@@ -28,7 +28,7 @@ async def examine_encryption(settings: Settings) -> list[Finding]:
         ):
             on_old = {"audit logs": await stores.audit.on_old_keys()}
             if settings.slack_client_id:
-                on_old["installations"] = await kept_installs(settings, stores).on_old_keys()
+                on_old["installations"] = await install_store(settings, stores).on_old_keys()
     except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
         return []
     if len(keys) == 1 and not any(on_old.values()):

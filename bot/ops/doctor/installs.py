@@ -6,7 +6,7 @@ import asyncio
 
 from slack_sdk.errors import SlackApiError
 
-from bot.app.oauth import encryption, kept_installs
+from bot.app.oauth import install_store, token_box
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.ops.doctor.findings import SECONDS, Finding, ok, problem, warning
 from bot.settings import Settings
@@ -32,7 +32,7 @@ async def examine_installs(settings: Settings) -> list[Finding]:
         return missing
     try:
         async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
-            return await _each(settings, kept_installs(settings, stores))
+            return await _each(settings, install_store(settings, stores))
     except (StoreUnavailable, TimeoutError):
         return []  # the check of Redis says so
 
@@ -42,7 +42,7 @@ def _missing(settings: Settings) -> list[Finding]:
     if settings.slack_client_secret is None:
         found.append(problem(_SECRET, "is not set", "it is on the app's Basic Information page"))
     try:
-        encryption(settings)
+        token_box(settings)
     except ConfigurationError as error:
         found.append(problem(_KEYS, str(error), "correct it in the environment or .env"))
     if settings.redis_url is None:

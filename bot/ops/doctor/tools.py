@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from bot.app.run_setup import names_tools
+from bot.app.run_setup import is_tool_name
 from bot.app.tool_loading import catalogue
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.ops.doctor.findings import Finding, ok, problem
@@ -16,7 +16,7 @@ def examine_tools(settings: Settings) -> list[Finding]:
     """Calls none of them."""
     try:
         made = ok("tools", f"{len(catalogue().tools)} are there")
-        check_tools(settings, partial(names_tools, settings))
+        check_tools(settings, partial(is_tool_name, settings))
     except ToolDefinitionError as error:
         return [problem("tools", str(error), "correct the file, or take it out")]
     except ConfigurationError as error:
