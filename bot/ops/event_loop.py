@@ -1,4 +1,4 @@
-"""Whether the event loop keeps up: everything here waits when something holds it."""
+"""Watchdog of the event loop: when something blocks the loop, the whole process waits."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ log = logging.getLogger(__name__)
 
 
 class EventLoopWatchdog:
-    """Looks every so many seconds how late the loop is, tells `observe` (seconds), and logs what is
-    `late` or more: then Slack may not be told in time that an event was taken in, and a lease that
-    is not renewed ends."""
+    """Measures the lag of the event loop, in seconds, and reports it to `observe`.
+
+    It measures `every` seconds, and logs a lag of `late` seconds or more: then events may not be
+    acknowledged to Slack in time, and leases may expire before they are renewed.
+    """
 
     def __init__(
         self, observe: Callable[[float], None], *, every: float = 0.5, late: float = 1.0
@@ -23,7 +25,7 @@ class EventLoopWatchdog:
         self._lag = 0.0
 
     async def keeps_up(self) -> bool:
-        """Whether it was not late when last looked at."""
+        """Return whether the last measured lag was small."""
         return self._lag < self._late
 
     async def run(self) -> None:
@@ -35,4 +37,4 @@ class EventLoopWatchdog:
             self._lag = max(0.0, clock() - due)
             self._observe(self._lag)
             if not await self.keeps_up():
-                log.warning("The event loop was held for %.1f s", self._lag)
+                log.warning("the event loop was blocked for %.1f s", self._lag)

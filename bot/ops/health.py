@@ -1,4 +1,4 @@
-"""What the process says of itself over HTTP: /healthz, /readyz and /metrics."""
+"""HTTP endpoints for operators: /healthz, /readyz and /metrics."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from aiohttp import web
 
 from bot.core.errors import ConfigurationError
 
-CHECK_SECONDS = 2.0  # hosts give a probe a second or a few
+CHECK_SECONDS = 2.0  # hosts wait one to a few seconds for a probe
 
 Check = Callable[[], Awaitable[bool]]
-"""Whether one thing that work needs is there."""
+"""Returns whether a service that the process needs is available."""
 
-Figures = Callable[[], Awaitable[bytes]]
-"""All metrics in Prometheus's text format."""
+MetricsText = Callable[[], Awaitable[bytes]]
+"""Returns all metrics in Prometheus's text format."""
 
 
 class Health:
-    """Ready while it serves and everything it needs is there."""
+    """The readiness of the process: it is serving, and everything it needs is available."""
 
     def __init__(self) -> None:
         self._serving = False
         self._needs: dict[str, Check] = {}
 
     def needs(self, name: str, check: Check) -> None:
-        """Not ready from now on while `check` says no, or says nothing within two seconds."""
+        """Make readiness depend on `check`, which must return True within two seconds."""
         self._needs[name] = check
 
     @contextmanager
     def serving(self) -> Generator[None]:
-        """Ready in the body only: not while starting, nor while draining."""
+        """Be ready only inside the context: neither while starting nor while draining."""
         self._serving = True
         try:
             yield
@@ -41,7 +41,7 @@ class Health:
             self._serving = False
 
     async def report(self) -> dict[str, bool]:
-        """Everything that readiness hangs on."""
+        """Return each condition of readiness by name."""
         names = list(self._needs)
         found = await asyncio.gather(*(self._holds(self._needs[name]) for name in names))
         return {"serving": self._serving, **dict(zip(names, found, strict=True))}
@@ -55,7 +55,7 @@ class Health:
 
 
 def health_routes(health: Health) -> list[web.RouteDef]:
-    """Alive: the event loop answers; to be restarted otherwise. Ready: may be sent work."""
+    """Return /healthz (alive: the event loop answers) and /readyz (ready: send it work)."""
 
     async def alive(_: web.Request) -> web.Response:
         return web.json_response({"alive": True})
@@ -68,11 +68,11 @@ def health_routes(health: Health) -> list[web.RouteDef]:
     return [web.get("/healthz", alive), web.get("/readyz", ready)]
 
 
-def metrics_route(figures: Figures) -> web.RouteDef:
-    """For Prometheus to scrape."""
+def metrics_route(metrics_text: MetricsText) -> web.RouteDef:
+    """Return /metrics, for Prometheus to scrape."""
 
     async def metrics(_: web.Request) -> web.Response:
-        return web.Response(body=await figures(), content_type="text/plain", charset="utf-8")
+        return web.Response(body=await metrics_text(), content_type="text/plain", charset="utf-8")
 
     return web.get("/metrics", metrics)
 
@@ -85,9 +85,9 @@ async def http_server(
     host: str = "0.0.0.0",  # noqa: S104 - a host's router, and Prometheus, must reach it
     max_body: int = 1024**2,
 ) -> AsyncGenerator[int]:
-    """Serve until left; requests under way are answered first. Yields the port in use.
+    """Serve inside the context; answer open requests before leaving. Yield the port in use.
 
-    Raises ConfigurationError when the port cannot be had.
+    Raises ConfigurationError when the port cannot be used.
     """
     app = web.Application(client_max_size=max_body)
     app.router.add_routes(routes)

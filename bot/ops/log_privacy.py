@@ -1,8 +1,8 @@
-"""What a log line says of errors and values that may quote people, while logs hold no people's words.
+"""Privacy of logs: errors and values without anything that people wrote.
 
-An error's text is rarely written by whoever raises it alone: `int()` quotes what it could not read,
-pydantic the input, services the request. So a text is shown only of errors whose words are known to
-be the bot's, the operating system's or Redis's own; of all others, the type and codes are.
+The text of an error often quotes its input: `int()` quotes the text that it could not read, pydantic
+the value, services the request. So logs show the text of errors only when the bot, the operating
+system or Redis wrote it, and the type and codes of all other errors.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _DURING = "During handling of the above exception, another exception occurred:"
 
 
 def error_text(error: BaseException) -> str:
-    """Return one line about `error` that quotes nobody; "" when only its type can be named."""
+    """Return one line about `error` that quotes nobody; "" when only its type is safe."""
     for kind, text in _TEXTS:
         if isinstance(error, kind):
             return " ".join(text(error).split())
@@ -58,8 +58,10 @@ def trace(error: BaseException) -> str:
 
 
 def shown(value: object) -> object:
-    """Return `value` as a log line may have it: texts and numbers as they are, of errors the text or
-    the type, of everything else the type."""
+    """Return `value` as a log line may show it.
+
+    Texts and numbers are unchanged; errors become their safe text or type, other objects their type.
+    """
     if isinstance(value, BaseException):
         return error_text(value) or type(value).__name__
     if value is None or isinstance(value, _PLAIN):
@@ -84,16 +86,16 @@ def _trace(error: BaseException, seen: set[int]) -> Iterator[str]:
                 yield from (f"    {line}" for line in _trace(each, seen))
 
 
-def _of_slack(error: SlackApiError) -> str:
+def _slack_text(error: SlackApiError) -> str:
     code = error_code(error)
     return code if _CODE.fullmatch(code) else ""
 
 
-def _of_model(error: ModelError) -> str:
+def _model_text(error: ModelError) -> str:
     return f"{error.kind} ({error.detail})" if error.detail else str(error.kind)
 
 
-def _of_service(error: openai.APIError) -> str:
+def _service_text(error: openai.APIError) -> str:
     if isinstance(error, openai.APIConnectionError):
         cause = error_line(error.__cause__) if error.__cause__ else "no connection"
         return f"{error.request.url.host}: {cause}"
@@ -102,38 +104,38 @@ def _of_service(error: openai.APIError) -> str:
     return f"{status} {code}"
 
 
-def _of_validation(error: ValidationError) -> str:
+def _validation_text(error: ValidationError) -> str:
     kinds = sorted({each["type"] for each in error.errors(include_input=False, include_url=False)})
     return f"{error.title}: {', '.join(kinds)}"
 
 
-def _of_system(error: OSError) -> str:
+def _system_text(error: OSError) -> str:
     return str(error.strerror or "")
 
 
-def _of_redis(error: RedisError) -> str:
-    """Return Redis's words, except where its script or a command quotes what it was given."""
+def _redis_text(error: RedisError) -> str:
+    """Return Redis's text, unless it may quote the arguments of a script or command."""
     text = str(error)
-    quotes = isinstance(error, ResponseError) and not re.match(r"[A-Z]{3,} ", text)
-    return "" if quotes and type(error) is ResponseError else text
+    may_quote = isinstance(error, ResponseError) and not re.match(r"[A-Z]{3,} ", text)
+    return "" if may_quote and type(error) is ResponseError else text
 
 
 _OWN = (ConfigurationError, MalformedPayload, SlackUnavailable, StoreError, ToolDefinitionError)
-"""Written for operators, about keys, ids and types."""
+"""Errors of ours whose text is for operators: about keys, ids and types."""
 
 _TEXTS: tuple[tuple[type[Any] | tuple[type[Any], ...], Callable[[Any], str]], ...] = (
-    (SlackApiError, _of_slack),
-    (SlackTokenRotationError, lambda error: _of_slack(error.api_error)),
-    (ModelError, _of_model),
-    (openai.APIError, _of_service),
+    (SlackApiError, _slack_text),
+    (SlackTokenRotationError, lambda error: _slack_text(error.api_error)),
+    (ModelError, _model_text),
+    (openai.APIError, _service_text),
     (aiohttp.ClientResponseError, lambda error: str(error.status)),
-    (ValidationError, _of_validation),
+    (ValidationError, _validation_text),
     (json.JSONDecodeError, lambda error: f"at character {error.pos}"),
     (NotPermitted, lambda error: str(error.reason)),
-    (RedisError, _of_redis),
-    (OSError, _of_system),
+    (RedisError, _redis_text),
+    (OSError, _system_text),
     (_OWN, str),
 )
-"""Errors of which more can be said than their type; the first that fits counts."""
+"""Errors with a safe text, and the function that returns it; the first match counts."""
 
 _PLAIN = (str, int, float, enum.Enum, datetime.date, datetime.timedelta)

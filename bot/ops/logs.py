@@ -1,11 +1,12 @@
-"""How the process logs: lines for people, with the ids at their end, or JSON with them as fields.
-A service that cannot be reached or refuses is one line; only what is a bug of ours has its trace.
+"""Logging of the process: lines for people with ids at the end, or JSON with ids as fields.
 
-While logs hold no people's words (BOT_LOG_WORDS), handlers show values and errors as `bot.ops.log_privacy`
-has them, and what libraries wrote themselves not at all, unless they are known to quote nobody.
+A service that is unreachable or refuses a call is one line; only our own bugs have a traceback.
 
-What is logged in a run carries `request_id`, `run_id` and `thread_key`, whoever logs it, and
-`trace_id` and `span_id` where there is telemetry.
+Unless BOT_LOG_WORDS is set, handlers show values and errors as `bot.ops.log_privacy` allows, and hide
+the messages of libraries that may quote people.
+
+Every record of a run carries `request_id`, `run_id` and `thread_key`, and with telemetry `trace_id` and
+`span_id`.
 """
 
 from __future__ import annotations
@@ -38,31 +39,30 @@ Format = Literal["text", "json"]
 
 _QUIET = {
     **dict.fromkeys(("httpx2", "httpcore2", "slack_sdk", "aiohttp.access"), "WARNING"),
-    "openai": "WARNING",  # says that it tries again, and not why
-    "docket": "ERROR",  # says each second that Redis is gone; the listener to stop signals says it once
-    "mcp": "CRITICAL",  # traces of what servers send; our own connection says what went wrong
-    "slack_bolt": "ERROR",  # warns at each start of settings that are as they should be
+    "openai": "WARNING",  # logs that it retries, but not why
+    "docket": "ERROR",  # logs every second that Redis is gone; our listener for stop signals logs it once
+    "mcp": "CRITICAL",  # tracebacks of server messages; our own connection logs the failure
+    "slack_bolt": "ERROR",  # warns at each start about settings that are intended
 }
-"""From where on libraries are of use to an operator; slack_sdk's INFO would even hold text and
+"""The level from which a library's logs help an operator; slack_sdk's INFO even logs texts and
 tickets."""
 
 _EXPECTED = (
     *(SlackApiError, SlackUnavailable, StoreUnavailable, ModelError, RedisGone, RedisSilent),
     *TRANSPORT_ERRORS,
 )
-"""Trouble of others, that comes and goes."""
+"""Temporary failures of other services: logged in one line."""
 
 _QUOTES_NOBODY = ("bot", "tools", "docket", "opentelemetry")
-"""Loggers whose texts hold no people's words, once the values in them are shown as ours are; authors
-of tools are asked to write theirs so."""
+"""Loggers whose messages quote nobody apart from their arguments; tool authors are asked for this."""
 
-_OF_ASYNCIO = (
+_ASYNCIO_MESSAGES = (
     *("Task exception was never retrieved", "Future exception was never retrieved"),
     *("Task was destroyed but it is pending", "unhandled exception during asyncio.run() shutdown"),
     *("Unclosed client session", "Unclosed connector", "Exception in callback", "Executing"),
     *("Fatal error", "socket.send() raised exception"),
 )
-"""How asyncio's lines begin; what follows shows arguments and results."""
+"""Beginnings of asyncio's messages; the rest shows arguments and results."""
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
@@ -73,7 +73,7 @@ _IDS = (
 
 
 class Handler(logging.StreamHandler[TextIO]):
-    """Writes to stderr, without the secrets that an error or a library may have named."""
+    """A handler that writes to stderr and removes secrets that errors or libraries may quote."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -81,7 +81,7 @@ class Handler(logging.StreamHandler[TextIO]):
 
 
 class FileHandler(logging.handlers.WatchedFileHandler):
-    """Does the same into a file, which may be rotated meanwhile."""
+    """The same handler for a file, which may be rotated while the process runs."""
 
     @override
     def format(self, record: logging.LogRecord) -> str:
@@ -89,23 +89,25 @@ class FileHandler(logging.handlers.WatchedFileHandler):
 
 
 def _prepared(record: logging.LogRecord) -> logging.LogRecord:
-    """Return a copy of `record` as it is written: expected trouble in one line, and without people's
-    words unless logs may hold them."""
+    """Return a copy of `record` as it is written.
+
+    An expected failure is one line. People's words are removed unless logs may hold them.
+    """
     prepared = copy.copy(record)
-    prepared.exc_text = None  # another handler's formatter may have left its own
+    prepared.exc_text = None  # may hold the text of another handler's formatter
     if not holds_words():
         _unquote(prepared)
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, _EXPECTED):
-        said, why = prepared.getMessage(), _why(error)
+        message, why = prepared.getMessage(), _why(error)
         line = f"{type(error).__name__}: {why}" if why else type(error).__name__
-        prepared.msg = said if why and why in said else f"{said}: {line}"
+        prepared.msg = message if why and why in message else f"{message}: {line}"
         prepared.args, prepared.exc_info = (), None
     return prepared
 
 
 def _why(error: BaseException) -> str:
-    """Return in one line what is known; of Slack's answers the code."""
+    """Return the cause in one line; for errors of Slack's API, their code."""
     if not holds_words():
         return log_privacy.error_text(error)
     code = error_code(error) if isinstance(error, SlackApiError) else ""
@@ -113,7 +115,7 @@ def _why(error: BaseException) -> str:
 
 
 def _unquote(record: logging.LogRecord) -> None:
-    """Take out of `record` what may quote people."""
+    """Remove everything from `record` that may quote people."""
     extras = {name: value for name, value in vars(record).items() if name not in _STANDARD}
     if record.name.split(".")[0] not in _QUOTES_NOBODY:
         record.msg, record.args = _place(record), ()
@@ -129,16 +131,16 @@ def _unquote(record: logging.LogRecord) -> None:
 
 
 def _place(record: logging.LogRecord) -> str:
-    """Say where a library logged something, and of asyncio's troubles which it was."""
+    """Return where a library logged something, and for asyncio which kind of message."""
     place = f"{record.filename}:{record.lineno}"
     if record.name == "asyncio":
-        known = (each for each in _OF_ASYNCIO if str(record.msg).startswith(each))
+        known = (each for each in _ASYNCIO_MESSAGES if str(record.msg).startswith(each))
         return f"asyncio: {next(known, 'something')} ({place})"
     return f"{record.name} logged something at {place}; BOT_LOG_WORDS=true shows it"
 
 
 class _Ids(logging.Filter):
-    """Adds the ids of the request that is being worked for; lets everything pass."""
+    """A filter that adds the ids of the current request to each record and drops none."""
 
     @override
     def filter(self, record: logging.LogRecord) -> bool:
@@ -151,11 +153,10 @@ class _Ids(logging.Filter):
 
 
 class Lines(logging.Formatter):
-    """A line for people, with those ids at its end that it does not name. The lines of a run begin
-    with its id.
+    """A formatter of lines for people; ids that a line does not name follow at its end.
 
-    Whoever wrote the words, a server or an error, they stay in their line: what would begin another,
-    move the cursor or hide is escaped, and traces are indented.
+    A record never leaves its line: characters that would start a new line, move the cursor or hide
+    text are escaped, and tracebacks are indented.
     """
 
     @override
@@ -181,7 +182,7 @@ def _indented(trace: str) -> str:
 
 
 class Json(JsonFormatter):
-    """A JSON object in one line, which holds nothing that a terminal would act on."""
+    """A formatter of one JSON object per line, without control characters for a terminal."""
 
     @override
     def formatException(self, ei: Any) -> str:
@@ -197,9 +198,11 @@ def _json_escape(character: str) -> str:
 
 
 def configure(form: Format, *, words: bool = False, file: Path | None = None) -> None:
-    """Log to stderr from INFO on, libraries as they are of use; with `words` also what people,
-    models and tools wrote. A `file` gets the same in the other form. Raises
-    ConfigurationError when it cannot be written."""
+    """Log to stderr from level INFO, and to `file` in the other format.
+
+    With `words`, log also what people, models and tools wrote. Raises ConfigurationError when the
+    file cannot be written.
+    """
     if file:
         try:
             file.open("a").close()
@@ -248,7 +251,7 @@ def configure(form: Format, *, words: bool = False, file: Path | None = None) ->
 
 
 def quiet() -> None:
-    """Show people only warnings on stderr; a file goes on to get everything."""
+    """Show only warnings on stderr; a log file still gets everything."""
     for handler in logging.getLogger().handlers:
         if handler.get_name() == "stderr":
             handler.setLevel(logging.WARNING)

@@ -1,5 +1,4 @@
-"""What is counted, in Prometheus's terms. Labels take few values: none holds a person, a channel, or
-anything that a model or a person wrote."""
+"""Prometheus metrics. Labels take few values: none names a person or a channel, or quotes anybody."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ _LAG_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
 class RunMeters:
-    """Requests and their runs."""
+    """Metrics of requests and their runs."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.requests = Counter("bot_requests", "Requests taken in.", ["entry"], registry=registry)
@@ -44,7 +43,7 @@ class RunMeters:
 
 
 class ModelMeters:
-    """Calls of the model service."""
+    """Metrics of calls to the model service."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.calls = Counter(
@@ -75,7 +74,7 @@ class ModelMeters:
 
 
 class ProcessMeters:
-    """This process and what it has to do."""
+    """Metrics of this process and its queues."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.slack_calls = Counter(

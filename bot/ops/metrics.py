@@ -1,4 +1,4 @@
-"""What the process counts, for Prometheus; taken at the edges, so that nothing inside knows of it."""
+"""Metrics of the process for Prometheus, measured by an observer at the edges of the runs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from bot.ops.meters import ModelMeters, ProcessMeters, RunMeters
 from bot.runs.observers import Submit
 from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
 
-_MOST_REMEMBERED = 10_000  # runs whose end was counted
+_MOST_REMEMBERED = 10_000  # ended runs, so that none is counted twice
 
 
 class Metrics:
-    """A registry of its own, and the edges that feed it."""
+    """An observer (`bot.runs.observers.Observer`) with its own registry of metrics."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -37,20 +37,20 @@ class Metrics:
         self._counted = OrderedDict[str, None]()
 
     def text(self) -> bytes:
-        """Everything in Prometheus's text format."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self._registry)
 
     def queues(self, *, waiting: float, undelivered: float) -> None:
-        """How much is to do, in all processes together."""
+        """Set the lengths of the queues, over all processes."""
         self._process.waiting.set(waiting)
         self._process.undelivered.set(undelivered)
 
     def loop_lag(self, seconds: float) -> None:
-        """How late the event loop was."""
+        """Record how late the event loop was, in seconds."""
         self._process.lag.observe(seconds)
 
     def submits(self, submit: Submit) -> Submit:
-        """`submit`, counted."""
+        """Return `submit` with new requests counted."""
 
         async def counted(request: Request, event_id: str) -> bool:
             new = await submit(request, event_id)
@@ -61,15 +61,15 @@ class Metrics:
         return counted
 
     def request_repeated(self) -> None:
-        """Count an event that Slack delivers again although it was taken in."""
+        """Count an event that Slack delivered again although it was received."""
         self._run.repeated.inc()
 
     def request_refused(self, reason: str) -> None:
-        """Count a request over HTTP without a signature of Slack's."""
+        """Count an HTTP request without a valid signature of Slack."""
         self._process.refused.labels(reason).inc()
 
     def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
-        """`open_surface`, with what passes through it counted."""
+        """Return `open_surface` with its runs and tool calls counted."""
 
         def opened(request: Request, post: PostedMessages) -> AbstractAsyncContextManager[Surface]:
             return self._counting(open_surface(request, post))
@@ -85,12 +85,12 @@ class Metrics:
                 yield _CountedSurface(surface, self)
 
     def tool_ended(self, event: ToolEnded) -> None:
-        """A tool's call has its output."""
+        """Count a tool call that ended."""
         tool = event.tool if event.known else "unknown"  # a label takes few values
         self._run.tool_calls.labels(tool, str(event.ok).lower()).inc()
 
     def run_ended(self, outcome: Outcome) -> None:
-        """Count a run whose end is up: once, also when that is put up again as nobody could note it."""
+        """Count a run whose outcome was posted, once, even when it is posted again after a crash."""
         if outcome.run_id in self._counted:
             return
         self._counted[outcome.run_id] = None
@@ -100,16 +100,16 @@ class Metrics:
         self._run.seconds.observe(outcome.totals.seconds)
 
     def model(self, model: Model, prices: PriceList) -> Model:
-        """`model`, counted."""
+        """Return `model` with its calls counted."""
         return _CountedModel(model, prices, self)
 
     def model_called(self, name: str, outcome: str, seconds: float) -> None:
-        """A call of the model service is over."""
+        """Count an ended call to the model service and its duration."""
         self._model.calls.labels(name, outcome).inc()
         self._model.seconds.labels(name).observe(seconds)
 
     def model_used(self, name: str, response: ModelResponse, cost: float | None) -> None:
-        """What a response took."""
+        """Count the tokens and the cost of a response."""
         usage = response.usage
         for kind, tokens in (
             ("input", usage.input_tokens),
@@ -120,7 +120,7 @@ class Metrics:
         self._model.cost.labels(name).inc(cost or 0.0)
 
     def slack_calls(self, base_url: str) -> aiohttp.TraceConfig:
-        """For the session of Slack's clients: it sees each try, which the SDK's retries hide."""
+        """Return a trace config that counts each HTTP call to Slack, including the SDK's retries."""
         tracing = aiohttp.TraceConfig()
 
         def count(url: str, status: str) -> None:
@@ -167,7 +167,7 @@ class _CountedSurface(SurfaceWrapper):
 
 
 class _CountedModel:
-    """See `bot.model.Model`."""
+    """A model whose calls are counted; see `bot.model.Model`."""
 
     def __init__(self, model: Model, prices: PriceList, metrics: Metrics) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""`bot doctor` finds what keeps the bot from working, and says how to mend it."""
+"""`bot doctor` finds what keeps the bot from working, and says how to fix it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.cli.operator import pause, usage_lines
 from bot.core.errors import ConfigurationError
 from bot.dev.model import ResponsesServer, Script
 from bot.dev.workspace import Workspace
-from bot.ops.doctor import Finding, Level, examine
+from bot.ops.doctor import Check, Level, examine
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.services.databases import DatabaseConfig
@@ -52,13 +52,13 @@ class Practice:
     def settings(self, **changes: Any) -> Settings:
         return configured(self.ws, self.api, self.redis.url).model_copy(update=changes)
 
-    async def findings(self, **changes: Any) -> list[Finding]:
+    async def findings(self, **changes: Any) -> list[Check]:
         return await examine(self.settings(**changes))
 
-    async def complaint(self, **changes: Any) -> Finding:
+    async def complaint(self, **changes: Any) -> Check:
         """The one finding that is not OK."""
         [found] = [f for f in await self.findings(**changes) if f.level is not Level.OK]
-        assert found.mend
+        assert found.fix
         return found
 
 
@@ -76,7 +76,7 @@ async def test_the_web_search_is_tried(practice) -> None:
     """Nothing is said of it while none is configured."""
     async with provider("brave") as there:
         config = {"web_search": there.config()}
-        assert "WEB_SEARCH_API_KEY" in (await practice.complaint(**config)).mend
+        assert "WEB_SEARCH_API_KEY" in (await practice.complaint(**config)).fix
         wrong = config | {"web_search_api_key": SecretStr("wrong")}
         assert "does not take its key" in (await practice.complaint(**wrong)).text
         right = config | {"web_search_api_key": SecretStr(KEY)}
@@ -85,7 +85,7 @@ async def test_the_web_search_is_tried(practice) -> None:
 
 
 async def test_all_is_well(practice) -> None:
-    """Nothing to mend, nothing posted, nothing written."""
+    """Nothing to fix, nothing posted, nothing written."""
     findings = await practice.findings()
     assert {f.level for f in findings} == {Level.OK}, findings
     assert {e.method for e in practice.ws.effects} == {"auth.test", "apps.connections.open"}
@@ -135,7 +135,7 @@ async def test_what_keeps_the_bot_from_working(practice, changes, subject, says)
     [found] = [each for each in findings if each.level is Level.PROBLEM]
     assert found.subject == subject
     assert says in found.text
-    assert found.mend
+    assert found.fix
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ async def test_an_address_of_the_model_that_lacks_its_path(practice) -> None:
     """Not "choose another model": what answers there is no model service."""
     found = await practice.complaint(openai_base_url=practice.api.url.removesuffix("/v1"))
     assert found.level is Level.PROBLEM
-    assert "/v1" in found.mend, found
+    assert "/v1" in found.fix, found
 
 
 async def test_the_embedded_redis_needs_a_place_to_write(practice, tmp_path) -> None:
@@ -238,7 +238,7 @@ async def test_mcp_servers_are_asked(practice) -> None:
     found = {f.subject: f for f in await practice.findings(mcp_servers=servers)}
     assert found["MCP server clock"].level is Level.OK
     assert found["MCP server gone"].level is Level.WARNING
-    assert "mcpServers.gone" in found["MCP server gone"].mend
+    assert "mcpServers.gone" in found["MCP server gone"].fix
 
 
 async def test_a_slip_in_the_env_file(practice, tmp_path, monkeypatch) -> None:
@@ -247,7 +247,7 @@ async def test_a_slip_in_the_env_file(practice, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = await practice.complaint()
     assert (found.level, found.subject) == (Level.WARNING, ".env SLACK_SIGNING_SECERT")
-    assert found.mend == "did you mean SLACK_SIGNING_SECRET?"
+    assert found.fix == "did you mean SLACK_SIGNING_SECRET?"
 
 
 async def test_it_says_that_somebody_has_paused_the_bot(practice: Practice) -> None:
@@ -255,7 +255,7 @@ async def test_it_says_that_somebody_has_paused_the_bot(practice: Practice) -> N
     await pause(practice.settings())
     found = await practice.complaint()
     assert "nobody is answered" in found.text
-    assert "bot resume" in found.mend
+    assert "bot resume" in found.fix
 
 
 async def test_operators_work_beside_a_bot_with_a_redis_of_its_own(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from bot.cli.output import print_json, print_lines
 from bot.core.text.invisible_text import escaped_json
 from bot.ops.doctor import report
-from bot.ops.doctor.findings import Finding, Level
+from bot.ops.doctor.findings import Check, Level
 
 FORGED = "calm\x1b[2K\rAll is well.\n✓ Redis\x9b31m\u202egnp.exe\u2028x\x07"
 
@@ -45,7 +45,7 @@ def test_findings_of_the_doctor_forge_nothing(monkeypatch: pytest.MonkeyPatch) -
     """S14: whatever a server calls its tools or says of an error."""
     seen = io.StringIO()
     monkeypatch.setattr(report, "Console", lambda **_: Console(file=seen, width=400))
-    report.print_report([Finding(Level.WARNING, FORGED, FORGED, FORGED)])
+    report.print_report([Check(Level.WARNING, FORGED, FORGED, FORGED)])
     lines = seen.getvalue().split("\n")
     assert all(line.isprintable() for line in lines)
     assert not any(line.strip().startswith("✓") for line in lines)

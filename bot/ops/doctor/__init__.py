@@ -1,4 +1,4 @@
-"""`bot doctor`: could the bot work with these settings, and how to mend what keeps it from it."""
+"""`bot doctor`: checks of the settings and of everything that they name, each with its fix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.ops.doctor.collector import examine_collector
 from bot.ops.doctor.databases import examine_databases
 from bot.ops.doctor.encryption import examine_encryption
 from bot.ops.doctor.env_file import examine_env_file
-from bot.ops.doctor.findings import Finding, Level
+from bot.ops.doctor.findings import Check, Level
 from bot.ops.doctor.mcp import examine_mcp
 from bot.ops.doctor.model import examine_model
 from bot.ops.doctor.pause import examine_pause
@@ -21,12 +21,12 @@ from bot.ops.doctor.tools import examine_tools
 from bot.ops.doctor.web_search import examine_web_search
 from bot.settings import Settings
 
-__all__ = ["Finding", "Level", "examine", "print_report"]
+__all__ = ["Check", "Level", "examine", "print_report"]
 
 
-async def examine(settings: Settings) -> list[Finding]:
-    """Everything that was looked at, in the order in which one sets it up. Changes nothing."""
-    parts = await asyncio.gather(
+async def examine(settings: Settings) -> list[Check]:
+    """Check everything. Return the results in the order of a setup; change nothing."""
+    parts = await asyncio.gather(  # of services, all at once
         examine_slack(settings),
         examine_redis(settings),
         examine_refused(with_running_redis(settings)),
@@ -38,5 +38,5 @@ async def examine(settings: Settings) -> list[Finding]:
         examine_web_search(settings),
         examine_collector(settings),
     )
-    read = [*examine_env_file(), *examine_tools(settings)]
-    return [*read, *(finding for part in parts for finding in part)]
+    local = [*examine_env_file(), *examine_tools(settings)]
+    return [*local, *(check for part in parts for check in part)]

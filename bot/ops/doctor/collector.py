@@ -1,4 +1,4 @@
-"""The collector of telemetry: are the libraries there, does it take traces."""
+"""Check of the telemetry collector: its libraries are installed, and it accepts traces."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import asyncio
 import aiohttp
 
 from bot.core.errors import ConfigurationError
-from bot.ops.doctor.findings import SECONDS, Finding, ok, problem, warning
+from bot.ops.doctor.findings import SECONDS, Check, ok, problem, warning
 from bot.ops.tracing import telemetry
 from bot.settings import Settings
 
 _SUBJECT = "OTEL_EXPORTER_OTLP_ENDPOINT"
-_MEND = "check the address (OTLP over HTTP, often port 4318) and the network, or unset it"
+_FIX = "check the address (OTLP over HTTP, often port 4318) and the network, or unset it"
 
 
-async def examine_collector(settings: Settings) -> list[Finding]:
-    """Sends an empty list of traces; nothing is looked at while none is set."""
+async def examine_collector(settings: Settings) -> list[Check]:
+    """Send the collector an empty list of traces; check nothing when no collector is set."""
     endpoint = settings.otel_exporter_otlp_endpoint
     if endpoint is None:
         return []
@@ -24,10 +24,10 @@ async def examine_collector(settings: Settings) -> list[Finding]:
         async with telemetry(endpoint):
             return [await _sent(f"{endpoint.rstrip('/')}/v1/traces")]
     except ConfigurationError as error:
-        return [problem(_SUBJECT, "the libraries are not there", str(error))]
+        return [problem(_SUBJECT, "its libraries are not installed", str(error))]
 
 
-async def _sent(url: str) -> Finding:
+async def _sent(url: str) -> Check:
     headers = {"Content-Type": "application/x-protobuf"}
     try:
         async with (
@@ -37,10 +37,10 @@ async def _sent(url: str) -> Finding:
         ):
             status = reply.status
     except (aiohttp.ClientError, TimeoutError, ValueError):
-        return warning(_SUBJECT, "the collector cannot be reached", _MEND)
+        return warning(_SUBJECT, "the collector cannot be reached", _FIX)
     if status in (401, 403):
-        mend = "set OTEL_EXPORTER_OTLP_HEADERS to what it asks for, if you have not"
-        return warning(_SUBJECT, f"the collector wants to know who asks ({status})", mend)
+        fix = "set OTEL_EXPORTER_OTLP_HEADERS to the credentials it asks for"
+        return warning(_SUBJECT, f"the collector asks for credentials ({status})", fix)
     if status >= 300:
-        return warning(_SUBJECT, f"the collector answers with {status}", _MEND)
+        return warning(_SUBJECT, f"the collector answers with {status}", _FIX)
     return ok(_SUBJECT, "the collector takes traces")

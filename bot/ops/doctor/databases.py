@@ -1,20 +1,20 @@
-"""The configured databases: does each answer a query, and may its role do no more than read."""
+"""Check of the databases: each answers a query, and its role can only read."""
 
 from __future__ import annotations
 
 from bot.core.errors import ToolError
-from bot.ops.doctor.findings import Finding, ok, problem, warning
+from bot.ops.doctor.findings import Check, ok, problem, warning
 from bot.services.databases import SqlDatabases
 from bot.settings import Settings
 
 
-async def examine_databases(settings: Settings) -> list[Finding]:
-    """Ask each database, the way the tools do, what its role may do."""
+async def examine_databases(settings: Settings) -> list[Check]:
+    """Ask each database, as the tools would, what its role may do."""
     databases = SqlDatabases(settings.databases)
     return [each for name in settings.databases for each in await _examined(databases, name)]
 
 
-async def _examined(databases: SqlDatabases, name: str) -> list[Finding]:
+async def _examined(databases: SqlDatabases, name: str) -> list[Check]:
     subject = f"database {name}"
     try:
         more = await databases.more_than_reading(name)
@@ -22,5 +22,5 @@ async def _examined(databases: SqlDatabases, name: str) -> list[Finding]:
         return [problem(subject, str(error), f"correct url under [databases.{name}] in bot.toml")]
     if not more:
         return [ok(subject, "answers")]
-    mend = "give it a role with nothing but SELECT on what everybody here may see"
-    return [ok(subject, "answers"), warning(subject, f"its role {'; '.join(more)}", mend)]
+    fix = "give it a role with only SELECT, on data that everybody here may see"
+    return [ok(subject, "answers"), warning(subject, f"its role {'; '.join(more)}", fix)]

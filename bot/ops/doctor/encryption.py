@@ -1,4 +1,4 @@
-"""BOT_ENCRYPTION_KEYS: how much is still sealed with keys that were to be retired."""
+"""Check of BOT_ENCRYPTION_KEYS: how much is still encrypted with keys other than the first."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import asyncio
 from bot.app.oauth import install_store
 from bot.core.audit import audit_keys
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.ops.doctor.findings import SECONDS, Finding, ok, warning
+from bot.ops.doctor.findings import SECONDS, Check, ok, warning
 from bot.settings import Settings
 from bot.store import open_stores
 
 _SUBJECT = "BOT_ENCRYPTION_KEYS"
 
 
-async def examine_encryption(settings: Settings) -> list[Finding]:
-    """Count what is on old keys, per kind. Changes nothing; of a Redis that cannot be reached, and
-    of keys that are none, other checks tell."""
+async def examine_encryption(settings: Settings) -> list[Check]:
+    """Count what is encrypted with old keys, by kind. Change nothing.
+
+    Other checks report an unreachable Redis and malformed keys.
+    """
     given = settings.bot_encryption_keys
     if given is None or settings.redis_url is None:
         return []
@@ -35,6 +37,6 @@ async def examine_encryption(settings: Settings) -> list[Finding]:
         return []
     counted = ", ".join(f"{len(each):,} {kind}" for kind, each in on_old.items())
     if any(on_old.values()):
-        fix = "keep the old keys and start the bot once, which seals them with the first key"
+        fix = "keep the old keys and start the bot once, which encrypts them with the first key"
         return [warning(_SUBJECT, f"not on the first key: {counted}", fix)]
     return [ok(_SUBJECT, f"not on the first key: {counted}; the other keys can be removed")]

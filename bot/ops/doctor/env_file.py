@@ -1,4 +1,4 @@
-"""The names in `.env`: one that is nearly a setting is most likely a slip, and nothing reads it."""
+"""Check of `.env`: names that are almost a setting, most likely misspelt; nothing reads them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from difflib import get_close_matches
 
 from pydantic_settings import DotEnvSettingsSource
 
-from bot.ops.doctor.findings import Finding, warning
+from bot.ops.doctor.findings import Check, warning
 from bot.settings import Settings
 
 _ALIKE = 0.85
 _OTHERS = "otel_"
-"""Read by OpenTelemetry, and alike among themselves."""
+"""Names that OpenTelemetry reads; many of them are alike."""
 
 
-def examine_env_file() -> list[Finding]:
-    """Names that belong to other programs are none of our business."""
+def examine_env_file() -> list[Check]:
+    """Warn about misspelt settings; ignore the names of other programs."""
     known = Settings.model_fields
     names = sorted(DotEnvSettingsSource(Settings).env_vars.keys() - known.keys())
     meant = {
@@ -24,6 +24,10 @@ def examine_env_file() -> list[Finding]:
         if not name.startswith(_OTHERS) and (near := get_close_matches(name, known, 1, _ALIKE))
     }
     return [
-        warning(f".env {name.upper()}", "is no setting, and is not read", f"did you mean {near}?")
+        warning(
+            f".env {name.upper()}",
+            "is not a setting, and nothing reads it",
+            f"did you mean {near}?",
+        )
         for name, near in meant.items()
     ]

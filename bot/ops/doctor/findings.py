@@ -1,4 +1,4 @@
-"""What was found: how bad it is, and how to mend it."""
+"""Results of checks: how serious each one is, and how to fix it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 SECONDS = 10.0
-"""How long one thing may take to answer."""
+"""How long a service may take to answer one check."""
 
 SKEW_SECONDS = 5.0
-"""Clocks further apart than that are worth a word; Slack's signatures bear 300 s."""
+"""Clocks further apart than this get a warning; Slack's signatures allow 300 s."""
 
 
 class Level(StrEnum):
-    """A problem keeps the bot from working; with a warning it works worse than it could."""
+    """How serious a check is: a problem keeps the bot from working, a warning does not."""
 
     OK = "ok"
     WARNING = "warning"
@@ -21,37 +21,37 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report. `mend` says what to do about anything that is not OK."""
+class Check:
+    """The result of one check, a line of the report; `fix` says what to do unless it is OK."""
 
     level: Level
     subject: str
     text: str
-    mend: str = ""
+    fix: str = ""
 
 
-def ok(subject: str, text: str) -> Finding:
-    """As it should be."""
-    return Finding(Level.OK, subject, text)
+def ok(subject: str, text: str) -> Check:
+    """Return a check that passed."""
+    return Check(Level.OK, subject, text)
 
 
-def warning(subject: str, text: str, mend: str) -> Finding:
-    """The bot works, and would be better off otherwise."""
-    return Finding(Level.WARNING, subject, text, mend)
+def warning(subject: str, text: str, fix: str) -> Check:
+    """Return a check that failed, although the bot can work."""
+    return Check(Level.WARNING, subject, text, fix)
 
 
-def problem(subject: str, text: str, mend: str) -> Finding:
-    """The bot does not work like that."""
-    return Finding(Level.PROBLEM, subject, text, mend)
+def problem(subject: str, text: str, fix: str) -> Check:
+    """Return a check that failed and keeps the bot from working."""
+    return Check(Level.PROBLEM, subject, text, fix)
 
 
-def clock(subject: str, ahead: float) -> Finding:
-    """What to think of it that `ahead` is how far this machine's clock is before the other."""
+def clock(subject: str, ahead: float) -> Check:
+    """Check a clock: this machine's is `ahead` seconds ahead of the one of `subject`."""
     if abs(ahead) <= SKEW_SECONDS:
         return ok(subject, f"the clock agrees with this machine's to {SKEW_SECONDS:.0f} s")
     direction = "ahead of" if ahead > 0 else "behind"
     return warning(
         subject,
         f"this machine's clock is {abs(ahead):.0f} s {direction} it",
-        "let the machine keep its time (NTP): signed events and limits by day hang on it",
+        "synchronise its clock (NTP): signed events and daily limits depend on it",
     )

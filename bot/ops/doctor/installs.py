@@ -1,4 +1,4 @@
-"""Many workspaces: what OAuth needs, the keys, and whether each installation's token is good."""
+"""Check of an OAuth app: its settings, its keys, and the token of each installation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.app.oauth import install_store, token_box
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
-from bot.ops.doctor.findings import SECONDS, Finding, ok, problem, warning
+from bot.ops.doctor.findings import SECONDS, Check, ok, problem, warning
 from bot.settings import Settings
 from bot.slack.transport.client import (
     TRANSPORT_ERRORS,
@@ -22,11 +22,11 @@ from bot.store import open_stores
 from bot.store.workspaces.installs import Install, InstallStore
 
 _SECRET, _KEYS = "SLACK_CLIENT_SECRET", "BOT_ENCRYPTION_KEYS"
-_AT_MOST = 20  # of many installations those are asked about that come first
+_AT_MOST = 20  # installations checked, so that a large deployment is checked in reasonable time
 
 
-async def examine_installs(settings: Settings) -> list[Finding]:
-    """Asks Slack with each installation's token; refreshes none."""
+async def examine_installs(settings: Settings) -> list[Check]:
+    """Check each installation's token with Slack, without refreshing it."""
     missing = _missing(settings)
     if missing or settings.redis_url is None:
         return missing
@@ -34,10 +34,10 @@ async def examine_installs(settings: Settings) -> list[Finding]:
         async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
             return await _each(settings, install_store(settings, stores))
     except (StoreUnavailable, TimeoutError):
-        return []  # the check of Redis says so
+        return []  # reported by the check of Redis
 
 
-def _missing(settings: Settings) -> list[Finding]:
+def _missing(settings: Settings) -> list[Check]:
     found = []
     if settings.slack_client_secret is None:
         found.append(problem(_SECRET, "is not set", "it is on the app's Basic Information page"))
@@ -46,20 +46,20 @@ def _missing(settings: Settings) -> list[Finding]:
     except ConfigurationError as error:
         found.append(problem(_KEYS, str(error), "correct it in the environment or .env"))
     if settings.redis_url is None:
-        mend = "set REDIS_URL, so that installations outlive this machine's disk"
-        found.append(warning("installations", "are kept in the bot's own Redis", mend))
+        fix = "set REDIS_URL, so that installations outlive this machine's disk"
+        found.append(warning("installations", "are kept in the bot's own Redis", fix))
     return found
 
 
-async def _each(settings: Settings, installs: InstallStore) -> list[Finding]:
+async def _each(settings: Settings, installs: InstallStore) -> list[Check]:
     teams = await installs.teams()
     if not teams:
-        mend = "open /slack/install at the bot's public address"
-        return [ok(_KEYS, "can be used"), warning("installations", "there are none yet", mend)]
+        fix = "open /slack/install at the bot's public address"
+        return [ok(_KEYS, "can be used"), warning("installations", "there are none yet", fix)]
     return [await _finding(settings, installs, team) for team in teams[:_AT_MOST]]
 
 
-async def _finding(settings: Settings, installs: InstallStore, team: str) -> Finding:
+async def _finding(settings: Settings, installs: InstallStore, team: str) -> Check:
     subject, again = f"workspace {team}", "have the app installed there again at /slack/install"
     try:
         install = await installs.find(team)
@@ -80,7 +80,7 @@ async def _finding(settings: Settings, installs: InstallStore, team: str) -> Fin
     return _scopes(subject, install, again)
 
 
-def _scopes(subject: str, install: Install, again: str) -> Finding:
+def _scopes(subject: str, install: Install, again: str) -> Check:
     wanted = set(manifest()["oauth_config"]["scopes"]["bot"])
     if missing := sorted(wanted - set(install.scopes)):
         return warning(subject, f"not granted: {', '.join(missing)}", again)

@@ -1,17 +1,17 @@
-"""Whether somebody has paused the bot: then all is well, and nobody is answered."""
+"""Check of the pause switch: a paused bot looks healthy and answers nobody."""
 
 from __future__ import annotations
 
 import asyncio
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.ops.doctor.findings import SECONDS, Finding, warning
+from bot.ops.doctor.findings import SECONDS, Check, warning
 from bot.settings import Settings
 from bot.store import open_stores
 
 
-async def examine_pause(settings: Settings) -> list[Finding]:
-    """Of a Redis that cannot be reached its own check says so."""
+async def examine_pause(settings: Settings) -> list[Check]:
+    """Warn when the bot is paused; the check of Redis reports one that cannot be reached."""
     if settings.redis_url is None:
         return []
     try:
@@ -22,4 +22,4 @@ async def examine_pause(settings: Settings) -> list[Finding]:
     if pause is None:
         return []
     said = f"since {pause.at:%Y-%m-%d %H:%M} UTC, by {pause.name}: nobody is answered"
-    return [warning("paused", said, "`bot resume` lets it work again")]
+    return [warning("paused", said, "run `bot resume`")]

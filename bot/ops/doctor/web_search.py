@@ -1,18 +1,18 @@
-"""The provider of web searches: does it answer."""
+"""Check of the web search provider: it answers."""
 
 from __future__ import annotations
 
 from bot.app.run_setup import web_search
 from bot.core.errors import ConfigurationError, ToolError
-from bot.ops.doctor.findings import Finding, ok, problem, warning
+from bot.ops.doctor.findings import Check, ok, problem, warning
 from bot.settings import Settings
 from bot.toolkit import Search
 
 _SUBJECT = "web search"
 
 
-async def examine_web_search(settings: Settings) -> list[Finding]:
-    """One search, as the tool makes it; nothing is looked at while no provider is named."""
+async def examine_web_search(settings: Settings) -> list[Check]:
+    """Search once, as the tool does; check nothing when no provider is set."""
     if settings.web_search is None:
         return []
     name = settings.web_search.provider
@@ -21,10 +21,10 @@ async def examine_web_search(settings: Settings) -> list[Finding]:
     except ConfigurationError as error:
         return [problem(_SUBJECT, "no key is set", str(error))]
     except ToolError as error:
-        mend = "check [web_search] in bot.toml, WEB_SEARCH_API_KEY, and your plan with the provider"
+        fix = "check [web_search] in bot.toml, WEB_SEARCH_API_KEY, and your plan with the provider"
         what, *_ = str(error).split(". ")  # the rest tells the model what to do
-        return [warning(_SUBJECT, f"{name}: {what.rstrip('.')}", mend)]
+        return [warning(_SUBJECT, f"{name}: {what.rstrip('.')}", fix)]
     if not found:
-        mend = "look at the engines that it asks: most likely they refuse it"
-        return [warning(_SUBJECT, f"{name} answers, and finds nothing", mend)]
+        fix = "look at the engines that it asks: they probably refuse it"
+        return [warning(_SUBJECT, f"{name} answers, and finds nothing", fix)]
     return [ok(_SUBJECT, f"{name} answers")]

@@ -1,6 +1,6 @@
 """OpenTelemetry: traces and metrics in the names of the GenAI conventions, sent over OTLP/HTTP.
 
-Off unless an endpoint is set. What people and models write is in none of it.
+Off unless an endpoint is set. Nothing that people or models write is exported.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from bot.runs.observers import Observer
 
 @asynccontextmanager
 async def telemetry(endpoint: str | None) -> AsyncGenerator[tuple[Observer, ...]]:
-    """What watches for an OTLP collector at `endpoint` (the base address), nothing without one;
-    what is still unsent is sent on the way out. The other standard OTEL_… variables hold too.
+    """Yield the observer that exports to an OTLP collector; none without an `endpoint`.
+
+    `endpoint` is the collector's base address. Leaving the context sends what is still unsent. The
+    other standard OTEL_… variables apply, too.
 
     Raises ConfigurationError when the libraries are not installed.
     """

@@ -1,4 +1,4 @@
-"""Where spans and figures go."""
+"""Exporters of spans and metrics over OTLP/HTTP."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 _NAME = "slack-answer-bot"
-_SECONDS = 2.0  # for one export; a collector that is away must not hold up the end of the process
+_SECONDS = 2.0  # per export: an unreachable collector must not delay the end of the process
 
 
 def providers(endpoint: str) -> tuple[TracerProvider, MeterProvider]:
-    """Both for a collector at `endpoint`, sending in threads of their own."""
+    """Return the providers for a collector at `endpoint`; both send from their own threads."""
     base = endpoint.rstrip("/")
     resource = Resource.create()
     if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
@@ -23,5 +23,5 @@ def providers(endpoint: str) -> tuple[TracerProvider, MeterProvider]:
     traces = TracerProvider(resource=resource)
     spans = OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=_SECONDS)
     traces.add_span_processor(BatchSpanProcessor(spans))
-    figures = OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=_SECONDS)
-    return traces, MeterProvider([PeriodicExportingMetricReader(figures)], resource=resource)
+    points = OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=_SECONDS)
+    return traces, MeterProvider([PeriodicExportingMetricReader(points)], resource=resource)

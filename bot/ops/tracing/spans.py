@@ -1,8 +1,8 @@
-"""Spans of runs, model calls and tool calls, and the figures of model calls.
+"""Spans of runs, model calls and tool calls, and metrics of model calls.
 
-Names and attributes are those of OpenTelemetry's semantic conventions for generative AI. A span of
-a run is current while it lasts, so that what happens in it hangs below; the request carries its
-trace from the process that took it in to the one that works on it.
+Names and attributes are those of OpenTelemetry's semantic conventions for generative AI. The span
+of a run is current during the run, so that everything in the run becomes its child. The request
+carries its trace from the process that receives it to the worker.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _CARRIER = "traceparent"
 _TRACE_CONTEXT = TraceContextTextMapPropagator()
 _TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304]
 _SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
-"""The conventions' own boundaries."""
+"""Histogram boundaries that the conventions recommend."""
 
 
 class Tracing:
-    """Implements `bot.runs.observers.Watch`."""
+    """An observer (`bot.runs.observers.Observer`) that traces requests, runs, and calls."""
 
     def __init__(self, traces: TracerProvider, metrics: MeterProvider) -> None:
         self.tracer = traces.get_tracer(_SCOPE)
@@ -72,14 +72,14 @@ class Tracing:
         )
 
     def submits(self, submit: Submit) -> Submit:
-        """`submit`, in a span whose trace the request carries on."""
+        """Return `submit` in a span, whose trace the request carries to its worker."""
 
         async def traced(request: Request, event_id: str) -> bool:
             with self.tracer.start_as_current_span(
                 f"receive {request.entry}",
                 kind=SpanKind.PRODUCER,
                 attributes=_ids(request),
-                end_on_exit=False,  # Slack sends most things twice; one that is repeated leaves none
+                end_on_exit=False,  # a repeated event leaves no span: Slack sends many events twice
             ) as span:
                 carrier: dict[str, str] = {}
                 _TRACE_CONTEXT.inject(carrier)
@@ -92,7 +92,7 @@ class Tracing:
         return traced
 
     def surfaces(self, open_surface: OpenSurface) -> OpenSurface:
-        """`open_surface`, in the span of its run."""
+        """Return `open_surface` in the span of its run."""
 
         def opened(request: Request, post: PostedMessages) -> AbstractAsyncContextManager[Surface]:
             return self._run(request, open_surface(request, post))
@@ -126,7 +126,7 @@ class Tracing:
                 raise
 
     def tool(self, name: str, call_id: str, parent: Span) -> Span:
-        """A span for the call of a tool, to be ended by whoever asked for it."""
+        """Return a new span for a tool call; the caller ends it."""
         return self.tracer.start_span(
             f"execute_tool {name}",
             context=set_span_in_context(parent),
@@ -139,12 +139,12 @@ class Tracing:
         )
 
     def model(self, model: Model, _prices: PriceList) -> Model:
-        """`model`, each call in a span."""
+        """Return `model` with each call in a span."""
         return _TracedModel(model, self)
 
 
 class _TracedSurface(SurfaceWrapper):
-    """Tools that are still running when it closes were cancelled."""
+    """A surface that traces the tool calls of its run; calls still open at its end were cancelled."""
 
     def __init__(self, surface: Surface, tracing: Tracing, run: Span) -> None:
         super().__init__(surface)
@@ -158,7 +158,7 @@ class _TracedSurface(SurfaceWrapper):
         await self._surface.show(event)
 
     def _note(self, event: Event, parent: Span) -> None:
-        """What a sub-agent does hangs below the call that dispatched it."""
+        """Start or end the span of a tool call; a sub-agent's calls are children of its dispatch."""
         match event:
             case FromSubagent(agent=agent, event=inner):
                 self._note(inner, self._tools.get(agent, parent))
@@ -196,7 +196,7 @@ class _TracedSurface(SurfaceWrapper):
 
 
 class _TracedModel:
-    """See `bot.model.Model`."""
+    """A model whose calls are spans; see `bot.model.Model`."""
 
     def __init__(self, model: Model, tracing: Tracing) -> None:
         self._model = model
@@ -225,8 +225,8 @@ class _TracedModel:
         finally:
             if outcome:
                 _failed(span, outcome)
-            took = common | ({ERROR_TYPE: outcome} if outcome else {})
-            self._tracing.duration.record(time.monotonic() - began, took)
+            attributes = common | ({ERROR_TYPE: outcome} if outcome else {})
+            self._tracing.duration.record(time.monotonic() - began, attributes)
             span.end()
 
     def _responded(self, span: Span, response: ModelResponse, common: dict[str, str]) -> None:
@@ -254,7 +254,7 @@ def _failed(span: Span, kind: str) -> None:
 
 @contextmanager
 def trace_ids_in_logs() -> Generator[None]:
-    """In the body every record that is made in a span carries `trace_id` and `span_id`."""
+    """Add `trace_id` and `span_id` to every log record made in a span, inside the context."""
     plain = logging.getLogRecordFactory()
 
     def with_ids(*args: object, **kwargs: object) -> logging.LogRecord:
