@@ -37,4 +37,4 @@ class EventLoopWatchdog:
             self._lag = max(0.0, clock() - due)
             self._observe(self._lag)
             if not await self.keeps_up():
-                log.warning("the event loop was blocked for %.1f s", self._lag)
+                log.warning("the event loop was held for %.1f s", self._lag)
