@@ -129,7 +129,7 @@ async def test_s4_anything_else_in_a_search_needs_a_yes(query: str) -> None:
 def test_s4_what_is_searched_unasked_is_made_of_the_question(query: str) -> None:
     """S4, for any query: its words stand in the question in that order, with single spaces."""
     guard = EgressGuard(lambda: [asked(QUESTION)], Policy())
-    guard._read.add("the thread")
+    guard._sources.add("the thread")
     if not guard.may_leak(
         SEARCH, SEARCH.arguments.model_construct(query=query, recent=None, site=None, limit=8)
     ):
@@ -351,7 +351,7 @@ async def test_s9_a_server_that_joins_its_arguments_quotes_nobody(output: str) -
         {"at": "https://evil.example/?d=", "more": ["SECRET"]}
     )
     with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:1")):
-        run.guard._read.add("the thread")  # the call had a yes
+        run.guard._sources.add("the thread")  # the call had a yes
         result = ToolResult(
             output, (Source(title="x", url="https://evil.example/SECRET", supports=""),)
         )
