@@ -54,4 +54,4 @@ async def test_nothing_is_kept_of_a_line_that_is_over() -> None:
     line = Line()
     line.release.set()
     await asyncio.gather(*[await line.join(str(number), number) for number in range(3)])
-    assert not vars(line.turns)["_lines"]
+    assert not vars(line.turns)["_waiters"]
