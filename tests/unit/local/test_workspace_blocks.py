@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.dev.workspace import SlackFault
 from bot.dev.workspace.blocks import check_blocks, check_view
@@ -255,13 +254,6 @@ async def test_the_blocks_of_attachments_are_checked_as_well(ws, client):
     bad = [{"blocks": [{"type": "nonsense"}]}]
     with pytest.raises(SlackApiError, match="invalid_blocks"):
         await client.chat_postMessage(channel="C0GENERAL1", text="x", attachments=bad)
-
-
-async def test_validation_needs_no_token(ws, session):
-    anybody = AsyncWebClient(base_url=ws.api_url, session=session)
-    await anybody.api_call("blocks.validate", json={"blocks": GOOD[:3]})
-    with pytest.raises(SlackApiError, match="json-pointer:/blocks/0"):
-        await anybody.api_call("blocks.validate", json={"blocks": [{"type": "section"}]})
 
 
 KEYS = st.sampled_from(

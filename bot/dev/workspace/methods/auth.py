@@ -1,4 +1,4 @@
-"""auth.*, api.test, bots.info."""
+"""auth.* and api.test."""
 
 from bot.dev.workspace.core import Core
 from bot.dev.workspace.errors import SlackFault
@@ -38,18 +38,3 @@ async def api_test(_: Core, *, error: str | None = None, foo: str | None = None)
     if error:
         raise SlackFault(error)
     return {"args": {"foo": foo} if foo else {}}
-
-
-@method("bots.info", scope="users:read")
-async def bots_info(core: Core, *, bot: str | None = None, team_id: str | None = None) -> Json:  # noqa: ARG001 - Slack takes it
-    """The app's bot."""
-    state = core.state
-    if bot not in (None, state.bot_id):
-        raise SlackFault("bot_not_found")
-    shown = {
-        "id": state.bot_id,
-        "deleted": False,
-        "name": state.app_name,
-        "user_id": state.bot_user_id,
-    }
-    return {"bot": shown | {"app_id": state.app_id, "updated": 1_700_000_000, "icons": {}}}

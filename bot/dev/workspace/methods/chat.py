@@ -4,9 +4,8 @@ from bot.dev.workspace.arguments import JsonList, JsonObject
 from bot.dev.workspace.content import checked_metadata, content
 from bot.dev.workspace.core import Core
 from bot.dev.workspace.errors import SlackFault
-from bot.dev.workspace.messages import link_to, without_metadata
+from bot.dev.workspace.messages import without_metadata
 from bot.dev.workspace.methods.method import (
-    find_channel,
     joined_channel,
     method,
     open_channel,
@@ -140,16 +139,6 @@ async def ephemeral(
         # Slack says ok all the same, and shows it to nobody: the thread has no replies yet.
         return {"message_ts": core.store.next_ts()}
     return {"message_ts": post_ephemeral(core, place, user, message)}
-
-
-@method("chat.getPermalink", tier=4)
-async def permalink(core: Core, *, channel: str, message_ts: str) -> Json:
-    """A link to a message."""
-    place = find_channel(core, channel)
-    message = core.store.get(place.id, message_ts)
-    if message is None:
-        raise SlackFault("message_not_found")
-    return {"channel": place.id, "permalink": link_to(core.url, place.id, message)}
 
 
 @method("chat.scheduleMessage", scope="chat:write")

@@ -34,15 +34,6 @@ async def set_status(
     return {}
 
 
-@method("assistant.threads.setTitle", scope="assistant:write")
-async def set_title(core: Core, *, channel_id: str, thread_ts: str, title: str) -> Json:
-    """Name a thread."""
-    place = _thread(core, channel_id, thread_ts)
-    core.state.status(place.id, thread_ts).title = title
-    core.changed("session", place.id, thread_ts=thread_ts, data={"title": title})
-    return {}
-
-
 @method("assistant.threads.setSuggestedPrompts", scope="assistant:write", tier=4)
 async def set_prompts(
     core: Core,
@@ -92,21 +83,6 @@ async def session_status(
         return {}
     warning = "missing_agent_session_stopped_event_subscription"
     return {"warning": warning, "response_metadata": {"warnings": [warning]}}
-
-
-@method("agents.sessions.rename", scope="chat:write")
-async def rename(core: Core, *, channel_id: str, title: str, thread_ts: str | None = None) -> Json:
-    """Rename a session."""
-    place = _thread(core, channel_id, thread_ts)
-    _check_title(title)
-    status = core.state.status(place.id, thread_ts)
-    if status.session is None:
-        raise SlackFault("session_not_found")
-    status.title = title
-    core.changed(
-        "session", place.id, thread_ts=thread_ts, data={"status": status.session, "title": title}
-    )
-    return {}
 
 
 def _thread(core: Core, channel: str, thread_ts: str | None) -> Channel:

@@ -35,11 +35,3 @@ async def list_users(
         "cache_ts": int(core.clock.now()),
         "response_metadata": more["response_metadata"],
     }
-
-
-@method("users.getPresence", scope="users:read")
-async def presence(core: Core, *, user: str) -> Json:
-    """Everybody is there."""
-    if user not in core.state.everyone():
-        raise SlackFault("user_not_found")
-    return {"presence": "active"}

@@ -20,18 +20,6 @@ async def open_view(
     return {"view": views.open_view(core, _acting(core, trigger_id or interactivity_pointer), view)}
 
 
-@method("views.push", tier=4)
-async def push(
-    core: Core,
-    *,
-    view: JsonObject,
-    trigger_id: str | None = None,
-    interactivity_pointer: str | None = None,
-) -> Json:
-    """Put a modal on top of an open one."""
-    return {"view": views.push_view(core, _acting(core, trigger_id or interactivity_pointer), view)}
-
-
 @method("views.update", tier=4)
 async def update(
     core: Core,
