@@ -86,11 +86,10 @@ def test_messages_queue_where_they_are_to_and_each_has_its_answer(page: Page) ->
 def command(page: Page, text: str) -> None:
     composer = page.get_by_test_id("composer")
     composer.fill(text)
-    page.keyboard.press("Escape")
     composer.press("Enter")
 
 
-def test_the_bot_is_invited_taken_out_while_it_works_and_a_channel_archived(page: Page) -> None:
+def test_the_bot_is_invited_and_taken_out_while_it_works(page: Page) -> None:
     """The page shows it at once; who asked hears what became of the answer."""
     page.get_by_test_id("channel-random").click()
     expect(page.get_by_text("Bot is not in this conversation")).to_be_visible()
@@ -102,10 +101,3 @@ def test_the_bot_is_invited_taken_out_while_it_works_and_a_channel_archived(page
     expect(page.get_by_text("Bot is not in this conversation")).to_be_visible()
     page.get_by_test_id("dm-bot").click()
     expect(page.get_by_text("I am not in that channel any more")).to_be_visible()
-
-    page.get_by_test_id("channel-random").click()
-    expect(page.get_by_role("heading", name="#random", level=1)).to_be_visible()
-    command(page, "/archive")
-    expect(page.get_by_text("#random is archived")).to_be_visible()
-    expect(page.get_by_test_id("composer")).to_have_count(0)
-    expect(page.get_by_test_id("channel-random")).to_have_count(0)

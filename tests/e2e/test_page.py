@@ -1,4 +1,4 @@
-"""The page itself, as people of Slack expect it: long messages, the keyboard, what one did not see."""
+"""The page itself, as people of Slack expect it: long messages, the keyboard, a finger."""
 
 from __future__ import annotations
 
@@ -44,24 +44,11 @@ def test_a_long_message_is_shown_in_part_until_one_asks_for_more(page: Page) -> 
     expect(link).to_be_in_viewport()
 
 
-def test_what_one_writes_is_completed_kept_and_edited_as_it_was(page: Page) -> None:
-    """Channels and emoji by their names; a draft outlives its tab, and is gone from all when it is sent;
-    Up edits what one sent last; Ctrl K finds it again, and channels."""
+def test_what_one_wrote_is_edited_as_it_was(page: Page) -> None:
+    """Up edits what one sent last, its marks, channels and emoji as they were typed; a key does each of
+    a message's actions; a channel in it is a link."""
     composer = page.get_by_test_id("composer")
-    composer.click()
-    composer.press_sequentially("*See* #sal")
-    page.keyboard.press("Enter")
-    composer.press_sequentially(":rocke")
-    page.keyboard.press("Tab")
-    expect(composer).to_have_value("*See* #sales :rocket: ")
-    page.reload()
-    expect(composer).to_have_value("*See* #sales :rocket: ")
-    other = page.context.new_page()
-    other.goto(page.url)
-    expect(other.get_by_test_id("composer")).to_have_value("*See* #sales :rocket: ")
-    page.bring_to_front()
-    composer.press("Enter")
-    expect(other.get_by_test_id("composer")).to_have_value("")
+    write(page, "*See* #sales :rocket:")
     said = page.locator("main").get_by_test_id("message").filter(has_text="See #sales 🚀")
     expect(said.locator("strong")).to_have_text("See")
     composer.press("ArrowUp")
@@ -71,17 +58,6 @@ def test_what_one_writes_is_completed_kept_and_edited_as_it_was(page: Page) -> N
     expect(said).to_contain_text("(edited)")
     expect(said.locator("strong")).to_have_text("See")
     expect(composer).to_be_focused()
-
-    page.keyboard.press("Control+k")
-    page.get_by_test_id("search-box").fill("fin")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="#finance", level=1)).to_be_visible()
-    page.keyboard.press("Control+k")
-    page.get_by_test_id("search-box").fill("rocket see")
-    expect(page.get_by_test_id("found")).to_contain_text("See #sales 🚀")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="#general", level=1)).to_be_visible()
-    expect(said).to_be_in_viewport()
     said.focus()
     page.keyboard.press("e")  # as in Slack
     expect(box).to_be_focused()
@@ -194,42 +170,24 @@ def test_one_s_own_press_is_followed_and_what_others_write_waits_below(page: Pag
     pill.click()
     expect(panel.get_by_text("I see.")).to_be_in_viewport()
 
-    channel(page, "general")
-    channel(other, "sales")
-    write(other, "Something else, @Ada Lovelace.")
-    expect(page.get_by_test_id("channel-sales").locator("[data-calls]")).to_have_text("1 new")
-    channel(page, "sales")
-    expect(page.locator(".new-line + .msg")).to_contain_text("Something else, @Ada Lovelace.")
-
 
 def test_what_one_is_about_outlives_a_change_of_the_channel(page: Page) -> None:
-    """An open edit box, its focus and a draft are still there when somebody archives the channel and
-    opens it again; the box completes names, and so does the note of what is forwarded."""
+    """An open edit box, its focus and a draft are still there when somebody joins the channel."""
     channel(page, "random")
     said = write(page, "Room 4 is free.")
     page.get_by_test_id("composer").fill("Half a thought")
     said.press("e")
     box = page.get_by_role("textbox", name="Edit message")
-    box.press_sequentially(" Ask @be")
-    box.press("Enter")
-    expect(box).to_have_value("Room 4 is free. Ask @Ben Okafor ")
+    box.press_sequentially(" Ask @Ben.")
     other = page.context.new_page()
     other.goto(f"{page.url.split('?')[0]}?user={BEN}&channel=C0RANDOM01")
-    write(other, "/archive ")
-    expect(page.get_by_test_id("unarchive")).to_be_visible()
-    expect(box).to_be_focused()
-    other.get_by_test_id("unarchive").click()
+    expect(page.get_by_text("is not in this conversation")).to_be_visible()
+    write(other, "/invite @Answer Bot")
+    expect(page.get_by_text("is not in this conversation")).to_have_count(0)
     expect(page.get_by_test_id("composer")).to_have_value("Half a thought")
-    expect(box).to_have_value("Room 4 is free. Ask @Ben Okafor ")
+    expect(box).to_have_value("Room 4 is free. Ask @Ben.")
     expect(box).to_be_focused()
     box.press("Escape")
-    said.press("f")
-    expect(page.get_by_test_id("forward-to")).to_have_value("")
-    note = page.get_by_test_id("forward-note")
-    note.press_sequentially("See @be")
-    note.press("Enter")
-    expect(note).to_have_value("See @Ben Okafor ")
-    note.press("Escape")
     page.get_by_test_id("composer").fill("")
     said.press("t")
     expect(page.get_by_test_id("thread-composer")).to_be_focused()

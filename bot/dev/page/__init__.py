@@ -4,8 +4,7 @@ guard.py    who may talk to the page at all, and under which content policy
 screens.py  the workspace as one viewer sees it, as values for the templates
 actions.py  what a person does on the page: say, click, submit …
 live.py     changes of the workspace pushed to open pages over a WebSocket
-sidebar.py  the conversations of a person; unread.py: what they have not seen; threads.py: their threads
-search.py   what is found by words and names; forwarding.py: a message taken elsewhere
+sidebar.py  the conversations of a person
 files.py    attached files, shown and downloaded
 render/     Slack messages and blocks to safe HTML
 routes.py   the URLs, and `mount`

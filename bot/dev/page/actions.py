@@ -5,12 +5,10 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.dev.page.channel_commands import ChannelCommands
+from bot.dev.page.channel_commands import CHANNEL_COMMANDS, change_members
 from bot.dev.page.compose import as_slack_text
-from bot.dev.page.forwarding import forwarded
 from bot.dev.page.render.text import clean
 from bot.dev.page.sending import Said, read_form
-from bot.dev.page.unread import ReadMarks
 from bot.dev.page.windows import LastUsed
 from bot.dev.workspace import CannotDo, NotAnswered, Workspace
 from bot.dev.workspace.reacting import remove_reaction
@@ -30,25 +28,19 @@ class Actions:
     def __init__(
         self,
         ws: Workspace,
-        marks: ReadMarks,
         windows: LastUsed,
         commands: list[str],
         functions: Mapping[str, Json],
     ) -> None:
         self._ws = ws
-        self._marks = marks
         self._windows = windows
         self._commands = commands
         self._functions = functions
-        self._channel_commands = ChannelCommands(ws)
         self._known: dict[str, Callable[[Json], Awaitable[Json | None]]] = {
             "edit": self._edit,
             "delete": self._delete,
             "pin": self._pin,
             "unpin": self._unpin,
-            "unarchive": self._unarchive,
-            "unread": self._unread,
-            "forward": self._forward,
             "react": self._react,
             "click": self._click,
             "shortcut": self._shortcut,
@@ -88,14 +80,14 @@ class Actions:
         self._require_member(said.user, said.channel)
         self._windows.used(said.user, said.window)
         command, _, rest = said.text.strip().partition(" ")
-        if said.thread_ts and (command in self._commands or self._channel_commands.has(command)):
+        if said.thread_ts and (command in self._commands or command in CHANNEL_COMMANDS):
             raise CannotDo(f"{command} is not supported in threads, as in Slack")
         if command in self._commands and not said.thread_ts and not said.files:
             await self._ws.command(said.user, said.channel, command, rest.strip())
             return {}
-        if self._channel_commands.has(command) and not said.thread_ts and not said.files:
+        if command in CHANNEL_COMMANDS and not said.thread_ts and not said.files:
             text = self._as_slack_text(said.user, rest)
-            await self._channel_commands.do(said.user, said.channel, command, text)
+            await change_members(self._ws, said.user, said.channel, command, text)
             return {}
         if command[:1] == "/" and command[1:].isalpha() and said.text.startswith("/"):
             raise CannotDo(
@@ -121,30 +113,6 @@ class Actions:
 
     async def _unpin(self, body: Json) -> None:
         await self._ws.unpin(body["user"], body["channel"], body["ts"])
-
-    async def _unarchive(self, body: Json) -> None:
-        self._require_member(body["user"], body["channel"])
-        await self._ws.unarchive(body["user"], body["channel"])
-
-    async def _unread(self, body: Json) -> None:
-        self._marks.unread_from(body["user"], body["channel"], self._seen(body))
-
-    async def _forward(self, body: Json) -> Json:
-        """To another conversation of the person, with a note or without."""
-        user, to = body["user"], body["to"]
-        attachments = [forwarded(self._ws, body["channel"], self._seen(body))]
-        note = self._as_slack_text(user, str(body.get("note") or "").strip())
-        self._require_member(user, to)
-        posted = await self._ws.say(user, to, note, attachments=attachments)
-        return {"ts": posted["ts"]}
-
-    def _seen(self, body: Json) -> Json:
-        """The message that is meant, in a conversation of the person."""
-        self._require_member(body["user"], body["channel"])
-        message = self._ws.store.get(body["channel"], str(body["ts"]))
-        if message is None:
-            raise CannotDo("That message is gone.")
-        return message
 
     async def _react(self, body: Json) -> None:
         """Add the reaction, or take it back when it is the person's own."""

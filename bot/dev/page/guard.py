@@ -34,7 +34,7 @@ def _is_foreign(request: web.Request) -> bool:
     origin = request.headers.get("Origin")
     if origin is not None:
         return origin != f"http://{request.host}"
-    # A link elsewhere may lead here; a page elsewhere may not even learn how long a search takes.
+    # A link elsewhere may lead here; a page elsewhere may not even learn how long an answer takes.
     follows_link = request.method == "GET" and request.headers.get("Sec-Fetch-Mode") == "navigate"
     return not follows_link and request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
 

@@ -2,8 +2,7 @@
 
 The browser says what it shows with `{"channel": …, "thread": …, "tab": …}` and gets a list of
 operations for that: `message`, `remove`, `status`, `prompts`, `modals`, `home`, `step`, `sidebar`,
-`kept`, `leave`, where the sidebar shows what is new in other places. Changes that come in a burst
-are sent once, as the workspace stands then.
+`kept`, `again`. Changes that come in a burst are sent once, as the workspace stands then.
 """
 
 import asyncio
@@ -17,7 +16,6 @@ from aiohttp import WSMsgType, web
 
 from bot.dev.page.address import Address
 from bot.dev.page.screens import Screens
-from bot.dev.page.unread import is_below
 from bot.dev.workspace import Change, Workspace
 
 Json = dict[str, Any]
@@ -86,19 +84,9 @@ class LivePage:
                     if isinstance(asked, dict)
                     else {}
                 )
-                before = self._at
-                self._at = self._screens.address(query | {"user": before.user})
+                self._at = self._screens.address(query | {"user": self._at.user})
                 if query.get("anew"):
                     await self._greet()
-                if before.away:
-                    self._back()
-
-    def _back(self) -> None:
-        """The person looks at the page again."""
-        at = self._at
-        for thread in {"", at.thread_ts}:
-            if at.sees(at.channel, thread):
-                self._screens.marks.read(at.user, at.channel, thread)
 
     async def _gather(self, changes: Any) -> None:
         async for change in changes:
@@ -120,7 +108,7 @@ class LivePage:
     def _operations(self, change: Change) -> list[Json]:
         if change.channel is None:
             return self._personal(change)
-        if change.kind in ("channel", "members", "read"):
+        if change.kind in ("channel", "members"):
             return self._place(change, change.channel)
         if not self._is_visible(change.channel):
             return []
@@ -132,8 +120,6 @@ class LivePage:
 
     def _personal(self, change: Change) -> list[Json]:
         user = self._at.user
-        if change.kind == "people":
-            return [{"op": "leave"} if change.user == user else self._sidebar()]
         if change.user != user:
             return []
         if change.kind.startswith("view_"):
@@ -153,12 +139,8 @@ class LivePage:
 
     def _place(self, change: Change, channel: str) -> list[Json]:
         """The sidebar; and what is kept in the conversation on the screen, or all of it anew."""
-        if change.kind == "read" and change.user != self._at.user:
-            return []
         operations = [self._sidebar()]
-        if channel == self._at.channel and change.kind == "read":
-            operations += self._root(channel, change.thread_ts, "")
-        elif channel == self._at.channel and change.kind == "members":
+        if channel == self._at.channel and change.kind == "members":
             operations.append({"op": "again"})
         elif channel == self._at.channel and change.kind == "channel":
             html = self._screens.kept(self._at)
@@ -170,30 +152,18 @@ class LivePage:
         return channel is not None and self._at.user in channel.members
 
     def _message(self, change: Change, channel: str) -> list[Json]:
-        if change.ts is None or (change.kind == "ephemeral" and change.user != self._at.user):
+        if channel != self._at.channel or change.ts is None:
+            return []
+        if change.kind == "ephemeral" and change.user != self._at.user:
             return []
         message = self._find(channel, change.ts)
-        told = self._arrived(change, channel, message) if message else []
-        if channel != self._at.channel:
-            return told
         where: Json = {"channel": channel, "ts": change.ts}
         if message is None:
             root = self._root(channel, change.thread_ts, change.ts)
             return [{"op": "remove", **where}, *root]
         thread = message.get("thread_ts") or ""
         operations = [{"op": "message", **where, **self._drawn(message, thread)}]
-        return told + operations + self._root(channel, thread, change.ts)
-
-    def _arrived(self, change: Change, channel: str, message: Json) -> list[Json]:
-        """The sidebar for a message that is new, or whole now; one that is being read is none."""
-        stream = self._ws.state.streams.get((channel, change.ts or ""))
-        if change.kind != "message" and not (stream and stream.ended):
-            return []
-        thread = message["thread_ts"] if is_below(message) else ""
-        if self._at.sees(channel, thread):
-            self._screens.marks.arrived(self._at.user, channel, thread)
-            return []
-        return [self._sidebar()]
+        return operations + self._root(channel, thread, change.ts)
 
     def _sidebar(self) -> Json:
         return {"op": "sidebar", "html": self._screens.sidebar(self._at)}

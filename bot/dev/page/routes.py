@@ -41,16 +41,15 @@ def mount(
     by callback id, with their parameters) are the app manifest's.
     """
     steps = functions or {}
-    screens = Screens(ws, notice=notice, shortcuts=shortcuts, commands=commands, functions=steps)
+    screens = Screens(ws, notice=notice, shortcuts=shortcuts, functions=steps)
     names = [command["command"] for command in commands]
-    actions = Actions(ws, screens.marks, screens.windows, names, steps)
+    actions = Actions(ws, screens.windows, names, steps)
     live = _Live(ws, screens)
     routes: list[tuple[str, str, Handler]] = [
         ("GET", "/", _html(screens, screens.page)),
         ("GET", "/page/sidebar", _html(screens, screens.sidebar)),
         ("GET", "/page/pane", _html(screens, screens.pane)),
         ("GET", "/page/thread", _html(screens, screens.thread)),
-        ("GET", "/page/search", _search(screens)),
         ("GET", "/page/live", live.handle),
         ("GET", "/page/files/{id}/{name}", _file(ws)),
         ("GET", "/page/static/{path:[a-z./_-]+}", _static()),
@@ -95,14 +94,6 @@ def _canvas(screens: Screens) -> Handler:
         if html is None:
             raise web.HTTPNotFound(text="There is no such canvas.")
         return web.Response(text=html, content_type="text/html")
-
-    return handle
-
-
-def _search(screens: Screens) -> Handler:
-    async def handle(request: web.Request) -> web.Response:
-        found = screens.search(screens.address(request.query), request.query.get("q", ""))
-        return web.Response(text=found, content_type="text/html")
 
     return handle
 

@@ -5,16 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.dev.page.address import TABS, Address
-from bot.dev.page.channel_commands import CHANNEL_COMMANDS
 from bot.dev.page.examples import EXAMPLES
 from bot.dev.page.files import SheetPreviews
 from bot.dev.page.kept import canvas_for, canvas_markdown, kept_in
 from bot.dev.page.render import Renderer, Scene
-from bot.dev.page.search import found
 from bot.dev.page.sidebar import sidebar, title, visible
-from bot.dev.page.suggestions import suggestions
-from bot.dev.page.threads import threads_of
-from bot.dev.page.unread import ReadMarks
 from bot.dev.page.windows import LastUsed
 from bot.dev.workspace import Channel, Workspace
 
@@ -32,17 +27,14 @@ class Screens:
         *,
         notice: str,
         shortcuts: Sequence[Json],
-        commands: Sequence[Json],
         functions: Mapping[str, Json],
     ) -> None:
         self._ws = ws
-        self.marks = ReadMarks(ws)
         self.windows = LastUsed()
         self._renderer = Renderer()
         self._previews = SheetPreviews(ws)
         self._notice = notice
         self._shortcuts = shortcuts
-        self._commands = commands
         self._functions = functions
 
     def address(self, query: Mapping[str, str]) -> Address:
@@ -63,7 +55,7 @@ class Screens:
         tab = query.get("tab", "")
         if tab not in TABS or (tab == "home" and not self._is_bot_dm(channel)):
             tab = "messages"
-        return Address(user, channel, thread if known else "", tab, query.get("away") == "true")
+        return Address(user, channel, thread if known else "", tab)
 
     @property
     def changes(self) -> int:
@@ -101,7 +93,6 @@ class Screens:
             message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
             functions=self._functions,
             changes=self.changes,
-            suggestions=suggestions([*self._commands, *CHANNEL_COMMANDS]),
         )
 
     def sidebar(self, at: Address) -> str:
@@ -115,11 +106,6 @@ class Screens:
     def thread(self, at: Address) -> str:
         """The thread panel, "" for a thread that is not there."""
         return self._render("thread.html", at, **self._thread(at)) if at.thread_ts else ""
-
-    def search(self, at: Address, query: str) -> str:
-        """Channels of that name, and messages with all words of it, that the person sees."""
-        shown = found(self._ws, at.user, query)
-        return self._render("search.html", at, **shown)
 
     def kept(self, at: Address) -> str:
         """What the channel keeps, for its header."""
@@ -170,7 +156,7 @@ class Screens:
         return self._renderer.render(template, self.scene(at.user), **values)
 
     def _sidebar(self, at: Address) -> Json:
-        return {"tab": at.tab, "channel": at.channel, **sidebar(self._ws, self.marks, at.user)}
+        return {"channel": at.channel, **sidebar(self._ws, at.user)}
 
     def _in(self, at: Address) -> Json:
         """What messages and composers need to know about where they are."""
@@ -185,17 +171,10 @@ class Screens:
             "previews": self._previews,
             "kept": kept_in(self._ws, at.channel),
             "read_only": _read_only(channel),
-            "first_reply": lambda ts: self.marks.first_reply(at.user, at.channel, ts),
             "status_of": lambda thread_ts: self._status(at.channel, thread_ts),
         }
 
     def _pane(self, at: Address) -> Json:
-        if at.tab == "threads":
-            self.marks.threads_listed(at.user, at.channel)
-            return self._in(at) | {
-                "tab": at.tab,
-                "threads": threads_of(self._ws, self.marks, at.user),
-            }
         channel = self._ws.channels.get(at.channel)
         names = self.scene(at.user).people
         direct = channel is None or channel.is_direct
@@ -214,22 +193,16 @@ class Screens:
         if at.tab == "home":
             return values | {"home": self._ws.home(at.user)}
         messages = self._ws.messages(at.channel, viewer=at.user) if channel else []
-        since = self.marks.unread(at.user, channel).first if channel else ""
-        self.marks.read(at.user, at.channel)
         return values | {
-            "since": since,
             "messages": self._shown(at, messages),
             "status": self._status(at.channel, ""),
             "prompts": self._prompts(at.channel, ""),
         }
 
     def _thread(self, at: Address) -> Json:
-        since = self.marks.went_on(at.user, at.channel, at.thread_ts)
-        self.marks.read(at.user, at.channel, at.thread_ts)
         replies = self._ws.messages(at.channel, at.thread_ts, at.user)
         return self._in(at) | {
             "thread_ts": at.thread_ts,
-            "thread_since": since,
             "replies": self._shown(at, replies),
             "thread_status": self._status(at.channel, at.thread_ts),
             "thread_prompts": self._prompts(at.channel, at.thread_ts),

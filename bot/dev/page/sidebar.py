@@ -1,9 +1,7 @@
 """The conversations of one person, as the sidebar lists them."""
 
-from dataclasses import asdict
 from typing import Any
 
-from bot.dev.page.unread import ReadMarks
 from bot.dev.workspace import Channel, Person, Workspace
 
 Json = dict[str, Any]
@@ -37,7 +35,7 @@ def other_in(channel: Channel, viewer: str) -> str:
     return next((member for member in channel.members if member != viewer), viewer)
 
 
-def sidebar(ws: Workspace, marks: ReadMarks, user: str) -> Json:
+def sidebar(ws: Workspace, user: str) -> Json:
     """Values for the template: the agent's own conversation, channels, others, and who one can be."""
     mine = visible(ws, user)
     own_dm = ws.state.direct(user)
@@ -49,11 +47,9 @@ def sidebar(ws: Workspace, marks: ReadMarks, user: str) -> Json:
             "name": name_of(ws, channel, user),
             "private": channel.kind == "private",
             "person": other_in(channel, user),
-            **asdict(marks.unread(user, channel)),
         }
 
     return {
-        "thread_news": asdict(marks.unlisted(user, mine)),
         "dm": listed(own_dm) if own_dm else None,
         "channels": [listed(c) for c in mine if not c.is_direct],
         "direct": [listed(c) for c in others],

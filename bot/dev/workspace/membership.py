@@ -44,13 +44,12 @@ def deactivate(core: Core, user: str, admin: str) -> None:
             core.changed("members", place.id, user=user)
 
 
-def archive(core: Core, place: Channel, by: str, *, undo: bool = False) -> None:
-    """End a channel, so that it can be read from now on and not be written in; or take that back."""
-    place.archived = not undo
+def archive(core: Core, place: Channel, by: str) -> None:
+    """End a channel, so that it can be read from now on and not be written in."""
+    place.archived = True
     core.changed("members", place.id)
-    kind = "channel_unarchive" if undo else "channel_archive"
-    core.emit({"type": kind, "channel": place.id, "user": by}, place)
-    _line(core, place, kind, by, f"has {'un-archived' if undo else 'archived'} the channel")
+    core.emit({"type": "channel_archive", "channel": place.id, "user": by}, place)
+    _line(core, place, "channel_archive", by, "has archived the channel")
 
 
 def _line(core: Core, place: Channel, subtype: str, user: str, what: str, **about: str) -> None:

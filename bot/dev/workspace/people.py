@@ -264,12 +264,6 @@ class People(Core):
         """Archive a channel."""
         membership.archive(self, self._place(user, channel), user)
 
-    async def unarchive(self, user: str, channel: str) -> None:
-        """Open an archived channel again."""
-        if user not in self.channels[channel].members:
-            raise CannotDo(f"{user} is not in {channel}")
-        membership.archive(self, self.channels[channel], user, undo=True)
-
     def _place(self, user: str, channel: str) -> Channel:
         if user not in self.people or self.people[user].is_deactivated:
             raise CannotDo(f"there is no {user}")

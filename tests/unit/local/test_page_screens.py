@@ -1,7 +1,5 @@
 """What the page shows, and to whom."""
 
-import re
-
 from bot.dev.workspace import ADA, BEN, GUS
 from tests.unit.local.page_kit import GENERAL, NOTICE, SALES
 
@@ -28,46 +26,6 @@ async def test_acting_as_somebody_else_one_stays_with_the_bot(browser):
     shown = await browser.text("/page/pane", user=BEN, channel=ada.id)
     assert f'data-channel="{ben.id}"' in shown
     assert "only mine" not in shown
-
-
-async def test_the_threads_one_takes_part_in_are_listed(browser):
-    """Wherever they are, and nobody else's; a conversation is found by its name too."""
-    _, root = await browser.say("@bot who is in?")
-    await browser.ws.say(BEN, GENERAL, "me", root["ts"])
-    link = re.compile(r'class="side-link has-unread[^>]*data-do="threads"')
-    assert link.search(await browser.text("/page/sidebar", user=ADA))
-    for user, part in ((ADA, True), (BEN, True), (GUS, False)):
-        html = await browser.text("/page/pane", user=user, channel=GENERAL, tab="threads")
-        assert ("who is in?" in html) is part
-        assert not link.search(await browser.text("/page/sidebar", user=user))
-    found = await browser.text("/page/search", user=ADA, q="bot")
-    assert f'data-channel-link="{browser.ws.state.direct(ADA).id}"' in found
-    assert "who is in?" in found
-
-
-async def test_what_people_wrote_is_found_before_what_repeats_it(browser):
-    """With the words marked, also far down in a table, and by the name of a file."""
-    await browser.say("R&D costs 20,000, see #sales", files=[("costs.csv", b"a\n1\n")])
-    table = "\n".join(f"| 2026-{n:02} | **{n}** |" for n in range(1, 40))
-    text = f"R&D costs, told again:\n\n| month | n |\n| --- | --- |\n{table}\n| cedar | 9 |"
-    await browser.slack("chat.postMessage", channel=GENERAL, text=text)
-    for query, authors in (
-        ("r&d COSTS", ["Ada Lovelace", "Bot"]),
-        ("#sales costs.csv", ["Ada Lovelace"]),
-        ("cedar", ["Bot"]),
-    ):
-        html = await browser.text("/page/search", user=ADA, q=query)
-        assert re.findall("<b>(.*?)</b>", html) == authors
-        assert "<mark>" in html
-    assert "39 <mark>cedar</mark> 9" in html
-
-
-async def test_who_has_left_is_offered_no_more(browser):
-    """At once in every window, and the one of who left shows somebody else."""
-    async with browser.live(user=ADA) as live, browser.live(user=BEN) as gone:
-        assert not (await browser.say("/deactivate @Ben Okafor"))[1].get("error")
-        assert "Ben Okafor" not in (await live.until("sidebar"))["html"].partition("act-as")[2]
-        await gone.until("leave")
 
 
 async def test_a_permalink_leads_to_the_message(browser):

@@ -70,7 +70,5 @@ def service_line(message: Mapping[str, Any], scene: Scene, place: str) -> str:
             return f"left {place}." if own else f"was removed from {place} by {scene.person(by)}."
         case "channel_archive":
             return f"archived {place}."
-        case "channel_unarchive":
-            return f"un-archived {place}."
         case _:
             return ""

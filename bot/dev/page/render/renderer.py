@@ -23,7 +23,6 @@ from bot.dev.page.render.messages import avatar, file_view, initials, listed, se
 from bot.dev.page.render.mrkdwn import mrkdwn
 from bot.dev.page.render.rich_text import rich_text
 from bot.dev.page.render.scene import Scene
-from bot.dev.page.render.snippet import snippet
 from bot.dev.page.render.text import clean, plain, safe_url, text_of
 from bot.dev.workspace.messages import link_to
 
@@ -60,7 +59,7 @@ def _environment() -> Environment:
         "choices": forms.choices, "chosen": forms.chosen, "groups": forms.groups,
         "initials": initials, "avatar": avatar, "file_view": file_view, "size": size, "listed": listed,
         "hosted": _hosted, "typed": _typed, "person": _person,
-        "service_line": _service_line, "snippet": snippet, "link": _link, "as_list": forms.as_list, "as_dict": forms.as_dict,
+        "service_line": _service_line, "link": _link, "as_list": forms.as_list, "as_dict": forms.as_dict,
     }  # fmt: skip
     jinja.globals |= {
         "block_template": _named("blocks", "unsupported"),

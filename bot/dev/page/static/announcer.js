@@ -42,21 +42,6 @@ function spoken(element) {
 const isBeingWritten = (message) =>
   message.matches(".streaming") || message.closest(".pane, .thread").querySelector(".foot .stop") !== null;
 
-let calls = new Map(); // conversation → how much in it is new for this person
-
-const callsIn = (sidebar) => new Map([...sidebar.querySelectorAll("[data-calls]")].map((count) => [count.closest("a").dataset.name, Number(count.dataset.calls)]));
-
-export function noteCalls(sidebar) {
-  calls = callsIn(sidebar);
-}
-
-// What came elsewhere, which others see in the sidebar.
-export function callsCame(sidebar) {
-  const before = calls;
-  noteCalls(sidebar);
-  for (const [name, count] of calls) if (count > (before.get(name) ?? 0)) say(`${name}: ${count} new`);
-}
-
 const working = new Set(); // threads in which the agent is known to work
 
 // The words of a status take turns; that it works and that it is done is said once.

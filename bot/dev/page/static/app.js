@@ -1,5 +1,4 @@
 // The page: listens to the person and to the server, and starts.
-import { noteCalls } from "./announcer.js";
 import { operations } from "./arrivals.js";
 import { changed, clicks } from "./clicks.js";
 import { byId, isSmall, localise, toBottom, typesAtOnce } from "./dom.js";
@@ -8,7 +7,7 @@ import "./holding.js";
 import "./keyboard.js";
 import { Live } from "./live.js";
 import { closeMenu, menuContext } from "./menus.js";
-import { actAs, address, flash, go, markSidebar, messageAt, openMessage, openedHome, pane, place, present, redraw, showNewest, showSidebar, sidebar, thread, unveil } from "./place.js";
+import { actAs, address, flash, go, markSidebar, messageAt, openMessage, openedHome, pane, place, present, redraw, showNewest, showSidebar, thread, unveil } from "./place.js";
 import { act, user } from "./server.js";
 
 place.live = new Live(
@@ -45,8 +44,6 @@ document.addEventListener("change", (event) => {
 });
 
 addEventListener("resize", () => isSmall() || showSidebar(false));
-
-document.addEventListener("visibilitychange", () => place.live.watch());
 
 addEventListener("popstate", (event) => {
   if (!event.state) return;
@@ -98,7 +95,7 @@ function outlived(words) {
 // ---- start
 
 const query = new URLSearchParams(location.search);
-const tab = ["home", "threads"].find((name) => byId(name)) ?? "messages";
+const tab = byId("home") ? "home" : "messages";
 const list = byId("messages");
 place.shown = {
   channel: list?.dataset.list ?? query.get("channel") ?? "",
@@ -108,7 +105,6 @@ place.shown = {
 if (sessionStorage.getItem("notice")) document.querySelector(".notice")?.remove();
 if (!thread.hidden) unveil();
 present(document);
-noteCalls(sidebar);
 markSidebar();
 history.replaceState(place.shown, "", query.get("ts") ? location.href : address());
 place.live.showing = place.shown;

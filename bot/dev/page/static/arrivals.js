@@ -1,5 +1,5 @@
 // What arrives live: each operation of the server, and the place in the page it changes.
-import { callsCame, messageCame, statusCame } from "./announcer.js";
+import { messageCame, statusCame } from "./announcer.js";
 import { arrange, atBottom, byId, hasRoomForBoth, parse, toBottom, toEnd, upsert } from "./dom.js";
 import { prepareFields } from "./fields.js";
 import { fold } from "./folding.js";
@@ -57,16 +57,13 @@ export const operations = {
   step: stepEnded,
   sidebar(op) {
     morphChildren(sidebar, parse(op.html));
-    callsCame(sidebar);
     markSidebar();
-    if (place.shown.tab === "threads") operations.again();
   },
   // What changed after it was drawn and before the server watched it has been missed.
   watched({ changes }) {
     if (changes > drawn.changes) place.settled = place.settled.then(redraw);
   },
   again: () => { place.settled = place.settled.then(redraw); },
-  leave: () => location.assign("/"), // the account has ended, and with it what it sees
   kept(op) {
     document.querySelector(`[data-kept="${op.channel}"]`)?.replaceChildren(parse(op.html));
   },

@@ -1,15 +1,11 @@
 // What each button, link and field of the page does, by its data-do.
 import { say as announce } from "./announcer.js";
-import { Completion } from "./completion.js";
 import { arrange, byId, byTouch, parse } from "./dom.js";
 import { valueOf } from "./fields.js";
 import { toggleFold } from "./folding.js";
-import { openForward } from "./forward.js";
 import { toggleMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
-import { fillPicker } from "./picker.js";
 import { app, closeThread, go, pane, place, showSidebar, thread } from "./place.js";
-import { openSearch } from "./search.js";
 import { act, say } from "./server.js";
 import { closeStep, openStep } from "./steps.js";
 import { sortBy, turnPage } from "./tables.js";
@@ -30,12 +26,7 @@ export const clicks = {
     await act("home", { tab: button.dataset.tab });
     go({ tab: button.dataset.tab, thread: "" }).then(() => document.activeElement === document.body && pane.querySelector("[role=tab][aria-selected=true]").focus());
   },
-  threads() {
-    showSidebar(false);
-    go({ tab: "threads", thread: "" });
-  },
   skip: () => (thread.hidden || thread.role !== "main" ? pane : thread).focus(),
-  search: () => openSearch(),
   sidebar: () => showSidebar(!app.classList.contains("side-open")),
   "dismiss-notice"(button) {
     sessionStorage.setItem("notice", "read");
@@ -45,10 +36,6 @@ export const clicks = {
   "thread-of": (button) => go({ thread: button.dataset.thread }),
   "close-thread": () => closeThread(),
   react: (button) => act("react", { ...where(messageOf(button)), name: button.dataset.name }),
-  emoji(button, context) {
-    fillPicker();
-    toggleMenu(button, byId("emoji-picker"), { message: context?.message ?? messageOf(button) });
-  },
   "react-with": (button, { message }) => act("react", { ...where(message), name: button.dataset.name }),
   dismiss: (button) => { const list = messageOf(button).parentElement; messageOf(button).remove(); arrange(list); },
   menu: (button) => toggleMenu(button, button.nextElementSibling),
@@ -65,14 +52,6 @@ export const clicks = {
   async "copy-link"(_, { message }) {
     await navigator.clipboard.writeText(message.querySelector(".when").href); // Slack's own form, which the agent reads
     toast("Link copied");
-  },
-  forward: (_, { message }) => openForward(message),
-  async "mark-unread"(_, { message }) {
-    if (!(await act("unread", where(message)))) return;
-    const list = message.parentElement;
-    list.dataset.since = message.dataset.ts;
-    announce("Marked unread");
-    arrange(list);
   },
   pin: async (_, { message }) => (await act("pin", where(message))) && announce("Pinned"),
   unpin: async (_, { message }) => (await act("unpin", where(message))) && announce("Not pinned any more"),
@@ -96,14 +75,13 @@ export const clicks = {
     const answer = await say({ channel: place.shown.channel, text: chip.dataset.text, thread: chip.closest("[data-prompts]").dataset.prompts.split(":")[1] });
     if (answer?.ts) place.asked.add(answer.ts);
   },
-  mention: (button) => composerOf(button).insert("@"),
+  mention: (button) => composerOf(button).insert(`@${document.body.dataset.botName} `),
   async sample(button) { composerOf(button).attach([await sample(button.dataset.sample)]); composerOf(button).text.focus(); },
   async example(button) {
     const mention = place.shown.channel.startsWith("D") ? "" : `@${document.body.dataset.botName} `;
     const files = button.dataset.sample ? [await sample(button.dataset.sample)] : [];
     composerOf(button).fill(mention + button.dataset.text, files);
   },
-  unarchive: (button) => act("unarchive", { channel: button.dataset.channel }),
   "open-step": openStep,
   "close-step": closeStep,
   "close-modal": (button) => closeModal(button.closest("dialog")),
@@ -161,7 +139,6 @@ function startEdit(message, back) {
   const box = parse(`<form class="edit-box" data-local><textarea class="control" dir="auto" aria-label="Edit message"></textarea><div class="row"><button type="button" class="btn">Cancel</button><button type="submit" class="btn primary">Save</button></div></form>`).firstElementChild;
   const text = box.querySelector("textarea");
   text.value = content.dataset.typed;
-  const completion = new Completion(text);
   const stop = () => {
     box.remove();
     content.hidden = false;
@@ -169,7 +146,6 @@ function startEdit(message, back) {
   };
   box.querySelector("[type=button]").addEventListener("click", stop);
   box.addEventListener("keydown", (event) => {
-    if (completion.key(event)) return;
     if (event.key === "Escape") { event.stopPropagation(); stop(); }
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.target === text && !byTouch()) { event.preventDefault(); box.requestSubmit(); }
   });

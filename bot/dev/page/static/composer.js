@@ -1,16 +1,10 @@
-// The message box: mentions, commands, files, drafts, sending.
-import { Completion } from "./completion.js";
+// The message box: mentions, files, sending.
 import { byTouch, icon } from "./dom.js";
-import { say, user } from "./server.js";
+import { say } from "./server.js";
 import { clearToasts, toast } from "./toast.js";
 
 const MARKS = { b: "*", i: "_", "shift x": "~", "shift c": "`" }; // as in Slack
 const FILE_MAX = 100 * 1024 * 1024;
-const files = new Map(); // of drafts; their texts outlive the tab, and are those of all its windows
-
-addEventListener("storage", ({ key, newValue }) => {
-  for (const { composer } of document.querySelectorAll("form.composer")) composer?.key === key && composer.drafted(newValue ?? "");
-});
 
 export class Composer {
   constructor(form, onSent) {
@@ -22,10 +16,7 @@ export class Composer {
     this.input = form.querySelector("input[type=file]");
     this.button = form.querySelector(".send");
     this.also = form.querySelector(".also input");
-    this.key = `draft:${user()}:${this.channel}:${this.thread}`;
-    this.text.value = localStorage.getItem(this.key) ?? "";
-    this.files = files.get(this.key) ?? [];
-    this.completion = new Completion(this.text, { commands: !this.thread, onChange: () => this.refresh() });
+    this.files = [];
     form.composer = this;
     this.listen();
     this.showFiles();
@@ -68,7 +59,6 @@ export class Composer {
       event.preventDefault();
       return this.wrap(mark);
     }
-    if (this.completion.key(event)) return;
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !byTouch() && !this.inCode()) {
       event.preventDefault();
       this.send();
@@ -78,13 +68,6 @@ export class Composer {
   // Return begins a new line in a block of code that is not closed yet.
   inCode() {
     return this.text.value.slice(0, this.text.selectionStart).split("```").length % 2 === 0;
-  }
-
-  // Written, or sent, in another window.
-  drafted(text) {
-    if (this.text.value === text) return;
-    this.text.value = text;
-    this.refresh();
   }
 
   fill(text, files = []) {
@@ -101,7 +84,6 @@ export class Composer {
     this.text.focus();
     this.text.setRangeText(gap + text, at, this.text.selectionEnd, "end");
     this.refresh();
-    this.completion.suggest();
   }
 
   wrap(mark) {
@@ -120,13 +102,11 @@ export class Composer {
   }
 
   showFiles() {
-    files.set(this.key, this.files);
     this.form.querySelector("[data-attached]").replaceChildren(...this.files.map((file, i) => this.chip(file, i)));
     this.refresh();
   }
 
   refresh() {
-    this.text.value ? localStorage.setItem(this.key, this.text.value) : localStorage.removeItem(this.key);
     this.button.disabled = !this.text.value.trim() && !this.files.length;
     if (!CSS.supports("field-sizing", "content")) {
       this.text.style.height = "auto";
@@ -156,7 +136,6 @@ export class Composer {
     if (document.activeElement === this.button) this.text.focus();
     this.text.value = "";
     this.files = [];
-    this.completion.close();
     this.showFiles();
     const answer = await say({ channel: this.channel, text, thread: this.thread, files: attached, broadcast: this.also?.checked });
     if (answer) {

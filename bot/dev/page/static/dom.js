@@ -44,8 +44,7 @@ export function enlarge(root) {
 
 function shown(date, wanted) {
   if ("ago" in wanted) return ago(date);
-  const day = { day: "numeric", month: "short" };
-  return "day" in wanted ? date.toLocaleString([], { ...day, ...TIME }) : date.toLocaleTimeString([], TIME);
+  return date.toLocaleTimeString([], TIME);
 }
 
 function ago(date) {
@@ -57,7 +56,7 @@ function ago(date) {
 
 // Day lines, and repeated names left out when one person goes on within five minutes.
 export function arrange(list) {
-  for (const line of list.querySelectorAll(":scope > .day, :scope > .new-line, :scope > .count-line")) line.remove();
+  for (const line of list.querySelectorAll(":scope > .day, :scope > .count-line")) line.remove();
   const messages = [...list.children];
   const inThread = list.closest(".thread") !== null;
   let before = null;
@@ -65,10 +64,8 @@ export function arrange(list) {
     const date = new Date(Number(message.dataset.ts) * 1000);
     const sameDay = before && before.date.toDateString() === date.toDateString();
     if (!sameDay && !inThread) message.before(line("day", dayName(date)));
-    const isFirstNew = list.dataset.since === message.dataset.ts;
-    if (isFirstNew) message.before(line("new-line", "New"));
     const close = sameDay && date - before.date < 300000 && before.author === message.dataset.author;
-    message.classList.toggle("grouped", Boolean(close) && !isFirstNew && !(inThread && i === 1) && !before.alone && !("alone" in message.dataset));
+    message.classList.toggle("grouped", Boolean(close) && !(inThread && i === 1) && !before.alone && !("alone" in message.dataset));
     before = { date, author: message.dataset.author, alone: "alone" in message.dataset };
   });
   const replies = messages.slice(1).filter((message) => !("private" in message.dataset)).length;

@@ -32,11 +32,11 @@ export class Live {
     });
   }
 
-  // Tell the server what is on the screen: { channel, thread, tab }, and whether anybody looks. Of what
-  // is fetched `anew` it says from which change on it watches.
+  // Tell the server what is on the screen: { channel, thread, tab }. Of what is fetched `anew` the
+  // server says from which change on it watches.
   watch(showing = this.showing, anew = false) {
     this.showing = showing;
-    const told = { ...showing, away: String(document.hidden), ...(anew && { anew: "true" }) };
+    const told = { ...showing, ...(anew && { anew: "true" }) };
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(told));
   }
 }

@@ -1,5 +1,5 @@
 // Popup menus: one open at a time, placed by its button, worked by arrow keys, closed by Esc.
-import { byTouch, focusOn } from "./dom.js";
+import { focusOn } from "./dom.js";
 
 let open = null;
 
@@ -12,8 +12,7 @@ export function toggleMenu(button, menu, context = {}) {
   menu.showPopover();
   place(menu, button.getBoundingClientRect());
   button.setAttribute("aria-expanded", "true");
-  const first = byTouch() ? menu.querySelector("[role=menuitem]") : items(menu)[0];
-  first?.focus();
+  items(menu)[0]?.focus();
 }
 
 export function closeMenu({ refocus = false } = {}) {
@@ -32,28 +31,20 @@ export function menuContext() {
 }
 
 // Below the anchor if there is room, else above; never beyond the window's edge.
-export function place(menu, anchor) {
+function place(menu, anchor) {
   const { width, height } = menu.getBoundingClientRect();
   const below = anchor.bottom + 4 + height <= innerHeight - 8 || anchor.top < height + 12;
   menu.style.top = `${Math.max(8, below ? anchor.bottom + 4 : anchor.top - height - 4)}px`;
   menu.style.left = `${Math.max(8, Math.min(anchor.left, innerWidth - width - 8))}px`;
 }
 
-// Where each key leads from item `at`; in a field the others move its cursor.
-function ways(at, menu, list) {
-  if (list[at]?.tagName === "INPUT") return { ArrowDown: at + 1 };
-  const columns = Number(menu.dataset.columns ?? 1);
-  const lines = { ArrowDown: at + columns, ArrowUp: columns > 1 ? Math.max(0, at - columns) : at - 1, Home: 0, End: -1 };
-  return columns > 1 ? { ...lines, ArrowRight: at + 1, ArrowLeft: at - 1 } : lines;
-}
-
-const items = (menu) => [...menu.querySelectorAll("[role=menuitem], input")].filter((item) => !item.hidden);
+const items = (menu) => [...menu.querySelectorAll("[role=menuitem]")].filter((item) => !item.hidden);
 
 document.addEventListener("keydown", (event) => {
   if (!open) return;
   const list = items(open.menu);
   const at = list.indexOf(document.activeElement);
-  const to = ways(at, open.menu, list)[event.key];
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
   if (to !== undefined) list.at(to % list.length)?.focus();
   else if (event.key === "Escape") closeMenu({ refocus: true });
   else if (event.key === "Tab") return closeMenu();

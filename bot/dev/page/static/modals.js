@@ -6,7 +6,6 @@ import { act } from "./server.js";
 import { byTouch, focusOn, parse } from "./dom.js";
 import { prepareTables } from "./tables.js";
 import { rescueToasts } from "./toast.js";
-import { forget, keep, restore } from "./unsent.js";
 
 const waiting = new Map();
 let cameFrom = null;
@@ -23,7 +22,6 @@ export function showModals(html, channel) {
   if (old) shelve(old);
   if (!fresh) {
     waiting.clear();
-    forget();
     if (cameFrom?.isConnected) focusOn(cameFrom);
     return;
   }
@@ -33,7 +31,6 @@ export function showModals(html, channel) {
   document.body.append(dialog);
   if (dialog === fresh) wire(dialog);
   prepare(dialog, channel);
-  if (dialog === fresh) restore(dialog);
   dialog.showModal();
   (byTouch() ? dialog : firstField(dialog))?.focus();
 }
@@ -62,7 +59,6 @@ function replaceBody(dialog, fresh, channel) {
     const before = typed.get(`${field.dataset.blockId}/${field.dataset.actionId}`);
     if (before) field.value = before;
   }
-  keep(dialog);
   const again = focused && dialog.querySelector(`[data-action-id="${CSS.escape(focused)}"]`);
   (again || firstField(dialog))?.focus();
 }
@@ -77,7 +73,6 @@ function wire(dialog) {
     event.preventDefault();
     closeModal(dialog);
   });
-  dialog.addEventListener("input", () => keep(dialog));
   dialog.addEventListener("submit", (event) => {
     event.preventDefault();
     submit(dialog);

@@ -1,5 +1,4 @@
 // Where the person is, and how that is shown: sidebar, pane and thread panel.
-import { noteCalls } from "./announcer.js";
 import { Composer } from "./composer.js";
 import { arrange, atBottom, byId, byTouch, enlarge, hasRoomForBoth, keeper, localise, parse, toBottom, toEnd, typesAtOnce } from "./dom.js";
 import { prepareFields } from "./fields.js";
@@ -110,10 +109,9 @@ function isOf(root, fresh) {
 function renew(root, fresh) {
   const list = root.querySelector("[data-messages]");
   const scroller = list?.parentElement;
-  const [stuck, since, newest] = list ? [atBottom(scroller), list.dataset.since, newestIn(list)] : [];
+  const [stuck, newest] = list ? [atBottom(scroller), newestIn(list)] : [];
   const focused = root.contains(document.activeElement);
   morphChildren(root, fresh);
-  if (since && !list.dataset.since) list.dataset.since = since;
   present(root);
   if (stuck) newest === newestIn(list) ? toBottom(scroller) : showNewest(scroller);
   else if (list && newest !== newestIn(list)) offerNewest(scroller);
@@ -122,9 +120,9 @@ function renew(root, fresh) {
 
 const newestIn = (list) => [...list.querySelectorAll(":scope > .msg")].at(-1)?.dataset.ts;
 
-// The newest message, or the first that was not seen, whichever is higher up.
+// The newest message, or the first that came since one left, whichever is higher up.
 export function showNewest(scroller) {
-  const first = scroller.querySelector(".new-line") ?? firstUnseen(scroller);
+  const first = firstUnseen(scroller);
   if (!first) toBottom(scroller);
   else if (toEnd(scroller, first) && first.nextElementSibling) offerNewest(scroller);
 }
@@ -183,19 +181,12 @@ export function showSidebar(open) {
 }
 
 export function markSidebar() {
-  const isThreads = place.shown.tab === "threads";
   for (const link of sidebar.querySelectorAll(".side-link")) {
-    const current = isThreads ? link.dataset.do === "threads" : link.dataset.channelLink === place.shown.channel;
+    const current = link.dataset.channelLink === place.shown.channel;
     link.classList.toggle("current", current);
     current ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
   }
-  document.title = `${waiting()}${pane.querySelector("[data-title]").dataset.title} · Local workspace`;
-}
-
-// What is new elsewhere, for the title of the tab.
-function waiting() {
-  const calls = [...sidebar.querySelectorAll("[data-calls]")].reduce((sum, { dataset }) => sum + Number(dataset.calls), 0);
-  return calls ? `(${calls}) ` : sidebar.querySelector(".has-unread") ? "• " : "";
+  document.title = `${pane.querySelector("[data-title]").dataset.title} · Local workspace`;
 }
 
 // The thread stays open where this person may read it too.
@@ -204,7 +195,6 @@ export async function actAs(id) {
   await go({ user: id }, { focus: false });
   const html = await fragment("sidebar", at());
   if (html !== null) sidebar.replaceChildren(parse(html));
-  noteCalls(sidebar);
   delete place.shown.user;
   history.replaceState(place.shown, "", address());
   place.live.connect(id);

@@ -1,8 +1,7 @@
 // Short notes on top of everything; errors stay a little longer.
 const box = document.getElementById("toasts");
 
-// `action`: { label, run }, a button in it.
-export function toast(text, { error = false, action = null } = {}) {
+export function toast(text, { error = false } = {}) {
   const note = document.createElement("div");
   note.className = error ? "toast error" : "toast";
   note.dataset.testid = "toast";
@@ -14,19 +13,10 @@ export function toast(text, { error = false, action = null } = {}) {
   close.setAttribute("aria-label", "Dismiss");
   close.textContent = "×";
   close.addEventListener("click", () => drop(note));
-  note.append(words, ...(action ? [button(action)] : []), close);
+  note.append(words, close);
   box.append(note);
   raise();
   setTimeout(() => drop(note), error ? 9000 : 3500);
-}
-
-function button({ label, run }) {
-  const element = document.createElement("button");
-  element.type = "button";
-  element.className = "toast-action";
-  element.textContent = label;
-  element.addEventListener("click", run);
-  return element;
 }
 
 // Hidden and shown again, so that it lies above a modal that opened since.
