@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 import zlib
 from collections import Counter
@@ -25,6 +26,18 @@ _DAMAGE = (
     *(LookupError, ValueError, OSError, zipfile.BadZipFile, zlib.error),
     SyntaxError,  # all XML is syntax
 )
+_RELATED = re.compile(rb'\bType\s*=\s*["\'][^"\'<>]{1,200}/(\w{1,40})["\']')
+_UNREAD = {
+    b"chart": "charts",
+    b"chartEx": "charts",
+    b"diagramData": "diagrams",
+    b"oleObject": "embedded files",
+    b"package": "embedded files",
+    b"image": "pictures",
+    b"comments": "sheets with comments",
+}
+"""Parts of a workbook beside its cells, by the last word of the type of what relates them."""
+_STRICT = b"http://purl.oclc.org/ooxml/officeDocument"
 _MAX_UNPACKED = 400_000_000
 _MAX_RATIO = 200
 _MAX_SHEETS = 10
@@ -45,6 +58,7 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
     check_archive(data, name)
     try:
         workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        unseen = _outside_cells(data)
     except _DAMAGE as error:
         raise Unreadable(f"{name} is damaged: it is not readable as an Excel workbook.") from error
     chosen = _chosen(workbook.sheetnames, sheet, name)
@@ -64,11 +78,27 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
             raise Unreadable(f"{name} is damaged: its sheet {each!r} cannot be read.") from error
     if not sheets:
         why = next(iter(unread.values()), "")
-        empty = f"{name} is empty: none of its sheets has a row with a value."
+        empty = " ".join([f"{name} is empty: none of its sheets has a row with a value.", *unseen])
         raise Unreadable(f"{name}: {why}" if why else empty)
+    sheets[0].notes.extend(unseen)
     for found in sheets:
         found.left_out.extend(f"sheet {title} was not read: {why}" for title, why in unread.items())
     return sheets
+
+
+def _outside_cells(data: bytes) -> list[str]:
+    """Say what the workbook shows and has not in its cells."""
+    found: Counter[str] = Counter()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for part in archive.namelist():
+            if part.endswith(".rels"):
+                kinds = _RELATED.findall(archive.read(part))
+                found.update(_UNREAD[each] for each in kinds if each in _UNREAD)
+            elif "/drawings/" in part and part.endswith(".xml"):
+                bodies = archive.read(part).split(b"txBody")[1::2]  # between its tags
+                found["text boxes"] += sum(b":t>" in each for each in bodies)
+    told = ", ".join(f"{what} ({count:,})" for what, count in found.items() if count)
+    return [f"The workbook also has what is not read: {told}."] * bool(told)
 
 
 def _chosen(names: list[str], sheet: str | None, file: str) -> list[str]:
@@ -193,14 +223,30 @@ def _is_error(cell: Cell) -> bool:
 
 
 def check_archive(data: bytes, name: str) -> None:
-    """Raises Unreadable for what is no zip archive, and for one that unpacks to far too much."""
+    """Raises Unreadable for what is no zip archive, for one that unpacks to far too much, and for one
+    in the format Strict Open XML, whose names the libraries do not know: to them it is empty."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             unpacked = sum(each.file_size for each in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
+            _check_size(name, len(data), unpacked)
+            is_strict = _is_strict(archive)
+    except (*_DAMAGE, NotImplementedError, RuntimeError) as error:
         raise Unreadable(f"{name} is damaged: it is not a readable Office file.") from error
-    if unpacked > _MAX_UNPACKED or (unpacked > 10_000_000 and unpacked > _MAX_RATIO * len(data)):
+    if is_strict:
         raise Unreadable(
-            f"{name} unpacks from {len(data):,} to {unpacked:,} bytes and was not opened. Ask for "
+            f"{name} is in the format Strict Open XML, which is not read. Ask for it saved as a plain "
+            "Word document (.docx) or Excel workbook (.xlsx)."
+        )
+
+
+def _check_size(name: str, packed: int, unpacked: int) -> None:
+    if unpacked > _MAX_UNPACKED or (unpacked > 10_000_000 and unpacked > _MAX_RATIO * packed):
+        raise Unreadable(
+            f"{name} unpacks from {packed:,} to {unpacked:,} bytes and was not opened. Ask for "
             "the data as CSV or Parquet, or for a part of it."
         )
+
+
+def _is_strict(archive: zipfile.ZipFile) -> bool:
+    names = archive.namelist()
+    return "_rels/.rels" in names and _STRICT in archive.read("_rels/.rels")

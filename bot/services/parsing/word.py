@@ -20,7 +20,6 @@ _UNSEEN = _GONE | {_FALLBACK, f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 """10⁶ is not 106."""
-_STRICT = b"http://purl.oclc.org/ooxml/officeDocument"
 _NOTES = {f"{_W}footnoteReference": "", f"{_W}endnoteReference": "e"}
 
 _UNREAD = {
@@ -41,8 +40,6 @@ def read_word(data: bytes, name: str) -> Document:
     from docx.opc.exceptions import PackageNotFoundError
 
     check_archive(data, name)
-    if _is_strict(data):
-        raise Unreadable(f"{name} is in the format Strict Open XML. Ask for it as a plain .docx.")
     try:
         document = docx.Document(io.BytesIO(data))
     except (KeyError, ValueError, PackageNotFoundError, zipfile.BadZipFile, SyntaxError) as error:
@@ -56,12 +53,6 @@ def read_word(data: bytes, name: str) -> Document:
         raise Unreadable(f"{name} holds no text{why}.")
     title = clean(document.core_properties.title or "")
     return Document(text, title=title, notes=found.remarks(), left_out=left_out)
-
-
-def _is_strict(data: bytes) -> bool:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = archive.namelist()
-        return "_rels/.rels" in names and _STRICT in archive.read("_rels/.rels")
 
 
 class _Reader:

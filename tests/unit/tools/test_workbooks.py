@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import io
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
+from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
 
 from bot.services.parsing.office import read_workbook
-from bot.services.parsing.results import Sheet
+from bot.services.parsing.results import Sheet, Unreadable
 from bot.services.parsing.sheet_marks import marks_of
 from bot.services.parsing.tabular import write_parquet
+from bot.services.parsing.word import read_word
 
 
 def read(make: Callable[[Any], None]) -> Sheet:
@@ -132,3 +136,51 @@ def test_tables_beside_each_other_are_told() -> None:
             sheet.append(row)
 
     assert "Blank columns separate columns A–B, D–E" in " ".join(read(make).notes)
+
+
+def test_what_is_outside_the_cells_is_told() -> None:
+    """V12: charts, pictures, comments and text boxes are not read, and the notes say so."""
+
+    def make(sheet: Any) -> None:
+        for row in (["who", "n"], ["A", 1], ["B", 2]):
+            sheet.append(row)
+        chart = BarChart()
+        chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)
+        sheet.add_chart(chart, "E2")
+        sheet["A2"].comment = Comment("look", "Ada")
+
+    assert "not read: charts (1), sheets with comments (1)." in " ".join(read(make).notes)
+
+
+@pytest.mark.parametrize("cells", [[["a"], [1]], []], ids=["beside cells", "alone"])
+def test_text_boxes_and_embedded_files_are_told(cells: list[list[Any]]) -> None:
+    """V12: also where they are all that a workbook has. A shape without words is none."""
+    out = io.BytesIO()
+    book: Any = openpyxl.Workbook()
+    for row in cells:
+        book.active.append(row)
+    book.save(out)
+    box = "<xdr:sp><xdr:txBody><a:p>{}</a:p></xdr:txBody></xdr:sp>"
+    drawing = box.format("<a:r><a:t>Revised</a:t></a:r>") + box.format("")
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/package"
+    with zipfile.ZipFile(out, "a") as parts:
+        parts.writestr("xl/drawings/drawing1.xml", f"<xdr:wsDr>{drawing}</xdr:wsDr>")
+        related = f'<Relationship Id="r1" Type="{kind}" Target="a.docx"/>'
+        parts.writestr("xl/worksheets/_rels/sheet1.xml.rels", related)
+    try:
+        said = " ".join(read_workbook(out.getvalue(), "b.xlsx", None)[0].notes)
+    except Unreadable as error:
+        said = str(error)
+    assert "text boxes (1)" in said
+    assert "embedded files (1)" in said
+
+
+@pytest.mark.parametrize("reader", [lambda data: read_workbook(data, "b", None), lambda data: read_word(data, "b")])
+def test_strict_open_xml_is_refused_as_what_it_is(reader: Callable[[bytes], Any]) -> None:
+    """V7: to the libraries such a file is empty, which it is not."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as parts:
+        kind = "http://purl.oclc.org/ooxml/officeDocument/relationships/officeDocument"
+        parts.writestr("_rels/.rels", f'<Relationship Id="r1" Type="{kind}" Target="x.xml"/>')
+    with pytest.raises(Unreadable, match=r"Strict Open XML, which is not read. Ask for it"):
+        reader(out.getvalue())
