@@ -32,7 +32,8 @@ TABLE = "cells"
 
 _SPACES = " \t\u00a0\u202f\u2007"
 _MOST_SHAPES = 50_000
-_MOST_INEXACT = 10_000
+_LOOKED_AT, _MOST_INEXACT = 100, 10_000
+"""Numbers that floating point may round: of all columns at once, and of one where these do not tell."""
 _CELLS, _COLUMNS = 1_000_000, 25
 """Of one statement: more columns at once take DuckDB too long, and more cells too much memory."""
 
@@ -278,38 +279,53 @@ def _verify(connection: Any, columns: Sequence[TextColumn]) -> None:
     point would round a DECIMAL."""
 
     def counts(column: TextColumn) -> str:
-        inexact = (
-            f"count(*) FILTER (WHERE length({column.sql}) > 16 AND "
-            f"TRY_CAST({column.sql} AS DOUBLE)::VARCHAR <> {column.sql})"
-        )
-        rounded = inexact if column.kind == "DOUBLE" else "0"
         cast = f"TRY_CAST({column.sql} AS {column.kind})"
-        return f"[count({column.sql}), count({cast}), {rounded}]"
+        first = f"min({column.sql}, {_LOOKED_AT}) FILTER ({_is_rounded(column.sql)})"
+        rounded = first if column.kind == "DOUBLE" else "[]"
+        return f"{{'filled': count({column.sql}), 'cast': count({cast}), 'rounded': {rounded}}}"
 
-    for column, (filled, cast, rounded) in list(_asked(connection, columns, counts)):
-        if cast < filled:
-            column.keep_as_text(f"{filled - cast:,} of {filled:,} values are no {column.kind}")
-        elif rounded:
-            _make_exact(connection, column)
+    inexact = []
+    for column, found in list(_asked(connection, columns, counts)):
+        filled, lost = found["filled"], found["filled"] - found["cast"]
+        if lost:
+            column.keep_as_text(f"{lost:,} of {filled:,} values are no {column.kind}")
+        elif _loses_digits(connection, column, found["rounded"] or []):
+            inexact.append(column)
+    _make_exact(connection, inexact)
 
 
-def _make_exact(connection: Any, column: TextColumn) -> None:
-    """Give a column of fractions a DECIMAL if floating point would lose digits of one."""
-    number = f"ltrim({column.sql}, '+-')"
+def _is_rounded(number: str) -> str:
+    """SQL for whether a number is written otherwise than floating point writes it, but for zeros at
+    its end: then digits of it may be lost."""
+    kept = f"rtrim(TRY_CAST({number} AS DOUBLE)::VARCHAR, '0')"
+    return f"length({number}) > 16 AND {kept} <> rtrim({number}, '0')"
+
+
+def _loses_digits(connection: Any, column: TextColumn, some: Sequence[str]) -> bool:
+    """Whether floating point would lose digits of a value. `some` are the first that may be such; all
+    are asked for only where these do not tell."""
+    if len(some) < _LOOKED_AT or not all(map(is_exact, some)):
+        return not all(map(is_exact, some))
     rows = connection.execute(
-        f"SELECT DISTINCT {column.sql} FROM {TABLE} WHERE length({column.sql}) > 16 "
+        f"SELECT DISTINCT {column.sql} FROM {TABLE} WHERE {_is_rounded(column.sql)} "
         f"LIMIT {_MOST_INEXACT}"
     ).fetchall()
-    if all(is_exact(text) for (text,) in rows) and len(rows) < _MOST_INEXACT:
-        return
-    [(whole, scale, exponents)] = connection.execute(
-        f"SELECT max(length(split_part({number}, '.', 1))), max(length(split_part({number}, '.', 2))), "
-        f"count(*) FILTER (WHERE contains(lower({number}), 'e')) FROM {TABLE}"
-    ).fetchall()
-    kind = decimal_kind(whole + scale, scale) if not exponents else "VARCHAR"
-    if kind == "VARCHAR":
-        column.keep_as_text("numbers with more digits than can be kept")
-    column.kind = kind
+    return len(rows) == _MOST_INEXACT or not all(is_exact(text) for (text,) in rows)
+
+
+def _make_exact(connection: Any, columns: Sequence[TextColumn]) -> None:
+    """Give columns of fractions of which floating point would lose digits a DECIMAL."""
+
+    def longest(column: TextColumn) -> str:
+        number = f"ltrim({column.sql}, '+-')"
+        whole, scale = (f"max(length(split_part({number}, '.', {part})))" for part in (1, 2))
+        return f"[{whole}, {scale}, count(*) FILTER (contains(lower({number}), 'e'))]"
+
+    for column, (whole, scale, exponents) in list(_asked(connection, columns, longest)):
+        kind = decimal_kind(whole + scale, scale) if not exponents else "VARCHAR"
+        if kind == "VARCHAR":
+            column.keep_as_text("numbers with more digits than can be kept")
+        column.kind = kind
 
 
 def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:

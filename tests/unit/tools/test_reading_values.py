@@ -179,6 +179,22 @@ def test_long_ids_stay_apart(tmp_path: Path) -> None:
     assert [str(row[0]) for row in rows] == ids
 
 
+def test_digits_of_many_columns_are_kept(tmp_path: Path) -> None:
+    """V8: of 17 digits that floating point would round, in any of many columns and after many
+    numbers that it keeps, however many zeros these end in."""
+    padded = [f"{n}.25000000000000000000" for n in range(300)]
+    columns = [
+        [*padded, "1.00000000000000000012"] if at % 2 else [*padded, "0.5"] for at in range(60)
+    ]
+    rows = [",".join(f"c{at}" for at in range(60)), *map(",".join, zip(*columns, strict=True))]
+    types, found, notes = read(tmp_path, "\n".join(rows))
+    kinds = [each.split(" ", 1)[1] for each in types.split(", ")]
+    assert kinds == ["DOUBLE", "DECIMAL(23,20)"] * 30
+    assert str(found[-1][1]) == "1.00000000000000000012"
+    assert found[-1][0] == 0.5
+    assert notes == ""
+
+
 def test_what_comes_late_in_a_file_counts(tmp_path: Path) -> None:
     """Types are those of all rows, and not of the first ones."""
     lines = ["n,day,code"] + [f"{n},2026-01-02,{n}" for n in range(1, 3000)]
