@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -12,6 +13,7 @@ from bot.core.answers import Chart
 from bot.core.errors import ToolError
 from bot.core.text import locales
 from bot.services.reports.blocks import Block, Figure, Listing, Paragraph, Quote, Run, Table, Text
+from bot.services.reports.images import MOST_PIXELS, plain_png
 from bot.services.tables import spreadsheets, tables
 from bot.toolkit.artifacts import CHART_TYPE, Artifacts
 
@@ -38,6 +40,7 @@ class _Filling:
         self._artifacts = artifacts
         self._locale = locale
         self._count = 0
+        self._pixels = 0
         self.images: dict[str, bytes] = {}
         self.gaps: list[str] = []
 
@@ -77,7 +80,16 @@ class _Filling:
                 f"{figure.handle} is {artifact.media_type}; only a chart_… or a tbl_… can stand in a "
                 "report as ![caption](handle)."
             )
-        self.images[figure.handle] = await self._artifacts.read(image)
+        if figure.handle not in self.images:
+            data = await self._artifacts.read(image)
+            plain, pixels = await asyncio.to_thread(plain_png, data, figure.handle)
+            self._pixels += pixels
+            if self._pixels > MOST_PIXELS:
+                raise ToolError(
+                    f"The images of the report have more than {MOST_PIXELS:,} pixels together. Share it "
+                    "in parts, or with fewer or smaller images."
+                )
+            self.images[figure.handle] = plain
         return figure
 
     async def _table(self, figure: Figure) -> Table:

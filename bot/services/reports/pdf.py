@@ -38,9 +38,14 @@ def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
         for handle, name in names.items():
             (folder / name).write_bytes(report.images[handle])
         given = json.dumps(_described(report, names, missing))
-        made = typst.compile(
-            template, root=str(folder), font_paths=fonts(), sys_inputs={"report": given}
-        )
+        try:
+            made = typst.compile(
+                template, root=str(folder), font_paths=fonts(), sys_inputs={"report": given}
+            )
+        except typst.TypstError as error:
+            if "decode image" not in str(error):
+                raise
+            raise ToolError("An image of the report is damaged. Leave it out.") from None
     gone = f"left out, as no font here has them: {' '.join(missing)}"
     return made, (gone,) if missing else ()
 

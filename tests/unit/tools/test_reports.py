@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import struct
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -15,6 +17,7 @@ from pypdf import PdfReader
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.services import reports
+from bot.services.reports.images import plain_png
 from bot.services.tables import drawing, glyphs, tables
 from bot.toolkit import CHART_TYPE, Chart, Series
 from tests.support.artifacts import MemoryArtifacts
@@ -245,3 +248,59 @@ async def test_what_cannot_stand_in_a_report_says_why(
     with pytest.raises(ToolError, match=why):
         await share_file("r.pdf", conversation, artifacts, content=text)
     assert conversation.shared == []
+
+
+def png(width: int, height: int, *, rows: int | None = None, profile: bytes = b"") -> bytes:
+    """A grey PNG, of `rows` only, with a colour profile of these bytes."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return (
+            struct.pack(">I4s", len(body), kind) + body + struct.pack(">I", zlib.crc32(kind + body))
+        )
+
+    packer = zlib.compressobj(9)
+    lines = (packer.compress(bytes(width + 1)) for _ in range(height if rows is None else rows))
+    about = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+    extra = chunk(b"iCCP", b"x\0\0" + zlib.compress(profile, 9)) if profile else b""
+    pixels = chunk(b"IDAT", b"".join(lines) + packer.flush())
+    return b"\x89PNG\r\n\x1a\n" + about + extra + pixels + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("name", ["r.pdf", "r.docx"])
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (png(50_000, 50_000, rows=5_000), "50,000 x 50,000 pixels; a report shows 40,000,000"),
+        (png(2**31 - 1, 1, rows=0), "pixels; a report shows"),
+        (png(0, 0), "no image that can be read"),
+        (png(100, 100)[:60], "no image that can be read"),
+        (png(100, 100).replace(b"IDAT", b"IDAX"), "no image that can be read"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "no image that can be read"),
+        (b"", "no image that can be read"),
+    ],
+    ids=["bomb", "line", "nothing", "cut", "altered", "svg", "empty"],
+)
+async def test_an_image_that_cannot_stand_in_a_report_says_why(
+    artifacts: MemoryArtifacts, name: str, data: bytes, why: str
+) -> None:
+    """Images come from other people's servers, too: none is decoded before it is looked over (S7)."""
+    kept = await artifacts.save(data, name="n", media_type="image/png", prefix="img")
+    with pytest.raises(ToolError, match=why):
+        await shared(name, f"![x]({kept.handle})", artifacts)
+
+
+async def test_images_of_a_report_are_bounded_together_and_without_profiles(
+    artifacts: MemoryArtifacts,
+) -> None:
+    """S7: a profile in an image may unpack to gigabytes, too; an image without all its rows is told."""
+    large = [
+        await artifacts.save(png(5_000, 5_000), name=f"{n}", media_type="image/png") for n in "ab"
+    ]
+    text = "\n\n".join(f"![x]({each.handle})" for each in large)
+    with pytest.raises(ToolError, match="40,000,000 pixels together"):
+        await shared("r.docx", text, artifacts)
+    plain, pixels = plain_png(png(9, 9, profile=bytes(1_000_000)), "x")
+    assert (plain, pixels) == (png(9, 9), 81)
+    short = await artifacts.save(png(9, 9, rows=2), name="s", media_type="image/png")
+    with pytest.raises(ToolError, match="damaged"):
+        await shared("r.pdf", f"![x]({short.handle})", artifacts)
