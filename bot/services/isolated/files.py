@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,16 @@ def read(kind: str, name: str, sheet: str | None, pages: str | None) -> dict[str
         ) from None
     except Unreadable as error:
         raise Refused(str(error)) from None
+    except Exception as error:
+        from bot.services.parsing.tabular import LONGEST_ROW, is_too_large
+
+        if not is_too_large(error):
+            raise
+        most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+        raise Refused(
+            f"{name} is too large: a table may have {most:,} bytes, and a row of it {LONGEST_ROW:,}. "
+            "Ask for a part of it."
+        ) from None
 
 
 def _found(kind: str, name: str, sheet: str | None, pages: str | None) -> list[Sheet] | Document:
@@ -84,13 +95,15 @@ def _checked_parquet(name: str, to: Path) -> Sheet:
     that are none, which make every sum one."""
     import duckdb
 
-    from bot.services.parsing.tabular import connect, finite_only
+    from bot.services.parsing.tabular import connect, finite_only, is_too_large
 
     try:
         with connect() as connection:
             notes = finite_only(connection, "read_parquet('input')", to)
             return Sheet("", [], [], notes=notes, is_written=True)
     except duckdb.Error as error:
+        if is_too_large(error):
+            raise
         raise Unreadable(f"{name} is damaged: it is not readable as Parquet.") from error
 
 

@@ -60,6 +60,11 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
             columns, notes = read_columns(connection, sheet.columns, samples, delimiter=delimiter)
             copy_columns(connection, {each.name: each.read_as for each in columns}, to)
     except csv.Error as error:
+        if "field limit" in str(error):
+            why = f"a cell of it has more than {_MAX_CELL:,} characters"
+            raise Unreadable(
+                f"{name} is too large: {why}. Ask for it without that cell."
+            ) from error
         raise Unreadable(f"{name} is not readable as CSV: {error}.") from error
     if name.lower().endswith((".xlsx", ".xlsm")):
         sheet.notes.append("It is called a workbook, and is none: read as CSV.")

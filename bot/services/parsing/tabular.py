@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import re
 from collections import Counter
@@ -36,7 +37,7 @@ _TOTAL = re.compile(
     r"(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|somme|suma)\b", re.IGNORECASE
 )
 _MAX_COLUMNS = 2_000
-_MAX_LINE = 16_000_000
+LONGEST_ROW = 16_000_000  # bytes
 _LONGEST_NAME = 200  # characters of a column's name
 
 
@@ -410,7 +411,7 @@ def load_csv(
     found = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
     options = (
         f"header = false, auto_detect = false, delim = '{delimiter}', quote = '{quote}', "
-        f"escape = '{quote}', max_line_size = {_MAX_LINE}, parallel = false, columns = {{{found}}}"
+        f"escape = '{quote}', max_line_size = {LONGEST_ROW}, parallel = false, columns = {{{found}}}"
     )
     connection.execute(
         f"CREATE OR REPLACE TABLE cells AS FROM read_csv({_quoted(source)}, {options})"
@@ -441,6 +442,15 @@ def finite_only(connection: Any, source: str, path: Path) -> list[str]:
         if told
         else []
     )
+
+
+def is_too_large(error: Exception) -> bool:
+    """Whether a table was too large for a file that this process may write, or a row for DuckDB."""
+    import duckdb
+
+    if isinstance(error, duckdb.Error):
+        return any(each in str(error) for each in ("File too large", "Maximum line size"))
+    return isinstance(error, OSError) and error.errno == errno.EFBIG
 
 
 def _identifier(name: str) -> str:

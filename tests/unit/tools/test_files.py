@@ -549,6 +549,33 @@ async def test_reading_ends_at_its_limits(limits: IsolatedLimits) -> None:
         await documents.read(data, "json", name="big.json", limits=limits)
 
 
+ROW = b",".join([b"x" * 3_900_000] * 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "why"),
+    [
+        (
+            "many.csv",
+            b"a,b\n" + b"1,xxxxxxxxxxxxxxxx\n" * 200_000,
+            "a table may have 1,000,000 bytes",
+        ),
+        ("many.json", json.dumps([{"a": "x" * 90}] * 20_000).encode(), "may have 1,000,000 bytes"),
+        ("row.csv", b"a,b,c,d,e\n1,2,3,4,5\n" + ROW, "a row of it 16,000,000"),
+        ("cell.csv", b"a,b\n1,2\n" + b"x" * 4_000_001 + b",1\n", "more than 4,000,000 characters"),
+    ],
+)
+async def test_a_table_that_is_too_large_is_not_called_damaged(
+    name: str, data: bytes, why: str
+) -> None:
+    """V12: the sentence has the limits."""
+    is_many = name.startswith("many")
+    limits = replace(documents.LIMITS, output=1_000_000 if is_many else documents.LIMITS.output)
+    kind = documents.kind_of(name, "", data)
+    with pytest.raises(ToolError, match=f"{name} is too large: .*{why}"):
+        await documents.read(data, kind, name=name, limits=limits)
+
+
 async def test_cancelling_kills_the_reader() -> None:
     """A Stop leaves no process behind (H1)."""
     data = json.dumps([{"a": n} for n in range(400_000)]).encode()

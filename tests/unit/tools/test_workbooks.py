@@ -175,7 +175,9 @@ def test_text_boxes_and_embedded_files_are_told(cells: list[list[Any]]) -> None:
     assert "embedded files (1)" in said
 
 
-@pytest.mark.parametrize("reader", [lambda data: read_workbook(data, "b", None), lambda data: read_word(data, "b")])
+@pytest.mark.parametrize(
+    "reader", [lambda data: read_workbook(data, "b", None), lambda data: read_word(data, "b")]
+)
 def test_strict_open_xml_is_refused_as_what_it_is(reader: Callable[[bytes], Any]) -> None:
     """V7: to the libraries such a file is empty, which it is not."""
     out = io.BytesIO()
