@@ -1,5 +1,7 @@
-"""The commands; `bot --help` lists them. Each imports what it needs when it runs, so that help is
-there at once."""
+"""Command line interface; `bot --help` lists the commands.
+
+Each command imports what it needs when it runs, so that help appears at once.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from bot.cli.output import print_lines
 cli = typer.Typer(no_args_is_help=True, add_completion=False)
 
 
-def _say_version(asked: bool) -> None:
-    if asked:
+def _print_version(value: bool) -> None:
+    if value:
         print_lines([f"bot {metadata.version('slack-answer-bot')}"])
         raise typer.Exit
 
@@ -25,11 +27,11 @@ def root(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_say_version, is_eager=True, help="Print the version and end."
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
-    """A Slack agent you run yourself."""
+    """Run your own Slack agent."""
 
 
 for each in (

@@ -43,7 +43,7 @@ def ask(
         raise ConfigurationError(f"--file: there is no file {', '.join(missing)}.")
     given = read_schema(schema) if schema else None
     settings = configured()
-    logs.quiet()  # `stream` shows progress to people
+    logs.quiet()  # `--stream` shows progress instead
     asked = ask_once(
         settings, question, files, given, as_json=as_json, stream=stream, dry_run=dry_run
     )

@@ -1,4 +1,4 @@
-"""A run in the terminal: the surface and the conversation of `bot ask`."""
+"""Terminal frontend: the surface and the conversation of `bot ask`."""
 
 from __future__ import annotations
 
@@ -45,9 +45,12 @@ _NOBODY_THERE = "it needs a person's approval, and nobody sits at this terminal 
 
 
 def exit_code(outcome: Outcome) -> int:
-    """0 success, 1 failed, 2 partial, 4 key refused, 5 out of time, with a result or without,
-    3 configuration: the model server has no Responses API; 130 interrupted. Other wrong settings end
-    before there is an outcome."""
+    """Return the exit code of `bot ask`.
+
+    0 success, 1 failed, 2 partial, 3 no Responses API at the address (other wrong settings end
+    before there is an outcome), 4 key refused, 5 out of time, with or without a result,
+    130 interrupted.
+    """
     if outcome.error is ModelErrorKind.NO_RESPONSES_API:
         return 3
     if outcome.error is ModelErrorKind.AUTHENTICATION:
@@ -59,10 +62,10 @@ def exit_code(outcome: Outcome) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleSurface:
-    """Progress on stderr while the run works (`stream`), the answer on stdout.
+    """A surface with the answer on stdout and, with `stream`, the run's progress on stderr.
 
-    With `only_data` stdout gets data of the schema that was given or nothing, so that it can be
-    piped; words go to stderr.
+    With `only_data`, stdout gets data of the given schema or nothing, so that it can be piped, and
+    texts go to stderr.
     """
 
     as_json: bool
@@ -76,11 +79,11 @@ class ConsoleSurface:
             sys.stderr.flush()
 
     async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        """Ask whoever sits in front of the terminal; where nobody does, nothing is approved."""
+        """Ask the person at the terminal; deny everything when stdin or stderr is no terminal."""
         return [(approval, await _answer(approval)) for approval in approvals]
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
-        """The terminal shows what was typed."""
+        """Do nothing: the terminal already shows what was typed."""
 
     async def finish(self, outcome: Outcome) -> None:
         """See `Surface.finish`."""
@@ -97,12 +100,12 @@ class ConsoleSurface:
 
 
 async def anybody(_user: str) -> bool:
-    """Whoever can type may decide."""
+    """Return True: the person at the terminal may decide everything."""
     return True
 
 
 async def _answer(approval: Approval) -> Decision:
-    """What is typed for one question; y is yes, all else no. Cancelling it leaves nothing behind."""
+    """Ask about one call and return the decision: y or yes approves, anything else denies."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
     shown = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
@@ -115,6 +118,7 @@ async def _answer(approval: Approval) -> Decision:
 
 
 async def _typed_line() -> str:
+    """Read a line of stdin without a thread, so that cancelling leaves nothing behind."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
 
@@ -130,7 +134,7 @@ async def _typed_line() -> str:
 
 
 def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
-    """Opens the terminal for any request."""
+    """Return a function that opens the terminal as the surface of a run."""
 
     @asynccontextmanager
     async def open_surface(
@@ -163,7 +167,7 @@ def _progress(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
 
 
 def as_text(outcome: Outcome) -> str:
-    """The outcome as Markdown."""
+    """Return the outcome as Markdown."""
     parts = [outcome.note] if outcome.note else []
     if outcome.result is not None:
         parts.append(result_text(outcome))
@@ -191,7 +195,7 @@ def _json(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConsoleConversation(OutsideSlack):
-    """The files of `--file`, and nothing else; shared files are written to `folder`."""
+    """A conversation with the files of `--file` only; shared files are written to `folder`."""
 
     refusal: ClassVar[str] = "There are no channels here: this request came from a terminal."
 
@@ -200,18 +204,18 @@ class ConsoleConversation(OutsideSlack):
 
     @classmethod
     def with_files(cls, paths: list[Path], folder: Path) -> ConsoleConversation:
-        """Files by their place in the list: F1, F2, …"""
+        """Return a conversation with `paths` as files F1, F2, …"""
         return cls({f"F{n}": path for n, path in enumerate(paths, 1)}, folder)
 
     def refs(self) -> tuple[FileRef, ...]:
-        """The files as a request carries them."""
+        """Return the references that a request carries."""
         return tuple(
             FileRef(id=key, name=path.name, media_type=_media_type(path), size=path.stat().st_size)
             for key, path in self.files.items()
         )
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
-        """There is no thread in a terminal."""
+        """Return nothing: a terminal has no thread."""
         return []
 
     async def history(
@@ -222,7 +226,7 @@ class ConsoleConversation(OutsideSlack):
         oldest: datetime | None = None,  # noqa: ARG002
         latest: datetime | None = None,  # noqa: ARG002
     ) -> list[ThreadMessage]:
-        """There are no channels in a terminal."""
+        """Raise ToolError: a terminal has no channels."""
         raise ToolError(self.refusal)
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
@@ -238,7 +242,7 @@ class ConsoleConversation(OutsideSlack):
         return Download(ref, path.read_bytes())
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
-        """Writes the file; never over one that is there."""
+        """Write the file. Raises ToolError when a file of this name exists."""
         target = self.folder / Path(name).name
         try:
             with target.open("xb") as file:

@@ -1,4 +1,4 @@
-"""`bot dev`: the bot in a local workspace, with the demo in the place of a model without a key."""
+"""`bot dev`: the bot in a local workspace; without a model key, the demo answers."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ _NO_PORT = {
     errno.EADDRINUSE: "is in use. Stop what uses it",
     errno.EACCES: "is not for everybody to use. Ask who runs this machine",
 }
-_PAUSE = 0.35  # seconds before each of its replies, so that the work can be watched
-_CHUNK_DELAY = 0.025  # seconds between its events
+_PAUSE = 0.35  # seconds before each reply of the demo, so that people can follow the work
+_CHUNK_DELAY = 0.025  # seconds between the events of a reply
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The address of the page, and where the bot keeps its data, unless in a Redis of REDIS_URL."""
+    """A running `bot dev`: the address of its page, and its data folder unless REDIS_URL is set."""
 
     url: str
     data_dir: Path | None
@@ -70,17 +70,17 @@ async def dev(
             settings = await stack.enter_async_context(_with_brain(settings, demo, "demo"))
         settings = stack.enter_context(_with_sample_data(settings))
         workspace = await stack.enter_async_context(_workspace(port, notice))
-        joined = settings.model_copy(
+        connected = settings.model_copy(
             update={
                 "slack_bot_token": SecretStr(workspace.bot_token),
                 "slack_app_token": SecretStr(workspace.app_token),
                 "slack_signing_secret": SecretStr(workspace.signing_secret),
                 "slack_api_url": workspace.api_url,
-                "port": None,  # somebody else's, here
+                "port": None,  # PORT is the port of the page here
             }
         )
-        await stack.enter_async_context(bot(joined))
-        yield Running(workspace.url, None if joined.redis_url else joined.bot_data_dir)
+        await stack.enter_async_context(bot(connected))
+        yield Running(workspace.url, None if connected.redis_url else connected.bot_data_dir)
 
 
 def _with_brain(
@@ -94,7 +94,7 @@ def _with_brain(
 
 @contextmanager
 def _with_sample_data(settings: Settings) -> Generator[Settings]:
-    """A database to ask about, and a place for state: both gone at the end, as the workspace is."""
+    """Yield `settings` with a sample database and a data folder that are deleted at the end."""
     with tempfile.TemporaryDirectory(prefix="bot-dev-") as folder:
         sample = Path(folder) / "sample.sqlite"
         build(sample)

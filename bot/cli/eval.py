@@ -1,4 +1,4 @@
-"""`bot eval`: how good a model is at questions whose answers are known."""
+"""`bot eval`: evaluation of a model on questions with known answers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def evaluate(
 ) -> None:
     """Ask questions whose answers are known, and print how a model did.
 
-    Without CASES those that are shipped. Nothing is changed: tools only say that they would.
+    Without CASES, run the cases that are shipped. Tools change nothing: they only report what they
+    would do.
     Exit code: 0 all is well, 1 a case failed (--compare: got worse), 3 configuration.
     """
     from rich.console import Console
@@ -88,7 +89,9 @@ def _evaluated(
     if not cases:
         raise ConfigurationError(f"--only {only}: no case has this in its name.")
     settings = configured()
-    logging.getLogger("bot.run").setLevel(logging.WARNING)  # steps of runs side by side confuse
+    logging.getLogger("bot.run").setLevel(
+        logging.WARNING
+    )  # the steps of parallel runs would be mixed
     return asyncio.run(_run(settings, cases, model, repeat, parallel))
 
 
@@ -99,13 +102,15 @@ async def _run(
     repeat: int,
     parallel: int,
 ) -> Evaluation:
-    from bot.evals.models import asking
+    from bot.evals.models import model_for_cases
     from bot.evals.running import evaluate as run
 
-    async with asking(model, settings, cases) as served:
-        return await run(served, cases, parallel=parallel, repeat=repeat, told=_tell)
+    async with model_for_cases(model, settings, cases) as with_model:
+        return await run(
+            with_model, cases, parallel=parallel, repeat=repeat, on_result=_print_result
+        )
 
 
-def _tell(result: CaseResult) -> None:
+def _print_result(result: CaseResult) -> None:
     mark = "✓" if result.passed else "✗"
     print_lines([f"{mark} {result.case} {result.totals.seconds:.1f} s"], to_stderr=True)

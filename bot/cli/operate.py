@@ -1,4 +1,4 @@
-"""The commands for whoever looks after a bot that runs."""
+"""Commands for the operator of a running bot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.core.audit import AuditKind
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}")
 _ON_RECORD = re.compile(
     rf"{_USER.pattern}|operator|local|person_\w+"
-)  # the last: of who was erased
+)  # the last: the pseudonym of an erased person
 _THREAD = re.compile(r"[A-Za-z0-9]+:[A-Za-z0-9]+:[0-9.]+")
 
 
@@ -39,15 +39,15 @@ def feedback(
 
 
 def pause() -> None:
-    """Stop all work: whoever asks is told so, and no model is called until `bot resume`."""
+    """Stop all work: no model is called until `bot resume`, and people who ask are told so."""
     from bot.cli import operator
 
     what = asyncio.run(operator.pause(configured()))
-    print_lines([f"Paused: {what}. `bot resume` lets it work again."])
+    print_lines([f"Paused: {what}. Run `bot resume` to continue."])
 
 
 def resume() -> None:
-    """Take a pause back, whoever began it."""
+    """End a pause, no matter who started it."""
     from bot.cli import operator
 
     settings = configured()

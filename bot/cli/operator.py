@@ -1,8 +1,7 @@
-"""What an operator does from the command line beside a running bot: look at spending, at servers and
-at what people say of answers, pause it, erase what it holds.
+"""Operator commands beside a running bot: spending, MCP servers, feedback, pause, erasure, audit.
 
-On the Redis of REDIS_URL; without one on the bot's own, that of a running `bot serve` too. Where
-there is neither nothing is made up: whoever is in the wrong folder must not read that all is quiet.
+They use the Redis of REDIS_URL, or else the embedded Redis, including the one of a running `bot
+serve`. Without either they fail: an operator in the wrong folder must not see an empty report.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ from bot.store import Erased, Stores
 from bot.store.embedded import rewrite_append_only_file
 
 OPERATOR = "the operator"
-_DELETE_PAUSES = (0.5, 2.0)  # seconds between tries to delete responses
-_LOOK_SECONDS = 1.0  # between two looks whether a thread is still busy
+_DELETE_PAUSES = (0.5, 2.0)  # seconds between attempts to delete responses
+_BUSY_POLL_SECONDS = 1.0  # between two checks whether a thread is still busy
 _WAIT = "Erase again when that is over, or give --wait SECONDS."
 _AUDIT_LIMITS = {
     True: "An older copy of the whole log fits itself: note the heads elsewhere, and give them to --expect.",
@@ -50,7 +49,7 @@ _AUDIT_HEAD = _AUDIT.format("when (UTC)", "kind", "who", "channel", "run", "what
 
 
 async def usage_lines(settings: Settings) -> list[str]:
-    """A table: who spent what in this day and month (UTC), against which budget."""
+    """Return a table of what each holder of a budget spent in this day and month (UTC)."""
     async with _policy(settings) as policy:
         standings = await policy.of_all()
         pause = await policy.paused()
@@ -67,9 +66,11 @@ async def usage_lines(settings: Settings) -> list[str]:
 
 
 async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[str]:
-    """How each MCP server stands, asked now; `accept` names one whose changes are accepted. A line
-    that begins with ! is of one that cannot be reached. Raises
-    ConfigurationError when there is no such server. They can be asked before a bot ever ran."""
+    """Ask each MCP server for its state; accept the changes of the server named by `accept`.
+
+    A line that begins with ! is about a server that cannot be reached. Works before the first start
+    of a bot, too. Raises ConfigurationError when there is no such server.
+    """
     async with (
         _stores(settings, needed=False) as stores,
         open_mcp_servers(settings.mcp_servers, stores.mcp) as servers,
@@ -87,7 +88,7 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
 
 
 def _accepted_lines(standing: Standing) -> list[str]:
-    """What was accepted, and what it was before: nobody may have read it until now."""
+    """Return what was accepted, with its changes: the operator may see them here for the first time."""
     if not standing.changed:
         return [_head(standing, "nothing to accept, all its tools are on")]
     lines = [f"{standing.name}: accepted, and on from now: {', '.join(standing.changed)}"]
@@ -114,7 +115,7 @@ def _head(standing: Standing, otherwise: str) -> str:
 
 
 def _difference(pin: Pin) -> list[str]:
-    """What the model was told of the tool, and what it would be told now, where that differs."""
+    """Return each fact about the tool that changed: what the model read before, and would read now."""
     before, now = pin.accepted, pin.offered
     if now is None:
         return []
@@ -127,13 +128,13 @@ def _difference(pin: Pin) -> list[str]:
 
 
 def _written(facts: ToolFacts, name: str) -> str:
-    """A fact on one line; a schema as the JSON that it is."""
+    """Return a fact as text; a schema as JSON."""
     fact = getattr(facts, name)
     return fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False)
 
 
 async def pause(settings: Settings) -> str:
-    """Let no run ask a model any more. Returns what was paused, in words."""
+    """Pause the bot: runs call no model. Return what was paused, in words."""
     await _record(settings, "paused")
     async with _policy(settings) as policy:
         await policy.switch.set(Pause(by="", name=OPERATOR, at=datetime.now(UTC)))
@@ -142,14 +143,14 @@ async def pause(settings: Settings) -> str:
 
 
 async def resume(settings: Settings) -> None:
-    """Take that back."""
+    """End the pause."""
     await _record(settings, "resumed")
     async with _policy(settings) as policy:
         await policy.switch.clear()
 
 
 async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> list[str]:
-    """What people said of answers, the newest first: a table, or a JSON object a line."""
+    """Return feedback on answers, newest first: a table, or one JSON object per line."""
     async with _stores(settings) as stores:
         said = await stores.feedback.latest(limit)
     if as_json:
@@ -167,8 +168,11 @@ async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> li
 async def erase_lines(
     settings: Settings, *, user: str = "", thread: str = "", wait: float = 0.0
 ) -> list[str]:
-    """Erase all that is held about a person, or of a thread, and say what went; wait up to `wait`
-    seconds for others to be answered there. A line that begins with ! says what is still held."""
+    """Erase everything about a person or a thread, and report what was erased.
+
+    Wait up to `wait` seconds for runs of other people in the same threads. A line that begins with !
+    says what is still stored.
+    """
     arm_failpoints(settings)
     await _record(settings, "erased a person" if user else "erased a thread")
     async with _requests(settings) as requests:
@@ -205,7 +209,7 @@ async def erase_lines(
 
 
 async def _erased(requests: Requests, user: str, thread: str, wait: float) -> Erased:
-    """Erase, again and again while others are being answered there and time is left."""
+    """Erase; repeat for up to `wait` seconds while other people's runs keep threads busy."""
     clock = asyncio.get_running_loop().time
     deadline, erased = clock() + wait, Erased()
     while True:
@@ -218,11 +222,11 @@ async def _erased(requests: Requests, user: str, thread: str, wait: float) -> Er
         )
         if not erased.busy or clock() >= deadline:
             return erased
-        await asyncio.sleep(min(_LOOK_SECONDS, max(0.0, deadline - clock())))
+        await asyncio.sleep(min(_BUSY_POLL_SECONDS, max(0.0, deadline - clock())))
 
 
 async def _without_responses(deleter: ResponseDeleter) -> set[str]:
-    """Delete what this erase and earlier ones noted; return the ids that are still held."""
+    """Delete the responses of this and earlier erasures. Return the ids that are still stored."""
     held = set(await deleter.delete())
     for pause in _DELETE_PAUSES:
         if not held or deleter.open_client is None:
@@ -234,8 +238,11 @@ async def _without_responses(deleter: ResponseDeleter) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """The audit log of all workspaces: `lines` are its entries, `problems` what others have changed
-    in it, `notes` how far it goes and what its checks cannot tell."""
+    """The audit log of all workspaces, checked.
+
+    `lines` are its entries, `problems` the signs of tampering, `notes` its extent and the limits of
+    the checks.
+    """
 
     lines: list[str]
     problems: list[str]
@@ -251,13 +258,14 @@ async def audit_report(
     as_json: bool = False,
     expected: Sequence[str] = (),
 ) -> AuditReport:
-    """Read and check the log. The lines are a table, or a JSON object each. `expected` are heads as
-    an earlier report noted them, each of which must still be part of the log.
+    """Read and check the audit log. Return its entries as a table, or as one JSON object each.
 
-    Raises ConfigurationError for one that is no head.
+    `expected` are heads from earlier reports, each of which must still be part of the log.
+
+    Raises ConfigurationError for a text that is not a head.
     """
     since = datetime.now(UTC) - timedelta(days=days)
-    told: list[tuple[datetime, str]] = []
+    dated: list[tuple[datetime, str]] = []
     problems: list[str] = []
     notes: list[str] = []
     heads = dict(map(_expected_head, expected))
@@ -273,7 +281,7 @@ async def audit_report(
                 if entry is None or entry.at < since or kind not in (None, entry.kind):
                     continue
                 if user in ("", entry.who):
-                    told.append(
+                    dated.append(
                         (entry.at, entry.model_dump_json() if as_json else _audit_line(entry))
                     )
             head = await stores.audit.head(team)
@@ -284,7 +292,7 @@ async def audit_report(
                 notes.append(
                     f"{team}: its first {head.unsealed:,} entries were not sealed at first."
                 )
-    lines = [line for _, line in sorted(told, key=itemgetter(0))]
+    lines = [line for _, line in sorted(dated, key=itemgetter(0))]
     if not lines and not as_json:
         lines = [f"Nothing of this is on record in {where(settings)}."]
     elif not as_json:
@@ -312,7 +320,7 @@ def _audit_line(entry: AuditEntry) -> str:
 
 
 async def _record(settings: Settings, what: str) -> None:
-    """Before it is done: nothing is without an entry, whoever is killed."""
+    """Write an audit entry before the action, so that a crash cannot leave it unrecorded."""
     async with _stores(settings) as stores:
         entry = AuditEntry(kind=AuditKind.ADMINISTERED, team="operator", who="operator", what=what)
         await stores.audit.append([entry])
@@ -342,19 +350,19 @@ async def _stores(settings: Settings, *, needed: bool = True) -> AsyncGenerator[
 def _redis(
     settings: Settings, *, needed: bool = True
 ) -> AbstractAsyncContextManager[tuple[str, Stores]]:
-    """Raises ConfigurationError where no bot has ever kept anything, if that is `needed`."""
+    """Open the bot's Redis. Raises ConfigurationError if `needed` and no bot ever stored data here."""
     data_dir = settings.bot_data_dir / "redis"
-    there = data_dir.is_dir()
-    if needed and settings.redis_url is None and not there:
+    has_data = data_dir.is_dir()
+    if needed and settings.redis_url is None and not has_data:
         raise ConfigurationError(
             f"No bot keeps anything in {settings.bot_data_dir.absolute()}: do this in the folder "
             "of your `bot serve`, or set its REDIS_URL or BOT_DATA_DIR; `bot dev` prints the latter."
         )
-    return redis_and_stores(with_running_redis(settings), data_dir=data_dir if there else None)
+    return redis_and_stores(with_running_redis(settings), data_dir=data_dir if has_data else None)
 
 
 def where(settings: Settings) -> str:
-    """What these commands speak to, for whoever has more than one; no password."""
+    """Return which data these commands use, without a password, for operators of several bots."""
     if settings.redis_url is None:
         return str(settings.bot_data_dir.absolute())
     return f"Redis at {urlsplit(settings.redis_url).hostname or 'the socket'}"

@@ -1,6 +1,8 @@
-"""Standard output and standard error of the commands. Much of what they print was written by
-others: people, models, tool servers. None of it may move the cursor, change colours or forge lines,
-so commands print with these functions and no others."""
+"""Output of the commands on stdout and stderr.
+
+Much of it was written by people, models and tool servers, and must not move the cursor, change
+colours or forge lines. So commands print only with these functions.
+"""
 
 from __future__ import annotations
 
@@ -17,5 +19,5 @@ def print_lines(lines: Iterable[str], *, to_stderr: bool = False) -> None:
 
 
 def print_json(text: str) -> None:
-    """Print JSON `text`, of one line or several; it means what it meant."""
+    """Print JSON `text` with control characters escaped, which keeps its meaning."""
     print(escaped_json(text))

@@ -1,4 +1,4 @@
-"""The commands that stay: they run the bot until they are asked to stop."""
+"""Long-running commands, which run the bot until a signal stops them."""
 
 from __future__ import annotations
 
@@ -51,46 +51,52 @@ def dev(
             )
         print_lines(lines)
 
-    asyncio.run(_stay(in_workspace(configured(), port=port, script=played), announce))
+    asyncio.run(_run_until_signal(in_workspace(configured(), port=port, script=played), announce))
 
 
 def serve() -> None:
     """Run everything in one process: Slack's events and the runs."""
     from bot.app.process import bot
 
-    asyncio.run(_stay(bot(configured()), _ready))
+    asyncio.run(_run_until_signal(bot(configured()), _ready))
 
 
 def web() -> None:
     """Take requests in; needs REDIS_URL and a worker beside it."""
     from bot.app.process import bot
 
-    asyncio.run(_stay(bot(_shared(configured()), work=False), _ready))
+    asyncio.run(_run_until_signal(bot(_with_shared_redis(configured()), work=False), _ready))
 
 
 def worker() -> None:
     """Work on requests; needs REDIS_URL. Start as many as you like."""
     from bot.app.process import bot
 
-    asyncio.run(_stay(bot(_shared(configured()), intake=False), _ready))
+    asyncio.run(_run_until_signal(bot(_with_shared_redis(configured()), intake=False), _ready))
 
 
-async def _stay(running: AbstractAsyncContextManager[Any], ready: Callable[[Any], None]) -> None:
-    """Run until the first signal to end, then leave in good order; a second one ends it at once,
-    handing back what can be handed back in a few seconds."""
+async def _run_until_signal(
+    running: AbstractAsyncContextManager[Any], ready: Callable[[Any], None]
+) -> None:
+    """Run until the first signal, then shut down cleanly.
+
+    A second signal ends the process at once, after requeuing what it can in a few seconds.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     main = asyncio.current_task()
-    assert main is not None  # noqa: S101 - we are in one
+    assert main is not None  # noqa: S101 - a coroutine runs in a task
 
-    def asked() -> None:
+    def on_signal() -> None:
         if stop.is_set():
             main.cancel()
-            loop.call_later(_LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL)  # a thread may never end
+            loop.call_later(
+                _LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL
+            )  # threads that never end would keep the process
         stop.set()
 
     for each in ending_signals():
-        loop.add_signal_handler(each, asked)
+        loop.add_signal_handler(each, on_signal)
     async with running as entered:
         ready(entered)
         await stop.wait()
@@ -102,8 +108,8 @@ def _ready(_entered: None) -> None:
     log.info("ready")
 
 
-def _shared(settings: Settings) -> Settings:
-    """Several processes need one Redis."""
+def _with_shared_redis(settings: Settings) -> Settings:
+    """Return `settings`. Raises ConfigurationError without the Redis that several processes share."""
     if settings.redis_url is None:
         raise ConfigurationError(
             "REDIS_URL is not set: web and worker processes share a Redis. "

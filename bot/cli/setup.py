@@ -1,4 +1,4 @@
-"""The commands that say what the bot is made of, and what it lacks."""
+"""Commands for setting up: checks, manifest, tools and MCP servers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Form(StrEnum):
 
 
 def doctor() -> None:
-    """Check tokens, Redis, the model, databases and servers, and say how to mend each.
+    """Check tokens, Redis, the model, databases and servers, and say how to fix each problem.
 
     Exit code: 0 the bot can work, 1 it cannot.
     """
@@ -33,9 +33,9 @@ def doctor() -> None:
 
     settings = configured()
     quiet_mcp()
-    findings = asyncio.run(examine(settings))
-    print_report(findings)
-    raise typer.Exit(any(each.level is Level.PROBLEM for each in findings))
+    checks = asyncio.run(examine(settings))
+    print_report(checks)
+    raise typer.Exit(any(each.level is Level.PROBLEM for each in checks))
 
 
 def manifest(
@@ -77,7 +77,7 @@ def encryption_key() -> None:
 
 
 def tools() -> None:
-    """List the tools, and what a first request carries of them."""
+    """List the tools, and how much of them a first request sends."""
     from bot.app.run_setup import tool_catalogue
 
     print_lines(_tool_lines(tool_catalogue(configured())))

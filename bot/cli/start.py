@@ -1,4 +1,4 @@
-"""What every command that does something begins with."""
+"""Start of a command: its settings and logging."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def configured() -> Settings:
-    """The settings, with logging set up as they say. Raises ConfigurationError."""
+    """Load the settings and configure logging. Raises ConfigurationError."""
     from bot.ops import logs
     from bot.settings import load_settings
 
@@ -22,5 +22,5 @@ def configured() -> Settings:
 
 
 def quiet_mcp() -> None:
-    """For commands that print themselves why an MCP server cannot be reached."""
+    """Log only errors of MCP servers, for commands that print connection failures themselves."""
     logging.getLogger("bot.services.mcp").setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""One run in the terminal, as `bot ask` makes it."""
+"""Run of `bot ask` in the terminal."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ async def ask_once(
     stream: bool,
     dry_run: bool,
 ) -> Outcome:
-    """Answer on stdout, on a Redis that is gone afterwards; a signal to end stops the run in
-    good order."""
+    """Answer on stdout, using a temporary Redis. A signal to end stops the run cleanly."""
     conversation = ConsoleConversation.with_files(files, Path.cwd())
     surface = console_surface(as_json=as_json, stream=stream)
     async with (
@@ -79,14 +78,16 @@ async def _answered(request: Request, runner: Runner, stores: Stores) -> Outcome
     stopping: list[asyncio.Task[Any]] = []
 
     def interrupted() -> None:
-        if stopping and own:  # asked twice: end now, with what tools started
+        if stopping and own:  # second signal: end now, with all processes that tools started
             own.cancel()
             end_soon()
             return
         cancel = stores.signals.request_cancel(request.thread_key, request.id, "local")
         stopping.append(loop.create_task(cancel))
 
-    await stores.mailbox.submit(request, event_id=request.id)  # only what waits can be stopped
+    await stores.mailbox.submit(
+        request, event_id=request.id
+    )  # only a queued request can be stopped
     for each in ending_signals():
         loop.add_signal_handler(each, interrupted)
     outcome = await runner.answer(request)
@@ -95,7 +96,7 @@ async def _answered(request: Request, runner: Runner, stores: Stores) -> Outcome
 
 
 def read_schema(file: Path) -> dict[str, Any]:
-    """The schema in a file. Raises ConfigurationError when the model service cannot keep to it."""
+    """Return the schema in `file`. Raises ConfigurationError when the model service cannot follow it."""
     owner = f"--schema {file}"
     try:
         schema = json.loads(file.read_bytes())

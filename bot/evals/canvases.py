@@ -1,4 +1,4 @@
-"""The canvases of a case."""
+"""Canvases of a case."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from bot.toolkit import Canvas, CanvasEdit
 
 @dataclass(frozen=True, slots=True)
 class CaseCanvases:
-    """Implements the toolkit's `Canvases`: each is the own one of a channel, whose name is its title
-    as well."""
+    """The toolkit's `Canvases` for a case: one per channel, titled with the channel's name."""
 
     texts: Mapping[str, str]
 
@@ -28,9 +27,9 @@ class CaseCanvases:
         )
 
     async def create(self, title: str, text: str, *, channel: str | None) -> NoReturn:  # noqa: ARG002 - the protocol's
-        """Cases run dry."""
+        """Raise ToolError: cases change nothing."""
         raise ToolError("Nothing is written here: these are cases for an evaluation.")
 
     async def edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> NoReturn:
-        """Cases run dry."""
+        """Raise ToolError: cases change nothing."""
         await self.create(title, edit.text, channel=canvas)

@@ -1,4 +1,4 @@
-"""The cases: what is asked, with what at hand, and what must come of it."""
+"""Evaluation cases: a question, the material to answer it, and the expected result."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from bot.core.outcome import RunStatus
 from bot.evals.facts import AnyFact
 
 
-def _beside(path: Path, info: ValidationInfo) -> Path:
-    """A file in the folder of the case; validation is given that as its context."""
-    assert isinstance(info.context, Path)  # noqa: S101 - whoever reads cases gives it
+def _in_case_folder(path: Path, info: ValidationInfo) -> Path:
+    """Return `path` within the folder of the case, which is the context of the validation."""
+    assert isinstance(info.context, Path)  # noqa: S101 - `read_cases` passes it
     found = info.context / path
     if not found.is_file():
         raise ValueError(f"there is no file {path}")
     return found
 
 
-Beside = Annotated[Path, AfterValidator(_beside)]
+CaseFile = Annotated[Path, AfterValidator(_in_case_folder)]
 
 
 class _Part(BaseModel):
@@ -36,17 +36,20 @@ class _Part(BaseModel):
 
 
 class Said(_Part):
-    """A message that somebody wrote before; without `at`, a minute after the one before it."""
+    """An earlier message; without `at`, sent a minute after the message before it."""
 
     author: str = Field(min_length=1)
     text: str
     at: datetime | None = None
-    files: tuple[Beside, ...] = ()
+    files: tuple[CaseFile, ...] = ()
 
 
 class Expect(_Part):
-    """What a good run does. `used` and `not_used` are names of tools or patterns ("read_*"); a list
-    within `used` means one of these. `cites` are parts of titles or addresses of its sources."""
+    """What a good run does.
+
+    `used` and `not_used` are names or patterns of tools ("read_*"); a list within `used` means any of
+    them. `cites` are parts of the titles or addresses of the result's sources.
+    """
 
     status: RunStatus = RunStatus.SUCCESS
     facts: tuple[AnyFact, ...] = ()
@@ -63,7 +66,7 @@ class Expect(_Part):
 
 
 class CaseLimits(_Part):
-    """What a run may take; one that needs more is ended, and has failed. Cost in dollars."""
+    """Limits of a run, which ends and fails beyond them; `cost` is in dollars."""
 
     turns: int = Field(default=12, ge=1)
     seconds: float = Field(default=180, gt=0)
@@ -71,26 +74,31 @@ class CaseLimits(_Part):
 
 
 class Walkthrough(_Part):
-    """One way to the answer, played instead of a model to prove that files, tools and checks are
-    right. Each call is {tool: {argument: value}}; "$1" in a value is the first handle or id
-    that a tool returned. An `answer` is the text of the result, or its fields by name; without one the
-    result is what the tools returned. `bot dev --script` plays it as well."""
+    """One way to the answer, played instead of a model to test files, tools and checks.
+
+    Each call is {tool: {argument: value}}; "$1" in a value is the first handle or id that a tool
+    returned. `answer` is the text of the result, or its fields by name; without it the result is
+    what the tools returned. `bot dev --script` plays walkthroughs, too.
+    """
 
     calls: tuple[dict[str, dict[str, Any]], ...] = ()
     answer: str | dict[str, Any] | None = None
 
 
 class Case(_Part):
-    """One question; those of `before` are asked first, in the same thread, and only the last answer is
-    judged. Files stand beside the file of the case. With `bounded` the run is stopped after
-    the first turn in which tools ran: cheap, and enough to see what a model chooses. `canvases` are
-    Markdown by channel, `web` excerpts of pages by address, which every search finds."""
+    """One question with its expected answer.
+
+    The questions of `before` are asked first in the same thread; only the last answer is judged.
+    Paths of files are relative to the file of the case. With `bounded`, the run stops after the
+    first turn in which tools ran: cheap, and enough to see which tools a model chooses. `canvases`
+    are Markdown by channel; `web` are excerpts of pages by address, which every search finds.
+    """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     question: str = Field(min_length=1)
     before: tuple[str, ...] = ()
-    files: tuple[Beside, ...] = ()
-    databases: dict[str, Beside] = {}
+    files: tuple[CaseFile, ...] = ()
+    databases: dict[str, CaseFile] = {}
     thread: tuple[Said, ...] = ()
     channels: dict[str, tuple[Said, ...]] = {}
     canvases: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Where the question of a case is asked: its files, its thread, its channels."""
+"""Conversation of a case: its files, its thread and its channels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIRST = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class CaseConversation(OutsideSlack):
-    """Implements the toolkit's `Conversation`. Nothing is kept of what is shared."""
+    """The toolkit's `Conversation` for a case; shared files are discarded."""
 
     refusal: ClassVar[str] = "Nothing is posted here: these are cases for an evaluation."
 
@@ -30,7 +30,7 @@ class CaseConversation(OutsideSlack):
 
     @classmethod
     def of(cls, case: Case) -> CaseConversation:
-        """All that the case has at hand; files are F1, F2, …"""
+        """Return the conversation of `case`, with its files as F1, F2, …"""
         files: dict[str, tuple[FileRef, Path]] = {}
 
         def named(paths: Sequence[Path]) -> tuple[FileRef, ...]:
@@ -40,7 +40,7 @@ class CaseConversation(OutsideSlack):
 
         attached = named(case.files)
         thread = [_message(each, n, named(each.files)) for n, each in enumerate(case.thread)]
-        for n, text in enumerate(case.before):  # questions stand in their thread, as in Slack
+        for n, text in enumerate(case.before):  # as in Slack, questions are part of their thread
             said = Said(author="Someone", text=text)
             thread.append(_message(said, len(thread), () if n else attached))
         channels = {
@@ -82,7 +82,7 @@ class CaseConversation(OutsideSlack):
         return Download(ref, path.read_bytes())
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
-        """Nobody is there to be shown anything."""
+        """Return None: nobody sees shared files."""
         return None
 
 

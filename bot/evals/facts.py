@@ -1,4 +1,4 @@
-"""What a result must or must not say."""
+"""Facts that a result must or must not state."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ _ROUNDING = 1e-9  # relative: what floats lose
 
 
 class Fact(BaseModel):
-    """One of: `text` (in any case and spacing), `regex`, `number` (in any notation; `within` is a
-    distance, or a share as "1%"), `any_of` (one of several facts). A bare text is `text`."""
+    """A fact that a result states: exactly one of `text`, `regex`, `number` and `any_of`.
+
+    `text` matches in any case and spacing, `number` in any notation; `within` is a distance from it
+    or a share ("1%"). `any_of` is one of several facts. A bare text in a case file is `text`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -49,7 +52,7 @@ class Fact(BaseModel):
         return self
 
     def is_in(self, words: str) -> bool:
-        """Whether `words` say so."""
+        """Return whether `words` state the fact."""
         if self.any_of:
             return any(each.is_in(words) for each in self.any_of)
         if self.regex is not None:
@@ -67,7 +70,7 @@ class Fact(BaseModel):
 
     @override
     def __str__(self) -> str:
-        """As a reader of the table needs it."""
+        """Return the fact as the table of results shows it."""
         if self.any_of:
             return " or ".join(map(str, self.any_of))
         if self.regex is not None:
@@ -84,18 +87,18 @@ def _from_text(value: Any) -> Any:
 
 
 AnyFact = Annotated[Fact, BeforeValidator(_from_text)]
-"""A fact, or a text that stands for one."""
+"""A fact, or its text alone."""
 
 Fact.model_rebuild()
 
 
 def _plain(words: str) -> str:
-    """Without what differs between two ways of writing the same: case, spacing, emphasis."""
+    """Return `words` without differences in case, spacing and emphasis."""
     return " ".join(words.casefold().replace("*", "").replace("’", "'").split())
 
 
 def _numbers(words: str) -> Iterator[float]:
-    """Every number in the text, as it stands and with the unit behind it ("1.2 million")."""
+    """Yield every number in the text, alone and multiplied by its unit ("1.2 million")."""
     for found in _NUMBER.finditer(words):
         value = float(re.sub(r"[^\d.]", "", found[0]))
         value = -value if found[0][0] in "-−" else value

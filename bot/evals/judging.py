@@ -12,10 +12,12 @@ from bot.evals.cases import Case
 
 
 def reasons(case: Case, outcome: Outcome, used: Sequence[str], begun: Sequence[str]) -> list[str]:
-    """Why the run is no good; empty when it is. `used` are the tools that went well, `begun` those
-    that were called at all."""
+    """Return why the run fails its case; empty when it passes.
+
+    `used` are the tools that succeeded, `begun` all tools that were called.
+    """
     ended = list(_ending(case, outcome))
-    if ended and outcome.result is None:  # all else follows from that
+    if ended and outcome.result is None:  # everything else follows from that
         return ended
     return [*ended, *_tools(case, used, begun), *_words(case, outcome)]
 

@@ -17,8 +17,10 @@ from bot.settings import Settings
 async def local_model(
     settings: Settings, brain: Brain, *, name: str, chunk_delay: float = 0.0
 ) -> AsyncGenerator[Settings]:
-    """Yield `settings` with a model called `name` whose replies are `brain`'s and cost nothing;
-    `chunk_delay` is the time between the events of a stream, in seconds."""
+    """Yield `settings` with a model `name` that costs nothing and whose replies come from `brain`.
+
+    `chunk_delay` is the time between the events of a stream, in seconds.
+    """
     async with ResponsesServer.open(brain, chunk_delay=chunk_delay) as api:
         model = {"price": settings.model.price or Price(input=0, output=0)}
         yield settings.model_copy(

@@ -1,4 +1,4 @@
-"""The models that can be asked: any that a service has, and two that cost nothing."""
+"""Models to evaluate: any model of the service, and two local models that cost nothing."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ DEMO = "demo"
 WALKTHROUGH = "walkthrough"
 
 
-def asking(
+def model_for_cases(
     model: str | None, settings: Settings, cases: Sequence[Case]
 ) -> AbstractAsyncContextManager[Settings]:
-    """Return `settings` with the model of this name; None is the one that they name."""
+    """Open the model of this name and return the settings for it; None is the configured model."""
     if model == WALKTHROUGH:
         return local_model(settings, Walkthroughs(cases), name=WALKTHROUGH)
     if model == DEMO:

@@ -1,4 +1,4 @@
-"""Reads cases from YAML; a slip is one line that names the file, the line and the field."""
+"""Reader of cases in YAML; an error is one line that names the file, the line and the field."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _PARTS: dict[str, type[BaseModel]] = {
 
 
 def read_cases(places: Iterable[Path]) -> list[Case]:
-    """The cases of files and folders.
+    """Return the cases of files and folders.
 
-    Raises ConfigurationError for a file that is not there or not right, and for two cases of the
-    same name or question.
+    Raises ConfigurationError for a missing or wrong file, and for two cases of the same name or
+    question.
     """
     found = [each for place in places for file in _files(place) for each in _read(file)]
     names = [case.name for case in found]
     questions = [text for case in found for text in (*case.before, case.question)]
-    for kind, told in (("name", names), ("question", questions)):
-        if twice := next((each for each in told if told.count(each) > 1), None):
+    for kind, values in (("name", names), ("question", questions)):
+        if twice := next((each for each in values if values.count(each) > 1), None):
             raise ConfigurationError(f"Two cases have the {kind} {twice!r}; each needs its own.")
     return found
 
@@ -62,13 +62,13 @@ def _read(file: Path) -> list[Case]:
     except RecursionError:
         raise ConfigurationError(f"{file}:1: this is nested too deeply.") from None
     except ValidationError as error:
-        raise ConfigurationError(_slip(file, root, error)) from None
+        raise ConfigurationError(_error_text(file, root, error)) from None
 
 
-def _slip(file: Path, root: yaml.Node | None, error: ValidationError) -> str:
-    """The first slip, in words; a key that is misspelt rather than the one that is missing for it."""
-    slips = error.errors()
-    first = next((each for each in slips if each["type"] == "extra_forbidden"), slips[0])
+def _error_text(file: Path, root: yaml.Node | None, error: ValidationError) -> str:
+    """Return the first error as text; a misspelt key before the key that is missing because of it."""
+    errors = error.errors()
+    first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
     where = first["loc"]
     field = ".".join(str(each) for each in where[1:]) or "the file"
     said = first["msg"].removeprefix("Value error, ")
@@ -81,13 +81,13 @@ def _slip(file: Path, root: yaml.Node | None, error: ValidationError) -> str:
 
 
 def _keys(where: Sequence[Any]) -> list[str]:
-    """The keys that can stand at a place."""
+    """Return the keys that are allowed at a location."""
     part = next((_PARTS[each] for each in reversed(where) if each in _PARTS), Case)
     return [field.alias or name for name, field in part.model_fields.items()]
 
 
 def _line(node: yaml.Node | None, where: Sequence[Any]) -> int:
-    """The line of the innermost thing on the way that is there."""
+    """Return the line of the innermost node of the location that exists."""
     line = 1
     for step in where:
         if isinstance(node, yaml.SequenceNode) and isinstance(step, int):

@@ -1,4 +1,4 @@
-"""The results on the terminal."""
+"""Report of an evaluation in the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIGURES = ("turns", "tools", "tokens", "cost", "seconds")
 
 
 def print_results(evaluation: Evaluation, console: Console) -> None:
-    """A line a case: whether it passed, what it took and why it did not; then the sums."""
+    """Print one line per case with verdict, effort and reasons; then the totals."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("case", no_wrap=True)
     table.add_column("result", no_wrap=True)
@@ -27,7 +27,7 @@ def print_results(evaluation: Evaluation, console: Console) -> None:
 
 
 def print_comparison(before: Evaluation, now: Evaluation, console: Console) -> None:
-    """A line a case that is in both: what became of it, and by how much each figure changed."""
+    """Print one line per case of both evaluations: its verdicts, and the change of each figure."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("case", no_wrap=True)
     table.add_column("before → now", no_wrap=True)

@@ -1,4 +1,4 @@
-"""What came of the cases, as it is kept and compared."""
+"""Results of an evaluation, as saved and compared."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from bot.core.outcome import RunStatus, StopReason, Totals
 
 
 class CaseResult(BaseModel):
-    """One run of one case: passed when `reasons` is empty. `tools` are those that ran, in order;
-    `said` is the result as Markdown."""
+    """One run of one case, passed when `reasons` is empty.
+
+    `tools` are the tools that were called, in order; `said` is the result as Markdown.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -43,7 +45,7 @@ class Evaluation(BaseModel):
     results: tuple[CaseResult, ...]
 
     def by_case(self) -> Mapping[str, CaseSummary]:
-        """Every case with its runs."""
+        """Return the runs of each case by its name."""
         grouped = groupby(self.results, key=lambda each: each.case)
         return {name: CaseSummary(tuple(runs)) for name, runs in grouped}
 
@@ -52,7 +54,7 @@ class Evaluation(BaseModel):
         return all(each.passed for each in self.results)
 
     def worse_than(self, before: Evaluation) -> list[str]:
-        """The cases that passed more of their runs before."""
+        """Return the names of cases that passed a larger share of their runs in `before`."""
         was = before.by_case()
         now = self.by_case()
         return [name for name, each in now.items() if name in was and each.share < was[name].share]
@@ -76,15 +78,15 @@ class CaseSummary:
 
     @property
     def why(self) -> str:
-        """What went wrong, each thing once."""
+        """All reasons for failures, each once."""
         return "; ".join(dict.fromkeys(reason for each in self.runs for reason in each.reasons))
 
 
 def read_evaluation(file: Path) -> Evaluation:
-    """What `bot eval --json` printed or `--save` kept. Raises ConfigurationError."""
+    """Read the output of `bot eval --json` or `--save`. Raises ConfigurationError."""
     try:
         return Evaluation.model_validate_json(file.read_bytes())
     except OSError as error:
         raise ConfigurationError(f"{file}: {error.strerror}.") from None
     except ValidationError:
-        raise ConfigurationError(f"{file}: this is no saved evaluation.") from None
+        raise ConfigurationError(f"{file}: this is not a saved evaluation.") from None

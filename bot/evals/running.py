@@ -1,5 +1,7 @@
-"""Runs cases with the real loop and tools, beside everything that the bot keeps: on a Redis that
-is gone afterwards, and with nothing done that changes anything."""
+"""Runner of cases with the real loop and tools, separate from the bot's data.
+
+Runs use a temporary Redis, and tools change nothing.
+"""
 
 from __future__ import annotations
 
@@ -38,32 +40,35 @@ from bot.store import Stores
 from bot.toolkit import Canvases, WebSearch
 from bot.toolkit.tool import Services
 
-Told = Callable[[CaseResult], None]
-"""Is told of each run as it ends."""
+OnResult = Callable[[CaseResult], None]
+"""Called with the result of each run as it ends."""
 
 
 async def evaluate(
-    settings: Settings, cases: Sequence[Case], *, parallel: int, repeat: int, told: Told
+    settings: Settings, cases: Sequence[Case], *, parallel: int, repeat: int, on_result: OnResult
 ) -> Evaluation:
-    """Every case, `repeat` times, `parallel` runs at once. Raises ConfigurationError when the model
-    cannot be called, or a case bounds money for one whose price is not known."""
-    apart = settings.model_copy(update={"redis_url": None, "budgets": Budgets()})
-    places = asyncio.Semaphore(parallel)
+    """Run every case `repeat` times, `parallel` runs at once.
 
-    async def one(stores: Stores, case: Case) -> CaseResult:
-        async with places:
-            result = await _run(apart, stores, case)
-        told(result)
+    Raises ConfigurationError when the model cannot be called, or when a case limits dollars and the
+    model's price is unknown.
+    """
+    separate = settings.model_copy(update={"redis_url": None, "budgets": Budgets()})
+    slots = asyncio.Semaphore(parallel)
+
+    async def run_one(stores: Stores, case: Case) -> CaseResult:
+        async with slots:
+            result = await _run(separate, stores, case)
+        on_result(result)
         return result
 
     try:
         async with (
-            redis_and_stores(apart, data_dir=None) as (_, stores),
+            redis_and_stores(separate, data_dir=None) as (_, stores),
             stores.signals.listening(),
             asyncio.TaskGroup() as tasks,
         ):
             every = [case for case in cases for _ in range(repeat)]
-            runs = [tasks.create_task(one(stores, case)) for case in every]
+            runs = [tasks.create_task(run_one(stores, case)) for case in every]
     except ExceptionGroup as group:
         if wrong := group.subgroup(ConfigurationError):
             raise wrong.exceptions[0] from None
@@ -72,12 +77,12 @@ async def evaluate(
 
 
 async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
-    conversation, watch = CaseConversation.of(case), _Watch()
+    conversation, recorder = CaseConversation.of(case), _ToolRecorder()
     async with open_runner(
         _configured(settings, case),
         stores,
         conversation,
-        watch.opens(),
+        recorder.opens(),
         dry_run=True,
         services=_services(case),
         may_decide=_nobody,
@@ -89,17 +94,17 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
         outcome = await (_bounded(runner) if case.bounded else runner).answer(last)
     return CaseResult(
         case=case.name,
-        reasons=tuple(reasons(case, outcome, watch.used, watch.begun)),
+        reasons=tuple(reasons(case, outcome, recorder.used, recorder.begun)),
         status=outcome.status,
         stop_reason=outcome.stop_reason,
-        tools=tuple(watch.begun),
+        tools=tuple(recorder.begun),
         totals=outcome.totals,
         said=result_text(outcome) if outcome.result is not None else outcome.note,
     )
 
 
 def _requests(case: Case, conversation: CaseConversation) -> list[Request]:
-    """In the order in which they are asked, in one thread; files are attached to the first."""
+    """Return the requests of one thread in order; files are attached to the first."""
     thread = new_id("case")
     asked = [
         Request(
@@ -121,7 +126,7 @@ def _requests(case: Case, conversation: CaseConversation) -> list[Request]:
 
 
 def _configured(settings: Settings, case: Case) -> Settings:
-    """The settings with the limits and the databases of the case."""
+    """Return `settings` with the limits and the databases of the case."""
     bounds = {"turns": case.limits.turns, "run_seconds": case.limits.seconds}
     if case.limits.cost is not None:
         bounds["cost"] = case.limits.cost
@@ -150,13 +155,13 @@ def _services(case: Case) -> Services:
 
 
 async def _nobody(_user: str) -> bool:
-    """No person takes part, so nothing is approved."""
+    """Return False: no person takes part, so nothing is approved."""
     return False
 
 
 @dataclass
-class _Watch:
-    """A surface that shows nothing, and notes which tools the last run called, and which went well."""
+class _ToolRecorder:
+    """A surface that shows nothing and records the last run's tools: all called, and all that succeeded."""
 
     begun: list[str] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
@@ -173,14 +178,14 @@ class _Watch:
         return [(approval, gone) for approval in approvals]
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
-        """Nobody looks."""
+        """Do nothing: nobody sees approvals."""
 
     async def finish(self, outcome: Outcome) -> None:
-        """Nobody waits for it."""
+        """Do nothing: `evaluate` returns the outcome."""
 
     def opens(self) -> OpenSurface:
         @asynccontextmanager
-        async def opened(_request: Request, _post: PostedMessages) -> AsyncGenerator[_Watch]:
+        async def opened(_request: Request, _post: PostedMessages) -> AsyncGenerator[_ToolRecorder]:
             self.begun.clear()
             self.used.clear()
             yield self

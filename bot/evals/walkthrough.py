@@ -1,5 +1,4 @@
-"""A model that follows the walkthrough of each case: it proves that files, tools and checks are
-right, and costs nothing."""
+"""Model that follows the walkthrough of each case: a free test of files, tools and checks."""
 
 from __future__ import annotations
 
@@ -22,8 +21,11 @@ _TEXT_FIELDS = ("summary", "about", "draft")
 
 
 class Walkthroughs:
-    """The brain of a model service. It tells the cases by their questions, and how far each is by
-    what came after the question, so that any number can be on their way at once."""
+    """The replies of a model service that plays walkthroughs.
+
+    It recognises a case by its question, and its progress by the items after the question, so that
+    any number of cases can run at once.
+    """
 
     def __init__(self, cases: Iterable[Case]) -> None:
         self._cases = {case.question.strip(): case for case in cases}
@@ -51,7 +53,7 @@ class Walkthroughs:
         for number, item in reversed(list(enumerate(request.items))):
             text = item_text(item) if item.get("role") == "user" else ""
             if found := [each for each in (*self._cases, *self._before) if each in text]:
-                # Below an edited question stands what it was before.
+                # An edited question is followed by its earlier text.
                 first = min(found, key=lambda each: (text.index(each), -len(each)))
                 return self._cases.get(first), request.items[number:]
         raise test_error(f"no case has this question: {request.last_words!r}")

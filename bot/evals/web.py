@@ -1,4 +1,4 @@
-"""What searches of a case find."""
+"""Web search of a case."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from bot.toolkit import Search, WebResult
 
 @dataclass(frozen=True, slots=True)
 class CaseWebSearch:
-    """In the place of the toolkit's `WebSearch`: whatever is looked for, these pages are found, each an
-    excerpt by its address."""
+    """The toolkit's `WebSearch` for a case: every search finds all `pages` (excerpts by address)."""
 
     pages: Mapping[str, str]
 

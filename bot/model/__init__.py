@@ -1,4 +1,4 @@
-"""The Responses API client: what is asked, what comes back, what it costs."""
+"""Client of the Responses API: requests, responses and their prices."""
 
 from bot.model.client import ResponsesModel, delete_responses, sdk_client
 from bot.model.prices import Price, PriceList

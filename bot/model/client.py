@@ -1,7 +1,7 @@
-"""Calls the Responses API through OpenAI's SDK, with its connection handling and its retries.
+"""Client of the Responses API on OpenAI's SDK, with the SDK's connections and retries.
 
-It uses the SDK's generic `post`, and parses what comes back once: the transform of typed requests
-and the typed events would cost more than all the rest of a turn (see tests/bench).
+It uses the SDK's generic `post` and parses responses once: the SDK's typed requests and events would
+take more CPU than the rest of a turn (see tests/bench).
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ log = logging.getLogger(__name__)
 
 _PATH = "/responses"
 _FORCING = ("named", "required", "auto")
-"""Ways to force one tool, the best first; the others offer that tool alone. Not every service takes
-the first, or the second."""
+"""Ways to force one tool, best first; the second and third send that tool only. Not every service
+accepts the first or the second."""
 _REFUSED = (400, 422, 501)
 _DELETIONS = 8  # at a time
 _POST = FinalRequestOptions.construct(method="post", url=_PATH)
-_OWN = (b"content-length", b"cookie")  # headers that no two requests share
+_OWN_HEADERS = (b"content-length", b"cookie")  # headers that differ between requests
 _MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
 _MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some servers echo the request
 
 
 def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> AsyncOpenAI:
-    """OpenAI's client on its aiohttp transport, which takes a third less CPU than the other."""
+    """Return OpenAI's client on its aiohttp transport, which takes a third less CPU than httpx."""
     return _Client(
         api_key=api_key,
         base_url=base_url,
@@ -75,16 +75,18 @@ def _certificates() -> SSLContext:
 
 
 _first_try: ContextVar[Response | Exception | None] = ContextVar("first_try", default=None)
-"""The result of a first try that the SDK is to take for its own."""
+"""The result of our first attempt, which the SDK takes as its own."""
 
 
 class _Client(AsyncOpenAI):
-    """Makes the first try of a call to `_PATH` on the SDK's transport itself, with the headers of the
-    first request that the SDK built: they differ in their bodies alone, and the layers between take
-    a tenth of the CPU of a turn. The SDK takes the result of a try that failed for its own, so that it
-    decides whether, when and how often the call is tried again, and what is raised."""
+    """An SDK client that makes the first attempt of a call to `_PATH` directly on its transport.
 
-    _alike: dict[str, Any] | None = None
+    The attempt reuses the headers of the first request that the SDK built: requests differ only in
+    their bodies, and the layers in between take a tenth of the CPU of a turn. The SDK takes a failed
+    attempt as its own: it decides about retries, and raises the error.
+    """
+
+    _template: dict[str, Any] | None = None
 
     @property
     @override
@@ -93,10 +95,10 @@ class _Client(AsyncOpenAI):
 
     @override
     async def request(self, cast_to: Any, options: FinalRequestOptions, **how: Any) -> Any:
-        if cast_to is not Response or self._alike is None:
+        if cast_to is not Response or self._template is None:
             return await super().request(cast_to, options, **how)
         content = cast("bytes", options.content)
-        tried = await self._tried(Request(content=content, **self._alike))
+        tried = await self._first_attempt(Request(content=content, **self._template))
         if isinstance(tried, Response) and tried.is_success:
             return tried
         token = _first_try.set(tried)
@@ -105,8 +107,8 @@ class _Client(AsyncOpenAI):
         finally:
             _first_try.reset(token)
 
-    async def _tried(self, request: Request) -> Response | Exception | None:
-        """Return the result of one try; None where the SDK follows a redirection instead."""
+    async def _first_attempt(self, request: Request) -> Response | Exception | None:
+        """Return the response or the error; None for a redirect, which the SDK follows instead."""
         try:
             transport = self._client._transport_for_url(request.url)  # a proxy's, where one is set
             response = await transport.handle_async_request(request)
@@ -121,10 +123,10 @@ class _Client(AsyncOpenAI):
     def _build_request(self, options: FinalRequestOptions, *, retries_taken: int = 0) -> Request:
         request = super()._build_request(options, retries_taken=retries_taken)
         if options.url == _PATH and not retries_taken:
-            headers = [each for each in request.headers.raw if each[0].lower() not in _OWN]
+            headers = [each for each in request.headers.raw if each[0].lower() not in _OWN_HEADERS]
             extensions = {"timeout": request.extensions["timeout"]}
             about = {"method": request.method, "url": request.url}
-            self._alike = {**about, "headers": headers, "extensions": extensions}
+            self._template = {**about, "headers": headers, "extensions": extensions}
         return request
 
     @override
@@ -140,8 +142,8 @@ class _Client(AsyncOpenAI):
         return response
 
 
-class _Beginning(AsyncByteStream):
-    """The first bytes of a stream."""
+class _Truncated(AsyncByteStream):
+    """The first `most` bytes of a stream."""
 
     def __init__(self, stream: AsyncByteStream, most: int) -> None:
         self._stream = stream
@@ -162,13 +164,13 @@ class _Beginning(AsyncByteStream):
 
 
 def _bound_error(response: Response) -> None:
-    """Have the SDK read only the beginning of an error's body, which it reads whole."""
+    """Truncate the body of an error, which the SDK would read whole."""
     if isinstance(response.stream, AsyncByteStream):
-        response.stream = _Beginning(response.stream, _MOST_OF_AN_ERROR)
+        response.stream = _Truncated(response.stream, _MOST_OF_AN_ERROR)
 
 
 async def _content_of(response: Response) -> bytes:
-    """Read a whole body. Raises ModelError for one that is too large: so it would be again."""
+    """Read a whole body. Raises ModelError, which is not retried, when it is too large."""
     parts: list[bytes] = []
     size = 0
     async for part in response.aiter_bytes():
@@ -182,21 +184,22 @@ async def _content_of(response: Response) -> bytes:
 
 
 async def _spare_retries(response: Response) -> None:
-    """Keep the SDK from repeating a 429 that does not pass: money is used up, or the request alone is
-    over the rate."""
+    """Stop the SDK from retrying a permanent 429: no credit left, or a request above the rate limit."""
     if response.status_code != HTTPStatus.TOO_MANY_REQUESTS:
         return
     try:
         kind = from_body(read_object(await response.aread())).kind
-    except ModelError:  # not the service's own words
+    except ModelError:  # not an error of the service
         return
     if kind in (ModelErrorKind.QUOTA, ModelErrorKind.CONTEXT_OVERFLOW):
         response.headers["x-should-retry"] = "false"
 
 
 async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]:
-    """Delete stored responses. Return the ids that could not be deleted; one that the service does not
-    know counts as deleted."""
+    """Delete stored responses. Return the ids that could not be deleted.
+
+    A response that the service does not know counts as deleted.
+    """
     places = asyncio.Semaphore(_DELETIONS)
 
     async def deleted(each: str) -> bool:
@@ -219,8 +222,11 @@ class _ChoiceRefused(Exception):
 
 
 class ResponsesModel:
-    """`stream` decides how responses are fetched: as events that can be shown while they come,
-    or whole, which costs less when nobody watches."""
+    """A model service with the Responses API.
+
+    With `stream`, responses arrive as events that can be shown at once; without, they arrive whole,
+    which takes less CPU.
+    """
 
     def __init__(
         self,
@@ -250,13 +256,12 @@ class ResponsesModel:
                         yield part
             except _ChoiceRefused:
                 self._forcing = max(self._forcing, forcing + 1)
-                log.warning("The model service takes no tool_choice like %s.", _FORCING[forcing])
+                log.warning("The model service does not accept tool_choice %s.", _FORCING[forcing])
             else:
                 return
 
     async def _once(self, request: ModelRequest, forcing: str) -> AsyncGenerator[Progress]:
-        """Make the call. Raises ModelError, and _ChoiceRefused where another way to force the tool
-        may be taken."""
+        """Make the call. Raises ModelError, and _ChoiceRefused when another way to force may work."""
         body = self._body(request, forcing)
         failpoint("model-asking")
         try:
@@ -271,7 +276,7 @@ class ResponsesModel:
             if refused and forcing != _FORCING[-1]:
                 raise _ChoiceRefused from error
             raise from_exception(error) from error
-        except SSEError as error:  # too large an event: so it would be again
+        except SSEError as error:  # the event is too large, and would be again
             most = f"One event may have {_MOST_OF_AN_EVENT // 2**20} MiB."
             said = f"The model service's stream cannot be read: {error} {most}"
             raise ModelError(ModelErrorKind.BAD_REQUEST, said) from error
@@ -308,9 +313,9 @@ class ResponsesModel:
 
     @asynccontextmanager
     async def _sent(self, body: dict[str, Any]) -> AsyncGenerator[Response]:
-        """Post `body`. Yield the response, whose body is still to be read."""
+        """Post `body`. Yield the response with its body unread."""
         options = _POST.model_copy(update={"content": to_json(body)})
-        how: Any = {"stream": True, "stream_cls": AsyncStream[object]}  # no stream is made of it
+        how: Any = {"stream": True, "stream_cls": AsyncStream[object]}  # leaves the body unread
         response = await self._client.request(Response, options, **how)
         try:
             yield response
@@ -325,14 +330,14 @@ class ResponsesModel:
         async with self._sent({**body, "stream": True}) as sent:
             failpoint("model-asked")
             content_type = sent.headers.get("content-type", "")
-            if "json" in content_type:  # it does not stream
+            if "json" in content_type:  # the service does not stream
                 yield read_whole(await _content_of(sent), stored=request.store)
                 return
             if "event-stream" not in content_type:
                 raise no_responses_api(f"content of type {content_type}")
             source = EventSource(sent, max_event_size=_MOST_OF_AN_EVENT)
             async with aclosing(cast("AsyncGenerator[ServerSentEvent]", aiter(source))) as events:
-                # Read to the very end, so that the connection can be used again.
+                # Read to the end, so that the connection can be reused.
                 async for event in events:
                     part = reader.read(event) if response is None else None
                     if isinstance(part, ModelResponse):
@@ -347,7 +352,7 @@ class ResponsesModel:
 
 
 def _is_about_choice(error: OpenAIError) -> bool:
-    """Whether the service refused the request for its `tool_choice`."""
+    """Return whether the service refused the request because of its `tool_choice`."""
     if not isinstance(error, APIStatusError) or error.status_code not in _REFUSED:
         return False
     return "tool_choice" in f"{error.param} {error.message} {error.body}"

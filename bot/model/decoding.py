@@ -1,7 +1,7 @@
-"""Reading of what a Responses API sends back: stream events and whole responses, of any dialect.
+"""Decoder of the Responses API: stream events and whole responses, in the dialects of all servers.
 
-Everything is checked here, once. The rest of the bot relies on it: items have a
-type, function calls have the three strings that they consist of, usage consists of numbers.
+Everything is validated here, once. The rest of the bot relies on it: items have a type, function
+calls have their three strings, and usage consists of numbers.
 """
 
 from __future__ import annotations
@@ -33,30 +33,32 @@ log = logging.getLogger(__name__)
 
 _ENDED = ("completed", "incomplete", "failed", "cancelled")
 _TERMINAL = frozenset(f"response.{status}" for status in _ENDED)
-_MOST_TOKENS = 10**9  # more than any response takes: a number beyond it is a fault of the server
+_MOST_TOKENS = 10**9  # more than any response uses: a larger number is a bug of the server
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNNAMED = "unnamed"
 
 
 class StreamReader:
-    """Reads the events of one stream.
+    """A reader of the events of one stream.
 
-    Arguments of calls of the function `watched` are shown while they come. `stored` says whether
-    the service was asked to keep the response, which then needs an id.
+    It returns the arguments of calls to the function `watched` as they arrive. `stored` says whether
+    the service was asked to store the response, which then needs an id.
     """
 
     def __init__(self, watched: str, *, stored: bool) -> None:
         self._watched = watched
         self._stored = stored
-        self._call: dict[str, Any] | None = None  # how the watched call's events name their item
-        self._done: list[str] = []  # events of whole items, unread: most servers repeat them
+        self._call: dict[str, Any] | None = None  # the keys of the watched call's events
+        self._done: list[
+            str
+        ] = []  # events of finished items, unparsed: most servers repeat them at the end
 
     def read(self, event: ServerSentEvent) -> Progress | None:
-        """Return what the event brings; None where nothing is done with it. Raises ModelError."""
+        """Return the progress that the event reports, or None. Raises ModelError."""
         kind = event.event
         if event.data.strip() in ("", "[DONE]"):
             return None
-        if not kind.startswith("response.") and kind != "error":  # only the data tells the type
+        if not kind.startswith("response.") and kind != "error":  # only the data names the type
             body = read_object(event.data)
             kind = _text(body.get("type")) or ("error" if body.get("error") else "")
         part: Progress | None = None
@@ -76,7 +78,7 @@ class StreamReader:
                 raise from_body(read_object(event.data))
             case _ if kind in _TERMINAL:
                 part = self._response(kind, read_object(event.data).get("response"))
-            case _:  # shown by nobody; the terminal event repeats what it carries
+            case _:  # not shown; the last event repeats its content
                 pass
         return part
 
@@ -90,7 +92,7 @@ class StreamReader:
         return _hosted(data, done=False)
 
     def _arguments(self, data: str) -> ArgumentsPart | None:
-        """Return the delta, unless it names another item than the watched call."""
+        """Return the delta, unless it belongs to another item than the watched call."""
         if self._call is None:
             return None
         delta = read_object(data)
@@ -116,7 +118,7 @@ def read_whole(data: bytes, *, stored: bool) -> ModelResponse:
 def read_response(body: object, *, ended: str = "", stored: bool = True) -> ModelResponse:
     """Return the response that `body` describes; `ended` is the status that its event names.
 
-    Raises ModelError: of a kind that is tried again where another try may be better.
+    Raises ModelError, of a retried kind when a retry may help.
     """
     if not isinstance(body, dict):
         raise ModelError(ModelErrorKind.INTERRUPTED, "The model service sent no response object.")
@@ -145,7 +147,7 @@ def read_response(body: object, *, ended: str = "", stored: bool = True) -> Mode
 def read_object(data: str | bytes) -> dict[str, Any]:
     """Parse a JSON object; half of a surrogate pair becomes U+FFFD.
 
-    Raises ModelError when it is something else.
+    Raises ModelError when the data is not a JSON object.
     """
     try:
         value = from_json(data)
@@ -157,7 +159,7 @@ def read_object(data: str | bytes) -> dict[str, Any]:
 
 
 def _repaired(data: str | bytes) -> object:
-    """Parse what Python's parser takes and the fast one does not: lone surrogates."""
+    """Parse JSON with lone surrogates, which Python's parser accepts and the fast parser does not."""
     try:
         text = json.dumps(json.loads(data), ensure_ascii=False)
         return from_json(_SURROGATE.sub("\ufffd", text))
@@ -170,7 +172,7 @@ def _malformed(what: str) -> ModelError:
 
 
 def _foreign(body: Mapping[str, Any]) -> ModelError:
-    """Describe a reply of something that is no Responses API; asking again changes nothing."""
+    """Return the error for a reply of something other than a Responses API; a retry is useless."""
     if isinstance(body.get("error"), dict):
         return from_body(body)
     said = _text(body.get("error")) or _text(body.get("detail")) or _text(body.get("message"))
@@ -197,7 +199,7 @@ def _items(output: Iterable[object]) -> Iterable[Item]:
 
 
 def _call(item: Item) -> Item:
-    """Return a call that can be dispatched: its mistakes are told to the model as its output."""
+    """Return a call that can be dispatched; the model reads of its mistakes in the call's output."""
     if not _text(item.get("call_id")):
         raise _malformed("a function call without a call_id, which cannot be answered")
     name, arguments = item.get("name"), item.get("arguments")
@@ -264,7 +266,7 @@ def _fits(value: object, shape: Shape) -> bool:
 
 
 def _without_wrong_types(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
-    """Return `value` itself if its known fields have their types, else without those that have not."""
+    """Return `value` without known fields of a wrong type; `value` itself if there are none."""
     wrong = {
         name
         for name, is_right in shape.items()
@@ -274,7 +276,7 @@ def _without_wrong_types(value: dict[str, Any], shape: Shape) -> dict[str, Any]:
 
 
 def _hosted(data: str, *, done: bool) -> HostedPart | None:
-    """Return the step of the service's own tool that an item's event is about; others are not parsed."""
+    """Return the hosted tool's step in an item's event; None, unparsed, for other items."""
     if not any(each in data for each in HOSTED_CALLS):
         return None
     item = next(iter(_items([read_object(data).get("item")])), {})
@@ -297,13 +299,13 @@ def _usage(body: Mapping[str, Any], items: Iterable[Item]) -> Usage:
 
 
 def _is_web_search(item: Item) -> bool:
-    """Return whether the item is a search with a fee; to open a page that was found costs none."""
+    """Return whether the item is a search, which has a fee; opening a found page is free."""
     action = item.get("action") or {}
     return item["type"] == "web_search_call" and action.get("type") in (None, "search")
 
 
 def _count(value: object) -> int:
-    """Return a number of tokens; 0 where the server says nothing that could be one."""
+    """Return a number of tokens; 0 when `value` is not a plausible count."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return 0
     return int(value) if 0 <= value <= _MOST_TOKENS else 0

@@ -1,7 +1,7 @@
 """Errors of model services, sorted into the kinds that decide what happens next.
 
-Services agree on no codes: the words are those of the servers and public threads that were read in
-November 2026. Only fields that hold a service's own words are searched, never what it echoes.
+Services share no codes, so errors are recognised by their texts (of servers and public threads in
+November 2026). Only fields with the service's own text are searched, never echoed input.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _WRONG_ADDRESS = (
 
 
 def from_exception(error: openai.OpenAIError) -> ModelError:
-    """Return what the SDK raised as an error of its kind."""
+    """Return the SDK's error as a ModelError of its kind."""
     if isinstance(error, openai.APIConnectionError):  # timeouts are among these
         unreached = _unreached(error)
         return ModelError(ModelErrorKind.OVERLOADED, unreached, detail=unreached)
@@ -86,13 +86,12 @@ def from_exception(error: openai.OpenAIError) -> ModelError:
 
 
 def _unreached(error: openai.APIConnectionError) -> str:
-    """Name the host, which may be the wrong one, and the cause: the SDK calls a connection that was
-    refused at once a timeout, too."""
+    """Return the host, which may be wrong, and the cause: the SDK calls even a refusal a timeout."""
     return f"{error.request.url.host}: {str(error.__cause__ or '') or error}"
 
 
 def from_body(body: Mapping[str, Any]) -> ModelError:
-    """Return the error that came inside a stream or a response: flat, or nested under `error`."""
+    """Return the error inside a stream or a response body: flat, or nested under `error`."""
     error = body.get("error")
     inner = error if isinstance(error, Mapping | str) and error else body
     said = _own_words(inner)
@@ -103,7 +102,7 @@ def from_body(body: Mapping[str, Any]) -> ModelError:
 
 
 def no_responses_api(said: str = "") -> ModelError:
-    """Return the error of an address where something else than a Responses API answers."""
+    """Return the error for an address where something other than a Responses API answers."""
     text = f"{_WRONG_ADDRESS} It said: {said[:_MOST_SAID]}" if said else _WRONG_ADDRESS
     return ModelError(ModelErrorKind.NO_RESPONSES_API, text)
 
@@ -125,7 +124,7 @@ def _classified(
     if said and said not in message:
         message = f"{message} - {said[:_MOST_SAID]}"
     code = given.get("code")
-    # Words first: a request too large for the rate limit has the code of one that came too soon.
+    # Texts first: a request larger than the rate limit has the same code as one sent too soon.
     words = f"{said or message}\n{given.get('type') or ''}"
     kind = _by_words(words) or _BY_CODE.get(str(code)) or _by_status(status, is_json=bool(given))
     if status == _UNAUTHORIZED or (
@@ -133,7 +132,7 @@ def _classified(
     ):
         kind = ModelErrorKind.AUTHENTICATION
     if status is None and kind is ModelErrorKind.OVERLOADED:
-        kind = ModelErrorKind.INTERRUPTED  # the SDK retries nothing once a stream has begun
+        kind = ModelErrorKind.INTERRUPTED  # the SDK does not retry a stream that has begun
     if kind is ModelErrorKind.NO_RESPONSES_API:
         return no_responses_api(message)
     known = str(code) if str(code) in _BY_CODE else ""
@@ -147,7 +146,7 @@ def _by_words(said: str) -> ModelErrorKind | None:
 
 
 def _by_status(status: int | None, *, is_json: bool) -> ModelErrorKind:
-    if status is None:  # inside a stream the service says no more than that it failed
+    if status is None:  # inside a stream there is no status
         return ModelErrorKind.INTERRUPTED
     if status in (408, 409, 429) or status >= 500:
         return ModelErrorKind.OVERLOADED

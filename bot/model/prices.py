@@ -1,5 +1,7 @@
-"""Prices and windows of models, from the kept table of the `genai-prices` package, and what the
-service charges for its own tools, which that table lacks."""
+"""Prices and context windows of models, and fees of hosted tools.
+
+Prices come from the table in the `genai-prices` package, which lacks the fees of hosted tools.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,13 @@ _LARGEST_OUTPUT = 128_000
 _WEB_SEARCH = 10.00 / 1_000
 _FILE_SEARCH = 2.50 / 1_000
 _CONTAINER = 0.03
-"""US dollars for a search of the web, a search of vector stores, and a container of 1 GB for up to
-20 minutes (OpenAI's pricing page, as quoted in March 2026). What a search finds is billed as input
-besides. A container that another run of the thread has begun is counted again: rather too much."""
+"""US dollars per web search, per file search, and per container of 1 GB for up to 20 minutes (OpenAI's
+pricing page, March 2026). Search results are billed as input tokens, too. A container that an earlier
+run of the thread opened is counted again: an upper bound."""
 
 
 def fees(usage: Usage) -> float:
-    """Dollars for what the service's own tools did in one response."""
+    """Return the fees in dollars of the hosted tools in one response."""
     return (
         usage.web_searches * _WEB_SEARCH
         + usage.file_searches * _FILE_SEARCH
@@ -38,7 +40,7 @@ def fees(usage: Usage) -> float:
 
 
 class Price(BaseModel):
-    """US dollars for a million tokens. `cached` input costs what other input does unless given."""
+    """A price in US dollars per million tokens; `cached` input costs as much as `input` unless given."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -47,7 +49,7 @@ class Price(BaseModel):
     cached: float | None = Field(default=None, ge=0)
 
     def of(self, usage: Usage) -> float:
-        """Dollars for one response."""
+        """Return the price in dollars of one response."""
         cached = self.input if self.cached is None else self.cached
         fresh = usage.input_tokens - usage.cached_tokens
         parts = (
@@ -60,8 +62,10 @@ class Price(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """`default_window` is the input limit in tokens assumed for models that the table lacks, and
-    `default_price` what they cost, if that is known."""
+    """Prices and input limits of models.
+
+    `default_window` (tokens) and `default_price` apply to models that the table lacks.
+    """
 
     default_window: int = 128_000
     default_price: Price | None = None
@@ -75,14 +79,14 @@ class PriceList:
         )
 
     def cost(self, model: str, usage: Usage) -> float | None:
-        """US dollars for one response, fees included; None when the model's price is not known."""
+        """Return the dollars for one response with fees; None when the model's price is unknown."""
         price = self.default_price
         for above, each in _prices(model, datetime.now(UTC).date()):
             price = each if usage.input_tokens > above else price
         return price.of(usage) + fees(usage) if price else None
 
     def knows(self, model: str) -> bool:
-        """Whether the model's price is known."""
+        """Return whether the model's price is known."""
         return self.cost(model, NO_USAGE) is not None
 
 
@@ -98,9 +102,11 @@ def _known(model: str) -> ModelInfo | None:
 
 @lru_cache(maxsize=32)
 def _prices(model: str, day: date) -> tuple[tuple[int, Price], ...]:
-    """Return what `model` costs on `day`, each price with the input tokens above which it holds; none
-    where the table lacks the model. The package's own `calc_price` takes a millisecond, a quarter of
-    the CPU of a turn."""
+    """Return the prices of `model` on `day`, each with the input tokens above which it applies.
+
+    Empty when the table lacks the model. The package's own `calc_price` takes a millisecond, a
+    quarter of the CPU of a turn.
+    """
     known = _known(model)
     if known is None:
         return ()

@@ -1,4 +1,4 @@
-"""One model call: the request, its progress and the response."""
+"""Types of a model call: the request, its progress and the response."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bot.core.chain import Item, Usage
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What one call sends. `input` and `tools` go out verbatim.
+    """The request of one call. `input` and `tools` are sent verbatim.
 
     `forced_tool` names the one function that must be called, if any. Without `store` the service
-    keeps nothing, and reasoning comes back encrypted, to be sent again. `cache_key` groups
-    requests that share a prefix. `user_hash` identifies the person to the service without naming
-    them. Arguments of calls of the function `watched` are wanted while they come. `is_last` says that
+    stores nothing and returns encrypted reasoning, which the next call sends again. `cache_key`
+    groups requests that share a prefix. `user_hash` identifies the person to the service without
+    naming them. The arguments of calls to the function `watched` are streamed. `is_last` means that
     the run makes no call after this one.
     """
 
@@ -56,24 +56,24 @@ class ArgumentsPart:
 
 
 HOSTED_CALLS = frozenset({"web_search_call", "file_search_call", "code_interpreter_call"})
-"""Types of the items that say what the service's own tools did."""
+"""Types of output items for the service's hosted tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostedPart:
-    """A tool of the service has begun, or is done; `item` says what it did as far as is known."""
+    """The begin or, with `done`, the end of a hosted tool; `item` describes it as far as known."""
 
     item: Item
     done: bool
 
 
 CONTENT_FILTER = "content_filter"
-"""Why a response is incomplete that the service's content filter cut; any other was too long."""
+"""The reason of a response that the content filter cut; other incomplete ones were too long."""
 
 
 @dataclass(frozen=True)
 class ModelResponse:
-    """A response that reached its end. `incomplete` says why it was cut, None when it was not."""
+    """A finished response; `incomplete` is the reason why it was cut, or None."""
 
     id: str
     items: tuple[Item, ...]
@@ -89,7 +89,7 @@ class ModelResponse:
 
     @cached_property
     def hosted(self) -> tuple[Item, ...]:
-        """What the service's own tools did."""
+        """The items of the service's hosted tools."""
         return tuple(i for i in self.items if i.get("type") in HOSTED_CALLS and i.get("id"))
 
     @cached_property
@@ -99,12 +99,12 @@ class ModelResponse:
 
     @cached_property
     def refusal(self) -> str:
-        """What the model said when it refused; empty when it did not."""
+        """The model's text when it refused; empty otherwise."""
         return "\n\n".join(filter(None, self._said("refusal", "refusal")))
 
     @cached_property
     def links(self) -> tuple[str, ...]:
-        """Addresses that a search by the service itself brought in."""
+        """Addresses found by the service's own web search."""
         searches = (item.get("action") or {} for item in self._of_type("web_search_call"))
         found = [source.get("url") for each in searches for source in each.get("sources") or ()]
         for part in self._content("output_text"):
@@ -124,11 +124,11 @@ class ModelResponse:
 
 
 Progress = TextPart | ReasoningPart | ArgumentsPart | HostedPart | ModelResponse
-"""What a call yields: parts while it runs, then exactly one response."""
+"""What a call yields: parts as they arrive, then exactly one response."""
 
 
 class Model(Protocol):
-    """A model service that keeps chains."""
+    """A model service."""
 
     def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
         """Make one call. The last thing yielded is the response.

@@ -1,6 +1,6 @@
-"""All settings: secrets and addresses from the environment (and `.env`), the rest from `bot.toml`.
+"""Settings: secrets and addresses from the environment and `.env`, everything else from `bot.toml`.
 
-A wrong setting is one clear line that names its key, before anything starts.
+A wrong setting is reported in one line that names its key, before anything starts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from bot.runs.queue.engine import EngineOptions
 from bot.services.databases import DatabaseConfig
 from bot.services.mcp import McpServer
 from bot.services.web_search import WebSearchConfig
-from bot.settings.errors import slip, unreadable, wrong_names
+from bot.settings.errors import setting_error, unreadable, wrong_names
 from bot.slack.incoming.catch_up import CatchUpSettings
 from bot.store import Retention
 from bot.toolkit.hosted import HostedTools
@@ -57,11 +57,13 @@ SLACK = "https://slack.com/api/"
 
 
 class ModelSettings(BaseModel):
-    """How the model is called; `[model]` in bot.toml. `window` in tokens and `price` in dollars for
-    a million tokens are for models that the price table does not know. `stateless` is for services
-    that keep no responses, and `images` goes off for models that see none. `evaluation` has each
-    result judged by another call: `basic` marks one that falls short as partial, `full` sends it
-    back up to twice."""
+    """How the model is called: `[model]` in bot.toml.
+
+    `window` (tokens) and `price` (dollars per million tokens) apply to models that the price table
+    lacks. Set `stateless` for services that store no responses, and `images = false` for models
+    without vision. With `evaluation`, another model call judges each result: `basic` marks an
+    incomplete one as partial, `full` sends it back up to twice.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -77,14 +79,14 @@ class ModelSettings(BaseModel):
 
     @property
     def reasoning_parameter(self) -> dict[str, str] | None:
-        """`reasoning` as the Responses API takes it; None leaves it to the service."""
+        """The `reasoning` parameter of the Responses API; None leaves it to the service."""
         effort = {"effort": self.reasoning} if self.reasoning else {}
         summary = {"summary": "auto"} if self.reasoning_summaries else {}
         return (effort | summary) or None
 
 
 class HookSettings(BaseModel):
-    """`[hooks]` in bot.toml."""
+    """Commands around tool calls: `[hooks]` in bot.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -93,7 +95,7 @@ class HookSettings(BaseModel):
 
 
 class Tables(BaseModel):
-    """What bot.toml holds."""
+    """The tables of bot.toml."""
 
     model: ModelSettings = ModelSettings()
     limits: Limits = Limits()
@@ -111,7 +113,7 @@ class Tables(BaseModel):
 
 
 class Settings(BaseSettings, Tables):
-    """Names of the environment are the upper-case names of the fields; an empty one is not set."""
+    """All settings. An environment variable has the upper-case name of its field; empty means unset."""
 
     model_config = SettingsConfigDict(
         env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
@@ -155,8 +157,8 @@ class Settings(BaseSettings, Tables):
 
     @field_validator("slack_bot_token", "slack_app_token")
     @classmethod
-    def _is_the_other(cls, token: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
-        """Slack's own answer to a token in the wrong place does not say that it is there."""
+    def _has_right_kind(cls, token: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        """Refuse a token in the wrong setting, which Slack's own error would not explain."""
         other = "xapp-" if info.field_name == "slack_bot_token" else "xoxb-"
         if token is None or not token.get_secret_value().startswith(other):
             return token
@@ -174,11 +176,13 @@ class Settings(BaseSettings, Tables):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """bot.toml comes last: the environment wins. It holds no tables, so that somebody else's
-        MODEL there is not taken for ours."""
+        """Read bot.toml last, so that the environment wins; ignore tables in the environment.
+
+        Another program's MODEL there must not be read as our `[model]`.
+        """
         tables = {name.lower() for name in _table_names()}
         for source in (env_settings, dotenv_settings):
-            assert isinstance(source, EnvSettingsSource)  # noqa: S101 - which they are by contract
+            assert isinstance(source, EnvSettingsSource)  # noqa: S101 - true by contract
             own = {key: value for key, value in source.env_vars.items() if key not in tables}
             source.env_vars = own
         path = Path(os.environ.get("BOT_CONFIG", "bot.toml"))
@@ -187,12 +191,12 @@ class Settings(BaseSettings, Tables):
 
     @property
     def has_model(self) -> bool:
-        """Whether a model service was named."""
+        """Whether a model service is configured."""
         return self.openai_api_key is not None or self.openai_base_url is not None
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """Raises ConfigurationError, one line that names the keys."""
+    """Load the settings. Raises ConfigurationError with one line that names the keys."""
     path = os.environ.get("BOT_CONFIG")
     if path and not Path(path).is_file():
         raise ConfigurationError(f"BOT_CONFIG names {path}, which is not there.")
@@ -200,7 +204,7 @@ def load_settings(**overrides: Any) -> Settings:
         _check_tables(Path(path or "bot.toml"))
         settings = Settings(**overrides)
     except ValidationError as error:
-        wrong = "; ".join(slip(each, _table_names()) for each in error.errors())
+        wrong = "; ".join(setting_error(each, _table_names()) for each in error.errors())
         raise ConfigurationError(f"Wrong setting: {wrong}") from None
     except SettingsError as error:  # a list in the environment that is not JSON
         raise ConfigurationError(f"Wrong setting: {unreadable(error)}") from None
@@ -221,7 +225,7 @@ def _table_names() -> list[str]:
 
 
 def _check_tables(path: Path) -> None:
-    """Raises ConfigurationError for a key of bot.toml that nothing reads: most likely a slip."""
+    """Raise ConfigurationError for an unknown key of bot.toml, most likely misspelt."""
     if not path.is_file():
         return
     content = tomllib.loads(path.read_text("utf-8"))
@@ -234,14 +238,14 @@ def _check_tables(path: Path) -> None:
 
 
 def secret(value: SecretStr | None, key: str, why: str) -> str:
-    """The text of a secret that must be set. Raises ConfigurationError naming `key`."""
+    """Return the text of a required secret. Raises ConfigurationError that names `key`."""
     if value is None or not value.get_secret_value():
         raise ConfigurationError(f"{key} is not set: {why}.")
     return value.get_secret_value()
 
 
 def arm_failpoints(settings: Settings) -> None:
-    """Crash where a test orders it. Raises ConfigurationError where people would meet that."""
+    """Arm the crash points that a test sets. Raises ConfigurationError against the real Slack."""
     if settings.bot_failpoints is None:
         return
     if settings.slack_api_url == SLACK:

@@ -1,4 +1,4 @@
-"""Settings that can be read and still cannot work: refused before anything runs."""
+"""Checks of settings that are valid on their own and cannot work together, made before a start."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from bot.settings import Settings
 
 
 def unpriced_models(settings: Settings) -> list[str]:
-    """The models of which nobody knows what they cost: money cannot be bounded with those."""
+    """Return the configured models whose price is unknown, so that budgets in dollars cannot hold."""
     prices = PriceList(settings.model.window, settings.model.price)
     models = (settings.openai_model, *settings.openai_fallback_models)
     return [model for model in models if not prices.knows(model)]
 
 
 def check_prices(settings: Settings) -> None:
-    """Raises ConfigurationError when money is bounded but nobody knows what a model costs."""
-    bounds, unknown = _bounds_of_money(settings), unpriced_models(settings)
+    """Raise ConfigurationError when a budget is in dollars but a model's price is unknown."""
+    bounds, unknown = _dollar_limits(settings), unpriced_models(settings)
     if bounds and unknown:
         raise ConfigurationError(
             f"{', '.join(bounds)}: the price of {', '.join(unknown)} is not known, so money cannot "
@@ -27,7 +27,7 @@ def check_prices(settings: Settings) -> None:
 
 
 def check_tools(settings: Settings, is_tool: Callable[[str], bool]) -> None:
-    """Raises ConfigurationError when a channel is to have tools that there are not."""
+    """Raise ConfigurationError when a channel allows tools that do not exist."""
     for key, each in settings.channels.items():
         if unknown := [name for name in each.tools or () if not is_tool(name)]:
             raise ConfigurationError(
@@ -36,14 +36,14 @@ def check_tools(settings: Settings, is_tool: Callable[[str], bool]) -> None:
             )
 
 
-def _bounds_of_money(settings: Settings) -> list[str]:
-    """The keys in bot.toml that bound dollars."""
+def _dollar_limits(settings: Settings) -> list[str]:
+    """Return the keys of bot.toml that limit dollars."""
     bounds = [f"budgets.{name}" for name in settings.budgets.bound_money]
     if settings.limits.cost and "cost" in settings.limits.model_fields_set:
         bounds.append("limits.cost")
-    for key, here in settings.channels.items():
-        if here.limits.get("cost"):
+    for key, channel in settings.channels.items():
+        if channel.limits.get("cost"):
             bounds.append(f"channels.{key}.limits.cost")
-        capped = [name for name, cap in here.budgets.items() if cap.cost]
+        capped = [name for name, cap in channel.budgets.items() if cap.cost]
         bounds += [f"channels.{key}.budgets.{name}" for name in capped]
     return bounds

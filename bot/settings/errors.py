@@ -1,4 +1,4 @@
-"""What is wrong with a setting, in words for whoever wrote it."""
+"""Error texts for wrong settings, for the operator who wrote them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.runs.policy.channels import DEFAULT, ChannelSettings
 _LIST = 'must be a list, such as ["…", "…"]'
 _TABLE = "must be a table, such as { … = … }"
 _UNKNOWN = "there is no such key"
-_SAID = {
+_MESSAGES = {
     "extra_forbidden": _UNKNOWN,
     "unexpected_keyword_argument": _UNKNOWN,
     "missing": "is missing",
@@ -38,24 +38,26 @@ _FIND_CHANNEL = "give its id, such as C0123ABCD: it stands at the end of the cha
 _FIND_PERSON = "give their id, such as U0123ABCD: Copy member ID, in the menu of their profile"
 
 
-def slip(error: ErrorDetails, tables: Iterable[str]) -> str:
-    """One line that names the key; what is in none of the `tables` of bot.toml by its name in the
-    environment."""
+def setting_error(error: ErrorDetails, tables: Iterable[str]) -> str:
+    """Return one line that names the key.
+
+    A key outside the `tables` of bot.toml is named as its environment variable.
+    """
     first, *rest = map(str, error["loc"])
     name = first if first in tables else first.upper()
-    said = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    message = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
     path = ".".join(each for each in (name, *rest) if each != "[key]")
-    return f"{path}: {_SAID.get(error['type'], said)}"
+    return f"{path}: {_MESSAGES.get(error['type'], message)}"
 
 
 def unreadable(error: Exception) -> str:
-    """The same of a list in the environment that is not JSON."""
+    """Return one line about a list in the environment that is not JSON."""
     field = re.search(r'field "(\w+)"', str(error))
     return f"{field[1].upper()}: {_LIST}" if field else str(error)
 
 
 def wrong_names(channels: Mapping[str, ChannelSettings], access: Policy) -> Iterator[str]:
-    """Names where Slack's ids belong, addresses where hosts do: nothing would ever match those."""
+    """Yield a line for each name instead of a Slack id, and address instead of a host: none matches."""
     if wrong := [each for each in access.open_hosts if not _HOST.fullmatch(each)]:
         yield f"access.open_hosts: {', '.join(wrong)}? Give hosts alone, such as docs.example.com"
     for key in channels:

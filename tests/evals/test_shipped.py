@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.evals.models import WALKTHROUGH, asking
+from bot.evals.models import WALKTHROUGH, model_for_cases
 from bot.evals.reading import read_cases
 from bot.evals.running import evaluate
 from bot.settings import Settings
@@ -18,8 +18,8 @@ CASES = read_cases([Path(__file__).parent])
 async def test_every_case_can_be_answered_with_the_tools_there_are() -> None:
     """Files, databases and threads hold what is expected, tools bring it out, and checks find it:
     for most cases the answer is nothing but what the tools returned."""
-    async with asking(WALKTHROUGH, Settings(), CASES) as settings:
-        done = await evaluate(settings, CASES, parallel=4, repeat=1, told=lambda _: None)
+    async with model_for_cases(WALKTHROUGH, Settings(), CASES) as settings:
+        done = await evaluate(settings, CASES, parallel=4, repeat=1, on_result=lambda _: None)
     assert {each.case: each.reasons for each in done.results if not each.passed} == {}
     assert [each.case for each in done.results] == [each.name for each in CASES]
 

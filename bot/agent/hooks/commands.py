@@ -1,7 +1,6 @@
-"""Commands that operators have run around tools: one before may veto the call, one after looks at the
-files that a tool wrote, such as a linter.
+"""Operators' commands around tool calls: before a call to veto it, after a call to check its files.
 
-What a command prints goes to the model, so that it can correct itself.
+The model reads what a command prints, such as a linter's findings, and can correct itself.
 """
 
 from __future__ import annotations
@@ -45,10 +44,11 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class Command(BaseModel):
-    """A command around the tools whose name fits `tool`, as far as their files fit `files` (patterns
-    as in a shell). `run` is a program and its arguments, in which `{file}` stands for the path of the
-    file it gets. `timeout` in seconds. `name` is what logs and the model read; by default the
-    program's."""
+    """A command around calls of tools that match `tool`, for files that match `files` (glob patterns).
+
+    `run` is a program and its arguments, in which `{file}` is replaced by the path of the file.
+    `timeout` is in seconds. Logs and the model read `name`, by default the name of the program.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,18 +60,23 @@ class Command(BaseModel):
     timeout: float = Field(default=10.0, gt=0, le=120)
 
     def fits(self, tool: Tool) -> bool:
-        """Whether the command is for calls of the tool."""
+        """Return whether the command runs around calls of the tool."""
         return self.enabled and fnmatchcase(tool.name, self.tool)
 
 
 class BeforeToolCommand(Command):
-    """One of `[[hooks.before_tool]]` in bot.toml: its file is the call as JSON, with `tool` and
-    `arguments`. With an exit code other than 0 the call is not made, and what it printed is why."""
+    """A command before a call: `[[hooks.before_tool]]` in bot.toml.
+
+    Its file is the call as JSON, with `tool` and `arguments`. A non-zero exit code vetoes the call,
+    and its output is the reason that the model reads.
+    """
 
 
 class AfterToolCommand(Command):
-    """One of `[[hooks.after_tool]]` in bot.toml: it gets each file that the tool made, and what it
-    prints is appended to the tool's output."""
+    """A command after a call: `[[hooks.after_tool]]` in bot.toml.
+
+    It runs on each file that the tool made; its output is appended to the tool's output.
+    """
 
     @field_validator("run")
     @classmethod
@@ -82,9 +87,11 @@ class AfterToolCommand(Command):
 
 
 class Commands(Hooks):
-    """Runs the commands around one run's tools. A command before a call that cannot be run, or takes
-    too long, vetoes it: nobody looked at the call. One after it only says so, as the call was
-    made."""
+    """A hook that runs the operator's commands around the tool calls of one run.
+
+    A command before a call vetoes it when the command fails to start or times out, because nothing
+    has checked the call. A command after a call only reports such a failure.
+    """
 
     def __init__(
         self,
@@ -95,7 +102,7 @@ class Commands(Hooks):
         self._before = before
         self._after = after
         self._artifacts = artifacts
-        self._began: dict[str, datetime] = {}  # of calls in progress, by their keys
+        self._began: dict[str, datetime] = {}  # start of each call in progress, by idempotency key
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
@@ -117,12 +124,14 @@ class Commands(Hooks):
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         began = self._began.pop(current_request().idempotency_key, None)
         commands = [each for each in self._after if each.fits(tool)]
-        said = []
+        reports = []
         for handle in dict.fromkeys(result.handles) if commands else ():
             artifact = await self._artifacts.find(handle)
-            if began is None or artifact.created >= began:  # what was only read is not looked at
-                said += [each async for each in self._check_file(artifact, tool, commands)]
-        return "\n".join(filter(None, said))
+            if (
+                began is None or artifact.created >= began
+            ):  # files that the tool only read are not checked
+                reports += [each async for each in self._check_file(artifact, tool, commands)]
+        return "\n".join(filter(None, reports))
 
     async def _check_file(
         self, artifact: Artifact, tool: Tool, commands: Sequence[Command]
@@ -134,8 +143,7 @@ class Commands(Hooks):
             yield (await _run_on_file(command, tool, name, data)).report(command, name)
 
     async def _file_names(self, arguments: Any) -> AsyncIterator[str]:
-        """Yield what may be names of files in a call: its short texts, and the names of the files
-        whose handles it holds."""
+        """Yield possible file names in a call: its short texts, and the names behind its handles."""
         for text in _texts(arguments):
             yield PurePosixPath(text.replace("\\", "/")).name
             with suppress(ToolError):
@@ -163,14 +171,14 @@ def _file_name(artifact: Artifact) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _CommandResult:
-    """What became of a command: its exit code and what it printed, or why it has none."""
+    """The result of a command: its exit code and output, or in `trouble` why it has none."""
 
     code: int | None
     printed: str = ""
     trouble: str = ""
 
     def report(self, command: Command, file: str) -> str:
-        """Return what the model reads after a call; "" when the command is content."""
+        """Return what the model reads after a call; "" when the command has no complaint."""
         shown = " ".join(command.run).replace(_FILE, file)
         shown = f"{command.name}: {shown}" if command.name else shown
         if self.trouble:
@@ -180,7 +188,7 @@ class _CommandResult:
         return f"[{shown}: exit code {self.code}]\n{self.printed}".rstrip()
 
     def veto(self, command: Command) -> str:
-        """Return why a call is not made."""
+        """Return the reason for a veto, which the model reads."""
         name = _name_of(command)
         if self.trouble:
             return f"{name}, which checks this call, {self.trouble}."
@@ -192,7 +200,7 @@ def _name_of(command: Command) -> str:
 
 
 async def _run_on_file(command: Command, tool: Tool, name: str, data: bytes) -> _CommandResult:
-    """Run a command on `data`, as a file of that name in a folder of its own; log what came out."""
+    """Run a command on `data`, as a file `name` in a temporary folder, and log its result."""
     began = time.monotonic()
     with scratch_folder("hook-") as folder:
         path = folder / name
@@ -210,15 +218,15 @@ async def _run_on_file(command: Command, tool: Tool, name: str, data: bytes) -> 
 
 
 def _log(command: Command, tool: Tool, ran: _CommandResult, seconds: float) -> None:
-    how = ran.trouble or f"exit code {ran.code}"
-    said = f" · {ran.printed.splitlines()[0]}" if ran.printed and holds_words() else ""
+    result = ran.trouble or f"exit code {ran.code}"
+    output = f" · {ran.printed.splitlines()[0]}" if ran.printed and holds_words() else ""
     line = "%s · hook %s around %s · %s, %.1f s%s"
-    given = (current_request().run_id, _name_of(command), tool.name, how, seconds, said)
+    given = (current_request().run_id, _name_of(command), tool.name, result, seconds, output)
     run_log.log(NOTICE, line, *given)
 
 
 async def _run(command: Command, tool: Tool, path: Path) -> _CommandResult:
-    """Return its exit code, and the beginning of what it printed."""
+    """Run the program. Return its exit code and the beginning of its output."""
     arguments = tuple(each.replace(_FILE, str(path)) for each in command.run[1:])
     kept = b""
     async with process_group(
@@ -228,7 +236,7 @@ async def _run(command: Command, tool: Tool, path: Path) -> _CommandResult:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     ) as process:
-        assert process.stdout is not None  # noqa: S101 - which it is by the line above
+        assert process.stdout is not None  # noqa: S101 - set by stdout=PIPE
         while part := await process.stdout.read(65_536):
             kept += part[: max(0, _MOST_PRINTED + 1 - len(kept))]
         code = await process.wait()
@@ -236,14 +244,14 @@ async def _run(command: Command, tool: Tool, path: Path) -> _CommandResult:
 
 
 def _environment(path: Path) -> dict[str, str]:
-    """Return where programs are and which file it is, and none of this process's secrets."""
+    """Return a minimal environment, without the secrets of this process."""
     folder = str(path.parent)
     own = {"HOME": folder, "TMPDIR": folder, "HOOK_FILE": str(path)}
     return {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "NO_COLOR": "1"} | own
 
 
 def _readable(printed: bytes, path: Path) -> str:
-    """As text, cut where it is long, with the file called by its name."""
+    """Return the output as text: truncated, and without the path of the temporary folder."""
     cut = "\n[… cut]" if len(printed) > _MOST_PRINTED else ""
     text = _COLOUR.sub("", printed[:_MOST_PRINTED].decode("utf-8", "replace"))
     return (clean(text).replace(f"{path.parent}/", "") + cut).strip()

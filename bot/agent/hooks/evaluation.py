@@ -1,4 +1,4 @@
-"""Self-evaluation: another call judges the result before it is taken."""
+"""Self-evaluation: another model call judges a result before the run accepts it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GRADES = {"high": 2, "medium": 1, "low": 0}
 
 
 class Judgement(BaseModel):
-    """What the judge returns."""
+    """The judge's verdict about a result."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,11 +45,10 @@ class Judgement(BaseModel):
 
 
 class Evaluation(Hooks):
-    """Judges the results of one run; `asked` tells what people have asked of it so far.
+    """A hook that judges the results of one run; `asked` returns what people have asked so far.
 
-    With `tries` 0 an incomplete result is marked partial (basic); otherwise its issues are sent
-    back up to that many times, and the best result is kept (full). A judge that fails judges
-    nothing.
+    With `tries` 0 it marks an incomplete result as partial (basic). Otherwise it sends the issues back
+    up to `tries` times and keeps the best result (full). When judging fails, the result is accepted.
     """
 
     name = "evaluation"
@@ -64,7 +63,7 @@ class Evaluation(Hooks):
 
     @override
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
-        if state.closing:  # nothing can be sent back any more, and there may be nothing to spend
+        if state.closing:  # a result cannot be sent back now, and there may be no budget left
             return Go()
         judgement, usage = await self._judge(result)
         if judgement is None or judgement.completed:
@@ -85,7 +84,7 @@ class Evaluation(Hooks):
             input=(prompts.to_judge(self._asked(), result.model_dump_json()),),
             tools=(_TOOL,),
             forced_tool=_NAME,
-            store=False,  # on no chain: nobody would know of it, to erase it
+            store=False,  # an erasure would not find a stored response outside the thread's chain
         )
         try:
             async with asyncio.timeout(_SECONDS):
@@ -97,7 +96,7 @@ class Evaluation(Hooks):
             given = response.calls[0]["arguments"] if response.calls else json_in(response.text)
             return Judgement.model_validate_json(given), response.usage
         except ValidationError:
-            log.warning("a result was not judged: the judge's words make no judgement")
+            log.warning("a result was not judged: the judge's reply is malformed")
             return None, response.usage
 
 

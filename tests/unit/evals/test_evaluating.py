@@ -58,7 +58,7 @@ async def ran(
 ) -> list[CaseResult]:
     every = {"parallel": 2, "repeat": 1} | options
     async with local_model(Settings(), brain, name="model") as settings:
-        done = await evaluate(settings, [case], told=lambda _: None, **every)
+        done = await evaluate(settings, [case], on_result=lambda _: None, **every)
     return list(done.results)
 
 
@@ -130,7 +130,7 @@ async def test_money_is_not_bounded_on_a_guess(case: Case) -> None:
             [case.model_copy(update={"limits": limits})],
             parallel=1,
             repeat=1,
-            told=lambda _: None,
+            on_result=lambda _: None,
         )
 
 

@@ -19,7 +19,7 @@ from bot.dev.demo.examples import QUESTIONS
 from bot.dev.model import ModelRequest
 from bot.dev.page.examples import EXAMPLES
 from bot.dev.sample_database import build
-from bot.evals.models import DEMO, WALKTHROUGH, asking
+from bot.evals.models import DEMO, WALKTHROUGH, model_for_cases
 from bot.evals.reading import read_cases
 from bot.evals.running import evaluate
 from bot.settings import Settings
@@ -79,8 +79,8 @@ async def test_every_example_runs_the_tools_it_shows(model: str, tmp_path: Path)
     build(tmp_path / "sample.sqlite")
     sample = {"databases": {"sample": tmp_path / "sample.sqlite"}}
     cases = [case.model_copy(update=sample) for case in read_cases([CASES])]
-    async with asking(model, Settings(), cases) as settings:
-        done = await evaluate(settings, cases, parallel=2, repeat=1, told=lambda _: None)
+    async with model_for_cases(model, Settings(), cases) as settings:
+        done = await evaluate(settings, cases, parallel=2, repeat=1, on_result=lambda _: None)
     assert {each.case: each.reasons for each in done.results if not each.passed} == {}
     if model == DEMO:
         for each in done.results:
