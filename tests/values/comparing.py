@@ -45,9 +45,9 @@ def compare(ours: Table, rows: Rows, notes: list[str]) -> Iterator[Difference]:
     told = "\n".join(notes)
     rows = [row for row in rows if any(not _is_blank(cell) for cell in row)]
     above = re.search(r"(\d+) line\(s\) above the header", told)
-    if rows and len(rows[0]) == len(ours.names) - 1:  # as R writes them: row numbers have no name
+    if "one name fewer" in told:  # as R writes them: row numbers have no name
         rows[0] = [None, *rows[0]]
-        yield Difference("", "one name is missing", "one name fewer" in told)
+        yield Difference("", "one name is missing", is_told=True)
     at = _header(ours.names, rows)
     if at is None:
         at = int(above[1]) - 1 if above else -1
