@@ -14,7 +14,8 @@ from tests.support.runs import answer
 SALES, CANARY = "C0SALES001", "CANARY-OF-THE-HOST"
 SAID = {
     **dict.fromkeys(("laughs.xlsx", "outside.xlsx", "laughs.docx", "lying.docx"), "is damaged"),
-    **dict.fromkeys(("zip.xlsx", "pages.pdf"), "unpacks"),
+    "zip.xlsx": "unpacks",
+    "pages.pdf": "holds no text",
     "outside.docx": "holds no text",
     "outside.html": "&l9;",
     **dict.fromkeys(("good.xlsx", "good.docx"), "WORD"),  # what the others are made of

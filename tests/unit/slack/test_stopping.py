@@ -168,7 +168,7 @@ async def test_who_may_not_stop_is_told_so_after_slacks_stop_as_well(rig: Rig) -
     rig.ws.emit(
         {"type": "agent_session_stopped", "channel": GENERAL, "user": GUS, "thread_ts": thread}
     )
-    assert "This answer goes on" in await told(rig, GUS, thread)
+    assert "This answer continues" in await told(rig, GUS, thread)
     assert rig.mailbox.cancelled == []
 
 

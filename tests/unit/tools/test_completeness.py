@@ -208,7 +208,7 @@ async def test_rows_in_no_period_are_counted(artifacts: MemoryArtifacts) -> None
     result = await shaping.totals_over_time(table.handle, "day", "n", "month", artifacts)
     said = "plan.csv: 2 of 4 rows are in no period: 1 with a day that is no date (as soon), 1 without day"
     assert f"not complete: {said}" in result.content
-    assert (await artifacts.find(result.handles[0])).left_out == (said,)
+    assert said in (await artifacts.find(result.handles[0])).left_out
 
 
 @pytest.mark.parametrize(
