@@ -110,7 +110,7 @@ class Core:
         """`async with ws.subscribe() as changes: async for change in changes`."""
         return self.record.subscribe()
 
-    async def until(self, condition: Callable[[], Found], timeout: float = 10) -> Found:  # noqa: ASYNC109 - the public name
+    async def until(self, condition: Callable[[], Found], timeout: float = 30) -> Found:  # noqa: ASYNC109 - the public name
         """Wait until `condition` holds and return its value; TimeoutError with the last effects if
         not."""
         return await self.record.until(condition, timeout)
