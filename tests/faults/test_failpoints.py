@@ -78,7 +78,12 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "threads/leases.py:Lease.write": ("step-keeping", "step-kept"),
     "threads/leases.py:Leases.take": ("ticket-taken", "lease-taken"),
     "threads/run.py:Runs.start": ("lease-taken", "run-started"),
-    "threads/run.py:Runs.save_point": ("step-keeping", "messages-joining", "step-kept", "messages-joined"),
+    "threads/run.py:Runs.save_point": (
+        "step-keeping",
+        "messages-joining",
+        "step-kept",
+        "messages-joined",
+    ),
     "threads/run.py:Runs.note_response": "after a crash the sub-agent is done again; the service keeps that one",
     "threads/run.py:Runs.finish": ("run-finishing", "run-finished"),
     "threads/run.py:Runs.mark_delivered": ("run-delivered", "run-closed"),
@@ -146,7 +151,10 @@ STORE: dict[str, tuple[str, ...] | str] = {
     },
     "locks.py:Lock.hold": "renews a term",
     "locks.py:locked": "given up by its term",
-    "workspaces/scheduled_messages.py:ScheduledMessageStore.save": ("elsewhere-posting", "elsewhere-posted"),
+    "workspaces/scheduled_messages.py:ScheduledMessageStore.save": (
+        "elsewhere-posting",
+        "elsewhere-posted",
+    ),
     "workspaces/schedules.py:ScheduleStore.add": "asked once for each time, told apart by its key",
     "workspaces/schedules.py:ScheduleStore.move": "a second time it stands where it was moved to",
     "workspaces/schedules.py:ScheduleStore.remove": "a second time there is nothing to remove",
@@ -247,7 +255,9 @@ def test_every_change_outside_lies_between_failpoints() -> None:
             covered = any(at < call.lineno for at in lines) and any(at > end for at in lines)
             if not covered:
                 open_sites.append(site)
-    allowed = set(COURTESIES) | {"runs/queue/engine.py:Engine._add_ticket"}  # guarded by its callers
+    allowed = set(COURTESIES) | {
+        "runs/queue/engine.py:Engine._add_ticket"
+    }  # guarded by its callers
     assert sorted(set(open_sites) - allowed) == []
     assert sorted(set(COURTESIES) - set(open_sites)) == [], "no longer there"
 
