@@ -15,7 +15,7 @@ from bot.agent.builtin.complete_task import ResponseType, json_in
 from bot.agent.calls.outputs import CallOutput, cancelled_output
 from bot.agent.hooks.chain import Block, Go, HookChain, Prevent
 from bot.agent.interrupt import Interrupt
-from bot.agent.state import Ending, Failure, LoopState, Transition
+from bot.agent.state import Ending, Failure, LoopState, SentBack, Transition
 from bot.agent.window import portable
 from bot.core.answers import Answer, stored_name
 from bot.core.chain import NO_USAGE, Item, Usage
@@ -42,6 +42,7 @@ _MOST_CONTINUED = 3
 
 _WHOLE = frozenset({StopReason.COMPLETED, StopReason.DIMINISHING_RETURNS})
 _CANCELLED = frozenset({StopReason.CANCELLED_STREAMING, StopReason.CANCELLED_TOOLS})
+_STOPPED = _CANCELLED | {StopReason.PAUSED}
 
 
 def end_run(
@@ -52,7 +53,13 @@ def end_run(
     error: ModelError | None = None,
     draft: str = "",
 ) -> LoopState:
-    """Return `state` with its ending, which must be saved before it is reported."""
+    """Return `state` with its ending, which must be saved before it is reported. A run without a result
+    ends with the best one that hooks sent back, unless it was stopped."""
+    if result is None and state.best and reason not in _STOPPED:
+        reason = StopReason.STOP_HOOK if reason in _FAILED else reason
+        kept = state.best
+    else:
+        kept = _stored(result)
     failure = error and Failure(
         kind=error.kind,
         message=str(error),
@@ -61,13 +68,19 @@ def end_run(
     )
     ending = Ending(
         reason=reason,
-        status=_status(reason, has_result=result is not None, work_done=bool(state.done)),
-        response_type=stored_name(type(result)) if result is not None else "",
-        result=result.model_dump_json() if result is not None else "",
+        status=_status(reason, has_result=kept is not None, work_done=bool(state.done)),
+        response_type=kept.response_type if kept else "",
+        result=kept.result if kept else "",
         failure=failure,
         draft=draft,
     )
     return state.replace(ending=ending)
+
+
+def _stored(result: BaseModel | None) -> SentBack | None:
+    if result is None:
+        return None
+    return SentBack(response_type=stored_name(type(result)), result=result.model_dump_json())
 
 
 def _status(reason: StopReason, *, has_result: bool, work_done: bool) -> RunStatus:
@@ -98,17 +111,18 @@ async def judge_result(
     state: LoopState, outputs: Sequence[CallOutput], hooks: HookChain
 ) -> tuple[tuple[CallOutput, ...], Usage, dict[str, Any]]:
     """Ask the stop hooks about a valid result. Return the outputs with their verdict, the usage of
-    judging, and the memory of the hook that blocked it."""
+    judging, and how a block changes the state."""
     final = next((each for each in outputs if each.result is not None), None)
     if final is None or final.result is None:
         return tuple(outputs), NO_USAGE, {}
     verdict = await hooks.on_stop(state, final.result)
-    memory: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
     match verdict:
         case Block() if state.sent_back >= _MOST_SENT_BACK:
             left = replace(final, ends=StopReason.STOP_HOOK)
         case Block() if not state.closing:
-            memory = verdict.memory
+            best = _stored(verdict.best or final.result)
+            changes = {"hooks": state.hooks | verdict.memory, "best": best}
             left = replace(final, text=verdict.message, result=None, blocked=True)
         case Prevent():
             left = replace(final, result=verdict.instead or final.result, ends=verdict.reason)
@@ -116,7 +130,7 @@ async def judge_result(
             left = replace(final, result=verdict.instead or final.result)
         case _:  # the last call: what there is must do
             left = final
-    return tuple(left if each is final else each for each in outputs), verdict.usage, memory
+    return tuple(left if each is final else each for each in outputs), verdict.usage, changes
 
 
 def refusal_reason(response: ModelResponse) -> StopReason | None:
@@ -146,8 +160,13 @@ def end_without_result(
 ) -> LoopState:
     """Return `state` with the ending of a run whose last call returned no result, for the guard that
     tripped before it or else for `reason`. The text that led to the first nudge is the result."""
-    result = response_type.from_text(state.first_text) if state.nudges else None
+    result = _from_text(state, response_type, state.first_text) if state.nudges else None
     return end_run(state, state.closing or reason, result, error=error)
+
+
+def _from_text(state: LoopState, response_type: ResponseType, text: str) -> BaseModel | None:
+    """Return `text` as a result; None where a whole result was sent back, which it does not replace."""
+    return None if state.best else response_type.from_text(text)
 
 
 def leave_calls(state: LoopState, interrupt: Interrupt) -> Observation:
@@ -170,7 +189,7 @@ def continue_after_cut(state: LoopState, response_type: ResponseType) -> Observa
     first_text = state.first_text if state.nudges else _text_so_far(state)
     if state.continued >= _MOST_CONTINUED:
         state = state.replace(**_chain_after(state, ()))
-        result = response_type.from_text(first_text) if first_text else None
+        result = _from_text(state, response_type, first_text) if first_text else None
         return end_run(state, StopReason.MALFORMED_OUTPUT, result), ()
     notes = (prompts.note(prompts.CONTINUE),)
     continued = state.continued + 1
@@ -276,7 +295,7 @@ def take_text(
     if any(output.cancelled for output in outputs):  # a stop came while it was judged
         return end_run(state, interrupt.reason_or(StopReason.CANCELLED_TOOLS)), ()
     if state.force_finish:
-        result = response_type.from_text(first_text)
+        result = _from_text(state, response_type, first_text)
         state = state.replace(**_chain_after(state, ()))
         return end_run(state, state.closing or StopReason.MALFORMED_OUTPUT, result), ()
     notes: Items = (prompts.note(prompts.NUDGE),)

@@ -192,11 +192,11 @@ class Phases:
         unjudged = (tuple(outputs), NO_USAGE, dict[str, Any]())  # the result is taken as it is
         hooks = self.deps.hooks
         verdict = await self.ask_hooks(state, lambda: judge_result(state, outputs, hooks), unjudged)
-        verdicts, usage, memory = verdict
+        verdicts, usage, changes = verdict
         if self.deps.interrupt.requested:  # a stop that comes while the result is judged wins
             verdicts = tuple(cancelled_result(output) for output in outputs)
         spent = self.spend(state, usage)
-        return spent.replace(hooks=state.hooks | memory), verdicts
+        return spent.replace(**changes), verdicts
 
     def _dispatch(self, state: LoopState, response: ModelResponse, pool: SharedBudget) -> Dispatch:
         limits, window = self.deps.limits, self.window_size(state)

@@ -83,6 +83,15 @@ class Ending(BaseModel):
     draft: str = ""
 
 
+class SentBack(BaseModel):
+    """A valid result that a stop hook sent back, as JSON of the class named `response_type`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    response_type: str
+    result: str
+
+
 class LoopState(BaseModel):
     """All state of a run; any worker can resume from it.
 
@@ -100,6 +109,7 @@ class LoopState(BaseModel):
     transition: Transition = Transition.STARTED
     turn: int = 0
     sent_back: int = 0  # results that hooks refused; they cost no turn
+    best: SentBack | None = None  # the best of these results: a run without another ends with it
     parent: str | None = None
     pending: tuple[Item, ...] = ()
     acquired: tuple[str, ...] = ()

@@ -42,11 +42,13 @@ class Go:
 class Block:
     """A result is sent back: `message` is the output of its call, and the run goes on. The hook
     finds its `memory` (JSON) in `LoopState.hooks` under its name when it is asked again, on
-    whatever worker."""
+    whatever worker. `best` is the best result so far, by default the one sent back: a run that
+    gets no other ends with it."""
 
     message: str
     usage: Usage = NO_USAGE
     memory: dict[str, Any] = field(default_factory=dict)
+    best: BaseModel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,8 @@ class HookChain:
             usage += verdict.usage
             if isinstance(verdict, Block):
                 memory = {hook.name: verdict.memory} if verdict.memory else {}
-                return replace(verdict, usage=usage, memory=memory)
+                best = verdict.best or result
+                return replace(verdict, usage=usage, memory=memory, best=best)
             if isinstance(verdict, Prevent):
                 return replace(verdict, usage=usage)
             result = verdict.instead or result

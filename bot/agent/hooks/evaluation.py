@@ -72,10 +72,11 @@ class Evaluation(Hooks):
         best, grade = before["best"], before["grade"]
         if judgement.grade >= grade:
             best, grade = result.model_dump_json(), judgement.grade
+        kept = type(result).model_validate_json(best)
         if before["sent_back"] < self._tries:
             memory = {"sent_back": before["sent_back"] + 1, "grade": grade, "best": best}
-            return Block(_objection(judgement), usage, memory)
-        return Prevent(instead=type(result).model_validate_json(best), usage=usage)
+            return Block(_objection(judgement), usage, memory, kept)
+        return Prevent(instead=kept, usage=usage)
 
     async def _judge(self, result: BaseModel) -> tuple[Judgement | None, Usage]:
         request = ModelRequest(

@@ -8,7 +8,7 @@ from typing import Any
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
 from bot.core.outcome import RunStatus, StopReason
-from bot.dev.model import Script, call, finish, text
+from bot.dev.model import ApiError, ModelRequest, Reply, Script, call, finish, respond, text
 from tests.unit.agent.harness import ANSWER, Bench, bench
 
 GOOD = {"completed": True, "confidence": "high", "issues": [], "suggestion": ""}
@@ -111,3 +111,26 @@ async def test_effort_ends_when_nothing_new_comes() -> None:
     assert ended.status is RunStatus.SUCCESS
     assert ended.result is not None
     assert len(place.api.requests) == 4
+
+
+def _broken(_request: ModelRequest) -> Reply:
+    raise ApiError(400, "Broken.")
+
+
+async def test_a_result_that_was_sent_back_is_not_lost() -> None:
+    """I2 G5 C7: where the run ends without another one, the best so far is its partial result."""
+    dead = respond(_broken)
+    first = ANSWER | {"summary": "The best there is."}
+    async with bench(Script([finish(first), dead]), hooks=(Effort(50_000),)) as place:
+        ended = await place.run()
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.STOP_HOOK)
+    assert ended.result is not None
+    assert ended.result.model_dump()["summary"] == "The best there is."
+    worse = call("judge", BAD | {"confidence": "low"})
+    script: Any = Script([finish(first), call("judge", BAD), finish(ANSWER), worse, dead])
+    async with bench(script) as place:
+        evaluating(place, tries=5)
+        ended = await place.run()
+    assert ended.status is RunStatus.PARTIAL
+    assert ended.result is not None
+    assert ended.result.model_dump()["summary"] == "The best there is."
