@@ -14,6 +14,7 @@ from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Request
+from bot.core.text.invisible_text import without_unseen
 from bot.core.text.redaction import redacted
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.tool import Services
@@ -50,8 +51,9 @@ async def acquire(
         asked = _Asked.model_validate_json(call["arguments"])
     except ValidationError:
         asked = _Asked()
-    found = tuple(name for name in asked.names if catalogue.get(name))
-    lines = [await _introduce(name, catalogue, services, context) for name in asked.names]
+    names = tuple(dict.fromkeys(asked.names))
+    found = tuple(name for name in names if catalogue.get(name))
+    lines = [await introduce(name, catalogue, services, context) for name in names]
     if asked.search:
         lines.append(_found(asked.search, catalogue))
     ok = bool(found or asked.search)
@@ -67,7 +69,7 @@ def _found(search: str, catalogue: Catalogue) -> str:
     return f"Tools that fit, the best first; acquire them by name:\n{lines}"
 
 
-async def _introduce(
+async def introduce(
     name: str, catalogue: Catalogue, services: Services, context: RequestContext
 ) -> str:
     """Return what the model reads about a tool it asked for, with the tool's own context."""
@@ -81,9 +83,10 @@ async def _introduce(
     try:
         with bound_request(context):
             async with asyncio.timeout(tool.timeout):
-                return f"{ready}\n{redacted(await tool.on_acquired(services))}"
+                said = await tool.on_acquired(services)
     except (ToolError, TimeoutError) as error:
-        return f"{ready}\n(What there is to know of it could not be had: {error})"
+        said = f"(What there is to know of it could not be had: {str(error) or 'it took too long'})"
     except Exception:
         log.exception("on_acquired failed", extra={"tool": name})
         return ready
+    return f"{ready}\n{redacted(without_unseen(said))}"

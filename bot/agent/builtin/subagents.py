@@ -18,8 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import override
 
 from bot.agent import prompts
+from bot.agent.builtin.acquire_tools import introduce
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
+from bot.agent.calls.outputs import mark_as_data, new_mark
 from bot.agent.events import (
     FromSubagent,
     ReasoningDelta,
@@ -41,6 +43,7 @@ from bot.core.outcome import RunStatus, StopReason
 from bot.model.types import ModelRequest
 from bot.toolkit import Provided, Tool, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.size import Room, shortened
 
 NAME = "dispatch_subagent"
 
@@ -91,7 +94,8 @@ class Subagents:
         try:
             if seconds < _LEAST_SECONDS or pool.used_up():
                 raise ToolError("Not begun: too little is left of the budget. Go on without it.")
-            ended = await self._run(goal, tuple(tools), parent, context, catalogue, seconds)
+            named = tuple(dict.fromkeys(tools))  # services refuse two tools of one name
+            ended = await self._run(goal, named, parent, context, catalogue, seconds)
         finally:
             pool.end(parent.call_id)
         return _reported(ended)
@@ -105,10 +109,11 @@ class Subagents:
         catalogue: Catalogue,
         seconds: float,
     ) -> RunEnded:
-        asked = prompts.subtask(context.request, goal)
-        entries = [LedgerEntry(run_id=context.idempotency_key, items=(asked,))]
-        state = LoopState(task=asked, pending=(asked,), acquired=tools)
         context = replace(context, run_id=context.idempotency_key)
+        known = await self._introduced(tools, catalogue, context)
+        asked = prompts.subtask(context.request, "\n\n".join((goal, *known)))
+        entries = [LedgerEntry(run_id=context.run_id, items=(asked,))]
+        state = LoopState(task=asked, pending=(asked,), acquired=tools)
         deps = self._child_deps(parent.pool, entries, context, catalogue, seconds)
         with bound_request(context):
             async with aclosing(run(state, deps)) as events:
@@ -122,6 +127,20 @@ class Subagents:
                     if isinstance(event, RunEnded):
                         return event
         raise RuntimeError("the loop ended without RunEnded")
+
+    async def _introduced(
+        self, names: Sequence[str], catalogue: Catalogue, context: RequestContext
+    ) -> list[str]:
+        """Return what there is to know of the tools, as if they had been acquired."""
+        given = [each for each in map(catalogue.get, names) if each]
+        for each in given:
+            if each.is_of_server:  # its schema and description are the server's words
+                self.deps.hooks.on_exposure(each)
+        services = self.deps.toolbox.services
+        told = [each.name for each in given if each.on_acquired]
+        said = [await introduce(name, catalogue, services, context) for name in told]
+        room = Room(context.max_response_size, context.max_response_tokens)
+        return [mark_as_data(shortened("\n".join(said), room), new_mark())] if said else []
 
     def _child_deps(
         self,

@@ -337,3 +337,18 @@ async def test_where_nothing_is_kept_it_works_too() -> None:
         ended = await place.run(QUESTION)
     assert [len(body["input"]) for body in of_child(place, "list seven")] == [1, 3]
     assert ended.status is RunStatus.SUCCESS
+
+
+async def test_it_knows_of_the_tools_that_it_begins_with() -> None:
+    """I1 D2: what there is to know of a tool comes with it, as it does when a tool is acquired; and
+    a name that is given twice is one tool, as services refuse two of one name."""
+    brain = book(
+        [calls(helper("Read list seven", "extra", "extra")), finish(ANSWER)],
+        **{"list seven": [finish(REPORT)]},
+    )
+    async with family(brain) as place:
+        ended = await place.run(QUESTION)
+    [first] = of_child(place, "list seven")
+    assert [each["name"] for each in first["tools"]].count("extra") == 1
+    assert str(first["input"]).count("use it for extras") == 1
+    assert ended.status is RunStatus.SUCCESS
