@@ -14,7 +14,9 @@ from bot.agent.events import (
     Event,
     FromSubagent,
     MessagesJoined,
+    Paused,
     Recorded,
+    RoomAwaited,
     RunEnded,
     RunStarted,
     TextWithdrawn,
@@ -72,7 +74,7 @@ class Narrator:
         return f" · {_money(spent, cost)}" if spent else ""
 
 
-def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
+def _line(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - a line for each kind
     match event:
         case RunStarted(model=model):
             return f"with {model}"
@@ -96,6 +98,10 @@ def _line(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
             return f"{_call(event)} · {how}, {seconds:.1f} s{said}"
         case FromSubagent(agent=agent, event=inner):
             return f"↳ {agent} · {line}" if (line := _line(inner)) else ""
+        case Paused(call_ids=ids):
+            return f"waits for people to decide about {_counted(len(ids), 'tool call')}"
+        case RoomAwaited(ended=ended):
+            return "has room in the budget again" if ended else "waits for room in a budget"
         case TextWithdrawn():
             return "the call to the model failed"
         case RunEnded(status=status, stop_reason=reason, state=state):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.events import RunStarted
+from bot.agent.events import Paused, RoomAwaited, RunStarted
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState, Transition
 from bot.core.audit import AuditKind
@@ -188,3 +188,16 @@ def test_whatever_is_logged_in_a_run_carries_its_ids() -> None:
 def test_every_transition_reads_as_a_word() -> None:
     """A4: what is logged of a step is the reason itself."""
     assert all(re.fullmatch(r"[a-z_]+", str(each)) for each in Transition)
+
+
+def test_a_run_that_waits_says_for_what(caplog: pytest.LogCaptureFixture) -> None:
+    """I5: for people, or for room in a budget; each is a line."""
+    narrator = Narrator(asked("?"), "run_1")
+    with caplog.at_level(NOTICE):
+        for each in (Paused(("call_1",)), RoomAwaited(), RoomAwaited(ended=True)):
+            narrator.log(each)
+    assert caplog.messages == [
+        "run_1 turn 0 · waits for people to decide about 1 tool call",
+        "run_1 turn 0 · waits for room in a budget",
+        "run_1 turn 0 · has room in the budget again",
+    ]
