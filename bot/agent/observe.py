@@ -55,11 +55,9 @@ def end_run(
 ) -> LoopState:
     """Return `state` with its ending, which must be saved before it is reported. A run without a result
     ends with the best one that hooks sent back, unless it was stopped."""
-    if result is None and state.best and reason not in _STOPPED:
-        reason = StopReason.STOP_HOOK if reason in _FAILED else reason
-        kept = state.best
-    else:
-        kept = _stored(result)
+    kept = _stored(result)
+    if kept is None and state.best is not None and reason not in _STOPPED:
+        kept, reason = state.best, StopReason.STOP_HOOK if reason in _FAILED else reason
     failure = error and Failure(
         kind=error.kind,
         message=str(error),
