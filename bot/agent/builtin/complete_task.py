@@ -28,6 +28,8 @@ _DESCRIPTION = (
     "Every statement must rest on what tools returned or on the conversation; name the sources, "
     "and say in the result what could not be found."
 )
+_MOST_BRACES = 200  # of a text, that may begin an object
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,19 @@ def _json(arguments: str) -> Any:
 
 
 def json_in(text: str) -> str:
-    """Return the JSON object in a text that is one, fenced or not; the text itself when there is
-    none."""
-    begin, end = text.find("{"), text.rfind("}")
-    return text[begin : end + 1] if 0 <= begin < end else text
+    """Return the longest JSON object in a text, fenced or not; the text itself when there is none."""
+    objects, begin = list[str](), text.find("{")
+    for _ in range(_MOST_BRACES):
+        if begin < 0:
+            break
+        try:
+            _, end = _DECODER.raw_decode(text, begin)
+        except (ValueError, RecursionError):  # a brace of prose, or of an object that is cut
+            end = begin + 1
+        else:
+            objects.append(text[begin:end])
+        begin = text.find("{", end)
+    return max(objects, key=len, default=text)
 
 
 _LONGEST_DRAFT = 40_000  # characters of arguments; what is longer is shown when it is whole

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
 from bot.core.outcome import RunStatus, StopReason
@@ -134,3 +136,17 @@ async def test_a_result_that_was_sent_back_is_not_lost() -> None:
     assert ended.status is RunStatus.PARTIAL
     assert ended.result is not None
     assert ended.result.model_dump()["summary"] == "The best there is."
+
+
+@pytest.mark.parametrize(
+    "words", ["<think>In {braces}.</think>%s", "%s\nI put the {sum} in.", "{a} %s {"]
+)
+async def test_json_in_text_is_found_among_other_braces(words: str) -> None:
+    """I2 C4: of a judgement, and of a result."""
+    said = [text(words % json.dumps(each), disobey=True) for each in (ANSWER, BAD)]
+    async with bench(Script(said)) as place:
+        evaluating(place, tries=0)
+        ended = await place.run()
+    assert ended.stop_reason is StopReason.STOP_HOOK
+    assert ended.result is not None
+    assert ended.result.model_dump() == ANSWER
