@@ -117,7 +117,8 @@ async def judge_result(
     changes: dict[str, Any] = {}
     match verdict:
         case Block() if state.sent_back >= _MOST_SENT_BACK:
-            left = replace(final, ends=StopReason.STOP_HOOK)
+            best_so_far = verdict.best or final.result
+            left = replace(final, result=best_so_far, ends=StopReason.STOP_HOOK)
         case Block() if not state.closing:
             best = _stored(verdict.best or final.result)
             changes = {"hooks": state.hooks | verdict.memory, "best": best}

@@ -150,3 +150,16 @@ async def test_json_in_text_is_found_among_other_braces(words: str) -> None:
     assert ended.stop_reason is StopReason.STOP_HOOK
     assert ended.result is not None
     assert ended.result.model_dump() == ANSWER
+
+
+async def test_the_best_is_kept_where_no_more_can_be_sent_back() -> None:
+    """I2 G3: the bound on results sent back ends the run with the best of them, not the last."""
+    first = ANSWER | {"summary": "The best there is."}
+    worse = call("judge", BAD | {"confidence": "low"})
+    script: Any = [finish(first), call("judge", BAD), *[finish(ANSWER), worse] * 8]
+    async with bench(Script(script)) as place:
+        evaluating(place, tries=20)
+        ended = await place.run()
+    assert ended.stop_reason is StopReason.STOP_HOOK
+    assert ended.result is not None
+    assert ended.result.model_dump()["summary"] == "The best there is."
