@@ -1,1 +1,1 @@
-"""The tools, one file per family. See README.md for how to add one."""
+"""The tools, one file for each family. README.md says how to add a tool."""

@@ -1,4 +1,7 @@
-"""Reading what was saved under a handle without carrying the whole of it along (D8)."""
+"""Tools for saved results: read a part, search with a pattern, write a text file.
+
+The model reads a part of a large result by its handle instead of the whole.
+"""
 
 from __future__ import annotations
 
@@ -71,8 +74,7 @@ def _part(
 
 
 def _fitting(lines: list[str]) -> list[str]:
-    """As many lines as an output may hold; a first line that is too long alone is cut, and says
-    so."""
+    """Return as many first lines as an output may hold. A first line that is too long is cut."""
     allowed = current_room().characters_of("\n".join(lines))
     left = allowed * 3 // 4
     kept: list[str] = []
@@ -125,8 +127,11 @@ async def search_artifact(
 
 
 def _matching(pattern: str, lines: list[str]) -> list[int]:
-    """Indexes of the lines that match. A pattern may take exponential time, so it has a limit;
-    `concurrent` lets other threads run meanwhile."""
+    """Return the indexes of the matching lines.
+
+    A pattern can take exponential time, so the search has a time limit; `concurrent` releases the
+    GIL meanwhile. Raises ToolError for an invalid or slow pattern.
+    """
     try:
         compiled = regex.compile(pattern, regex.IGNORECASE)
         end = time.monotonic() + _SECONDS
@@ -146,7 +151,7 @@ def _matching(pattern: str, lines: list[str]) -> list[int]:
 
 
 def _with_context(lines: list[str], hits: list[int]) -> list[str]:
-    """`12: line` for a match, `11- line` for one around it, `--` between places, as grep does."""
+    """Format matches as grep does: `12: match`, `11- line around it`, `--` between groups."""
     shown: list[str] = []
     last = -1
     matched = set(hits)

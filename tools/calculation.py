@@ -1,4 +1,4 @@
-"""Arithmetic that is right to the last digit."""
+"""Exact decimal arithmetic."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _through_float(function: Callable[..., float]) -> Callable[..., Decimal]:
 
 
 def _power(base: Decimal, exponent: Decimal) -> Decimal:
-    """A percent sign is written as the power `_percent`: it binds as tightly."""
+    """Raise `base` to a power. A percent sign is the power `_percent`, which binds as tightly."""
     if exponent is _HUNDREDTHS:
         return base / 100
     if abs(exponent) > _MAX_EXPONENT:
@@ -44,7 +44,7 @@ def _quotient(dividend: Decimal, divisor: Decimal) -> Decimal:
 
 
 def _remainder(dividend: Decimal, divisor: Decimal) -> Decimal:
-    """With the sign of the divisor, as in Python and in spreadsheets."""
+    """Return the remainder with the sign of the divisor, as Python and spreadsheets do."""
     found = dividend % divisor
     return found + divisor if found and (found < 0) != (divisor < 0) else found
 
@@ -56,7 +56,7 @@ def _factorial(value: Decimal) -> Decimal:
 
 
 def _rounded(value: Decimal, digits: Decimal = Decimal(0)) -> Decimal:
-    """Half away from zero, as people round."""
+    """Round half away from zero, as people do."""
     places = Decimal(1).scaleb(-int(digits))
     return value.quantize(places, rounding=decimal.ROUND_HALF_UP)
 
@@ -98,7 +98,7 @@ _CONSTANTS = {
 
 
 class _Evaluator(simpleeval.SimpleEval):  # type: ignore[misc]  # untyped library
-    """Counts in decimals: 0.1 + 0.2 is 0.3."""
+    """An evaluator that calculates in decimals: 0.1 + 0.2 is 0.3."""
 
     def __init__(self) -> None:
         operators = {
@@ -144,7 +144,7 @@ def calculate(
 def _evaluated(expression: str) -> Decimal:
     try:
         code = _python(expression)
-        # Parsed here as one expression: simpleeval would take the first of several.
+        # Parsed here, because simpleeval would silently evaluate only the first of several.
         result = _Evaluator().eval(code, ast.parse(code, mode="eval").body)
     except simpleeval.NameNotDefined as error:
         raise ToolError(f"There is no {error.name!r} here; write its number. {_HELP}") from None
@@ -167,14 +167,14 @@ _HELP = f"Write numbers without thousands separators. Functions: {', '.join(sort
 
 
 def _python(expression: str) -> str:
-    """The expression in Python's notation. A percent sign before an operand is a remainder."""
+    """Rewrite the expression in Python syntax. A percent sign before an operand is a remainder."""
     text = expression.replace("^", "**").replace("×", "*").replace("÷", "/").replace("−", "-")
     text = _PERCENT_OF.sub("**_percent*", text)
     return _PERCENT.sub("**_percent", text).strip().removeprefix("=").removesuffix("=").strip()
 
 
 def _shown(value: Decimal) -> str:
-    """15 significant digits, in full up to a size that people read."""
+    """Write a number with 15 significant digits, without an exponent while people can read it."""
     if value == value.to_integral_value() and abs(value) < Decimal(10) ** _DIGITS:
         return f"{value.to_integral_value():f}"
     with decimal.localcontext(prec=_SHOWN_DIGITS):

@@ -1,4 +1,4 @@
-"""Slack's documents: read, made, and edited by one change at a time; somebody approves each."""
+"""Tools for canvases, Slack's documents. A person approves each new canvas and each change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NEEDS = {
     "delete": (True, False),
     "rename": (False, True),
 }
-"""Whether a change is made at a section, and with a text."""
+"""For each kind of change: whether it needs `section`, and whether it needs `text`."""
 
 _TITLES = {
     "append": "Add to the canvas “{}”",
@@ -157,7 +157,7 @@ async def edit_canvas(
 
 
 def _edit(change: Change, section: str, text: str) -> CanvasEdit:
-    """Raises ToolError where one of both is missing, or too much."""
+    """Return the edit. Raises ToolError if `section` or `text` is missing or not allowed."""
     wants = _NEEDS[change]
     if (bool(section.strip()), bool(text.strip())) != wants:
         needed = " and ".join(

@@ -1,4 +1,4 @@
-"""What a channel keeps beside its conversation."""
+"""A tool for the files, canvases and pinned messages of a channel."""
 
 from __future__ import annotations
 

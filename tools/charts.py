@@ -1,4 +1,4 @@
-"""Charts of tables: as data, which Slack draws itself, and as a PNG for where it does not."""
+"""A tool for charts of tables: as data, which Slack draws itself, and as a PNG elsewhere."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _MAX_SERIES = 12
 _MAX_SEGMENTS = 12
 _MAX_LABEL = 60
 _LARGEST = 1e18
-"""Near the end of what a float holds, laying out an axis does not come to an end."""
+"""Laying out an axis does not terminate for values near the largest float."""
 _TIME = re.compile(r"\d{4}(?:-Q[1-4]|-\d\d(?:-\d\d(?:[ T]\d\d:\d\d.*)?)?)?")
 _PERIODS = (
     (r"(\d{4})-(0[1-9]|1[0-2])", 12, "{}-{:02}"),
     (r"(\d{4})-Q([1-4])", 4, "{}-Q{}"),
     (r"((?:19|20)\d\d)()", 1, "{}"),
 )
-"""How months, quarters and years are written, and how many are in a year."""
+"""For months, quarters and years: the pattern, the number in a year, and the format."""
 
 
 @tool(
@@ -109,7 +109,10 @@ async def make_chart(
 async def _drawn_rows(
     artifacts: Artifacts, handle: str, limit: int | None, *, spread: bool
 ) -> tables.Rows:
-    """The rows to draw: all, or the first `limit`; more of them when they are spread over series."""
+    """Return all rows or the first `limit`. Raises ToolError for more rows than a chart can have.
+
+    The limit is higher when the rows are spread over several series.
+    """
     most = _MAX_LABELS * _MAX_SERIES if spread else _MAX_LABELS
     found = await tables.rows_of(artifacts, handle, limit=limit or most)
     if limit is None and found.total > most:
@@ -121,7 +124,7 @@ async def _drawn_rows(
 
 
 def _undrawn(found: tables.Rows, name: str, columns: list[str]) -> list[str]:
-    """Say which rows and values of the table the chart does not show."""
+    """Return a sentence for rows and one for values of the table that the chart does not show."""
     said = []
     if len(found.rows) < found.total:
         said.append(f"{name}: only the first {len(found.rows)} of {found.total:,} rows are drawn")
@@ -134,7 +137,7 @@ def _undrawn(found: tables.Rows, name: str, columns: list[str]) -> list[str]:
 async def _kept(
     artifacts: Artifacts, chart: Chart, source: str, url: str | None, left_out: list[str]
 ) -> tuple[Artifact, Artifact]:
-    """The chart as an artifact, and its image, which the chart names."""
+    """Save the chart and its image. Return both artifacts; the chart names the image."""
     png = await asyncio.to_thread(drawing.png, chart, current_request().request.locale)
     image = await artifacts.save(
         png,
@@ -188,8 +191,10 @@ def _chart(
 
 
 def _in_time(labels: list[str], series: list[Series]) -> tuple[list[str], list[Series]]:
-    """Times in their order, however the rows are sorted, and a gap for each month, quarter or year
-    in between that has no row: a line would join its neighbours. Other labels as they are."""
+    """Sort labels that are times, and add a gap for each month, quarter or year without a row.
+
+    Without the gap a line would join the neighbours. Other labels keep their order.
+    """
     if not all(map(_TIME.fullmatch, labels)):
         return labels, series
     every = _all_between(labels) or sorted(labels)
@@ -201,7 +206,7 @@ def _in_time(labels: list[str], series: list[Series]) -> tuple[list[str], list[S
 
 
 def _all_between(labels: list[str]) -> list[str]:
-    """Each period from the first to the last; [] where they are no periods, or too many to draw."""
+    """Return each period from the first to the last; [] for other labels or too many periods."""
     for form, in_a_year, written in _PERIODS:
         found = [re.fullmatch(form, label) for label in labels]
         if not all(found):
@@ -221,7 +226,7 @@ def _heading(column: str) -> str:
 
 
 def _columns(found: tables.Rows, label: str, values: list[str]) -> tuple[list[str], list[Series]]:
-    """One row a label, one column a series."""
+    """Return the labels and series of a table with one row per label and one column per series."""
     labels = [_label(row[_index(found, label)]) for row in found.rows]
     doubled = next((each for each in labels if labels.count(each) > 1), None)
     if doubled is not None:
@@ -236,7 +241,10 @@ def _columns(found: tables.Rows, label: str, values: list[str]) -> tuple[list[st
 def _spread(
     found: tables.Rows, label: str, by: str, values: list[str]
 ) -> tuple[list[str], list[Series]]:
-    """One row a label and series; what is not there is None."""
+    """Return the labels and series of a table with one row per label and series.
+
+    A missing pair has the value None.
+    """
     if len(values) != 1:
         raise ToolError("With series_column give one value column; its values are spread out.")
     label_at, by_at = _index(found, label), _index(found, by)

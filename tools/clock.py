@@ -1,4 +1,4 @@
-"""Time and time zones."""
+"""Tools for the current time and for conversion between time zones."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def convert_time(
 
 
 def _readings(*zones: str) -> list[str]:
-    """How names of zones that have more than one reading were read."""
+    """Return a note for each zone whose name is ambiguous, with the reading that was used."""
     return [f"note: {note}." for zone in dict.fromkeys(zones) if (note := zone_note(zone))]
 
 
@@ -70,7 +70,7 @@ def _moment(text: str, zone: tzinfo) -> datetime:
 
 
 def _oddities(moment: datetime) -> list[str]:
-    """Times that the clocks leave out in spring, or show twice in autumn."""
+    """Return a note if daylight saving skips the time in spring or repeats it in autumn."""
     back = moment.astimezone(UTC).astimezone(moment.tzinfo)
     if back.replace(tzinfo=None) != moment.replace(tzinfo=None):
         return [

@@ -1,4 +1,4 @@
-"""Tables held against each other, and rows against rows."""
+"""Tools that compare two tables, and that find duplicate rows in one."""
 
 # ruff: noqa: S608 - the names in these statements are quoted, the values our own or escaped
 
@@ -75,7 +75,7 @@ async def find_duplicates(
 
 
 def _differences(before: str, after: str, key: str, columns: list[str]) -> str:
-    """One row for each row that came or went, and for each cell of `columns` that changed."""
+    """Return SQL with one row per added or removed row and per changed cell of `columns`."""
     old, new = f"b.{quoted_name(key)}", f"a.{quoted_name(key)}"
     joined = (
         f"{quoted_name(before)} b FULL JOIN {quoted_name(after)} a "
@@ -98,7 +98,7 @@ def _differences(before: str, after: str, key: str, columns: list[str]) -> str:
 
 
 def _row(version: str, columns: list[str]) -> str:
-    """SQL for what a row holds, as "name: Desk, price: 200"; NULL where there is no column."""
+    """Return SQL for a row as text, "name: Desk, price: 200"; NULL without columns."""
     cells = [
         f"{deriving.literal(f'{each}: ')} || {version}.{quoted_name(each)}::VARCHAR"
         for each in columns

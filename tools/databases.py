@@ -1,4 +1,4 @@
-"""The organisation's databases, read-only."""
+"""Read-only tools for the databases of the organisation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Days and working days, public holidays, and hours that suit people in several time zones."""
+"""Tools for dates: working days, public holidays, and meeting times across time zones."""
 
 from __future__ import annotations
 
@@ -151,11 +151,14 @@ def find_meeting_times(
 _SATURDAY = 5
 _MOST_LISTED = 30
 _MOST_YEARS_COMPARED = 5
-"""Comparing 57 states over 40 years takes a second."""
+"""Comparing the holidays of 57 states over 40 years would take a second."""
 
 
 class _Place:
-    """The week and the public holidays of a country or region; without one Monday to Friday."""
+    """The working week and public holidays of a country or region.
+
+    Without a country the week is Monday to Friday, without holidays. `free` maps holidays to names.
+    """
 
     def __init__(self, country: str | None, years: range) -> None:
         self._years = years
@@ -167,7 +170,7 @@ class _Place:
         self.free: dict[date, str] = dict(self._calendar or {})
 
     def works(self, day: date) -> bool:
-        """Whether people work there on that day; some countries move a working day to a weekend."""
+        """Return whether `day` is a working day. Some countries move working days to a weekend."""
         if self._calendar is None:
             return not self.is_weekend(day)
         return self._calendar.is_working_day(day)
@@ -178,8 +181,11 @@ class _Place:
         return self._calendar.is_weekend(day)
 
     def notes(self, first: date, last: date) -> list[str]:
-        """What whoever reads a count from `first` to before `last` should know: another week than
-        Monday to Friday, years that the calendar does not have, regions that differ."""
+        """Return notes on a count from `first` to before `last`.
+
+        They name a weekend other than Saturday and Sunday, years that the calendar lacks, and
+        regions with other holidays.
+        """
         calendar = self._calendar
         if calendar is None:
             return []
@@ -220,7 +226,7 @@ class _Place:
         ]
 
     def _free_days(self, calendar: HolidayBase | None, first: date, last: date) -> frozenset[date]:
-        """The holidays from `first` to before `last` on which people would work otherwise."""
+        """Return the holidays from `first` to before `last` that are not on a weekend."""
         return frozenset(
             day for day in calendar or () if first <= day < last and not self.is_weekend(day)
         )
@@ -242,7 +248,10 @@ def _bounded(span: timedelta) -> None:
 
 
 def _code_and_region(place: str) -> tuple[str, str]:
-    """The codes of "DE", "DE-BY", "GB-Scotland" or "Germany". Raises ToolError for other places."""
+    """Return the codes of a place such as "DE-BY", "GB-Scotland" or "Germany", region "" if none.
+
+    Raises ToolError for an unknown place.
+    """
     import holidays
     from babel import Locale
 

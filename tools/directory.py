@@ -1,4 +1,4 @@
-"""People and channels of the workspace, and messages that links lead to."""
+"""Tools for the people and channels of the workspace, linked messages and reactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Long documents: found passages with their pages, quotes that are checked, and the outline."""
+"""Tools for long documents: find passages, check quotes, list headings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HEADING = re.compile(r"#{1,6} \S|(?:\d+\.)+\d* +[A-Z]\S|(?:Chapter|Section|Part
 _LONGEST_HEADING = 120
 _LONGEST_PASSAGE = 1_500
 _MOST_PLACES = 20
-"""Of a word in a long passage that a part of it is shown around."""
+"""Occurrences of each word that are considered for the shown part of a long passage."""
 _ALIKE = 80.0
 
 _Document = Annotated[str, Field(description="Handle doc_… of a document that was read.")]
@@ -26,7 +26,7 @@ _Document = Annotated[str, Field(description="Handle doc_… of a document that 
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """A paragraph; `line` counts from 1, `page` is None where the document has none."""
+    """A paragraph. `line` counts from 1; `page` is None in a document without pages."""
 
     page: int | None
     line: int
@@ -39,7 +39,7 @@ class _Passage:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A document's passages, in its order."""
+    """The passages of a document, in order."""
 
     artifact: Artifact
     passages: list[_Passage]
@@ -49,8 +49,10 @@ class _Text:
         return self.artifact.source_title or self.artifact.name
 
     def result(self, head: str, shown: Sequence[str] = (), *, is_used: bool = True) -> ToolResult:
-        """Say what was found, under a head line and what the text lacks of its document; a document
-        that `is_used` is a source."""
+        """Return a result: `head`, notes on parts that are missing from the text, then `shown`.
+
+        The document is a source of the result if `is_used`.
+        """
         source = Source(
             title=self.name, url=self.artifact.source_url, supports="What was found in it."
         )
@@ -173,7 +175,7 @@ def _passages(text: str) -> Iterator[_Passage]:
 
 
 def _ranked(passages: list[_Passage], query: str) -> list[_Passage]:
-    """Passages with any of the words, by the sum of how rare each of theirs is."""
+    """Return passages with any word of the query, sorted by the total rarity of these words."""
     wanted = set(_words(query))
     found = [(wanted.intersection(_words(each.text)), each) for each in passages]
     having = {word: sum(word in words for words, _ in found) for word in wanted}
@@ -182,7 +184,7 @@ def _ranked(passages: list[_Passage], query: str) -> list[_Passage]:
 
 
 def _around(text: str, words: set[str]) -> str:
-    """Return a passage, of a long one the part with the most of the words; … says where it is cut."""
+    """Return a passage, or the part of a long one with the most words; … marks a cut."""
     if len(text) <= _LONGEST_PASSAGE:
         return text
     places: dict[str, list[int]] = {word: [] for word in words}
@@ -211,7 +213,10 @@ def _words(text: str) -> list[str]:
 def _compared(
     passages: list[_Passage], quote: str
 ) -> tuple[_Passage | None, tuple[_Passage, float] | None]:
-    """Where the quote stands, over the ends of paragraphs and pages too; else what is most alike."""
+    """Return the passage where the quote begins, or else the most similar passage and its score.
+
+    A quote may continue across the ends of paragraphs and pages.
+    """
     from rapidfuzz import fuzz
 
     joined, starts = "", list[int]()
@@ -228,5 +233,5 @@ def _compared(
 
 
 def _plain(text: str) -> str:
-    """Letters and digits alone: a quote is the same whatever stands between them."""
+    """Return only letters and digits, in lower case: a quote may differ in everything else."""
     return "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum())

@@ -1,4 +1,4 @@
-"""Files that people attached."""
+"""A tool that reads files which people attached."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def read_file(
 
 
 async def _known(file_id: str, conversation: Conversation) -> FileRef | None:
-    """What the request or the thread says of the file, by its id or else its name."""
+    """Return the entry of a file in the request or the thread, by its id or else its name."""
     request = current_request().request
     files = list(request.files)
     if not any(file_id in (each.id, each.name) for each in files):

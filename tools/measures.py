@@ -1,4 +1,4 @@
-"""Units of measurement, text that is counted, and lots that are drawn."""
+"""Tools that convert units, draw lots and count words."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _PEOPLE_MEAN = {
     "'": "foot",
     "PS": "metric_horsepower",
 }
-"""What people mean by a name that the library lacks, or reads as something rare (a beer barrel, a
-kilobarn, a coulomb); tried before the library's own reading. What is longer than two characters is in
-lower case."""
+"""Common meanings of names that the library lacks or reads as a rare unit (a beer barrel, a
+kilobarn, a coulomb). They have precedence over the library's reading. Keys of more than two
+characters are in lower case."""
 
 _READINGS = {
     "barrel": "42 US gallons of oil",
@@ -75,7 +75,7 @@ _READINGS = {
     "gigabyte": "10^9 bytes; 2^30 are a GiB",
     "terabyte": "10^12 bytes; 2^40 are a TiB",
 }
-"""How a unit is read of which there is more than one, by the library's name for it."""
+"""The meaning that is used for an ambiguous unit, by the library's name of the unit."""
 
 
 @tool(
@@ -105,7 +105,7 @@ def convert_units(
 
 
 def _readings(text: str) -> list[Any]:
-    """The units that a text may mean, the likeliest first. Raises ToolError when it means none."""
+    """Return the units that a text may mean, the likeliest first. Raises ToolError for none."""
     import pint
 
     name = " ".join(text.split())
@@ -125,12 +125,12 @@ def _readings(text: str) -> list[Any]:
 
 
 def _power(match: re.Match[str]) -> str:
-    """ "m2" as the library writes it."""
+    """Return the power in "m2" as the library writes it: "m^2"."""
     return f"{match[1]}^{'2' if match[2] in '2²' else '3'}"
 
 
 def _fitting(sources: list[Any], targets: list[Any]) -> tuple[Any, Any]:
-    """The likeliest readings of the same kind; the likeliest of all where there are none."""
+    """Return the likeliest readings of the same kind, or the likeliest of each side."""
     for source in sources:
         for target in targets:
             if source.dimensionality in (target.dimensionality, (1 / target).dimensionality):
@@ -139,7 +139,7 @@ def _fitting(sources: list[Any], targets: list[Any]) -> tuple[Any, Any]:
 
 
 def _converted(value: float, source: Any, target: Any) -> float:
-    """`value` of `source` in `target`; miles to a gallon are the inverse of litres to 100 km."""
+    """Convert `value`. Miles per gallon are the inverse of litres per 100 km."""
     quantity = _registry().Quantity(value, source)
     if source.dimensionality != target.dimensionality and source.is_compatible_with(1 / target):
         quantity = 1 / quantity

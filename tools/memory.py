@@ -1,4 +1,4 @@
-"""What is remembered from one thread to another."""
+"""Tools for memories: facts that are kept from one thread to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages to other places, now or later; somebody approves each."""
+"""Tools that post messages in other channels, now or later. A person approves each message."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Thread = Field(description="To answer in a thread there: ts of its first messag
 
 
 async def _can_be_posted(call: Any, services: Services) -> Any:
-    """The call with its channel's id: another channel may have the name by the time of the yes."""
+    """Return the call with the id of its channel: another channel can have the name by approval."""
     conversation = cast(Conversation, services[Conversation])
     place = await conversation.check_place(call.channel, thread=call.thread)
     return call.model_copy(update={"channel": place})
@@ -149,8 +149,10 @@ async def cancel_scheduled_message(
 
 
 def _said(at: str) -> str:
-    """A time as the model gave it, written for people, who may be in other zones than the asker; as
-    it stands where it is none."""
+    """Write a time from the model for people, who may be in other zones than the asker.
+
+    Text that is not a time is returned unchanged.
+    """
     try:
         return day_and_time(_read(at))
     except ValueError:
@@ -158,7 +160,7 @@ def _said(at: str) -> str:
 
 
 def _read(text: str) -> datetime:
-    """In the asker's zone, if it names none. Raises ValueError."""
+    """Parse a time, in the asker's zone if it names none. Raises ValueError."""
     when = datetime.fromisoformat(text.strip())
     return (
         when if when.tzinfo else when.replace(tzinfo=zone_of(current_request().request.time_zone))

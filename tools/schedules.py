@@ -1,4 +1,4 @@
-"""Questions that are asked later, once or again and again."""
+"""Tools for questions that the bot answers later, once or repeatedly."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def schedule_prompt(
 
 
 def _with_offset(at: datetime | None) -> datetime | None:
-    """Raises ToolError for a time without one."""
+    """Return `at`. Raises ToolError for a time without an offset."""
     if at and at.tzinfo is None:
         raise ToolError("at needs an offset, as in 2026-03-01T09:00+01:00.")
     return at

@@ -1,4 +1,4 @@
-"""Search in what was said in the workspace."""
+"""A tool that searches the messages of public channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tables brought into another shape: what SQL can do as well, with the checks that people forget."""
+"""Tools that reshape tables: pivot, join, combine, totals over time.
+
+SQL can do this too, but without the checks that people forget.
+"""
 
 # ruff: noqa: S608 - the names in these statements are quoted, the values our own or escaped
 
@@ -179,8 +182,10 @@ async def totals_over_time(
 
 
 def _moment(column: str) -> str:
-    """SQL for the time that a column says: dates and times, also in text if they are ISO, years as
-    numbers or text, 2024-05 and 2024-Q2; NULL for everything else."""
+    """Return SQL that reads a column as a timestamp, NULL where it cannot.
+
+    It reads dates and times (text in ISO 8601), years as numbers or text, 2024-05 and 2024-Q2.
+    """
     text = f"trim({column}::VARCHAR)"
     return (
         rf"CASE WHEN regexp_full_match({text}, '[12]\d{{3}}(\.0)?') "
@@ -197,7 +202,7 @@ def _moment(column: str) -> str:
 async def _without_period(
     artifacts: Artifacts, table: Artifact, time: str, moment: str
 ) -> list[str]:
-    """Say how many rows have no time that can be read. Raises ToolError where none has one."""
+    """Return a sentence on rows without a readable time. Raises ToolError if all lack one."""
     name = quoted_name(time)
     sql = (
         f"SELECT count(*), count({moment}), count({name}), "
@@ -240,8 +245,10 @@ async def make_table(
 
 
 async def _values(artifacts: Artifacts, table: Artifact, column: str) -> tuple[list[str], int]:
-    """Return the different values of a column as text, in the order of the values (numbers in text
-    count as numbers), at most one more than can be columns; and how many rows have none."""
+    """Return the sorted distinct values of a column as text, and the number of rows without one.
+
+    Numbers in text sort as numbers. There is at most one value more than a pivot can have columns.
+    """
     name = quoted_name(column)
     sql = (
         f"SELECT {name}::VARCHAR, count(*) FROM {quoted_name(table.handle)} GROUP BY {name} "

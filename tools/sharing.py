@@ -1,4 +1,4 @@
-"""Results as files in the thread."""
+"""A tool that shares results as files in the thread."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from bot.toolkit import (
 _MAX_ROWS = 200_000
 _MAX_SHEETS = 20
 _TEXTS = frozenset({".txt", ".md", ".json", ".csv", ".yaml", ".yml", ".sql", ".toml", ".log"})
-"""Formats in which nothing runs, loads or links when somebody opens the file. HTML, XML and SVG,
-scripts, shortcuts and documents with macros are none of them."""
+"""Text formats in which nothing runs, loads or links when somebody opens the file. HTML, XML, SVG,
+scripts, shortcuts and documents with macros are therefore not included."""
 _IMAGES = {
     ".png": b"\x89PNG\r\n\x1a\n",
     ".jpg": b"\xff\xd8\xff",
@@ -40,7 +40,7 @@ _IMAGES = {
     ".gif": b"GIF8",
     ".webp": b"RIFF",
 }
-"""How an image of that format begins."""
+"""The first bytes of an image in each format."""
 
 
 class Sheet(BaseModel):
@@ -52,7 +52,7 @@ class Sheet(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What is shared, with a sentence for each thing that is not in it."""
+    """The content of a file to share. `notes` has a sentence for each part that is missing."""
 
     data: bytes
     notes: tuple[str, ...] = ()
@@ -118,7 +118,10 @@ async def share_file(
 
 
 def _safe_name(name: str) -> str:
-    """The last part of a path, without characters that mean something to a shell or a system."""
+    """Return the last part of a path without characters that are special to shells or systems.
+
+    Raises ToolError if nothing is left.
+    """
     name = tables.clean(name)
     safe = re.sub(r'[\x00-\x1f\x7f<>:"|?*\\]', "", name.replace("\\", "/").split("/")[-1]).strip(
         ". "
@@ -173,7 +176,7 @@ async def _of_handle(handle: str, name: str, artifacts: Artifacts) -> _File:
             f"{handle} cannot be shared as {name}: only text, tables, charts and images can be "
             "shared as they are, under the name of their own format."
         )
-    if suffix in {".csv", *reports.FORMATS}:  # of which programs would follow formulas
+    if suffix in {".csv", *reports.FORMATS}:  # rewritten: programs would run formulas in it
         return await _of_text(text, name, artifacts)
     if suffix not in _TEXTS:
         raise ToolError(f"{handle} is text; give a name that ends in .txt, .md, .docx or .pdf.")
@@ -181,7 +184,7 @@ async def _of_handle(handle: str, name: str, artifacts: Artifacts) -> _File:
 
 
 def _decoded(data: bytes) -> str | None:
-    """The text that `data` is; None where it is something else."""
+    """Return `data` as text; None if it is not UTF-8 text."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -227,7 +230,7 @@ async def _of_sheets(sheets: list[Sheet], name: str, artifacts: Artifacts) -> _F
 
 
 def _unshared(table: Artifact, found: tables.Rows) -> list[str]:
-    """Say that rows of the table are not in the file."""
+    """Return a sentence if the file lacks rows of the table."""
     if len(found.rows) == found.total:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Questions to tables: SQL over what was read, fetched or queried before."""
+"""Tools that query and describe saved tables."""
 
 from __future__ import annotations
 

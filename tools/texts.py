@@ -1,4 +1,4 @@
-"""Saved texts: listed, changed, compared, searched for values, and asked as JSON."""
+"""Tools for saved texts: list, edit, compare, extract matches, query JSON."""
 
 from __future__ import annotations
 
@@ -86,7 +86,10 @@ async def edit_file(
 
 
 def _nearest(passage: str, text: str) -> str | None:
-    """The line that is most like the passage; looked for in no more than a model could mean."""
+    """Return the line most similar to the passage, None if no line is similar.
+
+    The number and length of the compared lines are limited, because comparing takes time.
+    """
     from rapidfuzz import fuzz, process
 
     lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
@@ -124,14 +127,17 @@ async def compare_texts(
 
 
 def _alike(one: list[str], other: list[str]) -> int:
-    """How many lines they have in common from the first on."""
+    """Return the number of equal lines at the beginning of both lists."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _differences(first: str, second: str, names: tuple[str, str]) -> list[str]:
-    """Time grows with the square of what lies between the first and the last difference, and nothing
-    can end a thread."""
+    """Return a unified diff. Raises ToolError if the texts differ over too many lines.
+
+    The time grows with the square of the distance between the first and the last difference, and
+    nothing can end the thread that compares them.
+    """
     before, after = first.splitlines(), second.splitlines()
     same = _alike(before, after)
     rest = _alike(before[same:][::-1], after[same:][::-1])
@@ -196,7 +202,7 @@ def _matches(pattern: str, lines: list[str]) -> tuple[list[str], list[list[objec
 def _found(
     compiled: regex.Pattern[str], lines: list[str]
 ) -> Iterator[tuple[int, regex.Match[str]]]:
-    """Each match with the number of its line. TimeoutError, also for many lines that take little each."""
+    """Yield each match with its line number. Raises TimeoutError after 5 seconds in total."""
     end = time.monotonic() + _SECONDS
     for number, line in enumerate(lines, 1):
         if (left := end - time.monotonic()) <= 0:

@@ -1,4 +1,4 @@
-"""What was said: this thread, and the channels that the asker and the bot can both see."""
+"""Tools that read this thread, and channels that both the asker and the bot can see."""
 
 from __future__ import annotations
 
@@ -120,14 +120,14 @@ def _result(head: str, messages: list[ThreadMessage], *, compact: bool) -> ToolR
 
 
 def _beginning(message: ThreadMessage) -> ThreadMessage:
-    """The message without what can be read with another call."""
+    """Return the message with only the beginning of its text and without a link."""
     text = " ".join(message.text.split())
     short = text if len(text) <= _COMPACT else f"{text[:_COMPACT]}…"
     return replace(message, text=short, url=None)
 
 
 def _line(message: ThreadMessage, zone: tzinfo) -> str:
-    """One line, but for the line breaks within a message, which are indented."""
+    """Format a message on one line; line breaks within its text are kept and indented."""
     text = "\n  ".join(message.text.splitlines())
     parts = [f"[{_time(message, zone)}] {message.author}: {text}"]
     if message.files:

@@ -1,4 +1,4 @@
-"""Pages of the public web."""
+"""A tool that reads pages of the public web."""
 
 from __future__ import annotations
 
@@ -41,8 +41,11 @@ async def fetch_page(
 
 
 def _file_name(page: Page) -> str:
-    """What the page is called where that says more than its media type: many servers send CSV and
-    Markdown as plain text. Elsewhere the name would mislead, as in a login page for report.pdf."""
+    """Return the file name from the address of a plain text page, or else "The page".
+
+    Many servers send CSV and Markdown as plain text, so there the name says more than the media
+    type. For other types the name could mislead: a login page can be sent for report.pdf.
+    """
     if page.media_type != "text/plain":
         return "The page"
     return re.split(r"[?#]", page.url)[0].rsplit("/", 1)[-1] or "The page"

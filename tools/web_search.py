@@ -1,4 +1,4 @@
-"""Searching the web, where the operator has named a provider."""
+"""A tool that searches the web with the provider that the operator configured."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def search_web(
 
 
 def _line(number: int, result: WebResult) -> str:
-    """A result in two lines, whatever line breaks a page has put into it."""
+    """Format a result in two lines, without the line breaks that a page put into its texts."""
     title, excerpt = (" ".join(text.split()) for text in (result.title, result.excerpt))
     said = f"{result.published} · {excerpt}" if result.published else excerpt
     shown = said if len(said) <= _EXCERPT else f"{said[:_EXCERPT]}…"

@@ -1,4 +1,4 @@
-"""All that a tool author sees. A tool is one typed function in one file of `tools/`:
+"""The public API for tool authors. A tool is one typed function in a file of `tools/`:
 
 from bot.toolkit import tool
 

@@ -1,4 +1,7 @@
-"""Artifacts: results kept outside the conversation and named by a handle (D7, D8)."""
+"""Artifacts: results that are saved outside the conversation and named by a handle.
+
+This lets a run work with tables and documents that are larger than the context of the model.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ CHART_TYPE = "application/vnd.bot.chart+json"
 
 
 class Column(BaseModel):
-    """A column of a tabular artifact; `type` in DuckDB's names."""
+    """A column of a tabular artifact. `type` is a DuckDB type name, such as "BIGINT"."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -22,12 +25,12 @@ class Column(BaseModel):
 
 
 class Artifact(BaseModel):
-    """What is known of an artifact without reading it. `size` in bytes; `sha256` in hex.
+    """The metadata of an artifact. `size` is in bytes, `sha256` in hex.
 
     `source_title` and `source_url` say where the content came from, for the answer's sources.
-    `left_out` has a sentence for each thing that is in the source and not in the artifact: rows beyond
-    a limit, sheets or pages that were not read, values that are no date. What is made of an
-    incomplete artifact inherits its sentences, so each names the source that it is about.
+    `left_out` has a sentence for each part of the source that the artifact lacks: rows beyond a
+    limit, sheets or pages that were not read, values that could not be read as dates. An artifact
+    made from an incomplete one inherits these sentences, so each sentence names its source.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -48,24 +51,24 @@ class Artifact(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _read_is_cut(cls, data: Any) -> Any:
-        """Artifacts of earlier releases have a flag in place of the sentences."""
+        """Read the flag `is_cut`, which earlier releases stored instead of the sentences."""
         if isinstance(data, dict) and data.get("is_cut"):
             return {"left_out": (f"{data.get('name')}: a limit left rows out",), **data}
         return data
 
     @property
     def gap_notes(self) -> list[str]:
-        """Lines that every text made of this artifact must have: what it lacks of its source."""
+        """Lines for every text made from this artifact: the parts of the source that it lacks."""
         return [f"note: not complete: {each}" for each in self.left_out]
 
 
 def gaps_of(*made_of: Artifact) -> tuple[str, ...]:
-    """Return what is left out of something that is made of these artifacts."""
+    """Return the `left_out` sentences for something made from these artifacts, each once."""
     return tuple(dict.fromkeys(gap for each in made_of for gap in each.left_out))
 
 
 class Artifacts(Protocol):
-    """The artifacts of the thread that the current request belongs to, and of no other."""
+    """Access to the artifacts of the current request's thread, and of no other thread."""
 
     async def save(
         self,
@@ -80,16 +83,16 @@ class Artifacts(Protocol):
         source_url: str | None = None,
         left_out: Sequence[str] = (),
     ) -> Artifact:
-        """Keep `data` and name it; the handle begins with `prefix`.
+        """Save `data` and return its metadata with a new handle that begins with `prefix`.
 
-        Raises ToolError when it is larger than the configured limit.
+        Raises ToolError when `data` is larger than the configured limit.
         """
 
     async def find(self, handle: str) -> Artifact:
-        """What is known of `handle`. Raises ToolError, naming near matches, when there is none."""
+        """Return the metadata. Raises ToolError, naming similar handles, for an unknown handle."""
 
     async def all(self) -> list[Artifact]:
-        """All of them, the newest first."""
+        """Return the metadata of all artifacts of the thread, newest first."""
 
     async def read(self, handle: str) -> bytes:
-        """The whole content. Raises ToolError when there is none, or when it has expired."""
+        """Return the whole content. Raises ToolError for an unknown or expired handle."""

@@ -1,4 +1,4 @@
-"""Slack's documents, as tools see them."""
+"""The canvas service for tools. Canvases are Slack's documents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Change = Literal["append", "prepend", "insert_after", "replace", "delete", "rena
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """A canvas; `url` opens it in Slack, `text` is all of it as Markdown, where it was read."""
+    """A canvas. `url` opens it in Slack; `text` is its whole Markdown, empty if it was not read."""
 
     id: str
     title: str
@@ -20,8 +20,8 @@ class Canvas:
 
 @dataclass(frozen=True, slots=True)
 class CanvasEdit:
-    """One change. `section` is the Markdown of the block it is about; `text` what is written, and of
-    a "rename" the new title."""
+    """One change to a canvas. `section` is the Markdown of the block to change; `text` is the new
+    Markdown, or the new title for a "rename"."""
 
     change: Change
     section: str = ""
@@ -29,19 +29,22 @@ class CanvasEdit:
 
 
 class Canvases(Protocol):
-    """Reads and writes on behalf of the current request's user, within what that person and the bot may
-    both see. A canvas is named by its id or link; a channel, by name or id, stands for its own.
-    Every method raises ToolError with a sentence the model can act on."""
+    """Reads and writes canvases on behalf of the current request's user.
+
+    Every method can use only canvases that both this user and the bot may see. `canvas` is an id or
+    link of a canvas, or the name or id of a channel, which selects the channel's own canvas. Every
+    method raises ToolError with a sentence that the model can act on.
+    """
 
     async def read(self, canvas: str | None) -> Canvas:
-        """A canvas; None: the own one of this channel."""
+        """Return a canvas with its text; None selects the own canvas of the current channel."""
 
     async def create(self, title: str, text: str, *, channel: str | None) -> Canvas:
-        """A new canvas in a tab of a channel; None: of this channel. A direct message has one, its
-        own."""
+        """Create a canvas in a tab of a channel; None selects the current channel. A direct message
+        can have only its own canvas."""
 
     async def check_edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> str:
-        """Return the id of the canvas, in which `edit` could be made now."""
+        """Check that `edit` could be made now, and return the id of the canvas."""
 
     async def edit(self, canvas: str, edit: CanvasEdit, *, title: str) -> Canvas:
-        """Change a canvas once, unless it has another title by now."""
+        """Make one change, unless the title of the canvas is no longer `title`."""

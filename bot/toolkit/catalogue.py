@@ -1,4 +1,7 @@
-"""All tools, and how the model comes to know them: a few at once, the others on demand (D1)."""
+"""The catalogue of tools: core tools are in every request, the model acquires others on demand.
+
+Tool definitions cost context, so a request carries only those that the model needs.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ from bot.toolkit.tool import Tool
 
 ACQUIRE = "acquire_tools"
 RESERVED = frozenset({ACQUIRE, "complete_task", "checkpoint_and_restart", "dispatch_subagent"})
-"""Names that the agent offers itself."""
+"""Names of tools that the agent itself provides."""
 
 _CLEARLY = 1.0
-"""The score of a tool that fits: as much as a word brings that no other tool has."""
+"""Lowest score of a tool for a hint: the score of one word that no other tool has."""
 
 _MOST_HINTS = 4
 
@@ -37,10 +40,12 @@ _SEARCH = {
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The tools of this deployment. Their order is fixed, so that what a request carries stays
-    the same from turn to turn and the service's prompt cache holds. Up to `listed` tools that are
-    not always offered have a line each; of more, only the groups are named. `hosted` are definitions
-    of tools that the model service runs itself."""
+    """The tools of this deployment, in a fixed order so that the service's prompt cache holds.
+
+    `acquire_tools` describes up to `listed` tools on a line each; if there are more tools that are
+    not core, it names only their groups. `hosted` are the definitions of tools that the model
+    service runs itself.
+    """
 
     tools: tuple[Tool, ...]
     listed: int = 100
@@ -48,7 +53,7 @@ class Catalogue:
 
     @classmethod
     def of(cls, tools: Iterable[Tool]) -> Catalogue:
-        """Raises ToolDefinitionError when two tools share a name, or one takes a name of ours."""
+        """Return a catalogue. Raises ToolDefinitionError for a duplicate or reserved name."""
         ordered = _ordered(tools)
         names = [each.name for each in ordered]
         if doubled := {name for name in names if names.count(name) > 1}:
@@ -62,25 +67,25 @@ class Catalogue:
         return cls(ordered)
 
     def joined_by(self, others: Iterable[Tool]) -> Catalogue:
-        """With `others`, as far as their names are free."""
+        """Return a catalogue that also has those of `others` whose names are free."""
         names = {each.name for each in self.tools}
         new = {each.name: each for each in others if each.name not in names}
         return self._with(Catalogue.of(new.values()).tools) if new else self
 
     def with_own(self, *tools: Tool) -> Catalogue:
-        """With `tools` of the agent itself, whose names no other may have."""
+        """Return a catalogue that also has `tools`, the agent's own, whose names are reserved."""
         return self._with(tools)
 
     def with_hosted(self, definitions: tuple[dict[str, Any], ...]) -> Catalogue:
-        """With tools that the model service runs itself; each has its type for a name."""
+        """Return a catalogue with `definitions` of hosted tools; the type of each is its name."""
         return replace(self, hosted=definitions)
 
     def _with(self, tools: Iterable[Tool]) -> Catalogue:
         return replace(self, tools=_ordered((*self.tools, *tools)))
 
     def only(self, allowed: Iterable[str] | None) -> Catalogue:
-        """The tools whose name or group is `allowed`, `*` standing for any letters; None allows
-        all."""
+        """Return the tools whose name or group matches a pattern of `allowed`, in which `*` matches
+        any letters; None allows all."""
         if allowed is None:
             return self
         patterns = tuple(allowed)
@@ -95,47 +100,48 @@ class Catalogue:
         )
 
     def served_by(self, services: Collection[type]) -> Catalogue:
-        """The tools that ask for nothing else than these."""
+        """Return the tools that ask for no other services than these."""
         served = (each for each in self.tools if set(each.services.values()) <= set(services))
         return replace(self, tools=tuple(served))
 
     def has(self, allowed: str) -> bool:
-        """Whether a name, a group or a pattern fits any tool."""
+        """Return whether the name, group or pattern `allowed` matches any tool."""
         fitting = self.only([allowed])
         return bool(fitting.tools or fitting.hosted)
 
     def listing(self, most: int) -> Catalogue:
-        """Return these tools, of which up to `most` have a line each."""
+        """Return the same tools, up to `most` of which are described on a line each."""
         return self if most == self.listed else replace(self, listed=most)
 
     @property
     def core(self) -> tuple[Tool, ...]:
-        """Those that are always offered."""
+        """The tools that every request carries."""
         return tuple(each for each in self.tools if each.core)
 
     def get(self, name: str) -> Tool | None:
         return self._by_name.get(name)
 
     def near(self, name: str) -> list[str]:
-        """Up to three names that `name` may have meant."""
+        """Return up to three tool names that are similar to `name`."""
         return difflib.get_close_matches(name, [each.name for each in self.tools], n=3, cutoff=0.4)
 
     @cached_property
     def always(self) -> tuple[dict[str, Any], ...]:
-        """Definitions that every request carries: the core tools, what the service runs itself, and
-        `acquire_tools`."""
+        """Definitions that every request carries: core tools, hosted tools and `acquire_tools`."""
         core = (*(each.definition() for each in self.core), *self.hosted)
         return (*core, self.acquire_definition) if self._others else core
 
     def acquired(self, names: Iterable[str]) -> tuple[dict[str, Any], ...]:
-        """Definitions of tools that were asked for, in that order; unknown names are passed over
-        (a tool may have gone since)."""
+        """Return the definitions of tools that the model acquired, in the order of `names`.
+
+        Names that are unknown by now are skipped: a tool may have been removed since.
+        """
         found = (self.get(name) for name in names)
         return tuple(each.definition() for each in found if each and not each.core)
 
     @property
     def is_described(self) -> bool:
-        """Whether it is said of each tool what it does; if not, the model can search."""
+        """Whether `acquire_tools` describes every tool; if not, the model can search."""
         return len(self._others) <= self.listed
 
     @cached_property
@@ -152,12 +158,14 @@ class Catalogue:
         return _acquire_tools(_GROUPS + ", ".join(sizes), names=_NAMED, search=_SEARCH)
 
     def search(self, words: str, most: int) -> list[Tool]:
-        """Return up to `most` tools that are not always offered, those that fit `words` best first."""
+        """Return up to `most` tools that are not core and match `words`, the best first."""
         return [self._others[place] for place in self._ranking.best(words, most)]
 
     def hints(self, words: str) -> list[Tool]:
-        """Return up to four tools that clearly fit what a person wrote, the best first. One shared
-        word is no reason to name a tool that changes something."""
+        """Return up to four tools that clearly match what a person wrote, the best first.
+
+        A tool that changes something must share more than one word with the text.
+        """
         fitting = (
             self._others[match.place]
             for match in self._ranking.matches(words)

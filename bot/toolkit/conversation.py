@@ -1,4 +1,4 @@
-"""The place a request came from, as tools see it: Slack, or the terminal."""
+"""The conversation service for tools: the thread and channel of a request, or the terminal."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bot.core.text.mentions import Mention
 
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
-    """A message somebody wrote, the bot itself if `own`. `author` is a display name; `url` a link to
-    it, if it has one."""
+    """A message. `author` is a display name, `replies` the number of replies in its thread, `url` a
+    link to the message if there is one. `own` marks messages of the bot."""
 
     ts: str
     at: datetime
@@ -28,8 +28,8 @@ class ThreadMessage:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A file's content. `url` is where a person can open it, if anywhere; `own` are files that the
-    bot has shared."""
+    """A downloaded file. `url` opens it for a person, None if nothing does; `own` marks files that
+    the bot shared."""
 
     file: FileRef
     data: bytes
@@ -38,11 +38,14 @@ class Download:
 
 
 class Conversation(Protocol):
-    """Reads, shares and posts on behalf of the current request's user, within what that person and the
-    bot may both see. Every method raises ToolError with a sentence the model can act on."""
+    """Reads, shares and posts on behalf of the current request's user.
+
+    Every method can use only channels that both this user and the bot may see, and raises ToolError
+    with a sentence that the model can act on.
+    """
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
-        """The last `limit` messages of the current thread, oldest first, before ts `before`."""
+        """Return the last `limit` messages of the thread before ts `before`, oldest first."""
 
     async def history(
         self,
@@ -52,60 +55,67 @@ class Conversation(Protocol):
         oldest: datetime | None = None,
         latest: datetime | None = None,
     ) -> list[ThreadMessage]:
-        """The last `limit` messages of a channel (name or id; None: this one), oldest first."""
+        """Return the last `limit` messages of a channel, oldest first.
+
+        `channel` is a name or id; None selects the current channel.
+        """
 
     async def download(self, file_id: str, *, max_bytes: int) -> Download:
-        """A file attached in the current thread. Too large: refused before it is fetched."""
+        """Download a file of the current thread. A file that is too large is not fetched at all."""
 
     async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
-        """Post a file to the current thread; returns a link to it, if it has one."""
+        """Post a file to the current thread. Return a link to the file, if there is one."""
 
     async def check_place(self, channel: str, *, thread: str | None = None) -> str:
-        """Return the id of a channel (name or id) in which the person and the bot may write, and in a
-        thread there."""
+        """Check that the user and the bot may both write to a channel (name or id).
+
+        `thread` is checked too, if given. Return the id of the channel.
+        """
 
     async def channel_name(self, channel: str) -> str:
-        """Return what people call the channel with that id: "#general"."""
+        """Return the name of the channel with that id, as people write it: "#general"."""
 
     def mentioned_in(self, text: str) -> tuple[Mention, ...]:
-        """Whom, and which channels, `post` would mention with that text."""
+        """Return the people and channels that `post` would mention for that text."""
 
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:
-        """Post Markdown in a channel (name or id), or in a thread there; returns a link to it."""
+        """Post Markdown in a channel (name or id), or in a thread of it. Return a link to it."""
 
     async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:
-        """The first `limit` messages of the thread that a link to a message leads to."""
+        """Return the first `limit` messages of the thread of the message that `url` links to."""
 
     async def react(self, url: str, emoji: str) -> None:
-        """Put a reaction on the message that a link leads to."""
+        """Add a reaction to the message that `url` links to."""
 
 
 class OutsideSlack:
-    """The part of `Conversation` that takes Slack, for a place that is outside it: every method
-    refuses with `refusal`."""
+    """The methods of `Conversation` that need Slack, for a conversation outside of Slack.
+
+    Methods that read or post raise ToolError with the text `refusal`.
+    """
 
     refusal: ClassVar[str]
 
     async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
-        """Nothing is behind a link."""
+        """Raise ToolError: there are no linked messages outside Slack."""
         raise ToolError(self.refusal)
 
     async def react(self, url: str, emoji: str) -> None:  # noqa: ARG002 - the protocol's
-        """There is nothing to react to."""
+        """Raise ToolError: there are no reactions outside Slack."""
         raise ToolError(self.refusal)
 
     async def check_place(self, channel: str, *, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
-        """There is nowhere to write."""
+        """Raise ToolError: there are no channels outside Slack."""
         raise ToolError(self.refusal)
 
     async def channel_name(self, channel: str) -> str:
-        """There is no other name than the one given."""
+        """Return `channel` unchanged."""
         return channel
 
     def mentioned_in(self, text: str) -> tuple[Mention, ...]:  # noqa: ARG002 - the protocol's
-        """There is nobody to mention."""
+        """Return nothing: nobody can be mentioned outside Slack."""
         return ()
 
     async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
-        """There is nowhere to post."""
+        """Raise ToolError: there is no channel to post in outside Slack."""
         raise ToolError(self.refusal)

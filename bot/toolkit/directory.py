@@ -1,4 +1,4 @@
-"""Who and what there is in the workspace, as tools see it."""
+"""The directory service for tools: people, channels, files and messages of the workspace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.toolkit.conversation import ThreadMessage
 
 @dataclass(frozen=True, slots=True)
 class PersonEntry:
-    """Somebody with an account. `kind` is "member", "guest", "external" or "bot"."""
+    """A person or bot with an account. `kind` is "member", "guest", "external" or "bot"."""
 
     id: str
     name: str
@@ -24,7 +24,7 @@ class PersonEntry:
 
 @dataclass(frozen=True, slots=True)
 class ChannelEntry:
-    """A channel; `members` is how many there are, None where that was not asked."""
+    """A channel. `members` is the number of members, None if it was not requested."""
 
     id: str
     name: str
@@ -37,7 +37,7 @@ class ChannelEntry:
 
 @dataclass(frozen=True, slots=True)
 class FoundMessage:
-    """A message in a public channel; `channel` is its name, `url` a link to the message."""
+    """A search hit in a public channel. `channel` is a name, `url` a link to the message."""
 
     channel: str
     at: datetime
@@ -48,7 +48,7 @@ class FoundMessage:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """What a search found, the best first; `searched` says where was looked, for people."""
+    """The results of a search, best first. `searched` tells people which channels were searched."""
 
     messages: list[FoundMessage]
     searched: str
@@ -56,7 +56,7 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class SharedFile:
-    """A file or canvas in a channel; `author` is who made it, `url` opens it."""
+    """A file or canvas in a channel. `author` is a display name, `url` opens the file."""
 
     file: FileRef
     at: datetime
@@ -66,20 +66,23 @@ class SharedFile:
 
 
 class Directory(Protocol):
-    """Looks up on behalf of the current request's user, within what that person and the bot may both
-    see. Every method raises ToolError with a sentence the model can act on."""
+    """Looks up people, channels, files and messages on behalf of the current request's user.
+
+    Every method returns only entries that both this user and the bot may see, and raises ToolError
+    with a sentence that the model can act on.
+    """
 
     async def people(self) -> list[PersonEntry]:
-        """Everybody with an account in use, people before bots, by name."""
+        """Return all active accounts, people before bots, sorted by name."""
 
     async def channels(self) -> list[ChannelEntry]:
-        """The public channels that are in use, by name."""
+        """Return the public channels that are not archived, sorted by name."""
 
     async def channel(self, channel: str) -> ChannelEntry:
-        """One channel by its name or id."""
+        """Return the channel with that name or id."""
 
     async def members(self, channel: str, *, limit: int) -> list[PersonEntry]:
-        """Who is in a channel (name or id): the first `limit`."""
+        """Return the first `limit` members of a channel (name or id)."""
 
     async def search(
         self,
@@ -89,12 +92,15 @@ class Directory(Protocol):
         after: datetime | None = None,
         before: datetime | None = None,
     ) -> SearchResults:
-        """At most `limit` (up to 20) messages of public channels."""
+        """Search public channels. Return at most `limit` messages (up to 20)."""
 
     async def pins(self, channel: str | None) -> list[ThreadMessage]:
-        """Messages that are pinned in a channel (name or id; None: this one), the latest pin first."""
+        """Return the pinned messages of a channel, the latest pin first.
+
+        `channel` is a name or id; None selects the current channel.
+        """
 
     async def files(
         self, channel: str | None, *, after: datetime | None, before: datetime | None
     ) -> list[SharedFile]:
-        """Files and canvases in a channel, the newest first."""
+        """Return the files and canvases in a channel, newest first."""

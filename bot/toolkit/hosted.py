@@ -1,4 +1,4 @@
-"""Tools that the model service runs itself; nothing of them runs here."""
+"""Hosted tools: tools that the model service runs on its own machines."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 GROUP = "hosted"
-"""What all of them are called in a list of allowed tools."""
+"""The group of all hosted tools in a list of allowed tools."""
 
 
 class HostedTools(BaseModel):
-    """`[hosted]` in bot.toml: which of them the model may use. The service bills each use on its own.
+    """`[hosted]` in bot.toml: the hosted tools that the model may use. The service bills each use.
 
-    `web_search` sends search words of the model to the web. `code_interpreter` runs programs in a
-    container at the service. `file_search` names vector stores (`vs_…`) there, which everybody who
-    may ask can then read.
+    `web_search` sends the model's search words to the web. `code_interpreter` runs programs in a
+    container at the service. `file_search` names vector stores (`vs_…`) at the service; everybody
+    who may use the bot can then read them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -25,7 +25,7 @@ class HostedTools(BaseModel):
     file_search: tuple[str, ...] = Field(default=(), max_length=2)
 
     def definitions(self) -> tuple[dict[str, Any], ...]:
-        """Their entries in the `tools` of a request; those that are off are left out."""
+        """Return the entries of the enabled tools for the `tools` of a request."""
         found: list[dict[str, Any]] = []
         if self.code_interpreter:
             found.append({"type": "code_interpreter", "container": {"type": "auto"}})

@@ -1,4 +1,4 @@
-"""What is remembered from one thread to another, as tools see it."""
+"""The memory service for tools: facts that are kept from one thread to another."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from bot.core.memory import Memory, MemoryScope
 
 
 class Memories(Protocol):
-    """The memories that may be told of where the current request was made: those of the channel and
-    the workspace, and the person's own where nobody else reads the answer. Methods raise ToolError
-    with a sentence the model can act on."""
+    """The memories that may be shown in the conversation of the current request.
+
+    These are the memories of the channel and the workspace, and the asker's own memories where
+    nobody else reads the answer. Methods raise ToolError with a sentence that the model can act on.
+    """
 
     async def remember(self, text: str, scope: MemoryScope) -> Memory:
-        """Keep something for the person who asked, for the channel, or for everybody."""
+        """Save a fact for the asker, the channel or the whole workspace."""
 
     async def recall(self) -> list[Memory]:
-        """All of them, oldest first."""
+        """Return these memories, oldest first."""
 
     async def forget(self, memory_id: str) -> Memory:
-        """Forget one that the person who asked had remembered."""
+        """Delete a memory that the asker saved, and return it."""
 
     async def forget_anybodys(self, memory_id: str, *, text: str) -> None:
-        """Forget one, whoever had it remembered; `text` is what it says, for whoever approves it."""
+        """Delete a memory that anybody saved. `text` is its text, which approvers see."""

@@ -1,8 +1,8 @@
-"""The arguments by which the model asks a tool for less (D7): the same names and meaning everywhere.
+"""Common arguments with which the model asks a tool for less output.
 
-`compact` leaves out what can be looked up otherwise, `query` takes words, `fields` columns,
-`time_range` a stretch of time and `limit` a number of things. A tool gives each a description of
-its own where these do not say enough.
+They have the same names and meaning in all tools. `compact` leaves out details that another call
+can return, `query` selects by words, `fields` by columns, `time_range` by time, and `limit` is a
+number of results. A tool replaces a description where the common one does not say enough.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ TimeRange = Annotated[
 
 
 def has_words(text: str, query: str | None) -> bool:
-    """Whether `text` has all words of `query`, in any case; without one, everything does."""
+    """Return whether `text` has all words of `query`, ignoring case. No query matches any text."""
     folded = text.casefold()
     return all(word in folded for word in (query or "").casefold().split())
 
 
 def passages(text: str, query: str) -> str:
-    """The paragraphs with the most of the query's words, in their order on the page."""
+    """Return the paragraphs with the most words of `query`, in their order in the text."""
     words = set(re.findall(r"\w+", query.casefold()))
     if not words:
         raise ToolError("query has no words in it. Leave it out to read from the beginning.")
@@ -60,15 +60,16 @@ def passages(text: str, query: str) -> str:
 
 
 def time_range(given: str | None, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
-    """Start and end of a `TimeRange`, None where it is open; a day as an end is meant whole.
+    """Return the start and end of a `TimeRange`, None where it is open. An end day is included.
 
-    Raises ToolError, saying how to write it.
+    Raises ToolError, with the right format, for an invalid range.
     """
     if given is None:
         return None, None
     start, slash, end = given.partition("/")
     if not slash:
-        end = start if _is_day(start) else ""  # a day alone, or since then
+        # a day alone is that whole day; a time alone means "since then"
+        end = start if _is_day(start) else ""
     bounds = _moment(start, zone, time.min), _moment(end, zone, time.max)
     if bounds[0] and bounds[1] and bounds[0] > bounds[1]:
         raise ToolError(f"{given}: the start is after the end. Exchange them.")
@@ -80,7 +81,7 @@ def _is_day(text: str) -> bool:
 
 
 def _moment(text: str, zone: tzinfo, clock: time) -> datetime | None:
-    text = text.strip().strip(".")  # ".." is open in some notations
+    text = text.strip().strip(".")  # ISO 8601-2 writes ".." for an open end
     if not text:
         return None
     try:

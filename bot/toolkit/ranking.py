@@ -1,9 +1,9 @@
-"""Which of many short texts fit some words best: BM25F over weighted fields.
+"""Ranking of short texts by the words of a query: BM25F over weighted fields.
 
 S. Robertson and H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond, 2009, §3.5 and
 3.6, with their usual constants. Words match when most of their beginning is the same, so that
-"invoices" finds "invoice" in whatever language; the only dictionary is one of words that say
-nothing of what a question is about, in the language in which tools are described.
+"invoices" finds "invoice" in any language. The only dictionary is a list of English stop words,
+because tools are described in English.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 _K1 = 1.2
 _B = 0.5
-_STEM = 4  # letters that must be the same at least
-_ALIKE = 0.6  # of the longer word
-_MOST_TERMS = 64  # of a query: the first ones say what it is about
-_TAIL = 0.3  # of the best score; what is below is noise
+_STEM = 4  # least number of equal first letters
+_ALIKE = 0.6  # least share of the longer word that must be equal
+_MOST_TERMS = 64  # words of a query that count; the first ones name its subject
+_TAIL = 0.3  # share of the best score below which a match is noise
 _WORD = re.compile(r"[^\W_]{2,}")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _EMPTY = frozenset(
@@ -40,9 +40,11 @@ Fields = Sequence[tuple[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A document that fits a query. `score` is in words: 1 is what a word brings that only one
-    document has, and that says no more there than any other word. `words` is how many words of the
-    query the document shares; forms of one word count once."""
+    """A document that matches a query, named by its `place` in the sequence.
+
+    `score` is in units of one word of average weight that no other document has. `words` is the
+    number of words that document and query share; forms of one word count once.
+    """
 
     place: int
     score: float
@@ -67,11 +69,11 @@ class Ranking:
             self._by_stem[word[:_STEM]].append(word)
 
     def best(self, query: str, most: int) -> list[int]:
-        """Return up to `most` places, the best first; none for words that occur nowhere."""
+        """Return the places of up to `most` matching documents, the best first."""
         return [match.place for match in self.matches(query)[:most]]
 
     def matches(self, query: str) -> list[Match]:
-        """Return the documents that fit, the best first, without those far behind the best."""
+        """Return the matches, the best first, without those that score far below the best."""
         scores: defaultdict[int, float] = defaultdict(float)
         shared: defaultdict[int, set[str]] = defaultdict(set)
         for term in list(dict.fromkeys(_words(query)))[:_MOST_TERMS]:
@@ -87,11 +89,11 @@ class Ranking:
         ]
 
     def _rarity(self, documents: int) -> float:
-        """Return what a word counts that so many documents have."""
+        """Return the weight (inverse document frequency) of a word that `documents` have."""
         return math.log(1 + (self._size - documents + 0.5) / (documents + 0.5))
 
     def _gains(self, term: str) -> dict[int, float]:
-        """What one word adds to the documents: the best of the words there that are like it."""
+        """Return the score that one word adds to each document, by the most similar word in it."""
         gains: dict[int, float] = {}
         for word in self._by_stem.get(term[:_STEM], ()):
             found, alike = self._where[word], _alike(term, word)
@@ -115,7 +117,7 @@ def _words(text: str) -> list[str]:
 
 
 def _alike(one: str, other: str) -> float:
-    """1 for the same word, 0 for another, between them for another form of it."""
+    """Return 1 for equal words, 0 for different ones, and a value between for similar forms."""
     if one == other:
         return 1.0
     same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)

@@ -1,4 +1,7 @@
-"""Runs what tool authors wrote so that nothing it does takes the run down with it (D4)."""
+"""Isolated execution of tool functions.
+
+Tool authors write any code: a tool that hangs, blocks or exits must not end the run.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 _GRACE = 1.0
-"""Seconds that a tool has to clean up once it was cancelled."""
+"""Seconds that a cancelled tool has to clean up."""
 
-_strays: set[asyncio.Task[Any]] = set()
-"""Tasks that go on although they were cancelled: nobody can end them, and asyncio holds no task."""
+_abandoned: set[asyncio.Task[Any]] = set()
+"""Cancelled tasks that have not ended. asyncio itself keeps no strong reference to a task."""
 
 
 class ToolCrashed(Exception):
@@ -30,10 +33,10 @@ class ToolCrashed(Exception):
 async def called(
     function: Callable[..., Any], given: Mapping[str, Any], *, name: str, seconds: float
 ) -> Any:
-    """What `function` returns; a blocking one runs in a thread.
+    """Call `function` and return its result; a blocking function runs in a thread.
 
-    Raises TimeoutError after `seconds`, ToolCrashed, and what the function raises. What ignores
-    being cancelled is left behind after a second, and so is a thread: nothing can end one.
+    Raises TimeoutError after `seconds`, ToolCrashed, and any exception of the function. A task that
+    ignores cancellation is abandoned after a second, and so is a thread, which nothing can end.
     """
     work = partial(function, **given)
     if inspect.iscoroutinefunction(function):
@@ -50,31 +53,31 @@ async def _bounded(work: Coroutine[Any, Any, T], name: str, seconds: float) -> T
         in_time = task.done()
     finally:
         if not in_time:
-            await _stopped(task)
+            await _cancel(task)
     if not in_time:
         raise TimeoutError
     if (took := loop.time() - began) > seconds + _GRACE:
-        # It was done before its time could be seen to be up: it never gave way to anybody.
+        # The task ended too late, yet the timeout did not fire: the task blocked the event loop.
         log.warning("%s held the event loop: %.1f s, %g s are allowed", name, took, seconds)
     if task.cancelled():
         raise ToolCrashed("it cancelled its own task")
     return task.result()
 
 
-async def _stopped(task: asyncio.Task[Any]) -> None:
-    """Cancel, and wait a moment for the end."""
-    _strays.add(task)
-    task.add_done_callback(_gone)
+async def _cancel(task: asyncio.Task[Any]) -> None:
+    """Cancel the task and wait up to a second for its end."""
+    _abandoned.add(task)
+    task.add_done_callback(_settle_abandoned)
     task.cancel()
     await asyncio.wait({task}, timeout=_GRACE)
     if not task.done():
         log.error("%s goes on although it was cancelled", task.get_name())
 
 
-def _gone(task: asyncio.Task[Any]) -> None:
-    _strays.discard(task)
+def _settle_abandoned(task: asyncio.Task[Any]) -> None:
+    _abandoned.discard(task)
     if not task.cancelled():
-        task.exception()  # what a stopped tool raises is of no interest to anybody
+        task.exception()  # marks the exception as retrieved, so that asyncio does not log it
 
 
 async def _contained(work: Coroutine[Any, Any, T]) -> T:
@@ -85,8 +88,10 @@ async def _contained(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def in_own_thread(work: Callable[[], T], name: str) -> T:
-    """Run `work` in a thread of its own: one that hangs takes no place from others, as it would in
-    a pool, and does not keep the process from ending."""
+    """Run `work` in a new daemon thread and return its result.
+
+    A thread that hangs then occupies no worker of a pool and does not keep the process from ending.
+    """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
     context = contextvars.copy_context()

@@ -1,4 +1,4 @@
-"""Messages that are posted later, as tools see them."""
+"""The service for messages that Slack posts later, for tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class WaitingMessage:
-    """One that waits to be posted; `place` is what its channel is called."""
+    """A scheduled message. `place` is the name of its channel, `at` the time of posting."""
 
     id: str
     place: str
@@ -18,18 +18,20 @@ class WaitingMessage:
 
 
 class ScheduledMessages(Protocol):
-    """Those of the person who asks, in this workspace. Every method raises ToolError with a sentence
-    the model can act on."""
+    """The scheduled messages of the asker in this workspace. Every method raises ToolError with a
+    sentence that the model can act on."""
 
     async def add(self, text: str, *, channel: str, at: datetime, thread: str | None = None) -> str:
-        """Have Markdown posted in a channel (name or id), or in a thread there, at `at`, which has a
-        time zone; returns Slack's id of it."""
+        """Schedule Markdown for a channel (name or id), or for a thread of it.
+
+        `at` has a time zone. Return Slack's id of the scheduled message.
+        """
 
     async def all(self) -> tuple[list[WaitingMessage], int]:
-        """Those that still wait and may be told of here, the next first, and how many others wait."""
+        """Return the messages that may be shown here, the next first, and the number of others."""
 
     async def check_waits(self, message_id: str, *, text: str) -> None:
-        """Whether it still waits, and begins with `text`."""
+        """Raise ToolError unless the message is still scheduled and begins with `text`."""
 
     async def cancel(self, message_id: str, *, text: str) -> None:
-        """Never post it, if it begins with `text`."""
+        """Cancel the message if it begins with `text`."""

@@ -1,4 +1,4 @@
-"""Questions that are asked later, as tools see them."""
+"""The schedule service for tools: questions that the bot answers later or repeatedly."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from bot.core.schedule import Schedule
 
 
 class Schedules(Protocol):
-    """Those of the person who asks, in this workspace. Methods raise ToolError with a sentence the
-    model can act on."""
+    """The asker's schedules in this workspace.
+
+    Methods raise ToolError with a sentence that the model can act on.
+    """
 
     async def add(self, text: str, *, at: datetime | None, cron: str) -> Schedule:
-        """Have `text` asked in this thread for the person: once at `at`, or whenever `cron` says in
-        their time zone."""
+        """Schedule the question `text` in this thread for the asker: once at `at`, or by the cron
+        expression `cron` in the asker's time zone. Return the new schedule."""
 
     async def check(self, text: str, *, at: datetime | None, cron: str) -> None:
-        """Whether `add` could be done now."""
+        """Raise ToolError if `add` would fail now."""
 
     async def all(self) -> list[Schedule]:
-        """All of them, the next first."""
+        """Return the schedules, the next one first."""
 
     async def cancel(self, schedule_id: str) -> Schedule:
-        """Never ask it again."""
+        """Cancel a schedule and return it."""

@@ -1,4 +1,4 @@
-"""JSON schemas in the shape that the Responses API's strict mode takes.
+"""JSON schemas that the strict mode of the Responses API accepts.
 
 Rules (docs "Structured outputs", as of November 2026): the root is an object; every object has
 `additionalProperties: false` and lists all of its properties as required, so that an optional one
@@ -29,11 +29,11 @@ _NULL = {"type": "null"}
 
 
 def strict_schema(model: type[BaseModel], *, owner: str) -> dict[str, Any]:
-    """The strict JSON schema of `model`.
+    """Return the strict JSON schema of `model`.
 
-    Fields with a default become nullable: the model sends null to leave them out; see
-    `without_nulls`. What pydantic checks and the schema cannot say is checked when a call comes
-    in. Raises ToolDefinitionError, naming `owner` and the field, for what strict mode cannot
+    Fields with a default become nullable: the language model sends null to omit them; see
+    `without_nulls`. Rules that the schema cannot express are checked by pydantic at each call.
+    Raises ToolDefinitionError, naming `owner` and the field, for a type that strict mode cannot
     express.
     """
     try:
@@ -47,7 +47,7 @@ def strict_schema(model: type[BaseModel], *, owner: str) -> dict[str, Any]:
 
 
 def without_nulls(model: type[BaseModel], given: Any) -> Any:
-    """`given` without the nulls that stand for "left out", at any depth, so that defaults apply."""
+    """Return `given` without nulls that mean "omitted", at any depth, so that defaults apply."""
     return _without_nulls(model, given)
 
 
@@ -66,7 +66,7 @@ def _without_nulls(annotation: Any, given: Any) -> Any:
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    """The models that a value of this type may hold: of `list[A] | B`, A and B."""
+    """Return the models in a type annotation: A and B for `list[A] | B`."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for each in get_args(annotation) for model in _models_in(each)]
@@ -131,8 +131,8 @@ def _property(node: dict[str, Any], *, optional: bool, where: str) -> Any:
 
 
 def _shorter(node: dict[str, Any]) -> dict[str, Any]:
-    """A plain value or null as a list of types: it takes half of what `anyOf` does, and most
-    arguments of most tools are such."""
+    """Write a nullable plain type as a list of types: it takes half the tokens of `anyOf`, and most
+    arguments of most tools have such a type."""
     plain, *others = node.get("anyOf", [{}])
     if others != [_NULL] or plain.get("type") not in _PLAIN or plain.keys() & {"enum", "const"}:
         return node
@@ -141,7 +141,7 @@ def _shorter(node: dict[str, Any]) -> dict[str, Any]:
 
 
 def allows_null(node: dict[str, Any]) -> bool:
-    """Whether null fits a part of a strict schema."""
+    """Return whether a node of a strict schema accepts null."""
     kinds = node.get("type")
     listed = "null" in kinds if isinstance(kinds, list) else kinds == "null"
     return listed or any(allows_null(each) for each in node.get("anyOf", ()))

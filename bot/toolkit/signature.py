@@ -1,4 +1,4 @@
-"""What the signature of a tool's function says: its arguments, and its result."""
+"""Argument and result types from the signature of a tool function."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 def arguments_model(
     function: Callable[..., Any], hints: dict[str, Any], services: Mapping[str, type]
 ) -> type[BaseModel]:
-    """A field for each parameter that the model sets. Raises ToolDefinitionError for one that it
-    cannot set, or whose default its own bounds refuse."""
+    """Return a pydantic model with a field for each parameter that the language model sets.
+
+    Raises ToolDefinitionError for a parameter that the language model cannot set, or whose default
+    violates its own bounds.
+    """
     name = function.__name__
     fields: dict[str, Any] = {}
     for key, parameter in inspect.signature(function).parameters.items():
@@ -46,7 +49,7 @@ def arguments_model(
 
 
 def _default(tool: str, key: str, hint: Any, default: Any) -> Any:
-    """What pydantic would take as it is: the model leaves out what it then may not say itself."""
+    """Return the validated default. Raises ToolDefinitionError if its own annotation refuses it."""
     try:
         return TypeAdapter(hint).validate_python(default)
     except ValidationError as error:
@@ -55,7 +58,7 @@ def _default(tool: str, key: str, hint: Any, default: Any) -> Any:
 
 
 def returned(tool: str, returns: Any) -> TypeAdapter[Any]:
-    """Checks results by their annotation. Raises ToolDefinitionError for what is not data."""
+    """Return a validator for results. Raises ToolDefinitionError for a type that is not data."""
     if returns in (bytes, bytearray):
         raise ToolDefinitionError(
             f"Tool {tool}: the result is bytes. Keep them with artifacts.save and return the handle."

@@ -1,4 +1,4 @@
-"""Keeps large outputs out of the conversation: a preview and a handle instead."""
+"""Size limits for tool outputs: for a large output the model gets a preview and a handle."""
 
 from __future__ import annotations
 
@@ -26,14 +26,17 @@ _HANDLE = re.compile(rf"^{SAVED}(\S+) · ", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What one output may take: so many `characters`, and so many `tokens` (0: not bounded)."""
+    """The size limit of one output in `characters` and `tokens` (0 means no token limit)."""
 
     characters: int
     tokens: int = 0
 
     def characters_of(self, text: str) -> int:
-        """Return how many characters of a text like `text` fit: fewer where more of its characters
-        than usual are a token of their own, as in Chinese or in rows of numbers."""
+        """Return how many characters of a text like `text` fit.
+
+        Fewer characters fit where each takes more tokens than usual, as in Chinese or in rows of
+        numbers.
+        """
         taken = estimated_tokens(text) if self.tokens else 0
         if taken <= self.tokens:
             return self.characters
@@ -44,13 +47,13 @@ class Room:
         return len(text) <= self.characters_of(text)
 
     def beside(self, text: str) -> Room:
-        """Return what is left beside `text`, at least a little."""
+        """Return the room that is left next to `text`, at least one character."""
         tokens = max(1, self.tokens - estimated_tokens(text)) if self.tokens else 0
         return Room(max(1, self.characters - len(text)), tokens)
 
 
 def current_room() -> Room:
-    """Return what the output of the call in progress may take. Raises LookupError outside a call."""
+    """Return the room for the output of the current call. Raises LookupError outside a call."""
     context = current_request()
     return Room(context.max_response_size, context.max_response_tokens)
 
@@ -58,12 +61,12 @@ def current_room() -> Room:
 def room_for_calls(
     ceiling: int, window: int, usage_ratio: float, calls: int, reserved: int = 0
 ) -> tuple[int, Room]:
-    """Return how many of `calls` in one turn may be run, and the room for the output of each: at most
-    `ceiling` characters and a quarter of the free context, and so little that all of them together
-    leave half of it to reason in.
+    """Return how many of `calls` in one turn may run, and the room for the output of each.
 
-    `window` in tokens (0: not known); `reserved` tokens of the half for outputs have another use. The room
-    is never under 500 characters, so that a handle and a little of a preview always fit.
+    Each output gets at most `ceiling` characters and a quarter of the free context; all outputs
+    together leave half of the free context for reasoning. `window` is in tokens (0: unknown);
+    `reserved` tokens of the half for outputs are needed for another purpose. The room is at least
+    500 characters, so that a handle and a short preview always fit.
     """
     if not window:
         return calls, Room(ceiling)
@@ -78,9 +81,11 @@ def room_for_calls(
 async def limited(
     text: str, room: Room, artifacts: Artifacts, *, name: str, narrowing: Sequence[str] = ()
 ) -> str:
-    """Return `text` itself, or, when it has no room, a notice with its size, a 5 % preview, how to
-    ask the tool `name` for less with its arguments `narrowing`, and the handle of the whole. The
-    notice, too, has room. What cannot be saved is previewed without a handle."""
+    """Return `text` itself if it fits into `room`, or else save it and return a notice.
+
+    The notice has the size of the text, a 5 % preview, the handle, and the arguments `narrowing`
+    with which the tool `name` returns less; it fits into `room`. It has no handle if saving failed.
+    """
     size, allowed = len(text), room.characters_of(text)
     if size <= allowed:
         return text
@@ -88,9 +93,9 @@ async def limited(
     how = f"Ask for less with {', '.join(narrowing)}. " if narrowing else ""
     try:
         kept = await _kept(text, name, artifacts)
-    except ToolError as error:  # more than may be kept
+    except ToolError as error:  # the text is larger than an artifact may be
         head += f"{error}\n{how}\n"
-    except Exception:  # a notice without a handle is better than no output of a call that was made
+    except Exception:  # the call was made: a notice without a handle beats no output
         log.exception("an output was not saved", extra={"tool": name})
         head += f"It could not be saved now.\n{how}\n"
     else:
@@ -104,7 +109,7 @@ async def limited(
 
 
 def shortened(text: str, room: Room) -> str:
-    """Return `text`, or as much of its beginning and end as has room."""
+    """Return `text`, or as much of its beginning and end as fits into `room`."""
     size = room.characters_of(text)
     while not room.holds(text):
         text, size = preview(text, size), size * 3 // 4
@@ -112,7 +117,7 @@ def shortened(text: str, room: Room) -> str:
 
 
 def saved_handle(text: str) -> str:
-    """Return the handle under which the whole of a limited output was saved, "" without one."""
+    """Return the handle in a notice made by `limited`, "" if there is none."""
     found = _HANDLE.search(text)
     return found[1] if found else ""
 
@@ -128,8 +133,11 @@ async def _kept(content: str, tool: str, artifacts: Artifacts) -> Artifact:
 
 
 def preview(text: str, size: int) -> str:
-    """The first and last lines of `text`, whole, at most `size` characters with what is said of
-    those between; of lines too long for that, the beginning and the end."""
+    """Return whole first and last lines of `text` and the number of lines between them.
+
+    The preview has at most `size` characters. If not even one line fits, it has the beginning and
+    the end of the text.
+    """
     first, last, total = _ends(text, size)
     room = (size - len(_hidden(total))) // 2
     head = _take(first, room)
@@ -142,9 +150,11 @@ def preview(text: str, size: int) -> str:
 
 
 def _ends(text: str, size: int) -> tuple[list[str], list[str], int]:
-    """Lines from the beginning of `text`, from its end, and how many it has; all of them at the
-    beginning, unless that would take much memory."""
-    reach = 2 * size + 2  # of each line at least half counts
+    """Return lines from the beginning of `text`, lines from its end, and the number of lines.
+
+    All lines are in the first list unless splitting the text would take much memory.
+    """
+    reach = 2 * size + 2  # the preview can use at most this many characters of either end
     if len(text) <= max(_HUGE, 2 * reach):
         lines = text.splitlines()
         return lines, [], len(lines)

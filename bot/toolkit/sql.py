@@ -1,4 +1,4 @@
-"""Databases, as tools see them."""
+"""The database service for tools."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 
 class Selection(BaseModel):
-    """The result of a query: at most the limit's rows; `truncated` when there were more."""
+    """The result of a query. `truncated` says that the query had more rows than the limit."""
 
     columns: list[str]
     rows: list[tuple[Any, ...]]
@@ -16,13 +16,13 @@ class Selection(BaseModel):
 
 
 class Databases(Protocol):
-    """The databases that the operator configured, by name, for reading only."""
+    """Read-only access, by name, to the databases that the operator configured."""
 
     async def schema(self, query: str | None = None, *, compact: bool = False) -> str:
         """Return each database's dialect, description, tables and columns, at most 50 tables each.
 
-        `query` keeps the tables whose names or columns have its words; `compact` leaves out columns.
+        `query` selects tables whose names or columns have its words; `compact` omits columns.
         """
 
     async def query(self, database: str, sql: str, limit: int | None = None) -> Selection:
-        """Run one SELECT. Raises ToolError, saying what is allowed or what the database said."""
+        """Run one SELECT. Raises ToolError with what is allowed, or with the database's message."""

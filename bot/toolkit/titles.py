@@ -1,4 +1,4 @@
-"""What people read of a call while it runs: one line made of its arguments."""
+"""Titles of tool calls: the line that people read while a call runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _KINDS = {
 
 
 def titled(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
-    """Makes the line for a call of the tool `name` from its arguments; it never raises."""
+    """Return a function that makes the title of a call of `name` from its arguments.
+
+    The returned function never raises.
+    """
     plain = name.replace("_", " ").capitalize()
     pattern = title or plain
 
@@ -33,7 +36,7 @@ def titled(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel]
                 return _one_line(pattern(arguments))
             values = {key: getattr(arguments, key) for key in type(arguments).model_fields}
             return _one_line(pattern.format_map(values))
-        except Exception:  # a bug of the tool, but only a title: the call itself goes on
+        except Exception:  # a bug in the tool, but only in its title: the call itself goes on
             log.exception("a title could not be made", extra={"tool": name})
             return plain
 
@@ -41,8 +44,10 @@ def titled(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel]
 
 
 def _one_line(title: str) -> str:
-    """`title` on one line, with what handles stand for in their place, and cut between words with an
-    ellipsis where it is too long."""
+    """Return `title` on one line of at most 80 characters, cut between words with an ellipsis.
+
+    Handles are replaced by the kind of artifact that they name.
+    """
     named = _HANDLE.sub(lambda found: _KINDS.get(found[1], "the result"), title)
     flat = " ".join(named.split())
     if len(flat) <= _MAX_TITLE:

@@ -1,4 +1,4 @@
-"""What a tool is, and the decorator that makes one of a typed function."""
+"""The `Tool` class, and the `tool` decorator that makes a tool from a typed function."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What the Responses API takes as the name of a function; groups are named in bot.toml like tools."""
+"""Function names that the Responses API accepts. bot.toml names groups like tools."""
 
 
 class _Provided:
-    """Marks a parameter that the toolbox fills in and the model never sees."""
+    """The marker of a parameter that the bot fills in and the model never sees."""
 
 
 _PROVIDED = _Provided()
@@ -35,25 +35,28 @@ Provided = Annotated[T, _PROVIDED]
 """`artifacts: Provided[Artifacts]` asks for a service; the model neither sees nor sets it."""
 
 Services = Mapping[type, object]
-"""What tools may ask for with `Provided[...]`, by type."""
+"""The services that tools can ask for with `Provided[...]`, by type."""
 
 
 class Check(Protocol):
-    """Looks at a call, its validated arguments, before it is made. It changes nothing."""
+    """A check of a call's validated arguments before the call is made. It changes nothing."""
 
     async def __call__(self, call: Any, services: Services) -> Any:
-        """Return None, or the arguments with names resolved to ids: people approve these, and the
-        call is made with them. Raises ToolError for a call that cannot succeed."""
+        """Return None, or the arguments with names resolved to ids.
+
+        People approve the returned arguments, and the call is made with them. Raises ToolError for
+        a call that cannot succeed.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool returns when text alone is not enough.
+    """The result of a tool that returns more than text.
 
-    `content` is what the model reads. `sources` are recorded beside it: their addresses may be
-    posted as links. `handles` name artifacts that the result rests on or made. One that shows what
-    the model may have written itself is `own`: addresses in it are nobody's. `note` is what we say
-    of it, which a foreign tool's marks leave out.
+    The model reads `content`. `sources` are recorded with it; their addresses may be posted as
+    links. `handles` name the artifacts that the result is based on or created. `own` marks content
+    that the model may have written itself: addresses in it do not count as found. `note` is the
+    bot's own text about the result, outside the marks that surround a foreign tool's data.
     """
 
     content: str
@@ -65,16 +68,19 @@ class ToolResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """A tool as the loop sees it.
+    """A tool, as the agent loop uses it.
 
-    `summary` is its one line in `acquire_tools`; `description` is read once it is offered. `core`
-    tools are always offered. A tool that `mutates` changes something outside: it runs alone, in
-    order, and at most once. `strict` has the model service keep to the schema. `timeout` in
-    seconds. `title` makes the one-line summary of a call for people from its arguments.
-    `on_acquired` gives context that enters the conversation when the tool is acquired (D2).
-    `narrowing` names the arguments that make its output smaller, `sends` those whose words go to
-    somebody outside, `mentions` the one in whose text those are called whom the asker mentioned. What a `foreign` tool returns was written by others, and is marked as data for
-    the model. A call that is `for_everybody` changes what all in the workspace are told: for admins.
+    `summary` is the tool's line in `acquire_tools`; the model reads `description` once the tool is
+    offered. Requests always carry `core` tools. A tool that `mutates` changes something outside the
+    bot: it runs alone, in order, and at most once. `strict` makes the model service enforce the
+    schema. `timeout` is in seconds. `title` makes the one-line summary of a call for people from
+    its arguments. `on_acquired` returns text that enters the conversation when the model acquires
+    the tool.
+
+    Three fields name arguments: `narrowing` those that make the output smaller, `sends` those whose
+    words leave the bot, and `mentions` the one whose text can mention people whom the asker
+    mentioned. Other people wrote what a `foreign` tool returns, so it is marked as data for the
+    model. Only admins may make a call that is `for_everybody`: it affects the whole workspace.
     `check` raises ToolError for a call that cannot succeed, before anybody is asked to approve it.
     """
 
@@ -104,19 +110,19 @@ class Tool:
 
     @property
     def line(self) -> str:
-        """The tool in a list of tools."""
+        """The line of this tool in a list of tools."""
         return f"- {self.name}: {self.summary}"
 
     @property
     def words(self) -> tuple[tuple[str, float], ...]:
-        """What it is found by, the telling parts with more weight (D1)."""
+        """The texts by which a search finds the tool, each with its weight."""
         given = self.parameters.get("properties", {}).values()
         arguments = (each.get("description", "") for each in given if isinstance(each, dict))
         named = ((self.name, 3.0), (self.summary, 2.0), (self.group, 2.0), (self.description, 1.0))
         return (*named, (" ".join(arguments), 0.5))
 
     def definition(self) -> dict[str, Any]:
-        """The function tool as the Responses API takes it."""
+        """Return the function tool for a request to the Responses API."""
         return {
             "type": "function",
             "name": self.name,
@@ -126,10 +132,10 @@ class Tool:
         }
 
     async def run(self, arguments: BaseModel, services: Services) -> ToolResult:
-        """Call the function for up to `timeout` seconds; a blocking one in a thread.
+        """Call the function for up to `timeout` seconds; a blocking function runs in a thread.
 
-        Raises TimeoutError, ToolCrashed, and whatever the function raises. A result that its own
-        annotation refuses raises pydantic's ValidationError: the tool's bug, not the model's.
+        Raises TimeoutError, ToolCrashed, and any exception of the function. A result that violates
+        the return annotation raises pydantic's ValidationError: the tool's bug, not the model's.
         """
         given: dict[str, Any] = {
             name: getattr(arguments, name) for name in type(arguments).model_fields
@@ -140,21 +146,20 @@ class Tool:
 
     @property
     def is_of_server(self) -> bool:
-        """Whether an MCP server has it. The group is then the server's name, which may be that of a
-        group of ours."""
+        """Whether an MCP server provides the tool. Its group is then the name of the server, which
+        may equal one of our own groups."""
         return "__" in self.name
 
     @property
     def is_outward(self) -> bool:
-        """Whether its arguments leave the bot: for a change, the web, an MCP server, or as `sends`
-        says."""
+        """Whether arguments leave the bot: for a change, the web, an MCP server, or by `sends`."""
         return self.mutates or self.group == "web" or self.is_of_server or bool(self.sends)
 
     async def checked(self, arguments: BaseModel, services: Services) -> BaseModel:
-        """Look whether the call could succeed, for up to `timeout` seconds. Return the arguments to
-        make it with.
+        """Run `check` for up to `timeout` seconds. Return the arguments to make the call with.
 
-        Raises ToolError when it could not, TimeoutError, ToolCrashed, and whatever `check` raises.
+        Raises ToolError for a call that cannot succeed, TimeoutError, ToolCrashed, and any other
+        exception of `check`.
         """
         if self.check is None:
             return arguments
@@ -173,7 +178,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class _Decorated(Generic[R_co]):
-    """The decorated function: callable as before, with its `Tool` beside it."""
+    """A decorated function: still callable, with its `Tool` as an attribute."""
 
     function: Callable[..., R_co]
     tool: Tool
@@ -200,14 +205,15 @@ def tool(
     for_everybody: Callable[[Any], bool] | None = None,
     check: Check | None = None,
 ) -> Callable[[Callable[..., R_co]], _Decorated[R_co]]:
-    """Make a tool of a typed function; its docstring is the description that the model reads.
+    """Make a tool from a typed function; its docstring is the description that the model reads.
 
     Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes
-    and bounds it; one with a default may be left out by the model (it sends null). `title`, up to 80
+    and bounds it. The model may omit a parameter with a default (it sends null). `title`, up to 80
     characters, is a format string over the arguments, or a function of the validated arguments.
+    `Tool` describes the other options.
 
     Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, and
-    when `title`, `narrowing`, `standing`, `sends` or `mentions` name one that is not there.
+    when `title`, `narrowing`, `standing`, `sends` or `mentions` name an unknown parameter.
     """
 
     def decorate(function: Callable[..., R_co]) -> _Decorated[R_co]:
@@ -238,7 +244,7 @@ def tool(
 
 
 def _read(function: Callable[..., Any]) -> partial[Tool]:
-    """The tool as far as the function says itself."""
+    """Return a partial `Tool` with the fields that the function itself determines."""
     name = function.__name__
     hints = get_type_hints(function, include_extras=True)
     returns = hints.pop("return", None)

@@ -1,4 +1,4 @@
-"""The public web, as tools see it."""
+"""The web services for tools: fetching pages and searching."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ Recent = Literal["day", "week", "month", "year"]
 
 MAX_RESULTS = 20
 MAX_QUERY_CHARACTERS = 400
-"""Brave's limit, the strictest of the providers."""
+"""The limit of Brave, the strictest of the search providers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A fetched page. `url` is the last address after redirects; `media_type` has no parameters."""
+    """A fetched page. `url` is the address after redirects; `media_type` has no parameters."""
 
     url: str
     media_type: str
@@ -25,7 +25,7 @@ class Fetcher(Protocol):
     """Fetches pages of the public web."""
 
     async def fetch(self, url: str) -> Page:
-        """Return the page at `url`, after up to 5 redirects: 5 MB and 20 seconds in all.
+        """Return the page at `url` after up to 5 redirects, within 5 MB and 20 seconds in total.
 
         Raises ToolError with a sentence that says what is wrong and what to do instead.
         """
@@ -33,7 +33,7 @@ class Fetcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A web search, limited to `site` and to pages no older than `recent` where they are given."""
+    """A web search. `site` limits it to one host, `recent` to pages no older than that."""
 
     query: str
     recent: Recent | None = None
@@ -43,7 +43,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class WebResult:
-    """A found page. `excerpt` is plain text; `published` as the provider says it, or empty."""
+    """A found page. `excerpt` is plain text; `published` is the provider's text, or empty."""
 
     title: str
     url: str
@@ -57,5 +57,5 @@ class WebSearch(Protocol):
     async def search(self, search: Search) -> list[WebResult]:
         """Return up to `search.limit` results, the best first, within 20 seconds.
 
-        Raises ToolError, in words for the model, when the search fails.
+        Raises ToolError with a sentence for the model when the search fails.
         """
