@@ -136,7 +136,8 @@ async def test_a_stop_hook_ends_the_run() -> None:
 
 
 async def test_an_overflow_is_shortened_once_even_when_a_result_was_sent_back() -> None:
-    """E4 H4: what was used up stays used up; a hook's objection starts nothing afresh."""
+    """E4 H4: what was used up stays used up; a hook's objection starts nothing afresh, and the run
+    ends with the result that was sent back."""
     hook = Objecting(1, Block("Name a source first."))
     script = Script([call("add", {"a": 1, "b": 1}), text("They added."), finish(ANSWER)])
     async with bench(script, hooks=(hook,)) as place:
@@ -144,7 +145,7 @@ async def test_an_overflow_is_shortened_once_even_when_a_result_was_sent_back() 
         place.api.faults.fail("context_length", times=1, skip=3)
         ended = await place.run()
     assert hook.left == 0
-    assert (ended.status, ended.stop_reason) == (RunStatus.FAILED, StopReason.PROMPT_TOO_LONG)
+    assert (ended.status, ended.stop_reason) == (RunStatus.PARTIAL, StopReason.STOP_HOOK)
     assert len(place.api.requests) == 5
 
 
