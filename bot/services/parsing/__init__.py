@@ -1,4 +1,4 @@
-"""Readers of untrusted files. They run in a process of their own; see `bot.services.documents`.
+"""Readers of untrusted files, which run in a process of their own (see `bot.services.documents`).
 
-Imports nothing else of bot, so that the process starts quickly and holds no secrets.
+The readers import nothing else of `bot`, so that the process starts quickly and holds no secrets.
 """

@@ -1,5 +1,5 @@
-"""Days as people write them: 31.12.2026, 31/12/2026 or 12/31/2026, with a time or without; months:
-12.2026 or 12/2026."""
+"""Dates as people write them: 31.12.2026, 31/12/2026 or 12/31/2026, with or without a time; and
+months: 12.2026 or 12/2026."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ _YEAR_FIRST = re.compile(
 )
 _SHORT = re.compile(r"\d{1,2}(?P<mark>[./-])\d{1,2}(?P=mark)\d{2}(?:[ T].*)?")
 _ORDERS = (("second", "first"), ("first", "second"))
-"""Which part is the month and which the day: the day first, and the month first."""
+"""The groups of `_WRITTEN` that are (month, day): with the day first, and with the month first."""
 
 
 def looks_like_one(text: str) -> bool:
-    """Whether a text may be a day or a month in some form."""
+    """Return whether a text may be a date or a month in some form."""
     forms = (_WRITTEN, _MONTH, _YEAR_FIRST, _SHORT)
     return bool(_ISO.match(text)) or any(form.fullmatch(text) for form in forms)
 
 
 def may_be_one(shape: str) -> bool:
-    """Whether texts of a shape, 1 for every digit but 0, may be days or months."""
+    """Return whether texts of a shape (with 1 for each digit except 0) may be dates or months."""
     return looks_like_one(shape) or bool(_MONTH_SHAPE.fullmatch(shape))
 
 
 def iso_sql(texts: Sequence[str], source: str) -> str | None:
-    """Return SQL that makes ISO dates of the SQL `source`, a column that holds nothing but days,
-    however mixed the forms, of which `texts` are all; or ISO months where it holds months.
+    """Return SQL that turns `source` into ISO dates, or ISO months where all `texts` are months.
 
-    None where something else is among them, or where all may mean two days, as 01/02/2026 does;
-    between points the day is always first.
+    `source` is the SQL of a column and `texts` are all its values, in any mixture of forms. Returns
+    None where a value is no date, or where day and month could be swapped in all of them, as in
+    01/02/2026; between points the day is always first.
     """
     if all(map(_YEAR_FIRST.fullmatch, texts)):
         return rf"regexp_replace({source}, '^(\d+)[./](\d+)[./](\d+)', '\1-\2-\3')"
@@ -53,8 +53,8 @@ def iso_sql(texts: Sequence[str], source: str) -> str | None:
 
 
 def _order(texts: Sequence[str]) -> tuple[str, str] | None:
-    """The one order in which all texts are days; None when something else is among them, or both
-    orders fit."""
+    """Return the one order of month and day that fits all texts; None when a text is no date, or
+    both orders fit."""
     written = [_WRITTEN.fullmatch(text) for text in texts]
     if not all(
         found or _ISO.fullmatch(text[:10]) for text, found in zip(texts, written, strict=True)
@@ -69,7 +69,7 @@ def _order(texts: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _are_months(texts: Sequence[str]) -> bool:
-    """Whether all are months: of 12.2026 beside 10.2026 nothing tells, of 01.2026 the zero does."""
+    """Return whether all texts are months. 12.2026 alone may be a number; 01.2026 is a month."""
     written = [_MONTH.fullmatch(text) for text in texts]
     return all(written) and any(
         found and (found[0][0] == "0" or found["mark"] == "/") for found in written

@@ -1,4 +1,4 @@
-"""CSV and its relatives."""
+"""CSV and other delimited text."""
 
 # ruff: noqa: S608 - the names in these statements are ours
 
@@ -37,13 +37,13 @@ _NAMES = {"\t": "tab"}
 _SAMPLE_ROWS = 1_000
 _LOOKED_AT = 100
 _MOST_ADDED = 100_000
-"""Rows that are added up to see whether the last one is their total."""
+"""Most rows that are summed to see whether the last row is their total."""
 _MAX_CELL = 4_000_000
 
 
 def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
-    """Write the table in `data`, whatever its encoding and delimiter, as Parquet to `to`. Return its
-    columns and notes, without the rows."""
+    """Write the table in `data`, in any encoding and with any delimiter, as Parquet to `to`. Return
+    its columns and notes, without the rows. Raises Unreadable."""
     text, encoding = decode(data)
     del data
     if not text.strip(f" \n{_DELIMITERS}"):
@@ -76,8 +76,8 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
 
 
 def _swallowed(connection: Any, columns: Sequence[str], delimiter: str) -> list[str]:
-    """Say which cells hold as many delimiters as the lines in them would have as rows: what is
-    between two quotes that do not belong together is one cell."""
+    """Return a note on cells whose lines look like rows: a missing quote turns all rows up to the
+    next quote into one cell. Such a cell has as many delimiters as its lines would have as rows."""
     between = len(columns) - 1
     if not between:
         return []
@@ -99,15 +99,16 @@ def _swallowed(connection: Any, columns: Sequence[str], delimiter: str) -> list[
 
 
 def _samples(rows: Sequence[Sequence[Cell]], at: int) -> list[str]:
-    """The texts of one column in the first rows, without blank ones."""
+    """Return the texts of column `at` in the first rows, without blank ones."""
     return [text for row in rows if at < len(row) and (text := cell_text(row[at]).strip())]
 
 
 def _loaded(connection: Any, name: str, text: str, delimiter: str, spool: Path) -> Sheet:
-    """Load the rows below the header as the table `cells`. Return the table with its first rows.
+    """Load the rows below the header as the table `cells`. Return the sheet with its first rows.
 
-    DuckDB reads the text itself where each row is like the others; otherwise the rows are given one
-    width and form before."""
+    DuckDB reads the text itself where all rows have one form; otherwise the rows are first written
+    to `spool` with one width and form.
+    """
     head = find_head(name, list(islice(_filled_rows(text, delimiter), _SAMPLE_ROWS)), typed=False)
     if _load_plain(connection, text, delimiter, head, spool):
         return Sheet(name, head.columns, [row for _, row in head.rows], notes=head.notes)
@@ -136,7 +137,7 @@ def _loaded(connection: Any, name: str, text: str, delimiter: str, spool: Path) 
 
 
 def _load_plain(connection: Any, text: str, delimiter: str, head: Head, spool: Path) -> bool:
-    """Load the rows with DuckDB's reader. False where a line may be no row, or one unlike the others."""
+    """Load the rows with DuckDB's reader; return False, without rows, where some may be irregular."""
     import duckdb
 
     if not head.rows or re.search(rf'\n[{delimiter} \t"]*\n', text):
@@ -147,8 +148,8 @@ def _load_plain(connection: Any, text: str, delimiter: str, head: Head, spool: P
     end = len(text.rstrip("\n"))
     last = text[text.rfind("\n", 0, end) + 1 : end]
     is_quoted = '"' in text
-    # A line that quotes end in, or begin in, is a part of a row; spaces before a quote are read in two
-    # ways.
+    # A line in which only one quote opens or closes is a part of a row. Readers differ about spaces
+    # before a quote.
     if is_quoted and (
         last.count('"') % 2
         or any("\n" in str(cell) for cell in head.rows[0][1])
@@ -176,7 +177,7 @@ def _load_plain(connection: Any, text: str, delimiter: str, head: Head, spool: P
 
 
 def _quoted_rows(file: Path, delimiter: str, width: int) -> int:
-    """Return the number of rows, 0 where one has another width or quotes that are not by the rules."""
+    """Return the number of rows; 0 where a row has another width or quotes that break the rules."""
     with file.open(encoding="utf-8", newline="\n") as lines:
         try:
             widths = Counter(map(len, csv.reader(lines, delimiter=delimiter, strict=True)))
@@ -186,7 +187,7 @@ def _quoted_rows(file: Path, delimiter: str, width: int) -> int:
 
 
 def _filled_rows(text: str, delimiter: str) -> Iterator[NumberedRow]:
-    """The rows with the lines on which they end, without blank ones."""
+    """Yield each row that is not blank, with the line on which it ends."""
     for line, row in _rows(text, delimiter):
         if any(map(str.strip, row)):
             yield line, row  # type: ignore[misc]  # the cells are text
@@ -199,7 +200,7 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines of a text one by one: a list of them, or a file in memory, takes four times its size."""
+    """Yield the lines of a text; a list of them, or a StringIO, would take four times its size."""
     start = 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
@@ -208,7 +209,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _delimiter(text: str) -> str:
-    """The one that cuts the first rows most evenly, and the first row like the others."""
+    """Return the delimiter that cuts the first rows most evenly, and the first row like the others."""
     return max(_DELIMITERS, key=lambda delimiter: _evenness(text, delimiter))
 
 

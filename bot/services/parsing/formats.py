@@ -1,4 +1,4 @@
-"""What a workbook shows with its numbers and keeps in their formats only: per cent and currency."""
+"""Per cent and currency signs of a workbook, which are in the number formats and not in the values."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _OF_A_PLACE = re.compile(r"\[\$([^\]-]*)[^\]]*\]")
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The signs that the numbers of each column are shown with."""
+    """The signs shown with the numbers of each column, by column index."""
 
     seen: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def see(self, row: Sequence[Any]) -> None:
-        """Take in the cells of a row."""
+        """Record the signs in a row of openpyxl cells."""
         for at, cell in enumerate(row):
             if _is_number(cell.value):
                 self.seen[at].add(_sign(cell.number_format) if cell.has_style else "")
 
     def tell(self, sheet: Sheet) -> Sheet:
-        """`sheet` with 10 where 0.1 is shown as 10%; its notes tell of that, and of currencies."""
+        """Return the sheet with 10 where 0.1 is shown as 10%, and notes on these and on currencies."""
         columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
         told = []
         for at, cells in enumerate(columns):
@@ -62,10 +62,10 @@ def _hundredfold(cell: Cell) -> Cell:
 
 @cache
 def _sign(form: str) -> str:
-    """The sign of a format such as `0.0%` or `#,##0 "€"`; "" without one."""
+    """Return the sign in a format such as `0.0%` or `#,##0 "€"`; "" without one."""
     from openpyxl.styles.numbers import is_builtin
 
     plain = _OF_A_PLACE.sub(r"\1", form)
     sign = next((c for c in plain if c == "%" or unicodedata.category(c) == "Sc"), "")
-    # Those that every workbook has are shown in the currency of whoever looks.
+    # Excel shows built-in currency formats in the currency of the person who looks.
     return "" if sign != "%" and is_builtin(form) else sign

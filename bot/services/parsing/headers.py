@@ -1,4 +1,4 @@
-"""Whether the first row of a table names its columns."""
+"""Header detection: does the first row of a table name its columns?"""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _DATE = re.compile(
 )
 _YEARS = range(1500, 2201)
 _SOME = 0.1
-"""A share of rows that counts as exceptions."""
+"""Share of rows that may be exceptions to a rule."""
 _LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`is_header`: the first row names the columns; not `is_sure`: it may as well be otherwise."""
+    """Whether the first row is a header. Without `is_sure`, the opposite is plausible as well."""
 
     is_header: bool
     is_sure: bool
 
 
 def judged(first: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int) -> Verdict:
-    """Judge the first row by the rows below it. A header is unlike its own columns: words above
-    numbers, or years, dates or counting numbers above something else."""
+    """Judge the first row by the rows below it. A header differs from its own columns: words above
+    numbers, or years, dates or consecutive numbers above other values."""
     body = rows[:_LOOKED_AT]
     filled = {at: cell for at, cell in enumerate(first) if _kind(cell)}
     if len(filled) < max(1, width // 2):
@@ -53,7 +53,7 @@ def judged(first: Sequence[Cell], rows: Sequence[Sequence[Cell]], width: int) ->
 
 
 def _kind(cell: Cell) -> str:
-    """Return text, number or date; "" for a blank cell."""
+    """Return "text", "number" or "date"; "" for a blank cell."""
     if isinstance(cell, date | time):
         return "date"
     if isinstance(cell, int | float | Decimal) and not isinstance(cell, bool):
@@ -71,7 +71,7 @@ def _column(rows: Sequence[Sequence[Cell]], at: int) -> list[Cell]:
 
 
 def _is_unlike(name: Cell, column: Sequence[Cell]) -> bool:
-    """Whether a word stands above numbers or dates, or above codes of one form."""
+    """Return whether `name`, a word, is above numbers, dates, or codes that all have one form."""
     kinds = Counter(map(_kind, column))
     if kinds["text"] <= _SOME * len(column):
         return bool(column)
@@ -86,7 +86,7 @@ def _has_form(name: Cell, forms: set[str]) -> bool:
 
 
 def _is_longer(first: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
-    """Whether the cells look like names of columns: none is blank, and one is `like_this`."""
+    """Return whether a cell looks `like_this` and none below it does."""
     return any("_" in str(cell) for cell in first) and not any(
         "_" in str(cell) for row in body for cell in row
     )
@@ -95,14 +95,14 @@ def _is_longer(first: Sequence[Cell], body: Sequence[Sequence[Cell]]) -> bool:
 def _is_progression(
     first: Sequence[Cell], body: Sequence[Sequence[Cell]], figures: Sequence[int]
 ) -> bool:
-    """Whether the numbers or dates of the first row go up by steps, and those below do not."""
+    """Return whether the numbers or dates of the first row are a progression, unlike those below."""
     steps = _steps(first, figures)
     below = sum(_steps(row, figures) == steps for row in body)
     return bool(steps) and below <= _SOME * len(body)
 
 
 def _steps(row: Sequence[Cell], at: Sequence[int]) -> str:
-    """Say what these cells of a row are when they go up by steps: dates, years or numbers."""
+    """Return "dates", "years" or "numbers" when these cells are a progression of such, else ""."""
     cells = [row[n] if n < len(row) else None for n in at]
     if all(_kind(cell) == "date" for cell in cells):
         texts = list(map(str, cells))
@@ -119,7 +119,7 @@ def _steps(row: Sequence[Cell], at: Sequence[int]) -> str:
 
 
 def _whole(cell: Cell) -> int | None:
-    """Return a whole number, also in text without a sign; None for anything else."""
+    """Return the cell as a whole number, if it is one or is text of digits only; else None."""
     if isinstance(cell, float) and cell.is_integer():
         return int(cell)
     text = str(cell).strip()

@@ -1,5 +1,5 @@
-"""Types of columns, by rules of ours: a guess that is wrong changes values without a word, so a column
-gets a type only where every value in it has one reading; all else stays text."""
+"""Types of columns. A wrong guess would silently change values, so a column gets a type only where
+every value in it has exactly one reading; every other column stays text."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from math import isfinite
 from bot.services.parsing.results import Cell
 
 WHOLE = r"[-+]?(?:0|[1-9]\d*)"
-"""Without leading zeros: 007 is a code."""
+"""Whole numbers without leading zeros: 007 is a code."""
 FRACTION = r"[-+]?(?:0|[1-9]\d*)?\.\d+|[-+]?(?:0|[1-9]\d*)\."
 _EXPONENT = r"(?:\d+\.?\d*|\.\d+)[eE][-+]?\d{1,3}"
 _SCIENTIFIC = r"(?:\d*\.\d+|\d+\.)[eE][-+]?\d{1,3}|\d+[eE][-+]\d{1,3}"
-"""An exponent that can be no code: 1E2 and 12E10 are names of things, too."""
+"""Numbers with an exponent that cannot be codes: 1E2 and 12E10 may also be product names."""
 
 ISO_DATE = r"\d{4}-\d\d-\d\d"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?"
@@ -24,11 +24,11 @@ ISO_TIME = rf"{ISO_DATE}[ T]{_CLOCK}"
 _ZONE = r"(?:Z|[+-]\d\d(?::?\d\d)?)"
 
 _MOST_DIGITS = 38
-"""Of a DECIMAL in DuckDB and Parquet."""
+"""Limit of a DECIMAL in DuckDB and Parquet."""
 
 
 def matcher(*patterns: str) -> re.Pattern[str]:
-    """Return a compiled alternative of the patterns, ASCII digits only, for fullmatch."""
+    """Compile the patterns into one alternative for `fullmatch`, with ASCII digits only."""
     return re.compile("|".join(f"(?:{each})" for each in patterns), re.ASCII)
 
 
@@ -40,13 +40,15 @@ _ZONED = matcher(rf"{ISO_TIME}{_ZONE}")
 
 
 def is_exact(number: str) -> bool:
-    """Whether floating point keeps all digits of a number."""
+    """Return whether floating point keeps all digits of a number."""
     return len(number) <= 16 or Decimal(repr(float(number))) == Decimal(number)
 
 
 def kind_of_texts(values: Collection[str], exact: Callable[[str], bool] = is_exact) -> str:
-    """Return the DuckDB type that every one of these texts without spaces around has, VARCHAR where
-    there is none. Not one of them may be empty; `exact` says whether floating point keeps a number."""
+    """Return the DuckDB type that fits all texts, VARCHAR where none does.
+
+    The texts are stripped and not empty; `exact` says whether floating point keeps a number.
+    """
     if values and all(map(_MAYBE_NUMBER.fullmatch, values)):
         return _kind_of_numbers(values, exact)
     found = (kind for kind, fits in _FITTING if values and all(map(fits, values)))
@@ -54,7 +56,7 @@ def kind_of_texts(values: Collection[str], exact: Callable[[str], bool] = is_exa
 
 
 def _kind_of_numbers(values: Collection[str], exact: Callable[[str], bool]) -> str:
-    """Return a type that keeps every digit."""
+    """Return a type that keeps every digit, VARCHAR where none does."""
     if all(map(_IS_WHOLE.fullmatch, values)):
         digits = max(len(each.lstrip("+-")) for each in values)
         return "BIGINT" if digits <= 18 else decimal_kind(digits, 0)
@@ -71,7 +73,7 @@ def _kind_of_numbers(values: Collection[str], exact: Callable[[str], bool]) -> s
 
 
 def decimal_kind(digits: int, scale: int) -> str:
-    """Return the type of exact numbers with so many digits, `scale` of them decimals, if there is one."""
+    """Return the DECIMAL for that many digits, `scale` of them decimals; VARCHAR if too many."""
     return f"DECIMAL({max(digits, 1)},{scale})" if digits <= _MOST_DIGITS else "VARCHAR"
 
 
@@ -94,7 +96,7 @@ def _is_clock(text: str) -> bool:
 
 
 def _is_real(read: Callable[[str], object], text: str) -> bool:
-    """Whether it is a day or time that there is, unlike 30 February."""
+    """Return whether the date or time exists, unlike 30 February."""
     try:
         read(text)
     except ValueError:
@@ -103,7 +105,7 @@ def _is_real(read: Callable[[str], object], text: str) -> bool:
 
 
 def _moment(text: str) -> datetime:
-    """Read an ISO time, also with an hour of one digit."""
+    """Parse an ISO date and time whose hour may have one digit."""
     return datetime.fromisoformat(f"{text[:10]}T{'0' if text[12] == ':' else ''}{text[11:]}")
 
 
@@ -117,8 +119,8 @@ _FITTING: tuple[tuple[str, Callable[[str], bool]], ...] = (
 
 
 def kind_of_cells(cells: Sequence[Cell]) -> str:
-    """Return the DuckDB type of a column of Python values. Text stays text but for ISO dates and
-    times; what has several types becomes text."""
+    """Return the DuckDB type of a column of Python values. Text stays text, except ISO dates and
+    times; a column of several types becomes text."""
     filled = [each for each in cells if each not in (None, "") and not is_no_number(each)]
     types = {type(each) for each in filled}
     if types == {str}:
@@ -153,7 +155,7 @@ def _kind_of_figures(cells: Sequence[Cell]) -> str:
 
 
 def is_no_number(cell: Cell) -> bool:
-    """Whether it is NaN or infinite, which makes every sum so."""
+    """Return whether the cell is NaN or infinite, and would make every sum so."""
     return (
         not cell.is_finite()
         if isinstance(cell, Decimal)

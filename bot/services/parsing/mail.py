@@ -14,7 +14,7 @@ _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 def read_mail(data: bytes, name: str) -> Document:
-    """What an e-mail says under its main headers; of its attachments only the names."""
+    """Return the main headers and the text of an e-mail; attachments are named, not read."""
     message = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     heads = [f"{each}: {message[each]}" for each in _HEADERS if message[each]]
     bodies = [message.get_body((kind,)) for kind in ("plain", "html")]
@@ -28,7 +28,7 @@ def read_mail(data: bytes, name: str) -> Document:
 
 
 def _fuller(words: list[str]) -> str:
-    """The plain text, unless it says much less than the HTML, as "your reader shows no HTML" does."""
+    """Return the plain text, or the HTML's if that is much longer: "your reader shows no HTML"."""
     plain, *others = words
     return max(words, key=len) if any(len(other) > 2 * len(plain) for other in others) else plain
 
@@ -36,7 +36,7 @@ def _fuller(words: list[str]) -> str:
 def _words(body: MIMEPart, name: str) -> str:
     try:
         content = body.get_content()
-    except LookupError:  # an encoding that nobody knows
+    except LookupError:  # an unknown encoding
         payload = body.get_payload(decode=True)
         content = payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
     if body.get_content_subtype() == "plain":

@@ -1,4 +1,4 @@
-"""Numbers as people write them: 1.234,56 or 1,234.56 or 1 234,56, with a currency or a per cent sign."""
+"""Numbers as people write them: 1.234,56 or 1,234.56 or 1 234,56, with a currency or per cent sign."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _WRITTEN = re.compile(
 )
 _SPACED = r"[1-9]\d{0,2}(?: \d{3})+"
 _OF_A_PHONE = 9
-"""Digits in groups of three that may be no number: where all cells have so many, none is one."""
+"""Digits of a phone number in groups of three: a column where all cells have that many is text."""
 _BELOW_ZERO = re.compile(r"([^\w\s.,()+-]?)\s?\(([^()+-]+)\)")
-"""As accountants write it: €(300.00)."""
+"""A negative number as accountants write it: €(300.00)."""
 NO_VALUE = frozenset(
     [
         "n/a",
@@ -48,7 +48,7 @@ NO_VALUE = frozenset(
         "missing",
     ]
 )
-"""Words that say that there is no value, in lower case."""
+"""Words for a missing value, in lower case."""
 _NUMBER = re.compile(
     r"[-+−]?[^\w\s]?\s?[\d.,’' \u00a0\u202f]*\d[\d.,]*(?:[eE][-+]?\d+)?\s?[^\w\s]?"
 )
@@ -56,7 +56,7 @@ MOST_TOLD = 8
 
 
 class Style(Enum):
-    """Which sign stands before the decimals; the value is a number written so."""
+    """The decimal mark of a notation; the value is a pattern for numbers in it."""
 
     POINT = re.compile(
         rf"(?:0|[1-9]\d*|[1-9]\d{{0,2}}(?:[,’'\u00a0\u202f]\d{{3}})+|{_SPACED})(?:\.\d+)?|\.\d+"
@@ -70,13 +70,13 @@ class Style(Enum):
         return "." if self is Style.POINT else ","
 
     def number(self, text: str) -> str:
-        """Return a number in this style as every program reads it."""
+        """Return a number in this style as Python and SQL write it."""
         sign = "-" if re.match(r"[^\d]*[-−(]", text) else ""
         digits = "".join(c for c in text if c.isdigit() or c == self.mark)
         return sign + digits.replace(",", ".")
 
     def sql(self, text: str) -> str:
-        """Return SQL that does to the SQL `text` what `number` does."""
+        """Return SQL that does the same as `number` to the SQL expression `text`."""
         digits = f"replace(regexp_replace({text}, '[^0-9{self.mark}]', '', 'g'), ',', '.')"
         return (
             f"(CASE WHEN regexp_matches({text}, '^[^0-9]*[-−(]') THEN '-' ELSE '' END || {digits})"
@@ -85,7 +85,7 @@ class Style(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Numerals:
-    """Numbers as they are written; `styles` are those that fit all of them."""
+    """Texts that are all numbers, and the `styles` that fit all of them."""
 
     texts: Sequence[str]
     styles: Sequence[Style]
@@ -96,18 +96,18 @@ class Numerals:
 
     @property
     def has_marks(self) -> bool:
-        """Whether a sign is among them that one of both styles means otherwise."""
+        """Whether a text has a point or comma, whose meaning depends on the style."""
         return any({".", ","} & {*text} for text in self.texts)
 
     @property
     def style(self) -> Style | None:
-        """The style they are in, None where the rest of the file has to tell."""
+        """The style of the numbers; None where only other columns can tell."""
         return self.styles[0] if self.is_clear or not self.has_marks else None
 
 
 def with_blanks(sheet: Sheet) -> Sheet:
-    """A sheet of a workbook with empty cells where a column that is no text says n/a or the like. Its
-    notes tell where."""
+    """Return the sheet with empty cells in place of "n/a" and the like in columns that are no text,
+    and a note on them."""
     columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
     told = []
     for at, cells in enumerate(columns):
@@ -123,7 +123,7 @@ def with_blanks(sheet: Sheet) -> Sheet:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a text says that there is no value."""
+    """Return whether a text is a word for a missing value."""
     return text.strip().casefold() in NO_VALUE
 
 
@@ -133,24 +133,24 @@ def _is_typed(cells: Sequence[Cell]) -> bool:
 
 
 def adds_up(cells: Sequence[Cell]) -> bool:
-    """Whether the last cell is the sum of those above it, but for rounding, however they are
-    written; zero tells nothing."""
+    """Return whether the last cell is the sum of the cells above it, within 0.1 %, in any notation;
+    False for zero, which proves nothing."""
     return any(
         last and math.isclose(sum(above), last, rel_tol=0.001) for *above, last in _readings(cells)
     )
 
 
 def stands_out(cells: Sequence[Cell]) -> bool:
-    """Whether the last cell is a number that tells more than those above it: it is no sum of them,
-    and beyond the least or the greatest, so that it is no average either."""
+    """Return whether the last cell is a number that neither sums up nor averages those above it: it
+    is not their sum, and it is below the least or above the greatest."""
     readings = _readings(cells)
     within = any(min(above) <= last <= max(above) for *above, last in readings)
     return bool(readings) and not within and not adds_up(cells)
 
 
 def _readings(cells: Sequence[Cell]) -> list[list[float]]:
-    """The cells as numbers in each style that fits all, a blank one as 0; none where something else
-    is among them."""
+    """Return the cells as numbers once for each style that fits all, blank cells as 0; an empty list
+    where a cell is no number."""
     found = numerals([str(cell or 0).strip() or "0" for cell in cells], units=False)
     return (
         [[float(style.number(each)) for each in found.texts] for style in found.styles]
@@ -160,8 +160,8 @@ def _readings(cells: Sequence[Cell]) -> list[list[float]]:
 
 
 def numerals(texts: Sequence[str], *, units: bool = True) -> Numerals | None:
-    """The texts as numbers, with one currency or per cent sign or none; None when something else is
-    among them. With `units` off any sign will do."""
+    """Return the texts as `Numerals`; None when one of them is no number. They may all have the same
+    currency or per cent sign; without `units`, any signs."""
     found = [_WRITTEN.fullmatch(_signed(text)) for text in texts]
     written = [each for each in found if each]
     if len(written) < len(found):
@@ -176,7 +176,7 @@ def numerals(texts: Sequence[str], *, units: bool = True) -> Numerals | None:
 
 
 def is_written_number(text: str) -> bool:
-    """Whether a text is a number in some notation, with or without a currency."""
+    """Return whether a text is a number in some notation, with or without a currency."""
     return (text.isascii() and text.isdecimal()) or bool(_NUMBER.fullmatch(_signed(text)))
 
 
@@ -187,7 +187,7 @@ def _are_phones(found: Sequence[re.Match[str]]) -> bool:
 
 
 def _signed(text: str) -> str:
-    """With a sign where brackets stand for it."""
+    """Return the text with a minus sign in place of accountants' parentheses."""
     return _BELOW_ZERO.sub(r"-\1\2", text) if "(" in text else text
 
 
@@ -196,8 +196,10 @@ def _is_unit(sign: str) -> bool:
 
 
 def doubtful_words(found: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Tell of columns of words with "NA" or the like, `found` and counted in them: in a count, or a
-    group, it is one of the words."""
+    """Return a note on text columns that hold "NA" or the like: counts and groups will include it.
+
+    `found` has, for each column name, these words and how often each occurs.
+    """
     told = [
         f"{name} ({', '.join(counts)} in {sum(counts.values()):,} rows)"
         for name, counts in found.items()
@@ -207,6 +209,6 @@ def doubtful_words(found: Mapping[str, Mapping[str, int]]) -> list[str]:
 
 
 def some_of(told: Sequence[str]) -> str:
-    """The first of what a note tells of, and how many more there are."""
+    """Join the first 8 items of a note, and say how many more there are."""
     more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     return f"{', '.join(told[:MOST_TOLD])}{more}"

@@ -1,4 +1,4 @@
-"""Workbooks: zip archives, which are looked over before they are opened."""
+"""Excel workbooks: zip archives, which are checked before they are opened."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _UNREAD = {
     b"image": "pictures",
     b"comments": "sheets with comments",
 }
-"""Parts of a workbook beside its cells, by the last word of the type of what relates them."""
+"""Parts of a workbook beside its cells, by the last word of their relationship type."""
 _STRICT = b"http://purl.oclc.org/ooxml/officeDocument"
 _MAX_UNPACKED = 400_000_000
 _MAX_RATIO = 200
@@ -52,7 +52,7 @@ _ERRORS = frozenset(
 
 
 def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
-    """The sheets of an Excel workbook that hold anything (values, not formulas), or `sheet`."""
+    """Return the sheets that are not empty, or only `sheet`: values, not formulas. Raises Unreadable."""
     import openpyxl
 
     check_archive(data, name)
@@ -87,7 +87,7 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
 
 
 def _outside_cells(data: bytes) -> list[str]:
-    """Say what the workbook shows and has not in its cells."""
+    """Return a note on charts, pictures, text boxes and the like, which are not in cells."""
     found: Counter[str] = Counter()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for part in archive.namelist():
@@ -114,9 +114,9 @@ def _chosen(names: list[str], sheet: str | None, file: str) -> list[str]:
 def _worksheet(worksheet: Any, name: str) -> Sheet:
     if not hasattr(worksheet, "reset_dimensions"):
         raise Unreadable(f"{name} is a chart sheet.")
-    worksheet.reset_dimensions()  # what the file declares may be a billion empty cells
+    worksheet.reset_dimensions()  # the declared size may be a billion empty cells
     signs = Signs()
-    with worksheet._get_source() as source:  # the library reads values alone
+    with worksheet._get_source() as source:  # openpyxl reads only values in this mode
         marks = marks_of(source)
     errors: Counter[str] = Counter()
     rows = dict(_rows(worksheet, signs, errors))
@@ -142,7 +142,7 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
 
 
 def _odd(marks: Marks, errors: Counter[str], blocks: list[int], beside: list[str]) -> list[str]:
-    """Say what a reader of the workbook sees otherwise."""
+    """Return notes on what a person who opens the workbook sees differently."""
     said = []
     if marks.hidden_rows:
         said.append(
@@ -168,7 +168,7 @@ def _odd(marks: Marks, errors: Counter[str], blocks: list[int], beside: list[str
 
 
 def _beside(rows: dict[int, list[Cell]]) -> list[str]:
-    """Return the groups of columns with blank ones between them, as "A–C"."""
+    """Return the groups of columns that blank columns separate, as "A–C"."""
     from openpyxl.utils import get_column_letter
 
     filled = {at for row in rows.values() for at, cell in enumerate(row, 1) if cell is not None}
@@ -181,8 +181,8 @@ def _beside(rows: dict[int, list[Cell]]) -> list[str]:
 
 
 def _blocks(rows: dict[int, list[Cell]]) -> list[int]:
-    """The lines that look like headers of further tables: words below a blank line, in columns that
-    held numbers."""
+    """Return the lines that look like headers of further tables: only words, below a blank line, in
+    columns that had numbers before."""
     found, numeric, last = [], set[int](), 0
     for line, row in sorted(rows.items()):
         if is_blank(row):
@@ -200,7 +200,7 @@ def _rows(worksheet: Any, signs: Signs, errors: Counter[str]) -> Iterator[Number
     cells = 0
     for number, row in enumerate(worksheet.iter_rows(), start=1):
         if not row:
-            continue  # there may be a million of them before the next one
+            continue  # there may be a million empty rows before the next one
         cells += len(row)
         if cells > _MAX_CELLS:
             raise Unreadable(
@@ -213,18 +213,18 @@ def _rows(worksheet: Any, signs: Signs, errors: Counter[str]) -> Iterator[Number
 
 
 def _value(cell: Cell) -> Cell:
-    """Formula errors such as #DIV/0! are no value; blank text is none either."""
+    """Return the cell, or None for blank text and for formula errors such as #DIV/0!."""
     return None if _is_error(cell) or (isinstance(cell, str) and not cell.strip()) else cell
 
 
 def _is_error(cell: Cell) -> bool:
-    """Whether it is an error of a formula, and not #USA or #winning!."""
+    """Return whether the cell is a formula error, and not text such as #USA or #winning!."""
     return isinstance(cell, str) and cell in _ERRORS
 
 
 def check_archive(data: bytes, name: str) -> None:
-    """Raises Unreadable for what is no zip archive, for one that unpacks to far too much, and for one
-    in the format Strict Open XML, whose names the libraries do not know: to them it is empty."""
+    """Raise Unreadable for data that is no zip archive, unpacks to far too much, or is in the format
+    Strict Open XML: the libraries do not know its names and would find it empty."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             unpacked = sum(each.file_size for each in archive.infolist())

@@ -17,7 +17,7 @@ _MAX_PAGES = 1_000
 _SECONDS = 15.0
 _MOST_NAMED = 20  # pages, attached files
 _LINE_BREAKS = str.maketrans({"\r": None, "\ufffe": "-\n", "\x02": "-\n"})
-"""PDFium has a sign of its own for a hyphen at the end of a line."""
+"""PDFium has special characters for a hyphen at the end of a line."""
 
 _WIDE_LINE, _WIDE_LINE_HEIGHT = "a-line-as-wide-as-the-page", 8.0
 
@@ -46,8 +46,11 @@ _INLINE = frozenset(
 
 
 def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
-    """The text of a PDF with a line `[page 3 of 12]` above each page, and below it what is filled
-    into forms and written on the page; the first 1,000 pages, or those named as in "1-5,8"."""
+    """Return the text of a PDF: for each page a line `[page 3 of 12]`, its text, the values of its
+    form fields, and notes that people put on it.
+
+    `pages` names pages as in "1-5,8"; None means all. At most 1,000 pages are read. Raises Unreadable.
+    """
     import pypdfium2
     from pypdfium2.raw import FPDF_ERR_PASSWORD
 
@@ -83,14 +86,14 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The text of a page; one that `is_scanned` has images and no text."""
+    """The text of a page; `is_scanned` if it has images and no text."""
 
     text: str
     is_scanned: bool
 
 
 def _read_pages(document: Any, pages: list[int]) -> dict[int, _Page]:
-    """The pages by number: as many as can be read before time runs short."""
+    """Return pages by number, as many as can be read in 15 seconds of CPU time."""
     found: dict[int, _Page] = {}
     began = time.process_time()
     for number in pages:
@@ -101,7 +104,7 @@ def _read_pages(document: Any, pages: list[int]) -> dict[int, _Page]:
 
 
 def _read_page(document: Any, number: int) -> _Page:
-    """A page that is damaged is empty, as programs show it."""
+    """Return a page; a damaged page is empty, as PDF viewers show it."""
     import pypdfium2
     from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
@@ -117,9 +120,12 @@ def _read_page(document: Any, number: int) -> _Page:
 
 
 def _text_of(document: Any, page: Any) -> str:
-    """The text of a page in the order of its content. PDFium takes single characters below one another
-    for vertical writing where no line of the page is wide, as in a narrow table: so one line is put
-    below all others that is as wide as the page, and left out of the text."""
+    """Return the text of a page in the order of its content.
+
+    Where no line of a page is wide, as in a narrow table, PDFium takes single characters below one
+    another for vertical writing. So a line as wide as the page is added below all others, and removed
+    from the text.
+    """
     from pypdfium2 import raw
 
     line = raw.FPDFPageObj_NewTextObj(document, b"Helvetica", 1.0)
@@ -137,7 +143,7 @@ def _text_of(document: Any, page: Any) -> str:
 
 
 def _written_on(page: Any) -> Iterator[str]:
-    """What people filled into the forms of a page, and wrote on it."""
+    """Yield the form fields of a page and the notes that people put on it."""
     from pypdfium2 import raw
 
     typed = {raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT}
@@ -159,7 +165,7 @@ def _written_on(page: Any) -> Iterator[str]:
 
 
 def _said(ask: Callable[..., int], *about: Any) -> str:
-    """A text of PDFium, which says how many bytes of UTF-16 it takes."""
+    """Return a text from PDFium: the first call tells its size in bytes of UTF-16."""
     size = ask(*about, None, 0)
     if size <= 2:
         return ""
@@ -170,7 +176,7 @@ def _said(ask: Callable[..., int], *about: Any) -> str:
 
 
 def _unseen(found: dict[int, _Page], attached: list[str]) -> list[str]:
-    """Say what is in a PDF beside text."""
+    """Return notes on scanned pages and attached files, which are not read."""
     said = []
     if scanned := [str(number) for number, page in found.items() if page.is_scanned]:
         said.append(f"no text on page {_some(scanned)}: images, as of a scan, which are not read")
@@ -207,8 +213,8 @@ def _chosen(pages: str, total: int, name: str) -> list[int]:
 
 
 def read_html(data: bytes | str, name: str) -> Document:
-    """The main text of a web page as Markdown, and below it what stands beside that, with its title
-    and date."""
+    """Return the main text of a web page as Markdown, then the text beside it, with title and date.
+    Raises Unreadable."""
     import trafilatura
     from lxml import etree, html  # type: ignore[import-untyped]
 
@@ -232,7 +238,7 @@ def read_html(data: bytes | str, name: str) -> Document:
 
 
 def _decoded(data: bytes) -> tuple[str, str]:
-    """The page as text, and a note on its encoding: that which it declares, where it is not UTF-8."""
+    """Return the page as text and a note on its encoding: UTF-8, or the encoding that it declares."""
     declared = re.search(
         rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)=[\"']?([\w-]+)", data[:4096]
     )
@@ -240,13 +246,13 @@ def _decoded(data: bytes) -> tuple[str, str]:
     if note and declared:
         name = declared[1].decode().lower()
         name = "cp1252" if name == "iso-8859-1" else name  # as browsers do
-        with suppress(LookupError):  # an encoding that nobody knows
+        with suppress(LookupError):  # an unknown encoding
             text, note = data.decode(name, "replace"), ""
     return re.sub(r"^\s*<\?xml[^>]*\?>", "", text), note
 
 
 def _all_text(tree: Any) -> str:
-    """All text of a page line by line: a line for each block, | between the cells of a row."""
+    """Return all text of a page: a line for each block, | between the cells of a row."""
     from lxml import etree
 
     for node in tree.xpath("//script|//style|//noscript|//head|//template"):
@@ -265,7 +271,7 @@ def _all_text(tree: Any) -> str:
 
 
 def _not_in(text: str, whole: str) -> list[str]:
-    """The lines of `whole` whose words are not in `text`, Markdown, one after the other."""
+    """Return the lines of `whole` whose words do not occur in the Markdown `text` in that order."""
     plain = _said_words(re.sub(r"\]\([^)\s]*\)|\*\*|</?su[bp]>", "", text))
     return [line for line in whole.splitlines() if _said_words(line) not in plain]
 

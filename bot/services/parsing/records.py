@@ -1,4 +1,4 @@
-"""JSON and JSON lines: a table when it is a list of records, a document otherwise."""
+"""JSON and JSON lines: a list of records becomes a table, anything else a document."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NEXT = re.compile(r"next|cursor|continu|more|scroll|truncated|partial|incomplet
 
 
 def read_json(data: bytes, name: str) -> Sheet | Document:
-    """A list of objects (also as the only list in an object, or one object a line) is a table;
-    nested values in it stay JSON text."""
+    """Return a table for a list of objects, else a document. The list may be the only list in an
+    object, or JSON lines. Nested values in cells stay JSON text. Raises Unreadable."""
     text, _ = decode(data)
     if not text.strip():
         raise Unreadable(f"{name} is empty.")
@@ -59,7 +59,7 @@ def _parse(text: str) -> Any:
 
 
 def _records(value: Any) -> tuple[list[dict[str, Any]] | None, dict[str, Any]]:
-    """Return the records in `value`, None when it is no table, and what stands beside them."""
+    """Return the records in `value` (None when it is no table) and the other fields beside them."""
     others: dict[str, Any] = {}
     if isinstance(value, dict):
         others = {key: each for key, each in value.items() if not isinstance(each, list)}
@@ -71,8 +71,8 @@ def _records(value: Any) -> tuple[list[dict[str, Any]] | None, dict[str, Any]]:
 
 
 def _tells_of_more(key: str, value: Any, rows: int) -> bool:
-    """Whether `key` of a page, also within an object, says that there are rows on other pages: more
-    in total than these, or a next page."""
+    """Return whether `key`, or a key inside its object, says that more pages of rows exist: a total
+    above `rows`, or a next page."""
     if isinstance(value, dict):
         return any(_tells_of_more(inner, each, rows) for inner, each in value.items())
     if isinstance(value, str) and value.isdecimal():

@@ -1,4 +1,4 @@
-"""What a reader makes of a file."""
+"""Results of the readers: a table (`Sheet`) or text (`Document`)."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ class Unreadable(Exception):
 
 
 class EmptySheet(Unreadable):
-    """There is no row with a value."""
+    """The sheet has no row with a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """A table: every row is as wide as `columns`.
 
-    `typed`: the cells' own types are meant, text that looks like a number is text. `notes` say
-    what was odd in the file and what was done about it; `left_out` what the file has and the table
-    has not, which is said of everything made of the table, too. A reader of large files writes the
-    table itself; then it `is_written` and has no rows here.
+    `typed` means that cells keep their own types: text that looks like a number stays text. `notes`
+    say what was odd in the file and how it was read. `left_out` names what the file has and the
+    table lacks; everything derived from the table repeats it. A reader of large files writes the
+    Parquet file itself: then `is_written` is true and `rows` is empty.
     """
 
     name: str
@@ -38,8 +38,8 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Text, with `pages` if the format has them; `date` as the document states it; `left_out` as of
-    a `Sheet`."""
+    """A text; `pages` is their number if the format has pages, `date` is as the document states it,
+    and `left_out` names what was not read, as in `Sheet`."""
 
     text: str
     title: str = ""

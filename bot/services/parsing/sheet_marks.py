@@ -1,4 +1,4 @@
-"""What a worksheet says of its cells beside their values: merged, hidden, and formulas without values."""
+"""Properties of worksheet cells beside their values: merged, hidden, formulas without a value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.services.parsing.results import Cell
 
 _TAG = rb"<(?:\w{1,20}:)?"
 _SOME = rb"[^<>]{0,300}"
-"""Within one tag, and not further than a tag of a program goes: a file may be made to be slow."""
+"""A bounded stretch inside one tag, so that a hostile file cannot make the patterns slow."""
 _MERGED = re.compile(
     _TAG + rb"mergeCell\b" + _SOME + rb'\bref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
 )
@@ -45,7 +45,7 @@ _MOST_FILLED = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Cells from a row and column to another, counted from 1."""
+    """A rectangle of cells, both corners included, counted from 1."""
 
     top: int
     left: int
@@ -55,7 +55,7 @@ class Range:
 
 @dataclass(slots=True)
 class Marks:
-    """`unkept` counts formulas without a value by column, counted from 1."""
+    """Findings about one worksheet; `unkept` counts formulas without a value by column, from 1."""
 
     merged: list[Range] = field(default_factory=list)
     hidden_rows: int = 0
@@ -64,7 +64,7 @@ class Marks:
 
 
 def marks_of(source: IO[bytes]) -> Marks:
-    """Read the XML of a worksheet in parts that end with a tag."""
+    """Return the marks in the XML of a worksheet, which is read in parts that end with a tag."""
     marks = Marks()
     for part in _parts(source):
         marks.hidden_rows += len(_ROW.findall(part))
@@ -96,8 +96,8 @@ def _number(letters: bytes) -> int:
 
 
 def fill_merged(rows: dict[int, list[Cell]], merged: list[Range]) -> None:
-    """Give every row of a merged range the value that is kept in its first one: a group that is named
-    once counts for all its rows."""
+    """Copy the value of each merged range, which is in its first row, to all its rows, in place: a
+    group that is named once counts for all its rows."""
     left = _MOST_FILLED
     for each in merged:
         value = _at(rows, each.top, each.left)
@@ -112,8 +112,8 @@ def fill_merged(rows: dict[int, list[Cell]], merged: list[Range]) -> None:
 
 
 def joined_header(rows: dict[int, list[Cell]], merged: list[Range]) -> tuple[int, int] | None:
-    """Return the first and last line of a header in several rows, which is where a merged range groups
-    some of the columns; None where there is none."""
+    """Return the first and last line of a header in several rows, in which a merged range groups
+    some columns; None where there is no such header."""
     width = max(map(len, rows.values()), default=0)
     first = next((line for line, row in sorted(rows.items()) if _filled(row) > 1), None)
     if first is None:
@@ -128,7 +128,7 @@ def joined_header(rows: dict[int, list[Cell]], merged: list[Range]) -> tuple[int
 
 
 def join_header(rows: dict[int, list[Cell]], merged: list[Range], first: int, last: int) -> None:
-    """Make one row of the rows of a header, as "2025 H1", in the last of them."""
+    """Replace the rows of a header by one row of names like "2025 H1" in its last line, in place."""
     width = max(map(len, rows.values()))
     names: list[list[str]] = [[] for _ in range(width)]
     for line in range(first, last + 1):

@@ -1,4 +1,4 @@
-"""Rows as files have them to tables: a header, one width, and Parquet with types."""
+"""Rows of a file to a table: header, one width, and Parquet with types."""
 
 # ruff: noqa: S608 - the names in these statements are quoted, the values our own
 
@@ -43,8 +43,8 @@ _LONGEST_NAME = 200  # characters of a column's name
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the first rows of a table say: the names of its columns, and `rows`, those of them that
-    are below the header. `skipped` counts the others."""
+    """The head of a table: the names of its columns, and those of the first rows that are below the
+    header; `skipped` counts the rows up to the header."""
 
     columns: list[str]
     rows: list[NumberedRow]
@@ -53,7 +53,7 @@ class Head:
 
 
 def to_sheet(name: str, rows: Iterable[NumberedRow]) -> Sheet:
-    """Make a sheet of the typed cells of a workbook: find the header, leave out blank rows, lines
+    """Return a sheet from the typed cells of a workbook: find the header, drop blank rows, lines
     above the header and a total below, and give every row one width.
 
     Raises EmptySheet when there is no row with a value.
@@ -68,11 +68,10 @@ def to_sheet(name: str, rows: Iterable[NumberedRow]) -> Sheet:
 
 
 def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
-    """Find the header among the first rows of a table, none of which is blank, and leave out lines
-    above it. `rows` are all of them where `typed`: a workbook leaves out empty cells at the end of a
-    row.
+    """Find the header among the first rows of a table, and drop the lines above it.
 
-    Raises EmptySheet when there are no rows, Unreadable when they are too wide.
+    `rows` has no blank rows. For a workbook (`typed`) it has all rows, whose empty cells at the end
+    are missing. Raises EmptySheet when there are no rows, Unreadable when they are too wide.
     """
     if not rows:
         raise EmptySheet(f"{name} is empty: it has no row with a value.")
@@ -102,7 +101,7 @@ def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
 
 
 class Levelled:
-    """Gives rows one width and counts those that had another one."""
+    """Gives rows one width, and remembers the lines that had another."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -115,7 +114,7 @@ class Levelled:
         return bool(self._long)
 
     def row(self, line: int, row: list[Cell]) -> list[Cell]:
-        """Return the cells of one row, filled with nulls, and after them what is too much."""
+        """Return the cells of a row, padded with None, and after them the surplus as one text."""
         self.total += 1
         width = self._width
         if len(row) == width:
@@ -129,7 +128,7 @@ class Levelled:
         return [*row[:width], *[None] * (width + 1 - len(row[:width]))]
 
     def notes(self) -> list[str]:
-        """Say which lines were odd."""
+        """Return a note on the lines that had another width."""
         short, long = self._short, self._long
         parts = []
         if short:
@@ -145,7 +144,7 @@ class Levelled:
 
 
 def column_names(header: Sequence[Cell], width: int) -> list[str]:
-    """`width` names: blank ones as column_3, repeated ones (in any case) as name_2."""
+    """Return `width` names: column_3 for a blank one, name_2 for a repeated one (in any case)."""
     names: list[str] = []
     seen: set[str] = set()
     for index in range(width):
@@ -164,8 +163,8 @@ def column_names(header: Sequence[Cell], width: int) -> list[str]:
 def _above_its_columns(
     header: list[Cell], rows: list[NumberedRow], width: int, notes: list[str]
 ) -> list[Cell]:
-    """A header that is shorter than its rows, and not for a delimiter at their ends: with one name
-    missing it is that of the row numbers, as R writes them."""
+    """Return the header aligned with its columns, and note where it is shorter than the rows. With
+    one name missing, that of the first column is: R writes row numbers without a name."""
     ends = Counter(
         max((at + 1 for at, cell in enumerate(row) if cell), default=0) for _, row in rows
     )
@@ -184,13 +183,13 @@ def _above_its_columns(
 
 
 def _renamed(header: Sequence[Cell], names: Sequence[str]) -> list[str]:
-    """The names of columns that another has in the header as well."""
+    """Return the new names of columns whose name was taken."""
     given = [" ".join(cell_text(cell).split()) for cell in header]
     return [name for said, name in zip(given, names, strict=False) if said and said != name]
 
 
 def is_blank(row: Sequence[Cell]) -> bool:
-    """Whether no cell of a row has a value."""
+    """Return whether no cell of a row has a value."""
     return not any(cell.strip() if isinstance(cell, str) else cell is not None for cell in row)
 
 
@@ -202,15 +201,15 @@ def _trimmed(row: list[Cell]) -> list[Cell]:
 
 
 def _width(rows: list[NumberedRow], *, typed: bool) -> int:
-    """Cells of a usual row. A workbook leaves out empty cells at the end of a row, so there it is
-    the widest row."""
+    """Return the width of most rows; in a workbook (`typed`), which drops empty cells at the end of
+    a row, that of the widest."""
     widths = Counter(len(row) for _, row in rows)
     return max(widths) if typed else max(widths, key=lambda width: (widths[width], width))
 
 
 def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> list[NumberedRow]:
-    """Leave out titles above the header: leading rows with one value in a wider table, or with few
-    in one that is much wider."""
+    """Drop titles above the header: leading rows that fill at most an eighth of the columns, or one
+    cell."""
     most, start = max(1, width // 8), 0
     if width > 1:
         while start < len(rows) - 1 and _filled(rows[start][1]) <= most:
@@ -226,8 +225,11 @@ def _filled(row: Sequence[Cell]) -> int:
 
 
 def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
-    """Two rows that name the columns together, as those with merged cells do, made one: "2025 H1".
-    They are where the first column is named in one of them only, and figures follow."""
+    """Join two rows that name the columns together into one row of names like "2025 H1".
+
+    The first two rows are such a header if only one of them names the first column, and figures
+    follow.
+    """
     if len(rows) < 3 or all(isinstance(cell, str | None) for cell in rows[2][1]):
         return rows
     above, below = ([*row, *[None] * (width - len(row))] for _, row in rows[:2])
@@ -252,8 +254,8 @@ def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
 def without_total(
     rows: list[NumberedRow], width: int, notes: list[str], left_out: list[str]
 ) -> list[NumberedRow]:
-    """Leave out a last row that adds up those above. Where it only begins like one the notes tell of
-    it: it may be a company called Total."""
+    """Drop a last row that sums up the rows above. Where it only begins like a total, add a note: it
+    may be a company called Total."""
     last = rows[-1][1] if len(rows) > 2 else []
     words = words_of(last)
     if not _TOTAL.match(words):
@@ -266,18 +268,18 @@ def without_total(
 
 
 def may_be_total(row: Sequence[Cell]) -> bool:
-    """Whether a row begins as one that adds up those above."""
+    """Return whether a row begins with a word for a total."""
     return bool(_TOTAL.match(words_of(row)))
 
 
 def words_of(row: Sequence[Cell]) -> str:
-    """What a row says, on one line: notes are read line by line."""
+    """Return the texts of a row on one line, as notes need it."""
     return " ".join(" ".join(map(cell_text, row)).split())
 
 
 def _is_total(rows: list[list[Cell]], width: int) -> bool:
-    """Whether the last row has a cell that is blank, or says "Total", where all others have a value,
-    and tells nothing but sums, or averages beside them."""
+    """Return whether the last row is a total: a cell is blank or says "Total" where all other rows
+    have a value, and its numbers are sums of their columns, or averages beside a sum."""
     columns = [[next(iter(row[at : at + 1]), None) for row in rows] for at in range(width)]
     labels = [cells for cells in columns if is_blank(cells[-1:]) or _is_label(cells[-1])]
     filled = [cells for cells in columns if cells not in labels]
@@ -298,7 +300,7 @@ def _some(lines: list[int]) -> str:
 
 
 def cell_text(cell: Cell) -> str:
-    """A cell as text: ISO dates, floats without binary noise, bytes in hex, null as nothing."""
+    """Return a cell as text: ISO dates, floats without binary noise, bytes in hex, None as ""."""
     match cell:
         case None:
             text = ""
@@ -317,7 +319,7 @@ def cell_text(cell: Cell) -> str:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """CSV (RFC 4180, but lines end in a line feed) with a header; without a final line feed."""
+    """Return CSV with a header (RFC 4180, but lines end in \\n), without a final line feed."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([cell_text(column) for column in columns])
@@ -326,8 +328,8 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 
 def connect(threads: int = 1, memory: str = "512MB") -> Any:
-    """An in-memory DuckDB without extensions; times are in UTC."""
-    import duckdb  # 0.3 s to import, and not every file needs it
+    """Open an in-memory DuckDB without extensions; times are in UTC."""
+    import duckdb  # takes 0.3 s, and not every file needs it
 
     connection = duckdb.connect(
         ":memory:",
@@ -344,7 +346,7 @@ def connect(threads: int = 1, memory: str = "512MB") -> Any:
 
 
 def write_parquet(sheet: Sheet, path: Path) -> None:
-    """Write `sheet`, of typed cells, as Parquet, each column with the type that all its values have."""
+    """Write a sheet of typed cells as Parquet; each column gets the type that fits all its values."""
     columns = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.columns)
     if told := [
         f"{name} ({empty:,})"
@@ -376,7 +378,7 @@ def write_parquet(sheet: Sheet, path: Path) -> None:
 
 
 def _on_texts(columns: Mapping[str, Sequence[str]]) -> list[str]:
-    """Say which columns of text are mostly numbers or days, and which have words for no value."""
+    """Return notes on text columns of mostly numbers or dates, and on words for a missing value."""
     figures = [
         f"{name} ({texts[0][:_LONGEST_NAME]})"
         for name, texts in columns.items()
@@ -395,7 +397,7 @@ def _are_figures(texts: Sequence[str]) -> bool:
 
 
 def _stored_text(cell: Cell) -> str:
-    """A cell as `cell_text` has it, but numbers with all their digits."""
+    """Return a cell as `cell_text` does, but numbers with all their digits."""
     if isinstance(cell, float):
         return "" if is_no_number(cell) else repr(cell)
     if isinstance(cell, Decimal):
@@ -406,8 +408,8 @@ def _stored_text(cell: Cell) -> str:
 def load_csv(
     connection: Any, source: Path, width: int, *, delimiter: str = ",", quote: str = '"'
 ) -> None:
-    """Load a CSV file without a header, and with rows of one width, as the table `cells` of text
-    columns c0, c1, …."""
+    """Load a CSV file without a header, whose rows have one width, as the table `cells` with the text
+    columns c0, c1, …"""
     found = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
     options = (
         f"header = false, auto_detect = false, delim = '{delimiter}', quote = '{quote}', "
@@ -419,13 +421,13 @@ def load_csv(
 
 
 def copy_columns(connection: Any, typed: Mapping[str, str], path: Path) -> None:
-    """Write columns of the table `cells`, named and given as SQL, as Parquet."""
+    """Write the table `cells` as Parquet; `typed` has SQL for each column name."""
     values = ", ".join(f"{sql} AS {_identifier(name)}" for name, sql in typed.items())
     connection.execute(f"COPY (SELECT {values} FROM cells) TO {_quoted(path)} (FORMAT parquet)")
 
 
 def finite_only(connection: Any, source: str, path: Path) -> list[str]:
-    """Write a table as Parquet with NULL in place of NaN and of infinity. Return a note on it."""
+    """Write a table as Parquet with NULL in place of NaN and infinity; return notes on them."""
     columns = connection.execute(f"DESCRIBE FROM {source}").fetchall()
     names = [_identifier(name) for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
     counts = ", ".join(f"count(*) FILTER (WHERE NOT isfinite({name}))" for name in names) or "0"
@@ -445,7 +447,7 @@ def finite_only(connection: Any, source: str, path: Path) -> list[str]:
 
 
 def is_too_large(error: Exception) -> bool:
-    """Whether a table was too large for a file that this process may write, or a row for DuckDB."""
+    """Return whether a table exceeded this process's file size limit, or a row DuckDB's limit."""
     import duckdb
 
     if isinstance(error, duckdb.Error):

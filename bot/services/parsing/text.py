@@ -1,4 +1,4 @@
-"""Bytes to clean text."""
+"""Decoding of bytes into clean text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _MARKS = (
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _CONTROL_BYTES = bytes(n for n in range(128) if _CONTROL.match(chr(n)))
 _SAMPLE = 200_000
-# What Western European languages write beside ASCII, without what stands for a letter of Central
-# Europe or of another script in the code pages that are like Windows-1252.
+# Letters of Western European languages beside ASCII, except those whose bytes are letters of Central
+# Europe or of another script in code pages similar to Windows-1252.
 _WESTERN = frozenset("ÄÖÜäöüßÀÂÇÈÉÊËÎÏÑÓÔÙÚÛàâçèéêëîïñóôùûáíúÁÍ€£©®™§°²µ…“”„‘’‚–—«»·\xa0")
 _CODE_PAGES = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
@@ -29,23 +29,23 @@ _CODE_PAGES = (
 
 
 def clean(text: str) -> str:
-    """`text` without control characters, and with lone surrogates replaced by U+FFFD."""
+    """Return `text` without control characters and with lone surrogates replaced by U+FFFD."""
     try:
         data = text.encode()
     except UnicodeEncodeError:
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         data = text.encode()
-    # Looking for them in bytes takes a tenth of what the pattern takes, and few texts have any.
+    # Searching the bytes is ten times faster than the pattern, and few texts have control characters.
     has_any = len(data.translate(None, _CONTROL_BYTES)) < len(data)
     return _CONTROL.sub("", text) if has_any else text
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """The clean text of `data`, and a note on its encoding, "" for Unicode.
+    """Return the clean text of `data` and a note on its encoding ("" for Unicode).
 
-    A byte order mark decides, then UTF-8 if it fits, then Windows-1252 if only Western European
-    letters come of it (which Central European ones may be, as È for Č), then a guess by the letters that languages use, of which the note says that
-    it is one. The note has a few words as they were read.
+    A byte order mark decides, then UTF-8 if it fits, then Windows-1252 if the result has only
+    Western European letters, then a guess by the frequency of letters. The note quotes a few words
+    of the result and says when the encoding may be wrong: È in Windows-1252 is Č in Windows-1250.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -74,7 +74,7 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def _words(text: str) -> str:
-    """The first words with other letters than ASCII: whoever reads them sees whether they are right."""
+    """Return the first words that are not ASCII, which show a reader whether the encoding is right."""
     found = (word for word in re.finditer(r"\S+", text) if not word[0].isascii())
     return " ".join(word[0] for word in islice(found, 3))[:100]
 

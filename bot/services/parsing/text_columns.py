@@ -1,8 +1,8 @@
-"""Columns of text to columns with types: in DuckDB, so that a million rows take seconds, and by rules of
-ours, which hold for all values and not for some of the rows.
+"""Types for columns of text: DuckDB does the work, so that a million rows take seconds, but the rules
+are ours (`kinds`, `numerals`, `dates`) and look at all values, not at a sample.
 
-Most columns are of one plain form, which the first rows show and one pass over all columns confirms.
-Of the others the rules see the shapes of all values: 1 for every digit but 0.
+Most columns have one plain form, which the first rows show and one pass over all rows confirms. For
+the other columns the rules get the shapes of all values: a shape has 1 for each digit except 0.
 """
 
 # ruff: noqa: S608 - the names in these statements are ours, the values quoted
@@ -28,14 +28,14 @@ from bot.services.parsing.numerals import (
 )
 
 TABLE = "cells"
-"""A table of the text columns c0, c1, … in the connection."""
+"""The DuckDB table with the text columns c0, c1, …"""
 
 _SPACES = " \t\u00a0\u202f\u2007"
 _MOST_SHAPES = 50_000
 _LOOKED_AT, _MOST_INEXACT = 100, 10_000
-"""Numbers that floating point may round: of all columns at once, and of one where these do not tell."""
+"""How many numbers that floating point may round are checked: at first, and if these are not enough."""
 _CELLS, _COLUMNS = 1_000_000, 25
-"""Of one statement: more columns at once take DuckDB too long, and more cells too much memory."""
+"""Limits of one statement: more columns take DuckDB too long, more cells too much memory."""
 
 _DAY = r"(?:[1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])-(?:0[1-9]|[1-9]\d)-(?:0[1-9]|[1-9]\d)"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?"
@@ -47,16 +47,19 @@ _PLAIN = {
     "TIMESTAMP WITH TIME ZONE": rf"{_DAY}[ T]{_CLOCK}(?:Z|[-+]\d\d(?::?\d\d)?)",
     "BOOLEAN": "[Tt]rue|TRUE|[Ff]alse|FALSE",
 }
-"""Forms of a column in which each value is of that kind by the rules, whatever the others are."""
+"""Patterns whose matches have that type by the rules, independent of the other values."""
 
 _DIGITS = str.maketrans("23456789", "11111111")
 
 
 @dataclass(slots=True)
 class TextColumn:
-    """A column and how it is read: `sql` is text that is cast to `kind`, of the trimmed text `value`;
-    `markers` say that there is no value; `style` is the notation chosen where both fit; `doubt`, with
-    examples of the shapes `others`, is why it stays text."""
+    """A column and how it is read.
+
+    `value` is SQL for the trimmed text of a cell; `sql` is SQL derived from it that can be cast to
+    `kind`. `markers` are words for a missing value. `style` is set where both notations of numbers
+    fit and one was chosen. `doubt` is why the column stays text, with examples in `others` (shapes).
+    """
 
     name: str
     at: int
@@ -78,7 +81,7 @@ class TextColumn:
 
     @property
     def read_as(self) -> str:
-        """SQL for the cell in the column's type."""
+        """The SQL of the cell in the column's type."""
         if not self.sql:
             return f"nullif({self.cell}, '')"
         return f"CAST({self.sql} AS {self.kind})" if self.kind != "VARCHAR" else self.sql
@@ -87,8 +90,10 @@ class TextColumn:
 def read_columns(
     connection: Any, names: Sequence[str], sample: Sequence[Sequence[str]], *, delimiter: str
 ) -> tuple[list[TextColumn], list[str]]:
-    """Return how each column of `TABLE` is read, and notes on what people have to know of that.
-    `sample` has the first values of each column, without blank ones."""
+    """Return how each column of `TABLE` is read, and notes on the choices for the reader.
+
+    `sample` has the first values of each column, without blank ones; `delimiter` is that of the file.
+    """
     columns = [TextColumn(name, at) for at, name in enumerate(names)]
     looked_at = [each for each in columns if not _is_text(sample[each.at])]
     plain = _read_plain(connection, [each for each in looked_at if _expect(each, sample[each.at])])
@@ -108,7 +113,7 @@ def read_columns(
 def _asked(
     connection: Any, columns: Sequence[TextColumn], sql: Callable[[TextColumn], str]
 ) -> Iterator[tuple[TextColumn, Any]]:
-    """Yield each column with the aggregate `sql` of it: one statement asks for those of many."""
+    """Yield each column with the value of its aggregate `sql`; one statement serves many columns."""
     for some in _slices(connection, columns):
         asked = ", ".join(map(sql, some))
         values = connection.execute(f"SELECT {asked} FROM {TABLE}").fetchone()
@@ -118,8 +123,8 @@ def _asked(
 def _counted(
     connection: Any, columns: Sequence[TextColumn], sql: Callable[[TextColumn], str]
 ) -> dict[int, dict[str, int]]:
-    """Return the texts that `sql` makes of each column, by its place, and how often. A column of too
-    many texts has none."""
+    """Return the different values of `sql` and their counts for each column, by its index. A column
+    with too many different values is missing."""
     counted: dict[int, dict[str, int]] = {}
     for some in _slices(connection, columns):
         places = ", ".join(str(each.at) for each in some)
@@ -142,12 +147,12 @@ def _slices(connection: Any, columns: Sequence[TextColumn]) -> Iterator[Sequence
 
 
 def _unknown(_: str) -> bool:
-    """Shapes do not tell whether floating point keeps their numbers; `_verify` asks the values."""
+    """Return True: shapes cannot tell whether floating point keeps a number; `_verify` checks it."""
     return True
 
 
 def _is_text(sample: Sequence[str]) -> bool:
-    """Whether words are most of the first values; what is mostly something else is looked at."""
+    """Return whether most of the first values are words, so that the column stays text."""
     plain = {"true", "false"}
     words = sum(
         not (says_nothing(each) or is_written_number(each) or dates.looks_like_one(each))
@@ -159,8 +164,8 @@ def _is_text(sample: Sequence[str]) -> bool:
 
 
 def _expect(column: TextColumn, sample: Sequence[str]) -> bool:
-    """Read a column by its first values. False where later ones may lead to another reading though
-    they are of the same form."""
+    """Choose a type by the first values. Return False where later values of the same form could
+    lead to another type."""
     shapes = {each.translate(_DIGITS) for each in sample}
     column.kind, column.numerals = kind_of_texts(shapes, _unknown), numerals(list(shapes))
     is_clear = column.numerals is not None and column.numerals.is_clear
@@ -169,7 +174,7 @@ def _expect(column: TextColumn, sample: Sequence[str]) -> bool:
 
 
 def _read_plain(connection: Any, columns: Sequence[TextColumn]) -> set[int]:
-    """Return the places of the columns whose values are all of the plain form of their kind."""
+    """Return the indexes of the columns whose values all match the plain pattern of their type."""
 
     def others(column: TextColumn) -> str:
         is_plain = f"regexp_full_match({column.cell}, '{_PLAIN[column.kind]}')"
@@ -179,7 +184,7 @@ def _read_plain(connection: Any, columns: Sequence[TextColumn]) -> set[int]:
 
 
 def _read_shapes(connection: Any, columns: Sequence[TextColumn]) -> None:
-    """Read columns by the shapes of their values; numbers whose notation others tell are not yet."""
+    """Choose types by the shapes of all values; ambiguous numbers wait for `_settle_notation`."""
     spaced = f"'^[{_SPACES}]|[{_SPACES}]$'"
     for column, is_spaced in _asked(
         connection, columns, lambda each: f"bool_or(regexp_matches({each.cell}, {spaced}))"
@@ -212,7 +217,7 @@ def _read_shapes(connection: Any, columns: Sequence[TextColumn]) -> None:
 
 
 def _shape(text: str) -> str:
-    """SQL for a text with 1 for 2 to 9. A fraction's digits after the eighth tell nothing."""
+    """Return SQL for the shape of a text: 1 for each of 2 to 9, fractions cut after 8 digits."""
     short = rf"regexp_replace({text}, '([.,]\d{{8}})\d+', '\1')"
     return (
         f"translate(CASE WHEN length({text}) > 10 THEN {short} ELSE {text} END, "
@@ -221,13 +226,13 @@ def _shape(text: str) -> str:
 
 
 def _without(text: str, markers: Sequence[str]) -> str:
-    """SQL for the text, NULL where it is blank or a marker."""
+    """Return SQL for the text, NULL where it is blank or one of the markers."""
     blank = ", ".join("'" + each.replace("'", "''") + "'" for each in ["", *markers])
     return f"CASE WHEN {text} NOT IN ({blank}) THEN {text} END"
 
 
 def _tell_others(column: TextColumn, shapes: dict[str, int]) -> None:
-    """Say what keeps a column from being one of numbers or of days."""
+    """Set `doubt` and `others`: why the column is not one of numbers or dates."""
     total = sum(shapes.values())
     others = [shape for shape in sorted(shapes) if not is_written_number(shape)]
     count = sum(shapes[each] for each in others)
@@ -240,12 +245,12 @@ def _tell_others(column: TextColumn, shapes: dict[str, int]) -> None:
 
 
 def _settle_notation(column: TextColumn, usual: Style | None, *, is_local: bool) -> None:
-    """Read numbers in the notation that they show themselves, or else the rest of the file."""
+    """Choose the notation of numbers: their own if it is clear, else the usual one of the file."""
     found = column.numerals
-    assert found is not None  # noqa: S101 - the caller asked
+    assert found is not None  # noqa: S101 - the caller checks it
     style = found.style or usual
     if style is None and column.kind != "VARCHAR" and not is_local:
-        style = Style.POINT  # as programs write, and no column says otherwise
+        style = Style.POINT  # as programs write, unless another column says otherwise
     if style is None:
         column.keep_as_text("with a decimal comma they are other numbers than without")
         return
@@ -259,7 +264,7 @@ def _settle_notation(column: TextColumn, usual: Style | None, *, is_local: bool)
 def _read_days(
     connection: Any, columns: Sequence[TextColumn], shapes: dict[int, dict[str, int]]
 ) -> None:
-    """Read days and months as people write them, where all have one reading."""
+    """Turn dates and months as people write them into ISO form, where all have one reading."""
     found = _counted(connection, columns, lambda each: f"regexp_extract({each.value}, '^[^ T]+')")
     for column in columns:
         days = list(found.get(column.at, ()))
@@ -275,8 +280,8 @@ def _read_days(
 
 
 def _verify(connection: Any, columns: Sequence[TextColumn]) -> None:
-    """Keep as text what is not of its kind after all, as 30 February; give numbers that floating
-    point would round a DECIMAL."""
+    """Keep columns as text where a value cannot be cast, such as 30 February; use DECIMAL where
+    floating point would round."""
 
     def counts(column: TextColumn) -> str:
         cast = f"TRY_CAST({column.sql} AS {column.kind})"
@@ -295,15 +300,15 @@ def _verify(connection: Any, columns: Sequence[TextColumn]) -> None:
 
 
 def _is_rounded(number: str) -> str:
-    """SQL for whether a number is written otherwise than floating point writes it, but for zeros at
-    its end: then digits of it may be lost."""
+    """Return SQL that is true where floating point writes a number differently, trailing zeros apart:
+    then digits of it may be lost."""
     kept = f"rtrim(TRY_CAST({number} AS DOUBLE)::VARCHAR, '0')"
     return f"length({number}) > 16 AND {kept} <> rtrim({number}, '0')"
 
 
 def _loses_digits(connection: Any, column: TextColumn, some: Sequence[str]) -> bool:
-    """Whether floating point would lose digits of a value. `some` are the first that may be such; all
-    are asked for only where these do not tell."""
+    """Return whether floating point would lose digits of a value. `some` are the first candidates;
+    the others are fetched only where these do not decide."""
     if len(some) < _LOOKED_AT or not all(map(is_exact, some)):
         return not all(map(is_exact, some))
     rows = connection.execute(
@@ -314,7 +319,7 @@ def _loses_digits(connection: Any, column: TextColumn, some: Sequence[str]) -> b
 
 
 def _make_exact(connection: Any, columns: Sequence[TextColumn]) -> None:
-    """Give columns of fractions of which floating point would lose digits a DECIMAL."""
+    """Change columns of fractions to DECIMAL, or to text where they have too many digits."""
 
     def longest(column: TextColumn) -> str:
         number = f"ltrim({column.sql}, '+-')"
@@ -340,7 +345,7 @@ def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
     )
     notes = []
     for what, found, words in said:
-        # Words for those alone that are told.
+        # Only the columns that the note names need a query for an example.
         told = [text for each in found[:MOST_TOLD] if (text := words(connection, each))]
         if told:
             more = [each.name for each in found[MOST_TOLD:]]
@@ -349,7 +354,7 @@ def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
 
 
 def _no_values(connection: Any, columns: Sequence[TextColumn]) -> dict[str, dict[str, int]]:
-    """Count the words for no value in each column of words."""
+    """Count the words for a missing value in each text column, by column name."""
     words = ", ".join("'" + each.replace("'", "''") + "'" for each in sorted(NO_VALUE))
     counts = _asked(
         connection,
@@ -364,7 +369,7 @@ def _markers(_: Any, column: TextColumn) -> str:
 
 
 def _change(connection: Any, column: TextColumn) -> str:
-    """Show a value before and after, if one was changed."""
+    """Return the column name with a value before and after; "" if none was changed."""
     found = connection.execute(
         f"SELECT {column.value}, {column.sql} FROM {TABLE} "
         f"WHERE {column.value} <> {column.sql} LIMIT 1"

@@ -1,4 +1,4 @@
-"""Word documents: all text that a reader of the document sees, in its order."""
+"""Word documents: all text that a person sees in the document, in its order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GONE = frozenset((f"{_W}del", f"{_W}moveFrom"))
 _UNSEEN = _GONE | {_FALLBACK, f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"}
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 _RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
-"""10⁶ is not 106."""
+"""Superscripts, so that 10⁶ does not become 106."""
 _NOTES = {f"{_W}footnoteReference": "", f"{_W}endnoteReference": "e"}
 
 _UNREAD = {
@@ -33,9 +33,9 @@ _BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 
 
 def read_word(data: bytes, name: str) -> Document:
-    """The text of a Word document in reading order: headings as #, tables with | between cells, then
-    foot- and endnotes and what is above and below each page. Tracked changes are read as accepted,
-    and noted."""
+    """Return the text of a Word document in reading order: headings as #, tables with | between
+    cells, then footnotes, endnotes, comments, page headers and footers. Tracked changes are read as
+    accepted, and noted. Raises Unreadable."""
     import docx
     from docx.opc.exceptions import PackageNotFoundError
 
@@ -73,7 +73,7 @@ class _Reader:
         )
 
     def blocks(self, parent: Any) -> Iterator[str]:
-        """Paragraphs and tables below an element, also those in content controls and text boxes."""
+        """Yield paragraphs and tables below an element, also in content controls and text boxes."""
         for child in parent:
             if child.tag == f"{_W}p":
                 yield from filter(None, [self._paragraph(child)])
@@ -86,7 +86,7 @@ class _Reader:
                 yield from self.blocks(child)
 
     def notes_below(self) -> Iterator[str]:
-        """Foot- and endnotes, under the marks that the text has for them."""
+        """Yield footnotes and endnotes under the marks that refer to them in the text."""
         for kind, mark in (("footnote", ""), ("endnote", "e")):
             for part in self._parts(f"{kind}s"):
                 for note in part.iter(f"{_W}{kind}"):
@@ -94,14 +94,14 @@ class _Reader:
                         yield f"[^{mark}{note.get(f'{_W}id')}]: {text}"
 
     def page_margins(self) -> Iterator[str]:
-        """What stands above and below the text of every page."""
+        """Yield page headers and footers, each different text once."""
         for kind in ("header", "footer"):
             said = [" ".join(self.blocks(part)).strip() for part in self._parts(kind)]
             for text in filter(None, dict.fromkeys(said)):
                 yield f"[page {kind}] {text}"
 
     def remarks(self) -> list[str]:
-        """Say what the text does not show."""
+        """Return notes on what the text does not show: tracked changes, numbering, pictures."""
         said = []
         if self._changes:
             inserted, deleted = self._changes["inserted"], self._changes["deleted"]
@@ -117,20 +117,20 @@ class _Reader:
         return said
 
     def comments(self) -> Iterator[str]:
-        """What people noted beside the text, below it."""
+        """Yield the comments that people made on the text."""
         for part in self._parts("comments"):
             for comment in part.iter(f"{_W}comment"):
                 if text := " ".join(self.blocks(comment)):
                     yield f"[comment by {comment.get(f'{_W}author') or 'somebody'}] {text}"
 
     def unread(self) -> list[str]:
-        """Say what has words or figures that are not in the text."""
+        """Return notes on embedded charts, diagrams and files, which are not read."""
         kinds = [each.reltype.rpartition("/")[2] for each in self._document.part.rels.values()]
         counted = ((kinds.count(kind), what) for kind, what in _UNREAD.items())
         return [f"{what} inside it are not read: {count:,}" for count, what in counted if count]
 
     def _parts(self, kind: str) -> list[Any]:
-        """The XML of the parts of the document that are of a kind."""
+        """Return the XML of the document's parts of a kind, such as "footnotes"."""
         from docx.oxml import parse_xml
 
         parts = [
@@ -153,7 +153,7 @@ class _Reader:
         return f"- {text}" if text and is_item else text
 
     def _rows(self, table: Any) -> Iterator[str]:
-        """The rows of a table, cells that span several of them in each."""
+        """Yield the rows of a table; a cell that spans several rows is in each of them."""
         above: dict[int, str] = {}
         for row in _within(table, "tr", "tbl"):
             about = row.find(f"{_W}trPr")
@@ -173,7 +173,7 @@ class _Reader:
 
 
 def _within(parent: Any, name: str, stop: str) -> Iterator[Any]:
-    """Children of that name, also in content controls, but not those of an element inside."""
+    """Yield children of that name, also in content controls, but not in a nested `stop` element."""
     for child in parent:
         if child.tag == f"{_W}{name}":
             yield child
@@ -182,7 +182,7 @@ def _within(parent: Any, name: str, stop: str) -> Iterator[Any]:
 
 
 def _inline(parent: Any) -> Iterator[str]:
-    """The text of a paragraph as it is seen, with marks for notes; text boxes are blocks of their own."""
+    """Yield the visible text of a paragraph, with marks for notes; text boxes are separate blocks."""
     for child in parent:
         if child.tag in {f"{_W}t", f"{_MATH}t"}:
             yield child.text or ""
@@ -205,7 +205,7 @@ def _is_raised(run: Any) -> bool:
 
 
 def _filled_in(field: Any) -> str:
-    """What is chosen in a field of a form."""
+    """Return the choice in a form field: the list entry, or ☒ or ☐."""
     choices, box = field.find(f"{_W}ddList"), field.find(f"{_W}checkBox")
     if choices is not None:
         named = [_value(each) for each in choices.iter(f"{_W}listEntry")]
