@@ -24,8 +24,6 @@ from bot.core.request import Request
 from bot.core.text.redaction import each_text
 from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
-from bot.slack.render.action_items import action_pieces
-from bot.slack.render.answer import answer_pieces
 from bot.slack.render.arguments import CHANNEL
 from bot.slack.render.buttons import (
     again_buttons,
@@ -34,8 +32,6 @@ from bot.slack.render.buttons import (
     raise_buttons,
     retry_button,
 )
-from bot.slack.render.data import data_pieces
-from bot.slack.render.draft_reply import draft_pieces
 from bot.slack.render.footer import footer
 from bot.slack.render.links import LinkGate, escape_mrkdwn
 from bot.slack.render.markdown import safe_text
@@ -52,8 +48,12 @@ from bot.slack.render.parts import (
     markdown_pieces,
     packed,
 )
-from bot.slack.render.sections import listed, titled
-from bot.slack.render.thread_summary import summary_pieces
+from bot.slack.render.results.action_items import action_pieces
+from bot.slack.render.results.answer import answer_pieces
+from bot.slack.render.results.data import data_pieces
+from bot.slack.render.results.draft_reply import draft_pieces
+from bot.slack.render.results.sections import listed, titled
+from bot.slack.render.results.thread_summary import summary_pieces
 
 MAX_PARTS = 4
 DOCUMENT = "answer.md"

@@ -28,8 +28,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.core.errors import StoreError
-from bot.slack.render.install_pages import failed_page, install_page, installed_page
 from bot.slack.transport.client import TRANSPORT_ERRORS
+from bot.slack.transport.install_pages import failed_page, install_page, installed_page
 from bot.slack.transport.installs import AppKeys
 from bot.store.workspaces.installs import STATE_SECONDS, Install, InstallStore
 

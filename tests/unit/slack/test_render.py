@@ -11,9 +11,9 @@ from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import Again
 from bot.runs.endings import explain
 from bot.slack.render import words
-from bot.slack.render.charts import native_chart
 from bot.slack.render.outcome import MAX_PARTS, render
 from bot.slack.render.parts import Rendered
+from bot.slack.render.results.charts import native_chart
 from tests.unit.slack.judge import accept_all, shown_text
 from tests.unit.slack.samples import CHART, REQUEST, TOTALS, answer, outcome
 

@@ -9,7 +9,7 @@ from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_markdown, safe_text
 from bot.slack.render.parts import Piece, RenderedResult, joined
-from bot.slack.render.sections import listed, opening, points, sources, statements, titled
+from bot.slack.render.results.sections import listed, opening, points, sources, statements, titled
 
 
 def summary_pieces(

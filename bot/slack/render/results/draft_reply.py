@@ -8,7 +8,7 @@ from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_blocks
 from bot.slack.render.parts import BLOCK_SIZE, Piece, RenderedResult, chunks, context, joined
-from bot.slack.render.sections import opening, points, sources, titled
+from bot.slack.render.results.sections import opening, points, sources, titled
 
 
 def draft_pieces(

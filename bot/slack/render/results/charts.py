@@ -14,7 +14,7 @@ from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_text
 from bot.slack.render.parts import Block, Piece, Upload, shortened, written
-from bot.slack.render.tables import as_csv, file_name, table_pieces
+from bot.slack.render.results.tables import as_csv, file_name, table_pieces
 
 _MAX_TITLE = 50
 _MAX_LABEL = 20

@@ -8,8 +8,8 @@ from bot.core.text.locales import day
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import RenderedResult, Upload
-from bot.slack.render.sections import opening, points, titled
-from bot.slack.render.tables import table_pieces
+from bot.slack.render.results.sections import opening, points, titled
+from bot.slack.render.results.tables import table_pieces
 
 
 def action_pieces(

@@ -8,11 +8,11 @@ from bot.core.answers import Answer
 from bot.core.outcome import Outcome
 from bot.core.text.locales import written_as
 from bot.slack.render import words
-from bot.slack.render.charts import chart_pieces
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import RenderedResult, Upload, context
-from bot.slack.render.sections import opening, points, sources, titled
-from bot.slack.render.tables import table_pieces
+from bot.slack.render.results.charts import chart_pieces
+from bot.slack.render.results.sections import opening, points, sources, titled
+from bot.slack.render.results.tables import table_pieces
 
 
 def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str) -> RenderedResult:

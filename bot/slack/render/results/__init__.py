@@ -1,0 +1,1 @@
+"""Renderers of the typed results, one module each, and the tables and charts in them."""
