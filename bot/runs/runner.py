@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.agent.events import Event, Paused, Recorded, RunEnded, SavePoint
 from bot.agent.handover import (
     caller_after,
     caller_after_failure,
@@ -16,6 +17,8 @@ from bot.agent.handover import (
     failed_exchange,
 )
 from bot.agent.interrupt import Interrupt
+from bot.agent.loop import run
+from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.context import bound_request
@@ -29,7 +32,7 @@ from bot.runs.context.run_loader import bound_to
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import begun_tools, internal_failure, outcome_of, steps_of, without_secrets
 from bot.runs.partial_results import with_partial_results
-from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals, drive_loop
+from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
 from bot.runs.run_deps import RunDeps
@@ -346,6 +349,33 @@ class Runner:
         if kept.withdrawn:
             return Silence.WITHDRAWN
         return Silence.SUPERSEDED if kept.superseded else None
+
+
+async def drive_loop(
+    state: LoopState,
+    parts: LoopDeps,
+    approvals: RunApprovals,
+    note: Callable[[Event], Awaitable[None]],
+) -> RunEnded:
+    """Run the loop to its end, passing each event to `approvals` and `note`.
+
+    Raises AwaitingApproval while people have to decide, and Requeue when one has decided meanwhile.
+    """
+    while True:
+        event: Event | None = None
+        async with aclosing(run(state, parts)) as events:
+            async for event in events:
+                if isinstance(event, Recorded | SavePoint):
+                    state = event.state
+                await approvals.note(event)
+                await note(event)
+        match event:
+            case RunEnded():
+                return event
+            case Paused(call_ids=ids):
+                await approvals.wait(ids, parts.interrupt)
+            case _:
+                raise RuntimeError("the loop ended without RunEnded")
 
 
 def _is_new(record: RunRecord) -> bool:

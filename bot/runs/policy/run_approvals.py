@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.agent.events import (
-    Event,
-    Paused,
-    Recorded,
-    RunEnded,
-    SavePoint,
-    ToolEnded,
-    ToolStarted,
-)
+from bot.agent.events import Event, ToolEnded, ToolStarted
 from bot.agent.interrupt import Interrupt, Interrupted
-from bot.agent.loop import run
-from bot.agent.parts import LoopDeps
-from bot.agent.state import LoopState
 from bot.core.approvals import QUESTION_DELETED, Approval, ApprovalRecord, Decision, Made, Verdict
 from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
@@ -168,30 +156,3 @@ class RunApprovals:
             return await self.approvals.of_run(self.run_id)
         except CorruptValue:
             return []
-
-
-async def drive_loop(
-    state: LoopState,
-    parts: LoopDeps,
-    approvals: RunApprovals,
-    note: Callable[[Event], Awaitable[None]],
-) -> RunEnded:
-    """Run the loop to its end, passing each event to `approvals` and `note`.
-
-    Raises AwaitingApproval while people have to decide, and Requeue when one has decided meanwhile.
-    """
-    while True:
-        event: Event | None = None
-        async with aclosing(run(state, parts)) as events:
-            async for event in events:
-                if isinstance(event, Recorded | SavePoint):
-                    state = event.state
-                await approvals.note(event)
-                await note(event)
-        match event:
-            case RunEnded():
-                return event
-            case Paused(call_ids=ids):
-                await approvals.wait(ids, parts.interrupt)
-            case _:
-                raise RuntimeError("the loop ended without RunEnded")
