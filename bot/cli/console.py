@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import mimetypes
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import ClassVar
+
+from typing_extensions import override
 
 from bot.agent.events import (
     Event,
@@ -26,11 +25,11 @@ from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
-from bot.core.request import FileRef, Request
+from bot.core.request import Request
 from bot.core.text.invisible_text import escaped, escaped_json, for_terminal
 from bot.core.text.result_markdown import result_text
 from bot.runs.surface import OpenSurface, PostedMessages
-from bot.toolkit.conversation import Download, OutsideSlack, ThreadMessage
+from bot.testing.conversation import MemoryConversation
 
 _EXIT = {
     RunStatus.SUCCESS: 0,
@@ -41,6 +40,7 @@ _EXIT = {
 _TIMEOUTS = frozenset({StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT})
 
 
+_NO_CHANNELS = "There are no channels here: this request came from a terminal."
 _NOBODY_THERE = "it needs a person's approval, and nobody sits at this terminal to give it"
 
 
@@ -193,55 +193,22 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleConversation(OutsideSlack):
+@dataclass
+class ConsoleConversation(MemoryConversation):
     """A conversation with the files of `--file` only; shared files are written to `folder`."""
 
-    refusal: ClassVar[str] = "There are no channels here: this request came from a terminal."
-
-    files: dict[str, Path]
-    folder: Path
+    folder: Path = Path()
 
     @classmethod
-    def with_files(cls, paths: list[Path], folder: Path) -> ConsoleConversation:
+    def with_files(cls, paths: Sequence[Path], folder: Path) -> ConsoleConversation:
         """Return a conversation with `paths` as files F1, F2, …"""
-        return cls({f"F{n}": path for n, path in enumerate(paths, 1)}, folder)
+        made = cls(refusal=_NO_CHANNELS, folder=folder)
+        for path in paths:
+            made.attach(path.name, path)
+        return made
 
-    def refs(self) -> tuple[FileRef, ...]:
-        """Return the references that a request carries."""
-        return tuple(
-            FileRef(id=key, name=path.name, media_type=_media_type(path), size=path.stat().st_size)
-            for key, path in self.files.items()
-        )
-
-    async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
-        """Return nothing: a terminal has no thread."""
-        return []
-
-    async def history(
-        self,
-        channel: str | None,  # noqa: ARG002 - the protocol's, as below
-        *,
-        limit: int,  # noqa: ARG002
-        oldest: datetime | None = None,  # noqa: ARG002
-        latest: datetime | None = None,  # noqa: ARG002
-    ) -> list[ThreadMessage]:
-        """Raise ToolError: a terminal has no channels."""
-        raise ToolError(self.refusal)
-
-    async def download(self, file_id: str, *, max_bytes: int) -> Download:
-        """See `Conversation.download`."""
-        path = self.files.get(file_id)
-        if path is None:
-            known = ", ".join(f"{k} ({p.name})" for k, p in self.files.items()) or "none"
-            raise ToolError(f"There is no file {file_id}. Files given: {known}.")
-        size = path.stat().st_size
-        if size > max_bytes:
-            raise ToolError(f"{path.name} has {size:,} bytes; at most {max_bytes:,} are read.")
-        ref = FileRef(id=file_id, name=path.name, media_type=_media_type(path), size=size)
-        return Download(ref, path.read_bytes())
-
-    async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:  # noqa: ARG002 - the protocol's
+    @override
+    async def share(self, data: bytes, *, name: str, comment: str = "") -> str | None:
         """Write the file. Raises ToolError when a file of this name exists."""
         target = self.folder / Path(name).name
         try:
@@ -250,7 +217,3 @@ class ConsoleConversation(OutsideSlack):
         except FileExistsError:
             raise ToolError(f"{target.name} is there already. Choose another name.") from None
         return target.absolute().as_uri()
-
-
-def _media_type(path: Path) -> str:
-    return mimetypes.guess_type(path.name)[0] or "application/octet-stream"

@@ -67,7 +67,7 @@ def _request(
         user="local",
         place="a terminal",
         text=question,
-        files=conversation.refs(),
+        files=tuple(ref for ref, _ in conversation.files.values()),
         response_type=GIVEN if schema is not None else stored_name(Answer),
         response_schema=schema,
     )

@@ -20,12 +20,12 @@ from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
-from bot.core.request import Entry, Request
+from bot.core.request import Entry, FileRef, Request
 from bot.core.text.result_markdown import result_text
 from bot.evals.bounded import StopAfterFirstTools
 from bot.evals.canvases import CaseCanvases
 from bot.evals.cases import Case
-from bot.evals.conversation import CaseConversation
+from bot.evals.conversation import conversation_of
 from bot.evals.judging import reasons
 from bot.evals.results import CaseResult, Evaluation
 from bot.evals.web import CaseWebSearch
@@ -77,7 +77,7 @@ async def evaluate(
 
 
 async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
-    conversation, recorder = CaseConversation.of(case), _ToolRecorder()
+    (conversation, attached), recorder = conversation_of(case), _ToolRecorder()
     async with open_runner(
         _configured(settings, case),
         stores,
@@ -88,7 +88,7 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
         may_decide=_nobody,
         may_administer=_nobody,
     ) as runner:
-        *before, last = _requests(case, conversation)
+        *before, last = _requests(case, attached)
         for request in before:
             await runner.answer(request)
         outcome = await (_bounded(runner) if case.bounded else runner).answer(last)
@@ -103,7 +103,7 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
     )
 
 
-def _requests(case: Case, conversation: CaseConversation) -> list[Request]:
+def _requests(case: Case, attached: tuple[FileRef, ...]) -> list[Request]:
     """Return the requests of one thread in order; files are attached to the first."""
     thread = new_id("case")
     asked = [
@@ -116,7 +116,7 @@ def _requests(case: Case, conversation: CaseConversation) -> list[Request]:
             user="evaluator",
             place="a thread" if case.thread else "a terminal",
             text=text,
-            files=() if number else conversation.attached,
+            files=() if number else attached,
         )
         for number, text in enumerate((*case.before, case.question))
     ]

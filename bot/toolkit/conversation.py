@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Protocol
+from typing import Protocol
 
-from bot.core.errors import ToolError
 from bot.core.request import FileRef
 from bot.core.text.mentions import Mention
 
@@ -86,36 +85,3 @@ class Conversation(Protocol):
 
     async def react(self, url: str, emoji: str) -> None:
         """Add a reaction to the message that `url` links to."""
-
-
-class OutsideSlack:
-    """The methods of `Conversation` that need Slack, for a conversation outside of Slack.
-
-    Methods that read or post raise ToolError with the text `refusal`.
-    """
-
-    refusal: ClassVar[str]
-
-    async def linked(self, url: str, *, limit: int) -> list[ThreadMessage]:  # noqa: ARG002 - the protocol's
-        """Raise ToolError: there are no linked messages outside Slack."""
-        raise ToolError(self.refusal)
-
-    async def react(self, url: str, emoji: str) -> None:  # noqa: ARG002 - the protocol's
-        """Raise ToolError: there are no reactions outside Slack."""
-        raise ToolError(self.refusal)
-
-    async def check_place(self, channel: str, *, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
-        """Raise ToolError: there are no channels outside Slack."""
-        raise ToolError(self.refusal)
-
-    async def channel_name(self, channel: str) -> str:
-        """Return `channel` unchanged."""
-        return channel
-
-    def mentioned_in(self, text: str) -> tuple[Mention, ...]:  # noqa: ARG002 - the protocol's
-        """Return nothing: nobody can be mentioned outside Slack."""
-        return ()
-
-    async def post(self, text: str, *, channel: str, thread: str | None = None) -> str:  # noqa: ARG002 - the protocol's
-        """Raise ToolError: there is no channel to post in outside Slack."""
-        raise ToolError(self.refusal)

@@ -30,8 +30,8 @@ from bot.runs.surface import PostedMessages
 from bot.settings import Settings
 from bot.store import Mailbox, Phase, RunRecord, Stores, open_stores
 from bot.store.embedded import embedded_redis
+from bot.testing.conversation import MemoryConversation
 from bot.toolkit import tool
-from tests.support.conversation import MemoryConversation
 
 MODEL = "gpt-5.4-mini"
 QUESTION = "How many?"

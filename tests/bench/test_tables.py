@@ -12,8 +12,8 @@ import pytest
 from bot.services.parsing.tabular import connect
 from bot.services.processes.isolation import warm_processes
 from bot.services.tables import tables
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import asked
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import asked
 from tools.tables import query_table
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]

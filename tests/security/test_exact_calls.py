@@ -17,11 +17,11 @@ from bot.slack.render.approval import approval_modal
 from bot.slack.render.buttons import APPROVE, follow_up_buttons
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_markdown
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import MemoryConversation, asked
 from bot.toolkit import ToolError
 from tests.security.model import question, won_over
 from tests.security.test_approving import cards, posted
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import MemoryConversation, asked
 from tests.support.deployment import deployed
 from tools.sharing import share_file
 

@@ -17,8 +17,8 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.services.processes.places import Places
 from bot.store import Stores
+from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Artifact, ToolResult
-from tests.support.artifacts import MemoryArtifacts
 from tests.support.deployment import deployed
 from tests.support.redis import asked
 from tests.support.runs import answer

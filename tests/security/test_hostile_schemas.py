@@ -19,7 +19,7 @@ from bot.services import given_schema
 from bot.services.given_schema import given_model, given_models, validated
 from bot.services.isolated import schemas
 from bot.services.processes.isolation import warm_processes
-from tests.support.conversation import asked
+from bot.testing.conversation import asked
 from tests.support.lag import loop_lag
 
 BEARABLE = 0.05

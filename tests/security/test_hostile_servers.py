@@ -24,8 +24,8 @@ from bot.services.mcp import McpServer, ToolFacts
 from bot.services.mcp import server as connections
 from bot.services.mcp.server import Connection
 from bot.services.mcp.tools import mcp_tool, tool_name
+from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit.tool import ToolResult
-from tests.support.artifacts import MemoryArtifacts
 from tests.support.lag import loop_lag
 
 ROOT = str(Path(__file__).parents[2])

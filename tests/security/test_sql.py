@@ -24,8 +24,8 @@ from bot.services.isolated import Refused
 from bot.services.isolated.statements import checked_select
 from bot.services.processes.isolation import warm_processes
 from bot.services.tables import tables
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import asked
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import asked
 from tests.support.postgres import postgres as postgres
 
 CANARY = "CANARY-7731"

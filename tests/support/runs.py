@@ -20,9 +20,9 @@ from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface, PostedMessages
 from bot.settings import Settings
 from bot.store import Stores
+from bot.testing.conversation import MemoryConversation
 from bot.toolkit import Tool
 from bot.toolkit.catalogue import Catalogue
-from tests.support.conversation import MemoryConversation
 from tests.support.redis import asked
 
 MODEL = "gpt-5.4-mini"

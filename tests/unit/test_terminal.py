@@ -106,7 +106,7 @@ async def test_files_are_read_and_never_overwritten(tmp_path: Path) -> None:
     given = tmp_path / "sales.csv"
     given.write_bytes(b"a,b\n")
     conversation = ConsoleConversation.with_files([given], tmp_path)
-    [ref] = conversation.refs()
+    [ref] = (ref for ref, _ in conversation.files.values())
     assert (ref.id, ref.name, ref.media_type, ref.size) == ("F1", "sales.csv", "text/csv", 4)
     assert (await conversation.download("F1", max_bytes=4)).data == b"a,b\n"
     with pytest.raises(ToolError, match=r"F1 \(sales.csv\)"):
@@ -122,7 +122,7 @@ async def test_files_are_read_and_never_overwritten(tmp_path: Path) -> None:
 
 async def test_there_is_no_thread_and_no_channel() -> None:
     """Said so to the model, which goes on without."""
-    conversation = ConsoleConversation({}, Path())
+    conversation = ConsoleConversation.with_files([], Path())
     assert await conversation.thread(limit=5) == []
     with pytest.raises(ToolError, match="terminal"):
         await conversation.history("general", limit=5)

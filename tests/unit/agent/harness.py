@@ -25,10 +25,10 @@ from bot.core.context import RequestContext, current_request
 from bot.core.request import Entry, Request
 from bot.dev.model import ResponsesServer
 from bot.model import ResponsesModel, sdk_client
+from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import ToolError, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
-from tests.support.artifacts import MemoryArtifacts
 
 ANSWER: dict[str, Any] = {
     "summary": "Two.",

@@ -20,9 +20,9 @@ from bot.agent.hooks.commands import AfterToolCommand, BeforeToolCommand, Comman
 from bot.core.outcome import RunStatus
 from bot.core.run_log import NOTICE
 from bot.dev.model import Reply, Script, call, finish
+from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Artifacts, Provided, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
-from tests.support.artifacts import MemoryArtifacts
 from tests.unit.agent.harness import ANSWER, Bench, bench
 
 LINT = "import sys; text = open(sys.argv[1]).read(); 'TODO' in text and sys.exit(f'{sys.argv[1]}:1: TODO')"

@@ -46,10 +46,10 @@ from bot.dev.model.faults import Fault, Faults
 from bot.dev.model.server import Received
 from bot.model import ResponsesModel, sdk_client
 from bot.model.types import ModelResponse
+from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Provided, Tool, ToolError, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
-from tests.support.artifacts import MemoryArtifacts
 from tests.unit.agent.harness import ANSWER, MODELS, Cheap
 from tests.unit.agent.turns import GOALS, Plan, Policy
 

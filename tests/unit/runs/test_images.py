@@ -20,7 +20,7 @@ JPEG = b"\xff\xd8\xff\xe0" + b"\0" * 20
 
 
 def attached(bot: Bot, name: str, data: bytes, kind: str) -> FileRef:
-    return bot.conversation.files[bot.conversation.attach(name, data, kind)][0]
+    return bot.conversation.attach(name, data, kind)
 
 
 def seen(bot: Bot, request: int = -1) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from tests.support.runs import Bot, answer, bot_with
 
 
 def attached(bot: Bot, name: str, ts: str, *, own: bool = False) -> None:
-    file, _ = bot.conversation.files[bot.conversation.attach(name, b"a,b", "text/csv")]
+    file = bot.conversation.attach(name, b"a,b", "text/csv")
     said = ThreadMessage(ts, datetime.now(UTC), "Ben", "Look", (file,), own=own)
     bot.conversation.messages.append(said)
 

@@ -14,8 +14,8 @@ from bot.dev.workspace import ADA, CHLOE, Workspace
 from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.render.buttons import APPROVE, DENY
+from bot.testing.artifacts import MemoryArtifacts
 from tests.security.model import question, won_over
-from tests.support.artifacts import MemoryArtifacts
 from tests.support.deployment import deployed
 from tests.support.redis import redis_server, redis_url
 from tests.unit.slack.rig import Rig, wired

@@ -18,7 +18,7 @@ from bot.runs.context.own_schedules import MOST, OwnSchedules, first_time
 from bot.slack.actions.due_schedules import DueSchedules
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.store import Stores, open_stores
-from tests.support.conversation import asked
+from bot.testing.conversation import asked
 from tests.support.deployment import Deployment, configured
 from tests.support.redis import redis_server, redis_url, stores
 from tests.support.runs import answer

@@ -25,7 +25,7 @@ from bot.services.processes.isolation import (
     warm_processes,
 )
 from bot.services.processes.scratch import remove_left_behind
-from tests.support.conversation import asked
+from bot.testing.conversation import asked
 from tests.support.redis import asked as request_of
 
 JOBS = "tests.support.jobs"

@@ -11,9 +11,9 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from bot.core.errors import ToolDefinitionError
+from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Artifacts, Provided, ToolResult, tool
 from bot.toolkit.tool import Tool
-from tests.support.artifacts import MemoryArtifacts
 
 
 class Point(BaseModel):

@@ -10,8 +10,8 @@ import pytest_asyncio
 
 from bot.core.context import RequestContext
 from bot.services.processes.isolation import warm_processes
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import MemoryConversation, asked
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import MemoryConversation, asked
 
 HERE = Path(__file__).parent
 

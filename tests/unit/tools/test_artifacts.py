@@ -7,9 +7,9 @@ import pytest_asyncio
 
 from bot.core.errors import ToolError
 from bot.services.tables import tables
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import MemoryConversation
 from bot.toolkit import Artifact
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import MemoryConversation
 from tools.artifacts import read_artifact, search_artifact, write_file
 from tools.sharing import share_file
 

@@ -9,8 +9,8 @@ from PIL import Image
 
 from bot.core.errors import ToolError
 from bot.services.tables import tables
+from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import CHART_TYPE, Artifact, Chart
-from tests.support.artifacts import MemoryArtifacts
 from tools.charts import make_chart
 
 REGIONS = [["North", 1200.5, 3], ["South", 800, None], ["East $5 🎉", 300, 7]]

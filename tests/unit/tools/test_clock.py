@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.core.errors import ToolError
-from tests.support.conversation import asked
+from bot.testing.conversation import asked
 from tools.clock import convert_time, current_time
 
 

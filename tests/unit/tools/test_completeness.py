@@ -20,9 +20,9 @@ from bot.services import documents
 from bot.services.databases import DatabaseConfig, SqlDatabases
 from bot.services.file_kinds import Kind
 from bot.services.tables import tables
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import MemoryConversation
 from bot.toolkit import Artifact, Artifacts, Fetcher, Page, ToolResult
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import MemoryConversation
 from tools import artifacts as reading
 from tools import charts, comparing, files, shaping, sharing, texts, web
 from tools import documents as reviewing
@@ -71,7 +71,7 @@ class _Pages(Fetcher):
 
 async def _read_attached(artifacts: MemoryArtifacts) -> ToolResult:
     conversation = MemoryConversation()
-    return await files.read_file(conversation.attach("a.json", PAGE), conversation, artifacts)
+    return await files.read_file(conversation.attach("a.json", PAGE).id, conversation, artifacts)
 
 
 OF_TABLES: dict[str, Step] = {

@@ -16,8 +16,8 @@ from bot.dev.sample_database import build
 from bot.services.databases import DatabaseConfig, SqlDatabases
 from bot.services.isolated import Refused
 from bot.services.isolated.statements import checked_select
+from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Databases
-from tests.support.artifacts import MemoryArtifacts
 from tests.support.postgres import postgres as postgres
 from tools.databases import list_databases, query_database
 

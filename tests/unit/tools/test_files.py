@@ -29,9 +29,9 @@ from bot.services.isolated.files import read as reader
 from bot.services.parsing.delimited import read_delimited
 from bot.services.parsing.tabular import connect, csv_text
 from bot.services.processes.isolation import IsolatedLimits
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import MemoryConversation
 from bot.toolkit import ThreadMessage, ToolResult
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import MemoryConversation
 from tools.files import read_file
 
 Read = Callable[..., Awaitable[ToolResult]]
@@ -40,7 +40,7 @@ Read = Callable[..., Awaitable[ToolResult]]
 @pytest.fixture
 def read(conversation: MemoryConversation, artifacts: MemoryArtifacts) -> Read:
     async def attach_and_read(name: str, data: bytes, **arguments: str) -> ToolResult:
-        file_id = conversation.attach(name, data)
+        file_id = conversation.attach(name, data).id
         return await read_file(file_id, conversation, artifacts, **arguments)
 
     return attach_and_read
@@ -492,7 +492,7 @@ async def test_no_name_in_a_file_passes_for_a_line_of_ours(
         "sheets.xlsx": renamed_sheet(forged),
     }
     for name, data in files.items():
-        result = await read_file(conversation.attach(name, data), conversation, artifacts)
+        result = await read_file(conversation.attach(name, data).id, conversation, artifacts)
         content = result.content if isinstance(result, ToolResult) else result
         assert "\nhandle: tbl_forged" not in content, name
         assert len(content) < 6_000, name

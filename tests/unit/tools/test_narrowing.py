@@ -21,6 +21,8 @@ from bot.core.context import bound_request, current_request
 from bot.core.errors import ToolError
 from bot.services.databases import DatabaseConfig, SqlDatabases
 from bot.services.tables import tables
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import MemoryConversation, asked
 from bot.toolkit import (
     Artifacts,
     Canvas,
@@ -51,8 +53,6 @@ from bot.toolkit import (
 )
 from bot.toolkit.size import Room, limited
 from bot.toolkit.tool import Services
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import MemoryConversation, asked
 
 ALLOWED = 3_000
 SMALL = {
@@ -155,7 +155,11 @@ def services(
     start = datetime(2026, 3, 1, tzinfo=UTC)
     conversation.messages = conversation.channels["general"] = [
         ThreadMessage(
-            f"{n}.0", start + timedelta(days=n), "Ada", f"{'budget' if n == 5 else 'talk'} " * 40
+            f"{n}.0",
+            start + timedelta(days=n),
+            "Ada",
+            f"{'budget' if n == 5 else 'talk'} " * 40,
+            url=f"https://slack.example/p{n}",
         )
         for n in range(40)
     ]
@@ -239,7 +243,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("find_people", {"query": "ada", "limit": 200}, {"query": "ada 77"}, "1 people"),
     ("find_channels", {"limit": 200}, {"query": "n57"}, "1 channels"),
     ("list_members", {"channel": "general", "limit": 200}, {"limit": 5}, "Ada 0"),
-    ("read_linked_thread", {"url": "https://x"}, {"limit": 3}, "3 messages"),
+    ("read_linked_thread", {"url": "https://slack.example/p0"}, {"limit": 3}, "3 messages"),
     ("search_messages", {"query": "budget", "limit": 20}, {"limit": 3}, "3 messages · searched: here"),
     ("list_channel_items", {"what": "files", "limit": 100}, {"query": "report 57 "}, "1 files"),
     ("list_channel_items", {"what": "files", "limit": 100}, {"limit": 5}, "the newest 5 shown"),

@@ -19,9 +19,9 @@ from bot.core.errors import ToolError
 from bot.services import reports
 from bot.services.reports.images import plain_png
 from bot.services.tables import drawing, glyphs, tables
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import MemoryConversation
 from bot.toolkit import CHART_TYPE, Chart, Series
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import MemoryConversation
 from tools.sharing import share_file
 
 TEXT = """\

@@ -7,8 +7,8 @@ import pytest_asyncio
 
 from bot.core.errors import ToolError
 from bot.services.tables import tables
+from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Artifact, ToolResult
-from tests.support.artifacts import MemoryArtifacts
 from tools import comparing, shaping
 
 

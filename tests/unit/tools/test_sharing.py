@@ -12,9 +12,9 @@ import pytest_asyncio
 
 from bot.core.errors import ToolError
 from bot.services.tables import tables
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import MemoryConversation
 from bot.toolkit import CHART_TYPE, Artifact, Chart
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import MemoryConversation
 from tools.sharing import Sheet, share_file
 
 HOSTILE = '=HYPERLINK("http://evil.example","x")'

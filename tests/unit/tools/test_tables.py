@@ -9,9 +9,9 @@ import pytest_asyncio
 from bot.core.errors import ToolError
 from bot.services.processes.isolation import IsolatedLimits
 from bot.services.tables import session, tables
+from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.conversation import asked
 from bot.toolkit import Artifact
-from tests.support.artifacts import MemoryArtifacts
-from tests.support.conversation import asked
 from tools.tables import describe_table, query_table
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.core.errors import ToolError
 from bot.services.tables import tables
-from tests.support.artifacts import MemoryArtifacts
+from bot.testing.artifacts import MemoryArtifacts
 from tools.documents import check_quote, outline_document, search_document
 from tools.texts import compare_texts, edit_file, extract_matches, list_artifacts, query_json
 

@@ -8,8 +8,8 @@ import pytest
 
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
+from bot.testing.conversation import MemoryConversation, asked
 from bot.toolkit import ThreadMessage
-from tests.support.conversation import MemoryConversation, asked
 from tools.directory import read_linked_thread
 from tools.threads import read_channel, read_thread
 
@@ -67,5 +67,5 @@ async def test_a_channel_is_read_between_times(talk: MemoryConversation) -> None
 
 
 async def test_a_channel_out_of_sight_is_refused(talk: MemoryConversation) -> None:
-    with pytest.raises(ToolError, match="no channel secret"):
+    with pytest.raises(ToolError, match="no such channel"):
         await read_channel(talk, "secret")

@@ -17,7 +17,7 @@ from aiohttp.test_utils import BaseTestServer, TestServer
 from bot.core.errors import ToolError
 from bot.services import fetching
 from bot.services.fetching import IPAddress, WebFetcher, public_only
-from tests.support.artifacts import MemoryArtifacts
+from bot.testing.artifacts import MemoryArtifacts
 from tools.web import fetch_page
 
 ARTICLE = (

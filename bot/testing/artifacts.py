@@ -1,4 +1,4 @@
-"""The toolkit's `Artifacts`, kept in memory."""
+"""Artifacts in memory."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from bot.toolkit.artifacts import Artifact, Column
 
 
 class MemoryArtifacts:
+    """The toolkit's `Artifacts` in memory: `kept` has metadata and content by handle, in order."""
+
     def __init__(self) -> None:
         self.kept: dict[str, tuple[Artifact, bytes]] = {}
 
@@ -27,6 +29,7 @@ class MemoryArtifacts:
         source_url: str | None = None,
         left_out: Sequence[str] = (),
     ) -> Artifact:
+        """See `Artifacts.save`; there is no limit."""
         artifact = Artifact(
             handle=new_id(prefix, 6),
             name=name,
@@ -43,6 +46,7 @@ class MemoryArtifacts:
         return artifact
 
     async def find(self, handle: str) -> Artifact:
+        """See `Artifacts.find`."""
         if handle not in self.kept:
             raise ToolError(
                 f"There is no handle {handle}. Known: {', '.join(self.kept) or 'none'}."
@@ -50,8 +54,10 @@ class MemoryArtifacts:
         return self.kept[handle][0]
 
     async def all(self) -> list[Artifact]:
+        """See `Artifacts.all`."""
         return [artifact for artifact, _ in reversed(self.kept.values())]
 
     async def read(self, handle: str) -> bytes:
+        """See `Artifacts.read`."""
         await self.find(handle)
         return self.kept[handle][1]
