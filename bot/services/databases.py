@@ -1,5 +1,8 @@
-"""SQL over the databases an operator configured, read-only three times over: one SELECT of listed
-functions, a read-only connection, and, where the operator set one up, a read-only role."""
+"""SQL over the databases that the operator configured.
+
+Three independent barriers keep it read-only: a single SELECT that calls only listed functions, a
+read-only connection, and the database role, if the operator chose a read-only one.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +28,16 @@ _SCHEMA_SECONDS = 10.0
 _MAX_TABLES = 50
 _MAX_COLUMNS = 60
 _CONNECTING = 6.0
-"""Seconds beyond the server's own limit, for connecting and for its answer."""
+"""Seconds for connecting and answering, beyond the server's own limit."""
 
 
 class DatabaseConfig(BaseModel):
-    """One database. `url` is sqlite:///file or postgresql://…; `timeout` in seconds; `functions` are
-    those of the database's own that queries may call beside the built-in ones. Give it a role that
-    may only read what everybody here may see."""
+    """One database of bot.toml.
+
+    `url` is sqlite:///file or postgresql://…; its role should read only what everybody in the
+    workspace may see. `timeout` is in seconds. `functions` are functions defined in the database
+    that queries may call, in addition to the built-in ones.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -60,8 +66,10 @@ class SqlDatabases:
         self.configs = dict(configs)
 
     async def schema(self, query: str | None = None, *, compact: bool = False) -> str:
-        """Every database's dialect, description, tables and columns, bounded to 50 tables each;
-        with `query` those tables that have its words, and `compact` without their columns."""
+        """Describe every database: dialect, description, and up to 50 tables with their columns.
+
+        `query` selects tables that contain its words; `compact` leaves out the columns.
+        """
         if not self.configs:
             return "No databases are configured."
         parts = await asyncio.gather(
@@ -70,7 +78,7 @@ class SqlDatabases:
         return "\n\n".join(parts)
 
     async def query(self, database: str, sql: str, limit: int | None = None) -> Selection:
-        """Run one SELECT. Raises ToolError, saying what is allowed or what the database said."""
+        """Run one SELECT. Raises ToolError with what is allowed, or with the database's message."""
         config = self._config(database)
         rows = min(limit or config.row_limit, config.row_limit)
         arguments: dict[str, Any] = {"sql": clean(sql), "limit": rows}
@@ -80,8 +88,8 @@ class SqlDatabases:
         return Selection.model_validate(found)
 
     async def more_than_reading(self, database: str) -> list[str]:
-        """What the role of a PostgreSQL database may do besides reading its tables, in a few words
-        each; a file is only read. Raises ToolError when the database does not answer."""
+        """Return what a PostgreSQL role may do besides reading tables, a few words each; an empty
+        list for SQLite. Raises ToolError when the database does not answer."""
         if _is_file(self._config(database)):
             await self._done(database, "schema", _SCHEMA_SECONDS)
             return []
@@ -108,10 +116,10 @@ class SqlDatabases:
         )
 
     async def _done(self, name: str, job: str, seconds: float, **arguments: Any) -> Any:
-        """Do a job in an isolated process; PostgreSQL's server stops it before the process is."""
+        """Run a job on a database in an isolated process. Raises ToolError."""
         config = self._config(name)
         jobs, where = _location(config)
-        # PostgreSQL's server ends the statement; the process gets a little longer.
+        # PostgreSQL's server should end a statement before the process is killed.
         limits = IsolatedLimits(cpu=seconds, seconds=seconds)
         if not _is_file(config):
             limits = replace(limits, seconds=seconds + _CONNECTING)
@@ -140,7 +148,7 @@ def _is_file(config: DatabaseConfig) -> bool:
 
 
 def _location(config: DatabaseConfig) -> tuple[str, dict[str, str]]:
-    """Return the jobs for a database, and where it is."""
+    """Return the module with the jobs for a database, and the arguments that locate it."""
     url = config.url.get_secret_value()
     if _is_file(config):
         path = Path(unquote(url.partition(":///")[2])).resolve()
@@ -149,7 +157,7 @@ def _location(config: DatabaseConfig) -> tuple[str, dict[str, str]]:
 
 
 def _schema(tables: list[tuple[str, list[str]]], *, query: str | None, compact: bool) -> str:
-    """A line for each table or view: `orders(id INTEGER, customer_id INTEGER → customers.id)`."""
+    """Return a line for each table or view: `orders(id INTEGER, customer_id INTEGER → customers.id)`."""
     if compact:
         return ", ".join(name for name, _ in tables if has_words(name, query)) or "(no tables)"
     described = [f"{name}({_columns(columns)})" for name, columns in tables]

@@ -1,5 +1,5 @@
-"""Files that people attach or that the web serves: told apart, read in a process with limits,
-and kept as artifacts."""
+"""Documents that people attach or that the web serves: read in a process with limits, and saved as
+artifacts."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from bot.toolkit.tool import ToolResult
 log = logging.getLogger(__name__)
 
 LIMITS = IsolatedLimits(memory=2_000_000_000, output=100_000_000, cpu=25.0, seconds=30.0)
-"""What reading one file may take."""
+"""Limits for reading one file."""
 
 _MOST_BYTES = 100_000_000
-"""Of all tables of one file."""
+"""Limit for all tables of one file together."""
 _LONGEST_NAME, _LONGEST_NOTE = 200, 1_000  # characters
 _MOST_NOTES = 30
 
 
 class Text(BaseModel):
-    """The text of a document, with what it says about itself."""
+    """The text of a document, with its metadata; `left_out` names what was not read."""
 
     text: str
     title: str = ""
@@ -46,8 +46,8 @@ class Text(BaseModel):
 
 
 class ReadTable(BaseModel):
-    """A table as Parquet; `name` is that of its sheet, if the file has several; `left_out` what the
-    file has and the table has not."""
+    """A table as Parquet. `name` is that of its sheet if the file has several; `left_out` names what
+    the file has and the table lacks."""
 
     name: str
     notes: list[str]
@@ -64,10 +64,10 @@ async def read(
     pages: str | None = None,
     limits: IsolatedLimits = LIMITS,
 ) -> Text | list[ReadTable]:
-    """Read `data` in a process of its own, killed when the time is up or this call is cancelled.
-    Raises ToolError with a sentence that says what is wrong with the file."""
+    """Read `data` in a process of its own, which is killed on timeout and cancellation. Raises
+    ToolError that says what is wrong with the file."""
     try:
-        # Not one that has read another file: that may have been made to change how this one is read.
+        # A process that has read another file is not reused: a hostile file may have taken it over.
         async with isolated("bot.services.isolated.files", limits, once=True) as process:
             await asyncio.to_thread(process.write, "input", data)
             found = await process.call("read", kind=kind, name=name, sheet=sheet, pages=pages)
@@ -111,7 +111,7 @@ def _lines(notes: list[str]) -> list[str]:
 
 
 def _line(words: str, longest: int = _LONGEST_NAME) -> str:
-    """Return other people's words on one line: a second one could pass for one of ours."""
+    """Return text from a file on one line, cut to `longest`: a second line could look like ours."""
     words = " ".join(words.split())
     return words if len(words) <= longest else f"{words[:longest]}…"
 
@@ -134,10 +134,13 @@ async def keep(
     compact: bool = False,
     own: bool = False,
 ) -> ToolResult:
-    """Save what was read and tell the model about it: a head line with the handle for each table
-    or document, its notes, and, unless `compact`, its profile or as much of its text as fits; with
-    a `query`, the passages of the text that have most of its words. What is `own` (see `ToolResult`)
-    has the handle of a written file."""
+    """Save a document that was read, and describe it for the model.
+
+    The result has a head line with the handle of each table or document, and its notes. Unless
+    `compact`, it also has a table's profile, or as much of the text as fits; with a `query`, the
+    passages of the text that have most of its words. An `own` file (see `ToolResult`) gets the handle
+    of a written file.
+    """
     name, title = _line(name), _line(title)
     if isinstance(found, Text):
         prefix, title = "file" if own else "doc", title or name
@@ -167,7 +170,7 @@ async def keep(
 async def _keep_text(
     found: Text, artifacts: Artifacts, *, prefix: str, name: str, title: str, url: str | None
 ) -> tuple[str, Artifact]:
-    """Keep a text; what is to be said of it before the text itself."""
+    """Save a text. Return the lines that describe it, and its artifact."""
     count = len(found.text.splitlines())
     saved = await artifacts.save(
         found.text.encode("utf-8", "replace"),
@@ -192,8 +195,7 @@ def _part(text: str, saved: Artifact, query: str | None) -> str:
 
 
 def beginning(lines: list[str], saved: Artifact) -> str:
-    """As many of the first lines as take up to half of what this output may hold, and how to read
-    on."""
+    """Return the first lines, up to half of the room that this output has, and how to read on."""
     left = current_room().characters_of("\n".join(lines)) // 2
     shown = 0
     for line in lines:

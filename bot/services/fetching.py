@@ -1,7 +1,7 @@
-"""Fetches from the public web and from nowhere else (reliability 12).
+"""Fetching pages from the public web, and never from an internal network.
 
-A host is resolved once, every one of its addresses is checked, and the connection goes to a
-checked address while Host and SNI keep the name. Each redirect starts over.
+A host is resolved once, all its addresses are checked, and the connection goes to a checked address
+while Host and SNI keep the name. Each redirect is checked in the same way.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ _HEADERS = {
 }
 
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")  # RFC 4291: what the internet routes
-_INSIDE = (  # what is_global lets pass, in some versions of Python
+_INSIDE = (  # networks that some versions of Python call global
     ipaddress.IPv4Network(
         "168.63.129.16/32"
-    ),  # Azure's wire server, which knows a machine's secrets
-    ipaddress.IPv4Network("192.0.0.0/24"),  # RFC 6890; Oracle Cloud Classic has its metadata there
-    ipaddress.IPv4Network("192.88.99.0/24"),  # RFC 7526: relays that are no more
+    ),  # Azure's wire server, which serves a machine's secrets
+    ipaddress.IPv4Network("192.0.0.0/24"),  # RFC 6890; metadata service of Oracle Cloud Classic
+    ipaddress.IPv4Network("192.88.99.0/24"),  # RFC 7526: deprecated relays
     ipaddress.IPv6Network("3fff::/20"),  # RFC 9637: documentation
 )
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: IPv4 through a translator
 
 
 def public_only(address: IPAddress, port: int) -> bool:
-    """Whether `address` is one of the public internet, in whatever form it hides, and `port` is
-    one of the web's."""
+    """Return whether `address`, and any IPv4 address embedded in it, is public and `port` is 80 or
+    443."""
     return port in _PORTS and all(_is_public(each) for each in _forms(address))
 
 
@@ -75,7 +75,7 @@ def _is_public(address: IPAddress) -> bool:
 
 
 def _forms(address: IPAddress) -> list[IPAddress]:
-    """`address` and each IPv4 address that it carries: mapped, 6to4, Teredo, NAT64."""
+    """Return `address` and the IPv4 addresses embedded in it: mapped, 6to4, Teredo, NAT64."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
     if address.ipv4_mapped:
@@ -86,7 +86,7 @@ def _forms(address: IPAddress) -> list[IPAddress]:
 
 
 async def system_resolver(host: str, port: int) -> list[str]:
-    """The addresses of `host` as the system knows them. Raises OSError when there are none."""
+    """Resolve `host` with the system's resolver. Raises OSError when it has no address."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
@@ -94,15 +94,15 @@ async def system_resolver(host: str, port: int) -> list[str]:
 
 @dataclass(frozen=True)
 class WebFetcher:
-    """Fetches pages. `allow` decides about an address and port; `resolver` finds addresses."""
+    """Fetches pages. `allow` decides about an address and port; `resolver` resolves host names."""
 
     allow: Allow = public_only
     resolver: Resolve = system_resolver
 
     async def fetch(self, url: str) -> Page:
-        """The page at `url`, after up to 5 redirects: 5 MB and 20 seconds in all, text, JSON or PDF.
+        """Return the page at `url`: text, JSON or PDF, after up to 5 redirects, within 5 MB and 20 s.
 
-        Raises ToolError with a sentence that says what is wrong and what to do instead.
+        Raises ToolError that says what is wrong and what to do instead.
         """
         try:
             async with asyncio.timeout(_SECONDS):
@@ -119,8 +119,8 @@ class WebFetcher:
         raise ToolError(f"More than {_MAX_REDIRECTS} redirects. Fetch the last address: {url}")
 
     async def _get(self, url: URL) -> Page | URL:
-        """The page, or the address that it has moved to."""
-        import aiohttp  # 0.4 s, which no start should pay that fetches nothing
+        """Return the page, or the address of its redirect."""
+        import aiohttp  # takes 0.4 s, which a process that fetches nothing should not pay
 
         addresses = await self._addresses(url)
         connector = aiohttp.TCPConnector(
@@ -144,11 +144,11 @@ class WebFetcher:
             raise ToolError(f"{url} could not be fetched: {_reason(error)}.") from None
 
     async def _addresses(self, url: URL) -> list[str]:
-        """Addresses of the URL's host, all of them allowed."""
+        """Resolve the URL's host. Raises ToolError unless all its addresses are allowed."""
         host, port = url.host or "", url.port or 443
         try:
             found = await self.resolver(host, port)
-        except (OSError, UnicodeError):  # the latter of a name that no host can have
+        except (OSError, UnicodeError):  # UnicodeError for an impossible host name
             raise ToolError(f"There is no host {host}. Check the address.") from None
         parsed = [ipaddress.ip_address(each.split("%")[0]) for each in found]
         if not parsed or not all(self.allow(each, port) for each in parsed):
@@ -160,7 +160,7 @@ class WebFetcher:
 
 
 def _pinned(addresses: list[str]) -> aiohttp.abc.AbstractResolver:
-    """A resolver that knows the checked addresses only, so that nothing is looked up twice."""
+    """Return a resolver of the checked addresses only: a second lookup could have another result."""
     from aiohttp.abc import AbstractResolver, ResolveResult
 
     class Pinned(AbstractResolver):
@@ -185,16 +185,16 @@ def _pinned(addresses: list[str]) -> aiohttp.abc.AbstractResolver:
 
         @override
         async def close(self) -> None:
-            """Holds nothing."""
+            """Do nothing: the resolver holds no resources."""
 
     return Pinned()
 
 
 def _checked_url(url: str) -> URL:
-    """Raises ToolError unless `url` is an http(s) address without a password."""
+    """Parse `url`. Raises ToolError unless it is an http(s) address without user and password."""
     try:
         parsed = URL(url.strip())
-        host = parsed.host  # raises for a name that is no IDN
+        host = parsed.host  # raises ValueError for an invalid international name
     except ValueError:
         raise ToolError(f"{url[:200]} is not a web address.") from None
     if len(url) > _MAX_URL:
@@ -221,7 +221,7 @@ def _media_type(response: aiohttp.ClientResponse) -> str:
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:
-    """The decoded body. Both what comes in and what it unpacks to are held to the limit."""
+    """Return the decoded body. The limit holds for the received and for the unpacked bytes."""
     coding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if coding not in {"gzip", "x-gzip", "deflate", "identity"}:
         raise ToolError(f"{response.url} is encoded as {coding}, which was not asked for.")
@@ -240,7 +240,7 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _reason(error: Exception) -> str:
-    """In words that show nothing of this network."""
+    """Describe a connection error in words that reveal nothing about this network."""
     import aiohttp
 
     match error:

@@ -1,4 +1,4 @@
-"""What a file is to be read as."""
+"""File kinds: which reader a file needs, judged by its bytes, name and media type."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _BY_MEDIA_TYPE: dict[str, Kind] = {
     "application/xhtml+xml": "html",
 }
 _OFFICE: dict[Kind | None, Kind] = {"xlsx": "csv", "docx": "text"}
-"""What is in a zip archive, and what a file without one is that is called so."""
+"""Kinds that are zip archives, and the kind of a file with such a name that is plain text."""
 _UNREAD = {
     **dict.fromkeys((".pptx", ".pptm", ".ppsx"), "a PowerPoint presentation"),
     **dict.fromkeys((".odt", ".ods", ".odp"), "an OpenDocument file"),
@@ -54,14 +54,14 @@ _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _WRITTEN: frozenset[Kind | None] = frozenset({"text", "csv", "json", "html", "mail"})
 _ZIP = b"PK\x03\x04"
 _SHOWN = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
-"""Images that models are shown; others, as HEIC of phones, are not."""
+"""Image formats that models accept; others, such as HEIC, are not shown to them."""
 _OLD_OFFICE = (b"\xd0\xcf\x11\xe0", b"{\\rtf")
 
 
 def kind_of(name: str, media_type: str, data: bytes) -> Kind:
-    """What to read `data` as: by its first bytes, then its name, then its media type.
+    """Return the kind of a file, by its first bytes, then its name, then its media type.
 
-    Raises ToolError, saying what can be read, when it is nothing of that.
+    Raises ToolError for a file that cannot be read, with the formats that can.
     """
     if not data:
         raise ToolError(f"{name} is empty (0 bytes): another copy of it is needed.")
@@ -87,7 +87,7 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
     kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type.split(";")[0].strip().lower())
     if data.startswith(_ZIP):
         kind = _zipped(name, suffix, kind, data)
-    elif kind in _OFFICE and _is_text(data):  # a CSV that was only named so, as some programs do
+    elif kind in _OFFICE and _is_text(data):  # some programs give a CSV this name
         kind = _OFFICE[kind]
     kind = kind or (None if b"\x00" in data[:4096] else "text")
     if kind is None or (kind in _WRITTEN and _is_binary(data)):
@@ -97,7 +97,7 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
 
 
 def _is_binary(data: bytes) -> bool:
-    """Whether many control characters are at its beginning, and not for being UTF-16, where each
+    """Return whether the beginning has many control characters and is not UTF-16, in which every
     second byte of plain text is zero."""
     start = data[:4096]
     zeros = Counter(at % 2 for at, byte in enumerate(start) if not byte)
@@ -122,7 +122,7 @@ def _is_text(data: bytes) -> bool:
 
 
 def _office(data: bytes) -> Kind | None:
-    """Whatever its name is: by the parts of the archive, of which one may be an Office file itself."""
+    """Return the Office kind of a zip archive by the names of its parts, whatever its own name is."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             parts = archive.namelist()

@@ -1,8 +1,8 @@
-"""A JSON schema that is given at run time, as a model class like any other (C3).
+"""Model classes for JSON schemas that are given at run time.
 
-The model service is given the schema in the shape of its strict mode; what comes back is checked
-against the schema as it was given. The schema is somebody else's, and can be made so that reading
-it or checking data takes hours: only what is known to be cheap happens in this process.
+The model service gets the schema in the form of its strict mode; the data it returns is checked
+against the original schema. The schema comes from outside, and a hostile one can make checking take
+hours: only checks that are known to be cheap run in this process, the others in an isolated one.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from bot.toolkit.schema import strict_schema
 M = TypeVar("M", bound=BaseModel)
 
 _LONGEST = 500_000  # characters of one schema
-_SHORT = 20_000  # characters of a schema that can be looked through without delay
+_SHORT = 20_000  # characters of a schema that can be inspected without delay
 _STEPS = 5_000  # of validation in this process: about 15 ms
-_CHARACTERS = 1_000_000  # that these steps may quote in messages, together
+_CHARACTERS = 1_000_000  # that these steps may quote in messages in total
 LIMITS = IsolatedLimits(memory=2**29, output=2**20, cpu=3.0, seconds=10.0)
 _TOO_MUCH = "checking it takes more time or memory than is allowed. Make the schema simpler."
 _IGNORED_BY_THE_SERVICE = frozenset(
@@ -40,20 +40,20 @@ _IGNORED_BY_THE_SERVICE = frozenset(
         "unevaluatedItems", "unevaluatedProperties",
     }
 )  # fmt: skip
-"""Left out of what the service gets; a result that breaks them goes back to the model."""
+"""Keywords that are not sent to the service; a result that violates them goes back to the model."""
 
 Problems = tuple[str | None, str | None]
-"""What is wrong with a schema: for any use, and for strict mode."""
+"""Why a schema cannot be used at all, and why not in strict mode; None for no problem."""
 
 _inspected: LRUCache[bytes, Problems] = LRUCache(2_000)
-"""What an isolated process found about schemas, by their digest."""
+"""Problems that an isolated process found, by digest of owner and schema."""
 
 
 class GivenModel(RootModel[Schema]):
-    """Data of a schema given at run time; `root` is the data.
+    """Data that follows a schema given at run time; `root` is the data.
 
-    pydantic only sees to it that it is an object: `validated` checks it. `strict` says whether the
-    service's strict mode can express the schema; `sent` is what the service gets.
+    pydantic only checks that it is an object; `validated` checks the schema (`given`). `strict` says
+    whether the service's strict mode can express the schema; `sent` is the form that it gets.
     """
 
     given: ClassVar[Schema]
@@ -69,8 +69,8 @@ class GivenModel(RootModel[Schema]):
 async def validated(model: type[M], value: Any) -> M:
     """Return `value` as an instance of `model`, within limits of time and memory.
 
-    For a given schema null for an optional property means that it is left out. Raises pydantic's
-    ValidationError, also when a check takes too much.
+    For a `GivenModel`, null for an optional property means that the property is left out. Raises
+    pydantic's ValidationError, also when the check exceeds the limits.
     """
     if issubclass(model, GivenModel):
         try:
@@ -81,8 +81,8 @@ async def validated(model: type[M], value: Any) -> M:
 
 
 def validated_at_once(model: type[M], value: Any) -> M:
-    """Return `value` as `validated` does, where that is known to be cheap. Raises pydantic's
-    ValidationError, also where it is not known."""
+    """Return `value` like `validated`, but only where the check is known to be cheap. Raises
+    pydantic's ValidationError, also for an expensive check."""
     if issubclass(model, GivenModel):
         if not _is_cheap(model.given, value):
             raise _validation_error([Misfit((), _TOO_MUCH)])
@@ -94,8 +94,8 @@ def validated_at_once(model: type[M], value: Any) -> M:
 
 
 async def fitted(schema: Schema, value: Any) -> Any:
-    """Return `value` without the nulls that stand for "left out". Raises DoesNotFit, also when the
-    check takes too much."""
+    """Return `value` without the nulls that mean "left out". Raises DoesNotFit, also when the check
+    exceeds the limits."""
     if _is_cheap(schema, value):
         return schemas.fitted(schema, value)
     try:
@@ -110,9 +110,9 @@ async def fitted(schema: Schema, value: Any) -> Any:
 
 
 async def given_model(schema: Any, *, owner: str = "schema") -> type[GivenModel]:
-    """Return a model class whose instances fit `schema`. Raises ToolDefinitionError, naming `owner`
-    and the place, for what is no JSON schema, what strict mode cannot express, and what is too
-    expensive to check."""
+    """Return a model class for `schema`. Raises ToolDefinitionError, naming `owner` and the place,
+    for an invalid schema, for one that strict mode cannot express, and for one that is too expensive
+    to check."""
     [(_, problem)] = await _problems([(owner, schema)])
     if problem:
         raise ToolDefinitionError(problem)
@@ -122,9 +122,11 @@ async def given_model(schema: Any, *, owner: str = "schema") -> type[GivenModel]
 async def given_models(
     given: Sequence[tuple[str, Schema]],
 ) -> list[type[GivenModel] | ToolDefinitionError]:
-    """Return a model class for each (owner, schema), or why there is none. A schema that strict
-    mode cannot express has one, too: then the model service does not see to it that data fits,
-    only we do."""
+    """Return a model class for each (owner, schema), or an error that says why there is none.
+
+    A schema that strict mode cannot express gets a class with `strict` false: the model service then
+    does not guarantee that data fits, and only our own check does.
+    """
     made: list[type[GivenModel] | ToolDefinitionError] = []
     problems = await _problems(given)
     for (owner, schema), (form, strict) in zip(given, problems, strict=True):
@@ -149,7 +151,7 @@ async def _problems(given: Sequence[tuple[str, Any]]) -> list[Problems]:
         else:
             keys[index] = hashlib.sha256(f"{owner}\n{text}".encode()).digest()
             found.append(_inspected.get(keys[index]))
-        await asyncio.sleep(0)  # others have their turn
+        await asyncio.sleep(0)  # let other tasks run
     unknown = [index for index in keys if found[index] is None]
     if unknown:
         text = await asyncio.to_thread(json.dumps, [given[index] for index in unknown])
@@ -182,7 +184,7 @@ async def _isolated(job: str, **arguments: Any) -> Any:
 
 
 def _is_cheap(schema: Schema, value: Any) -> bool:
-    """Whether checking `value` takes a few milliseconds at most, whatever it holds."""
+    """Return whether checking `value` takes a few milliseconds at most, whatever it contains."""
     if (weight := _weight(schema)) is None:
         return False
     size = schemas.size(value, _STEPS // weight)
@@ -194,7 +196,7 @@ def _is_cheap(schema: Schema, value: Any) -> bool:
 
 
 def _weight(schema: Schema) -> int | None:
-    """Return the weight of a schema that is short enough to be looked through each time."""
+    """Return the weight of a schema, None if it is unknown or too long to inspect each time."""
     text = _text(schema)
     return schemas.weight(schema) if text and len(text) <= _SHORT else None
 
@@ -218,8 +220,8 @@ def _model(schema: Schema, sent: Schema, *, strict: bool) -> type[GivenModel]:
 
 
 def text_field_of(schema: Schema) -> str | None:
-    """Return the one property that makes a whole result when plain text is put into it; None where
-    other values would have to be made up."""
+    """Return the one property that plain text can fill to make a complete result; None where other
+    values would have to be invented."""
     properties, required = schema.get("properties", {}), schema.get("required", [])
     texts = [name for name, part in properties.items() if _is_text(part)]
     if len(required) > 1 or not set(required) <= set(texts):
@@ -232,7 +234,7 @@ def _is_text(part: Any) -> bool:
 
 
 def _for_the_service(node: Any) -> Any:
-    """The schema without what the service ignores at best."""
+    """Return the schema without the keywords that the service ignores or rejects."""
     if not isinstance(node, dict):
         return node
     kept = {key: value for key, value in node.items() if key not in _IGNORED_BY_THE_SERVICE}

@@ -1,7 +1,7 @@
-"""Searches the web through the provider that the operator has chosen.
+"""Web search with the provider that the operator chose.
 
-Sources, as of November 2026: Brave's Web Search API reference, Tavily's API as its Python client
-speaks it, SearXNG's "Search API" (its week is in none of its documents, so that it becomes a month).
+Sources, as of November 2026: Brave's Web Search API reference; Tavily's Python client; SearXNG's
+"Search API", which does not document a time range of a week, so that a month is used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _SECONDS = 20.0
 _ATTEMPTS = 3
-_LONGEST_PAUSE = 5.0  # seconds that are waited for within one search
+_LONGEST_PAUSE = 5.0  # seconds to wait within one search
 _LONGEST_SAID = 86_400.0  # seconds; a provider may say "inf"
 _MAX_BYTES = 2_000_000
 _ADDRESSES = {"brave": "https://api.search.brave.com", "tavily": "https://api.tavily.com"}
@@ -30,8 +30,8 @@ _LIMITED = frozenset({402, 429, 432, 433})  # the last two are Tavily's: the pla
 
 
 class WebSearchConfig(BaseModel):
-    """`[web_search]` in bot.toml; the key comes from WEB_SEARCH_API_KEY. `url` is where a SearXNG of
-    one's own is, or another address of a provider."""
+    """`[web_search]` in bot.toml; the key comes from WEB_SEARCH_API_KEY. `url` is the address of your
+    own SearXNG, or another address of a provider."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -55,7 +55,7 @@ class WebSearchConfig(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A request in a provider's words."""
+    """A request to a provider."""
 
     path: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class _Call:
 
 
 class ProviderWebSearch:
-    """Searches with one provider. Raises ToolError, in words for the model, when a search does not succeed."""
+    """Web search with one provider."""
 
     def __init__(self, config: WebSearchConfig, key: str) -> None:
         self._config = config
@@ -72,8 +72,8 @@ class ProviderWebSearch:
         self._key = key
 
     async def search(self, search: Search) -> list[WebResult]:
-        """Up to `search.limit` results, the best first, within 20 seconds. A provider that asks for
-        a short pause gets it."""
+        """Return up to `search.limit` results, the best first, within 20 seconds. Waits if the
+        provider asks for a short pause. Raises ToolError for the model when a search fails."""
         try:
             async with asyncio.timeout(_SECONDS):
                 found = self._reads(await self._answer(self._asks(search, self._key)))
@@ -88,8 +88,8 @@ class ProviderWebSearch:
         ]
 
     async def _answer(self, call: _Call) -> Any:
-        """What the provider sent, as JSON."""
-        import aiohttp  # 0.4 s, which no start should pay that searches nothing
+        """Send the request and return the JSON of the response."""
+        import aiohttp  # takes 0.4 s, which a process that does not search should not pay
 
         try:
             async with aiohttp.ClientSession(trust_env=False) as session:
@@ -114,16 +114,16 @@ class ProviderWebSearch:
             params=call.parameters,
             json=call.body,
             headers={"Accept": "application/json", **call.headers},
-            allow_redirects=False,  # the key is for this address alone
+            allow_redirects=False,  # no other address may see the key
         )
 
 
 def _pause(response: aiohttp.ClientResponse) -> float:
-    """Seconds until another search may be made, as far as the provider says."""
+    """Return the seconds until the next search may be made, by the response headers; 1 by default."""
     headers = response.headers
     said = headers.get("Retry-After") or headers.get("X-RateLimit-Reset") or ""
     try:
-        return min(max(0.0, float(said.split(",")[0])), _LONGEST_SAID)  # 0.0 of "nan"
+        return min(max(0.0, float(said.split(",")[0])), _LONGEST_SAID)  # max makes 0.0 of "nan"
     except ValueError:
         return 1.0
 
@@ -140,7 +140,7 @@ async def _read(response: aiohttp.ClientResponse, provider: str) -> Any:
 
 
 def _refusal(response: aiohttp.ClientResponse, provider: str) -> str:
-    """Why there are no results, for the model and whoever it tells."""
+    """Return why there are no results, for the model and the person it answers."""
     status = response.status
     if status == 403 and provider == "searxng":
         return (

@@ -1,7 +1,9 @@
-"""Jobs on other people's data, done in a process that has limits of the operating system and can
-be killed at any moment. `bot.services.processes.isolation` starts such processes and talks to them; this
-package is what runs inside, and imports as little as it can."""
+"""Jobs on untrusted data, which run inside an isolated process.
+
+`bot.services.processes.isolation` starts such processes and talks to them. The operating system
+limits them, and they can be killed at any moment. This package imports as little as it can.
+"""
 
 
 class Refused(Exception):
-    """The job cannot be done as asked. The message says why, for the model to repair."""
+    """The job cannot be done as asked; the message tells the model why, so that it can correct it."""

@@ -1,9 +1,9 @@
-"""`python -m bot.services.isolated OPTIONS`: does one job after another until its input ends.
+"""The isolated process: `python -m bot.services.isolated OPTIONS` runs jobs until its input ends.
 
 OPTIONS is a JSON object: jobs (a module whose functions are the jobs), memory and output (bytes),
-network, parent (process id), data (a folder, or null). A request is {job, arguments, cpu, seconds}; its reply is {"value":
-…}, {"refused": sentence}, {"exhausted": true} or {"broken": where}. To null, which asks whether the
-process takes jobs, it is {}.
+network, parent (process id), data (a folder, or null). A request is {job, arguments, cpu, seconds};
+its reply is {"value": …}, {"refused": reason}, {"exhausted": true} or {"broken": where}. The request
+null asks whether the process accepts jobs; its reply is {}.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from bot.core import confinement
 from bot.services.isolated import Refused, wire
 
 _CODE = Path(bot.__file__).parents[1]
-_LONGEST = 2_000  # characters of why a job was refused; libraries quote the data
+_LONGEST = 2_000  # characters of the reason of a refusal; libraries quote the data
 
 
 def main(options: dict[str, Any]) -> None:
     """Serve the jobs of one module on standard input and output."""
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
-    # What a library prints must not get into the replies.
+    # Output that a library prints must not get into the replies.
     os.dup2(2, 1)
     name = options.pop("jobs")
     packages = sorted(str(_CODE / each) for each in {"bot", name.partition(".")[0]})
@@ -57,8 +57,8 @@ def _done(jobs: ModuleType, request: dict[str, Any]) -> bytes:
         return wire.pack({"refused": str(error)[:_LONGEST]})
     except (MemoryError, RecursionError):
         return wire.pack({"exhausted": True})
-    except Exception as error:  # noqa: BLE001 - a bug of ours, raised where it is awaited
-        # Only where it happened: messages may quote the data.
+    except Exception as error:  # noqa: BLE001 - our own bug, raised again in the bot
+        # The places only, because messages may quote the data.
         frames = traceback.extract_tb(error.__traceback__)[-3:]
         places = [f"{frame.name}:{frame.lineno}" for frame in frames]
         return wire.pack({"broken": f"{type(error).__name__} at {', '.join(places)}"})

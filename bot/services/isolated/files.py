@@ -1,4 +1,4 @@
-"""Jobs on files of others: `input` in this process's folder becomes text, or Parquet files."""
+"""The job that reads an untrusted file: `input` in the process's folder becomes text or Parquet."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bot.services.isolated import Refused
 from bot.services.parsing.results import Document, Sheet, Unreadable
 
 _MOST_TEXT, _MOST_LINES = 32_000_000, 2_000_000
-"""Characters and lines of a document's text, which is kept and searched as a whole."""
+"""Limits of a document's text in characters and lines: it is saved and searched as a whole."""
 
 
 def read(kind: str, name: str, sheet: str | None, pages: str | None) -> dict[str, Any]:
-    """Return {"document": {…}}, or {"tables": [{name, notes}]}, the table at index 2 being in
-    `2.parquet`. Raises Refused with a sentence about the file."""
+    """Read the file. Return {"document": {…}}, or {"tables": [{name, notes, left_out}, …]}; the table
+    with index 2 is written to `2.parquet`. Raises Refused with a sentence about the file."""
     try:
         return _written(_found(kind, name, sheet, pages), name)
     except PermissionError:
@@ -39,9 +39,9 @@ def read(kind: str, name: str, sheet: str | None, pages: str | None) -> dict[str
 
 
 def _found(kind: str, name: str, sheet: str | None, pages: str | None) -> list[Sheet] | Document:
-    """What `input` holds. Raises Unreadable.
+    """Read `input` with the reader for its kind. Raises Unreadable.
 
-    Each reader's libraries are imported for their own kind only: some take half a second.
+    Readers are imported only when needed: the libraries of some take half a second.
     """
     data = Path("input").read_bytes()
     found: list[Sheet] | Document | Sheet
@@ -91,8 +91,8 @@ def _text(data: bytes, name: str) -> Document:
 
 
 def _checked_parquet(name: str, to: Path) -> Sheet:
-    """Write the same table to `to`, so that nobody else opens a file from outside; without numbers
-    that are none, which make every sum one."""
+    """Write a copy of the table to `to`, so that no other process opens a file from outside. NaN and
+    infinity become NULL, because every sum with them is NaN or infinite."""
     import duckdb
 
     from bot.services.parsing.tabular import connect, finite_only, is_too_large
@@ -108,7 +108,7 @@ def _checked_parquet(name: str, to: Path) -> Sheet:
 
 
 def _written(found: list[Sheet] | Document, name: str) -> dict[str, Any]:
-    """Write the sheets whose reader did not; return what the bot is to know of them."""
+    """Write the sheets that their reader has not written; return the result of the job."""
     if isinstance(found, Document):
         lines = len(found.text.splitlines())
         if len(found.text) > _MOST_TEXT or lines > _MOST_LINES:

@@ -1,8 +1,8 @@
-"""The functions that a statement may call, by dialect. What is not listed is refused: a list of bad
-names would miss those of extensions, of the operator, and of the next version.
+"""The SQL functions that a statement may call, by dialect. All others are refused: a list of forbidden
+names would miss functions of extensions, of the operator, and of the next version.
 
 A listed function computes a value from its arguments. It reads no file, setting, catalogue or large
-object, runs no text as a statement, changes nothing, waits for nothing and reaches nobody.
+object, runs no text as a statement, changes nothing, waits for nothing and opens no connection.
 """
 
 _COMMON = """

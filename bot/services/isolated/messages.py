@@ -1,4 +1,4 @@
-"""Error messages of databases and readers, fit for the model and for people."""
+"""Error messages of databases and readers, made safe for the model and for people."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ _PATH = re.compile(
 
 
 def without_paths(message: str, given: str = "") -> str:
-    """Return `message` without paths of this machine; those in `given`, what the asker wrote,
-    tell nothing new and stay."""
+    """Return `message` without paths of this machine. Paths in `given`, the asker's own text, reveal
+    nothing new and stay."""
     return _PATH.sub(lambda found: found[0] if found[0] in given else "[path]", message)

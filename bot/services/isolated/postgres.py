@@ -28,12 +28,12 @@ _SETTINGS = {
     "lock_timeout": "{milliseconds}",
     "idle_in_transaction_session_timeout": "{milliseconds}",
     "transaction_timeout": "{milliseconds}",
-    "client_connection_check_interval": "1000",  # ends what nobody waits for any more
+    "client_connection_check_interval": "1000",  # end a statement that nobody waits for
     "temp_file_limit": "1GB",
     "work_mem": "64MB",
     "hash_mem_multiplier": "1",
     "max_parallel_workers_per_gather": "2",
-    "standard_conforming_strings": "on",  # strings end where the guard saw them end
+    "standard_conforming_strings": "on",  # strings end where our check saw them end
 }
 _SET = """
 SELECT set_config(s.name, v.value, false)
@@ -88,7 +88,7 @@ _IMPLIED = {
     "LIKE": ("~~", "!~~"),
     "SIMILAR": ("~", "!~"),
 }
-"""Operators that PostgreSQL looks up for words of the language."""
+"""Operators that PostgreSQL looks up for keywords."""
 
 _PRIVILEGES = r"""
 SELECT CASE WHEN r.rolsuper THEN 'is a superuser' END FROM pg_roles r WHERE r.rolname = current_user
@@ -166,8 +166,8 @@ def schema(url: str, seconds: float) -> list[tuple[str, list[str]]]:
 def select(
     url: str, sql: str, limit: int, seconds: float, functions: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return {columns, rows, truncated} of one SELECT, which may call the operator's `functions`
-    beside the listed ones. Raises Refused with what is not allowed, or what the server said."""
+    """Run one SELECT, which may call the operator's `functions` beside the listed ones. Return
+    {columns, rows, truncated}. Raises Refused with what is not allowed, or the server's message."""
     statement = checked_select(sql, "postgres", functions)
     with _connected(url, seconds, sql) as connection:
         _refuse_own_functions(connection, statement, functions)
@@ -188,11 +188,11 @@ def privileges(url: str, seconds: float) -> list[str]:
 def _refuse_own_functions(
     connection: psycopg.Connection[Any], statement: Checked, functions: Sequence[str]
 ) -> None:
-    """Refuse functions of this database that only its catalogue knows.
+    """Refuse calls of functions defined in this database, which only its catalogue shows.
 
-    PostgreSQL takes `t.f` and `(x).f` for f(t) and f(x) where it finds no such column, so a name
-    that is also a function's must certainly be a column. And a function of the operator's may have
-    a listed name, or be behind an operator or a cast, and do more than compute.
+    PostgreSQL reads `t.f` and `(x).f` as f(t) and f(x) where it finds no such column, so a name that
+    is also a function must certainly be a column. And a function defined in the database may have a
+    listed name, or be hidden in an operator or a cast, and do more than compute.
     """
     names = sorted({name for name, _ in statement.dotted} - set(functions))
     also_functions = {name for (name,) in connection.execute(_FUNCTIONS, (names,))}
@@ -224,7 +224,7 @@ def _has(connection: psycopg.Connection[Any], table: str, column: str) -> bool:
 
 @contextmanager
 def _connected(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Connection[Any]]:
-    """A connection in a transaction that cannot write."""
+    """Open a connection with a read-only transaction and the server's limits. Raises Refused."""
     milliseconds = str(int(seconds * 1000))
     settings = {name: each.format(milliseconds=milliseconds) for name, each in _SETTINGS.items()}
     try:
@@ -252,8 +252,8 @@ def _connected(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Con
 
 
 def _lenient(loader: type[Loader]) -> type[Loader]:
-    """Return a loader that gives the server's own text for what Python has no value for: infinity,
-    days before Christ, 24:00:00."""
+    """Return a loader that gives the server's text for values that Python cannot represent: infinity,
+    years BC, 24:00:00."""
 
     class Lenient(psycopg.adapt.Loader):
         def __init__(self, oid: int, connection: Any = None) -> None:
@@ -271,7 +271,7 @@ def _lenient(loader: type[Loader]) -> type[Loader]:
 
 
 def _cell(value: Any) -> Any:
-    """JSON, arrays and composites as JSON text; everything else as it is."""
+    """Return JSON, arrays and composites as JSON text; other values unchanged."""
     if isinstance(value, dict | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)
     return value

@@ -1,8 +1,8 @@
-"""JSON schemas of others: is one well-formed, can strict mode express it, does data fit it.
+"""Checks of untrusted JSON schemas: is it well-formed, can strict mode express it, does data fit it.
 
-Validation is no safe work: a pattern may backtrack for hours, a few references may stand for
-millions of schemas. So `bot.services.given_schema` has all of this done in an isolated process,
-except for schemas that `weight` knows to be cheap.
+Validation is not safe: a pattern may backtrack for hours, and a few references may expand to
+millions of schemas. So `bot.services.given_schema` runs these checks in an isolated process, except
+for schemas that `weight` knows to be cheap.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ _MOST_ERRORS = 20
 
 
 class Misfit(NamedTuple):
-    """One way in which data does not fit: where, and why."""
+    """One reason why data does not fit: its place and a message."""
 
     path: tuple[str | int, ...]
     message: str
 
 
 class DoesNotFit(Exception):
-    """The data breaks the schema in these ways."""
+    """The data does not fit the schema; `misfits` say where and why."""
 
     def __init__(self, *misfits: Misfit) -> None:
         super().__init__(*misfits)
         self.misfits = misfits
 
 
-# Jobs. They take and return JSON texts, so that no data looks like a message of the process.
+# Jobs. They take and return JSON text, so that data cannot look like a message of the process.
 
 
 def inspect(schemas: str) -> list[tuple[str | None, str | None]]:
-    """Return the `problems` of each of `schemas`, a JSON list of [owner, schema]."""
+    """Return the `problems` of each schema in `schemas`, a JSON list of [owner, schema]."""
     return [problems(owner, schema) for owner, schema in json.loads(schemas)]
 
 
@@ -69,8 +69,8 @@ def fit(schema: str, value: str) -> str:
 
 
 def problems(owner: str, schema: Any, *, is_sound: bool = False) -> tuple[str | None, str | None]:
-    """Return why `schema` is no JSON schema of an object, and why strict mode cannot express it;
-    None for each that does not apply. One that `is_sound` is known to be a JSON schema."""
+    """Return why `schema` is no JSON schema of an object, and why strict mode cannot express it; None
+    for no problem. With `is_sound` the schema is known to be well-formed."""
     if not isinstance(schema, dict) or schema.get("type") != "object":
         wrong = f'{owner}: the root must be an object with "type": "object".'
         return wrong, wrong
@@ -99,7 +99,7 @@ def _strict_problem(owner: str, schema: Schema) -> str | None:
 
 
 def fitted(schema: Schema, value: Any) -> Any:
-    """Return `value` without the nulls that stand for "left out". Raises DoesNotFit."""
+    """Return `value` without the nulls that mean "left out". Raises DoesNotFit."""
     kind = validator_for(schema, default=jsonschema.Draft202012Validator)
     validator = kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
     try:
@@ -120,7 +120,7 @@ def _misfit(error: jsonschema.ValidationError) -> Misfit:
     return Misfit(tuple(error.absolute_path), message)
 
 
-def _node_problem(root: Schema, node: Any) -> str | None:  # noqa: PLR0911 - one a rule
+def _node_problem(root: Schema, node: Any) -> str | None:  # noqa: PLR0911 - one return for each rule
     if not isinstance(node, dict):
         return "strict mode needs a schema with a type here."
     for keyword, what in _REFUSED.items():
@@ -161,7 +161,7 @@ def _size_problem(owner: str, schema: Schema) -> str | None:
 
 
 def _nodes(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every schema within a schema, itself first, with the path to it."""
+    """Yield a schema and every schema inside it, each with its path."""
     yield path, node
     if not isinstance(node, dict):
         return
@@ -179,7 +179,7 @@ def _place(owner: str, path: tuple[str, ...]) -> str:
 
 
 def _target(root: Schema, reference: Any) -> Any:
-    """What a reference within the schema points at; None when there is nothing."""
+    """Return the target of a reference within the schema; None when there is none."""
     head, *steps = str(reference).split("/")
     if head != "#":
         return None
@@ -216,7 +216,7 @@ def _pruned(validator: Validator, root: Schema, node: Schema, given: Any) -> Any
 
 
 class Size(NamedTuple):
-    """How much data there is: values, each part of a list or an object one, and characters."""
+    """The size of data: the number of values, nested ones included, and of characters."""
 
     values: int
     characters: int
@@ -241,7 +241,7 @@ def size(value: Any, most: int) -> Size | None:
     return Size(values, characters)
 
 
-# Weight: what validation may cost at most, found without doing any.
+# Weight: an upper bound of the cost of validation, found without validating.
 
 _DEFINITIONS = ("$defs", "definitions")
 _NAMES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
@@ -280,13 +280,13 @@ _CHEAP: dict[str, Callable[[Any], bool]] = {
     "enum": lambda value: isinstance(value, list) and bool(value) and all(map(_is_scalar, value)),
     "required": lambda value: isinstance(value, list) and all(map(_is_text, value)),
 }
-"""Keywords whose cost is in proportion to the schema and the data, and what makes them well-formed.
-Not among them: patterns, whatever compares all items, and references that lead out or in a circle."""
+"""Keywords whose cost is proportional to schema and data, with a check that they are well-formed.
+Patterns, keywords that compare all items, and external or circular references are not among them."""
 
 
 def weight(schema: Any) -> int | None:
-    """Return how many steps validation takes at most for each value of the data; None when nobody
-    knows: the schema has keywords that may be expensive, or is not well-formed."""
+    """Return the most steps that validation takes for each value of the data; None when that is
+    unknown: the schema has keywords that may be expensive, or is not well-formed."""
     try:
         return _Weigher(schema).total()
     except (_Unknown, RecursionError):
@@ -294,11 +294,11 @@ def weight(schema: Any) -> int | None:
 
 
 class _Unknown(Exception):
-    """Nobody knows what this schema costs."""
+    """The cost of this schema is unknown."""
 
 
 class _Weigher:
-    """Adds up what a schema costs; a definition counts each time that it is referred to."""
+    """Adds up the cost of a schema; a definition counts for each reference to it."""
 
     def __init__(self, schema: Any) -> None:
         if not isinstance(schema, dict):
@@ -315,12 +315,12 @@ class _Weigher:
 
     def total(self) -> int:
         """Return the steps for one value. Raises _Unknown."""
-        for reference in self._defined:  # well-formed even if nothing refers to it
+        for reference in self._defined:  # all must be well-formed, even without a reference
             self._reference(reference)
         return self.of(self._root)
 
     def of(self, node: Any) -> int:
-        """Return the steps of a schema within it. Raises _Unknown."""
+        """Return the steps of one nested schema. Raises _Unknown."""
         if isinstance(node, bool):
             return 1
         if not isinstance(node, dict):

@@ -1,4 +1,4 @@
-"""What the jobs on databases have in common: results that are bounded, and schemas."""
+"""Bounded results and schema descriptions, shared by the database jobs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import Any
 from bot.services.isolated import Refused
 
 MOST_BYTES = 32_000_000
-"""About as much of a result as is taken, by the size of its cells."""
+"""Limit of a result, by the approximate size of its cells."""
 
 
 def taken(columns: list[str], rows: Iterable[tuple[Any, ...]], limit: int) -> dict[str, Any]:
-    """Return the first `limit` of `rows`, fewer when they get too large. Takes one row more than
-    that from the database and no further one; `truncated` when there were more. Raises Refused when
-    not even the first row is small enough."""
+    """Return {columns, rows, truncated} with the first `limit` of `rows`, fewer if they are large.
+
+    Fetches one row more, to learn whether the result is `truncated`. Raises Refused when the first
+    row alone is too large.
+    """
     kept: list[tuple[Any, ...]] = []
     size = 0
     for row in rows:
@@ -33,8 +35,11 @@ def taken(columns: list[str], rows: Iterable[tuple[Any, ...]], limit: int) -> di
 def tables_of(
     columns: Iterable[tuple[str, str, str]], references: Mapping[tuple[str, str], str]
 ) -> list[tuple[str, list[str]]]:
-    """Return each table with its columns as `customer_id INTEGER → customers.id`; `columns` are
-    (table, column, type) and `references` what the foreign key of (table, column) points to."""
+    """Return each table with its columns, written like `customer_id INTEGER → customers.id`.
+
+    `columns` are (table, column, type); `references` maps (table, column) to the target of its
+    foreign key.
+    """
     tables: dict[str, list[str]] = {}
     for table, column, kind in columns:
         target = references.get((table, column))

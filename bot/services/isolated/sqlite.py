@@ -1,5 +1,5 @@
-"""Jobs on a SQLite file, which is opened for reading only. SQLite itself says what a statement
-would read and call, to an authorizer that allows the tables of the file and listed functions."""
+"""Jobs on a SQLite file, which is opened read-only. SQLite reports every table and function of a
+statement to an authorizer, which allows the tables of the file and the listed functions."""
 
 # ruff: noqa: S608 - the names in these statements are quoted
 
@@ -36,7 +36,7 @@ def schema(path: str, seconds: float) -> list[tuple[str, list[str]]]:
 
 
 def select(path: str, sql: str, limit: int, seconds: float) -> dict[str, Any]:
-    """Return {columns, rows, truncated} of one SELECT. Raises Refused with what is not allowed."""
+    """Run one SELECT and return {columns, rows, truncated}. Raises Refused for anything else."""
     statement = checked_select(sql, "sqlite").sql
     with _opened(path, seconds) as connection:
         known = {name.lower() for name in _tables(connection)} | _READABLE
@@ -47,8 +47,8 @@ def select(path: str, sql: str, limit: int, seconds: float) -> dict[str, Any]:
             match action:
                 case sqlite3.SQLITE_SELECT | sqlite3.SQLITE_RECURSIVE:
                     return sqlite3.SQLITE_OK
-                # A part of the statement, as one of WITH, has no table of its own, or no column is
-                # read of what has that name.
+                # A part of the statement itself, such as a WITH clause, is reported without a table
+                # or without a column.
                 case sqlite3.SQLITE_READ if not name or not second or name in known:
                     return sqlite3.SQLITE_OK
                 case sqlite3.SQLITE_FUNCTION if (second or "").lower() in ALLOWED["sqlite"]:
@@ -75,7 +75,7 @@ def select(path: str, sql: str, limit: int, seconds: float) -> dict[str, Any]:
 
 @contextmanager
 def _opened(path: str, seconds: float) -> Generator[sqlite3.Connection]:
-    """A connection that neither writes nor creates the file."""
+    """Open a connection that neither writes nor creates the file."""
     try:
         connection = sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True, timeout=seconds)
     except sqlite3.Error as error:
@@ -100,15 +100,15 @@ def _tables(connection: sqlite3.Connection) -> list[str]:
 
 
 def _load_virtual_tables(connection: sqlite3.Connection) -> None:
-    """Have SQLite declare them, which the authorizer would take for making a table."""
+    """Let SQLite declare virtual tables before the authorizer is set, which would refuse that."""
     sql = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     for name in ("json_each", "json_tree", *(name for (name,) in connection.execute(sql))):
-        with suppress(sqlite3.Error):  # made by an extension that is not here
+        with suppress(sqlite3.Error):  # its extension is not installed
             connection.execute(f"SELECT 1 FROM {_quoted(name)} LIMIT 0")
 
 
 def _text(value: bytes) -> str:
-    """What a database holds as text need not be UTF-8."""
+    """Decode a text value, which need not be valid UTF-8."""
     return value.decode("utf-8", "replace")
 
 
@@ -117,7 +117,7 @@ def _quoted(name: str) -> str:
 
 
 def _explained(error: sqlite3.Error, sql: str) -> Exception:
-    # Errors of the Python module itself, such as that of a missing parameter, have no code.
+    # Errors of the Python module itself, such as a missing parameter, have no code.
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOMEM:
         return MemoryError()
     message = re.sub(r"\s+", " ", str(error))[:300]

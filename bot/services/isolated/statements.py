@@ -1,7 +1,7 @@
-"""Judges whether a statement only reads, before PostgreSQL or SQLite sees it.
+"""Check that a statement only reads, before PostgreSQL or SQLite sees it.
 
-What is judged is what is run: the statement is written anew from its tree, and the calls are found
-in that text. DuckDB judges with its own parser, see `bot.services.isolated.tables`.
+The checked text is the text that runs: the statement is generated from its syntax tree, and function
+calls are searched in the generated text. `bot.services.isolated.tables` checks with DuckDB's parser.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _ALLOWED = (
     "nothing that changes data or settings."
 )
 _LONGEST = 20_000  # characters
-_LONGEST_NAME = 63  # bytes; PostgreSQL leaves out what comes after
-_DEEPEST = 40  # parentheses within each other; the parser's time grows fast with them
+_LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names
+_DEEPEST = 40  # nested parentheses; the parser's time grows fast with them
 
 _PART_NAMES = """
     Query Binary Unary Predicate Func Alias Aliases All Any AtTimeZone Between Boolean Bracket
@@ -48,7 +48,7 @@ _LANGUAGE = """
     window exclude only outer inner left right full cross natural
 """
 _NO_CALLS = frozenset(_LANGUAGE.split())
-"""Words of the language that stand before a parenthesis and call nothing."""
+"""Keywords that may come before a parenthesis and are no function calls."""
 
 _TYPES = re.compile(
     r"(?:var)?char|bpchar|character(?: varying)?|n?(?:var)?char2?|text|name|citext|u?uuid|boolean|bool"
@@ -73,9 +73,11 @@ _VALUES = frozenset({TokenType.STRING, TokenType.NUMBER})
 
 @dataclass(frozen=True)
 class Checked:
-    """A statement that only reads: `sql` as it is to be run, the functions it `calls`, and the
-    names behind a dot, each with the tables of which one has such a column if it is one: () where
-    that cannot be told."""
+    """A statement that only reads: the `sql` to run, the functions it `calls`, and the `dotted` names.
+
+    A dotted name comes after a dot, as in `t.name`, with the tables that have such a column if it is
+    a column; () where the tables are unknown.
+    """
 
     sql: str
     calls: frozenset[str]
@@ -83,8 +85,8 @@ class Checked:
 
 
 def checked_select(sql: str, dialect: str, functions: Collection[str] = ()) -> Checked:
-    """Check that `sql` is one statement that only reads, and calls only what is listed for the
-    dialect or in `functions`. Raises Refused that names what is not allowed and what is."""
+    """Check that `sql` is one statement that only reads, and calls only functions that are listed for
+    the dialect or in `functions`. Raises Refused that names what is not allowed and what is."""
     statement = _parsed(clean(sql), dialect)
     if dialect == "postgres":
         statement = cast(exp.Query, statement.transform(_as_written))
@@ -136,7 +138,7 @@ def _named(node: object) -> str:
 
 
 def _check_type(node: exp.DataType, dialect: str) -> None:
-    """Types with functions of their own behind a cast: regclass, xml, and those of the operator."""
+    """Refuse types whose cast runs a function of its own: regclass, xml, and the operator's types."""
     name = node.sql(dialect=dialect).lower()
     plain = re.sub(r"\(.*?\)|\[\d*\]", "", name).strip()
     if not _TYPES.fullmatch(re.sub(r"\s+", " ", plain)) and not isinstance(
@@ -154,7 +156,7 @@ def _check_table(node: exp.Table) -> None:
 
 
 def _as_written(node: exp.Expression) -> exp.Expression:
-    """Undo what the writer for PostgreSQL would change: strings with escapes, and names of functions."""
+    """Keep strings with escapes and function names that sqlglot's generator would change."""
     match node:
         case exp.ByteString() | exp.RawString():
             return exp.Literal.string(node.name)
@@ -167,14 +169,14 @@ def _as_written(node: exp.Expression) -> exp.Expression:
 
 
 def _folded(name: str, *, is_quoted: bool) -> str:
-    """Return a name as PostgreSQL keeps it: ASCII letters small unless quoted, and 63 bytes."""
+    """Return a name as PostgreSQL stores it: lower-case ASCII letters unless quoted, 63 bytes."""
     kept = name.encode() if is_quoted else name.encode().lower()
     return kept[:_LONGEST_NAME].decode(errors="ignore")
 
 
 def _calls(statement: exp.Query, tokens: list[Token]) -> set[str]:
-    """The names before a parenthesis in the text that will be run, but for words of the language
-    and the names of tables with a list of columns. A quoted name counts as it is written."""
+    """Return the names before a parenthesis in the text that will run, except keywords and table
+    aliases with a list of columns. A quoted name counts as it is written."""
     found: Counter[str] = Counter()
     for index, (token, following) in enumerate(pairwise(tokens)):
         if following.token_type != TokenType.L_PAREN or token.token_type in _VALUES:
@@ -188,13 +190,13 @@ def _calls(statement: exp.Query, tokens: list[Token]) -> set[str]:
     for alias in statement.find_all(exp.TableAlias):
         if alias.columns and alias.this is not None:
             found[_name(alias.this)] -= 1
-    # A function may be named like a word of the language.
+    # A function may have the name of a keyword.
     unknown = {each.name.lower() for each in statement.find_all(exp.Anonymous)}
     return {name for name, count in found.items() if count > 0} | unknown
 
 
 def _qualified(tokens: list[Token], index: int, name: str) -> str:
-    """The name of a function with its schema, unless that is PostgreSQL's own."""
+    """Return the name of a function with its schema, unless that is pg_catalog."""
     if index < 2 or not _is_dot(tokens[index - 1]):
         return name
     schema = tokens[index - 2].text
@@ -204,7 +206,7 @@ def _qualified(tokens: list[Token], index: int, name: str) -> str:
 def _dotted(
     statement: exp.Query, tokens: list[Token], dialect: str
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The names behind a dot that are no table's, with the tables that they may be columns of."""
+    """Yield the names after a dot that are no tables, with the tables that may have such a column."""
     sources: dict[str, list[str | None]] = {}
     defined = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
     for node in statement.find_all(exp.Table, exp.Subquery, exp.Lateral, exp.Values, exp.Unnest):
@@ -237,7 +239,7 @@ def _name(part: exp.Expr) -> str:
 
 
 def _base_table(node: exp.Expression, defined: set[str], dialect: str) -> str | None:
-    """The name of a table of the database; None for what the statement makes itself."""
+    """Return the name of a table of the database; None for a part of the statement, such as a CTE."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         return None
     alias = node.args.get("alias")

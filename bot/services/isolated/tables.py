@@ -1,4 +1,4 @@
-"""Jobs on tables: SQL in DuckDB over Parquet, CSV and JSON files of this process's folder.
+"""Jobs on tables: SQL in DuckDB over Parquet, CSV and JSON files in the process's folder.
 
 `tables` is a list of [file, reader, names]: each file is a view under each of its names.
 """
@@ -24,14 +24,14 @@ from bot.services.parsing.tabular import column_names, connect, write_parquet
 Tables = list[tuple[str, str, list[str]]]
 
 _MEMORY = "512MB"
-_LONGEST = 1_000  # characters of an error, which may quote a whole value
+_LONGEST = 1_000  # characters of an error message, which may quote a whole value
 _ENDING = (duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.InternalException)
-"""Errors after which DuckDB takes no more statements, or has no memory for them."""
+"""Errors after which DuckDB accepts no more statements, or has no memory for them."""
 _ONE_SELECT = "One SELECT (or WITH … SELECT) statement is allowed, and nothing else."
 
 
 class _Database:
-    """The connection of this process, and the views it has."""
+    """The DuckDB connection of this process, and the views it has."""
 
     def __init__(self) -> None:
         self.connection = connect(threads=2, memory=_MEMORY)
@@ -41,7 +41,7 @@ class _Database:
         self.tables: Tables = []
 
     def over(self, tables: Tables) -> Any:
-        """Return the connection with `tables` as its views and no other."""
+        """Return the connection with exactly `tables` as its views."""
         if tables != self.tables:
             for name in _names(self.tables):
                 self.connection.execute(f"DROP VIEW IF EXISTS {_quoted(name)}")
@@ -49,7 +49,7 @@ class _Database:
             for file, reader, names in tables:
                 source = f"{reader}('{Path.cwd() / file}')"
                 for name in names:
-                    # One of that name is left where a later one could not be made.
+                    # REPLACE, because an earlier attempt that failed may have left a view.
                     view = f"CREATE OR REPLACE VIEW {_quoted(name)}"
                     self.connection.execute(f"{view} AS FROM {source}")
             self.tables = tables
@@ -60,7 +60,7 @@ _databases: list[_Database] = []
 
 
 def rows(tables: Tables, sql: str) -> list[tuple[Any, ...]]:
-    """Return all rows of a statement of the bot's own."""
+    """Run a statement of the bot's own and return all rows."""
     try:
         return list(_over(tables).execute(sql).fetchall())
     except duckdb.Error as error:
@@ -68,8 +68,9 @@ def rows(tables: Tables, sql: str) -> list[tuple[Any, ...]]:
 
 
 def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
-    """Run a statement of the model's and write its rows as Parquet to the file `to`. Return their columns [[name, type]] and number. Raises Refused for anything but one SELECT over
-    `tables` with allowed functions."""
+    """Run a statement of the model and write its rows as Parquet to the file `to`. Return what
+    `measure` returns. Raises Refused for anything but one SELECT over `tables` with allowed
+    functions."""
     try:
         connection = _over(tables)
         statement = _judged(connection, sql, set(_names(tables)))
@@ -87,8 +88,8 @@ def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
 
 
 def measure(file: str) -> dict[str, Any]:
-    """Return the columns [[name, type]] and the number of rows of a Parquet file; `notes` name those
-    with values that make every sum infinite or NaN."""
+    """Return {columns, rows, notes} of a Parquet file: columns as [[name, type]], the number of rows,
+    and notes on columns with infinite values or NaN."""
     source = f"read_parquet('{Path.cwd() / file}')"
     try:
         connection = _over([])
@@ -110,8 +111,8 @@ def measure(file: str) -> dict[str, Any]:
 
 
 def write(columns: list[str], rows: list[list[Any]], to: str) -> dict[str, Any]:
-    """Write rows of Python values as Parquet to the file `to`, and measure it; `notes` say what could
-    not be written as it is. Text stays text, ISO dates become dates."""
+    """Write rows of Python values as Parquet to the file `to`. Return what `measure` returns, with
+    notes on values that were changed. Text stays text, ISO dates become dates."""
     names = column_names(columns, len(columns))
     sheet = Sheet("rows", names, rows, typed=True)
     write_parquet(sheet, Path(to))
@@ -125,7 +126,7 @@ def _over(tables: Tables) -> Any:
 
 
 def _judged(connection: Any, sql: str, tables: set[str]) -> str:
-    """Return the one SELECT in `sql`, judged by the tree that DuckDB's own parser makes of it."""
+    """Return the one SELECT in `sql`, checked in the syntax tree of DuckDB's own parser."""
     statements = connection.extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise Refused(_ONE_SELECT)
@@ -151,10 +152,10 @@ def _judged(connection: Any, sql: str, tables: set[str]) -> str:
 
 
 def _nodes(tree: Any, tables: frozenset[str]) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
-    """Every object of the tree with the names of tables that it sees: `tables`, and those parts of
-    WITH that come before it. Elsewhere the same name may be a file's or the catalogue's.
+    """Yield every object of the tree with the table names in its scope: `tables`, and the WITH
+    clauses before it. Outside that scope the same name may mean a file or the catalogue.
 
-    Without recursion: statements may nest deep.
+    Works without recursion, because statements may be deeply nested.
     """
     waiting = [(tree, tables)]
     while waiting:
@@ -175,7 +176,7 @@ def _nodes(tree: Any, tables: frozenset[str]) -> Iterator[tuple[dict[str, Any], 
 
 
 def _whole_numbers(columns: list[tuple[str, str]]) -> str:
-    """Sums of integers have 128 bits, which Parquet would turn into floating point."""
+    """Return a REPLACE clause that casts sums of integers to 64 bits; Parquet would make them floats."""
     casts = [
         f"CAST({_quoted(name)} AS BIGINT) AS {_quoted(name)}"
         for name, kind, *_ in columns
@@ -185,7 +186,7 @@ def _whole_numbers(columns: list[tuple[str, str]]) -> str:
 
 
 def _explained(error: Exception, sql: str) -> Exception:
-    """DuckDB's own words, without paths and advice on its settings."""
+    """Return the error with DuckDB's message, without paths and without advice on its settings."""
     if isinstance(error, _ENDING):
         return MemoryError()
     lines = [line for line in str(error)[:_LONGEST].splitlines() if "Did you mean" not in line]
@@ -194,8 +195,8 @@ def _explained(error: Exception, sql: str) -> Exception:
 
 
 def _folded(name: str) -> str:
-    """Return a name as DuckDB compares it: only ASCII letters are the same in any case. Were `ſ` an
-    `s` here, a part of WITH named `ſqlite_master` would stand for the catalogue."""
+    """Return a name as DuckDB compares it: case is ignored for ASCII letters only. With `casefold`, a
+    WITH clause named `ſqlite_master` would count as the catalogue."""
     return name.encode().lower().decode()
 
 

@@ -1,6 +1,6 @@
-"""Messages between the bot and an isolated process: JSON behind its length.
+"""Message format between the bot and an isolated process: JSON, preceded by its length.
 
-Not pickle: a process that was taken over by a hostile file must not be able to run code in the bot.
+Pickle would let a process that a hostile file has taken over run code in the bot.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _READERS: dict[str, Callable[[str], object]] = {
 
 
 def pack(message: object) -> bytes:
-    """Return `message` as one frame. Values JSON does not know keep their type or become text."""
+    """Return `message` as one frame. Dates, Decimal, UUID and bytes keep their type; others become text."""
     text = json.dumps(message, default=_tagged, ensure_ascii=False)
     body = text.encode("utf-8", "surrogatepass")
     return HEADER.pack(len(body)) + body

@@ -1,4 +1,4 @@
-"""Tools of MCP servers: connections, pins, and how they join the catalogue."""
+"""Tools of MCP servers: connections, pinned tools, and their place in the tool catalogue."""
 
 from bot.services.mcp.config import McpServer
 from bot.services.mcp.pins import Pin, Pins, ServerPins, ToolFacts

@@ -1,4 +1,4 @@
-"""One MCP server, as it is configured. Nothing here needs the protocol's SDK, which is slow to load."""
+"""Configuration of one MCP server. This module does not load the protocol's SDK, which is slow."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class McpServer(BaseModel):
-    """An entry of `mcpServers`: a `command` to start, or the `url` of one that runs.
+    """An entry of `mcpServers`: a `command` to start, or the `url` of a running server.
 
-    A command sees `env` and little else: HOME, PATH and the like. Of its `tools` only those that
-    match are taken (`*` stands for any letters). Tools that match `read_only`, or say so themselves
-    while it is None, change nothing; all others need a person's approval. `timeout` in seconds.
+    The environment of a command is `env` and little else: HOME, PATH and the like. Only tools whose
+    names match a pattern in `tools` are used (`*` matches any letters). Tools that match `read_only`
+    change nothing; if it is None, the server's own claim counts. All other tools need a person's
+    approval. `timeout` is in seconds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,7 +42,7 @@ class McpServer(BaseModel):
         return self
 
     def facts(self, tool: Tool) -> ToolFacts:
-        """A tool of this server, as it is pinned."""
+        """Return the facts of a tool that are pinned."""
         claims = bool(tool.annotations and tool.annotations.read_only_hint)
         return ToolFacts(
             name=tool.name,
@@ -51,11 +52,11 @@ class McpServer(BaseModel):
         )
 
     def takes(self, name: str) -> bool:
-        """Whether the operator wants this tool."""
+        """Return whether the operator allows this tool."""
         return _matches(name, self.tools)
 
     def may_have(self, server: str, allowed: str) -> bool:
-        """Whether `allowed` names all tools of this server, called `server`, or may name some."""
+        """Return whether `allowed` names all tools of this server, called `server`, or may name some."""
         return fnmatchcase(server, allowed) or allowed.startswith(f"{server}__")
 
 

@@ -1,8 +1,8 @@
-"""What a server's tools were when somebody trusted them.
+"""Pins: the tools of MCP servers as somebody trusted them.
 
-A tool is pinned by all that the model is told of it: name, description, schema, whether it only
-reads. When a server says something else, that tool is off until an admin accepts the change: a
-description is an instruction to the model, and may have been poisoned since.
+A pin holds everything that the model learns about a tool: name, description, schema, whether it only
+reads. When a server changes one of these, the tool is off until an admin accepts the change: a
+description is an instruction to the model, and could have been poisoned.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ToolFacts(BaseModel):
-    """What a server says of one of its tools."""
+    """The description of a tool by its server."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -27,13 +27,13 @@ class ToolFacts(BaseModel):
 
     @cached_property
     def digest(self) -> str:
-        """A short name for exactly these facts."""
+        """A short hash of exactly these facts."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
 
 
 class Pin(BaseModel):
-    """One tool: what was accepted, and what the server says now where that differs. A tool that
-    came later has nothing accepted yet."""
+    """One tool: the `accepted` facts, and those `offered` now if they differ. A tool that was added
+    after the first listing has no accepted facts yet."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -42,7 +42,7 @@ class Pin(BaseModel):
 
     @property
     def usable(self) -> ToolFacts | None:
-        """The facts to work with; None while the tool is off."""
+        """The facts to use; None while the tool is off."""
         return self.accepted if self.offered is None else None
 
 
@@ -56,13 +56,12 @@ class ServerPins(BaseModel):
 
     @classmethod
     def first(cls, listed: Iterable[ToolFacts]) -> ServerPins:
-        """The operator named this server: what it lists at first is accepted."""
+        """Accept all tools of the first listing: the operator configured the server on purpose."""
         return cls(tools={each.name: Pin(accepted=each) for each in listed})
 
     def against(self, listed: Iterable[ToolFacts]) -> ServerPins:
-        """Return these pins, given what the server lists now. A tool that was accepted stays pinned
-        when it is not listed any more, as it may come back as another; of one that was not,
-        nothing is kept."""
+        """Return these pins, updated by what the server lists now. An accepted tool stays pinned when
+        it is no longer listed, because it may come back changed; others are forgotten."""
         accepted = {name: pin for name, pin in self.tools.items() if pin.accepted}
         now = {each.name: _pin(self.tools.get(each.name), each) for each in listed}
         return self.model_copy(update={"tools": {**accepted, **now}})
@@ -73,7 +72,7 @@ class ServerPins(BaseModel):
         return {name: pin for name, pin in self.tools.items() if pin.offered}
 
     def accept(self, names: Iterable[str]) -> ServerPins:
-        """With what the server offers now of the named tools, each of which `changed`."""
+        """Return these pins with the offered facts of the named tools accepted. All must be `changed`."""
         taken = {name: Pin(accepted=self.tools[name].offered) for name in names}
         return self.model_copy(update={"tools": {**self.tools, **taken}})
 
@@ -84,8 +83,8 @@ def _pin(before: Pin | None, now: ToolFacts) -> Pin:
 
 
 class Reach(BaseModel):
-    """Whether a server could not be reached when somebody tried last: its tools are known all the
-    same, and the process that tells people of it is another."""
+    """Whether a server was unreachable at the last attempt, and why. It is stored beside the pins,
+    because the process that shows it is not the one that tried."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -98,10 +97,10 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Pins(Protocol):
-    """Where pins, and whether a server can be reached, are kept."""
+    """Storage for pins and for the reachability of servers."""
 
     async def load(self, name: str, kind: type[M]) -> M | None:
-        """What is kept under `name`; None before it was seen. Raises CorruptValue."""
+        """Return the value stored under `name`, None if there is none. Raises CorruptValue."""
 
     async def save(self, name: str, value: BaseModel) -> None:
-        """Keep it in the place of that before."""
+        """Store `value` under `name`, replacing the previous value."""

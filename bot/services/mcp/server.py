@@ -31,38 +31,39 @@ from bot.services.mcp.transports import http, statuses, stdio
 log = logging.getLogger(__name__)
 
 _CLOSED = "Connection closed"
-"""What the SDK says of a connection that ended. Its code alone is also the first of those that are
-free for servers, and many say all that went wrong with it."""
+"""The SDK's message for a connection that ended. Its error code is no proof: servers may use it, and
+many use it for every error."""
 
 _FORGOTTEN = "Session terminated"
-"""What the SDK says when a server does not know its session any more: nothing was done."""
+"""The SDK's message when a server no longer knows the session: the call was not begun."""
 
 _NOT_DONE = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS})
-"""Errors of the protocol that say that a call was never begun."""
+"""Protocol errors which say that a call was not begun."""
 
 MAYBE = "What was asked of it may have been done or not. Look before you do it again, and say so."
 
-CONNECT_SECONDS = 30.0  # a server that npx or uvx has to fetch first takes a while
+CONNECT_SECONDS = 30.0  # npx and uvx may have to download the server first
 _CLOSE_SECONDS = 5.0
-_LIST_SECONDS = 600.0  # how old a list of tools may be when one is called
+_LIST_SECONDS = 600.0  # maximum age of the list of tools when a tool is called
 _MOST_TOOLS, _MOST_PAGES = 500, 100
 _MOST_TOLD, _MOST_OF_ONE = 2_000_000, 100_000  # characters of all tools, and of one
-_MOST_LISTED = 16_000_000  # characters of all pages; most of what is left out was sent all the same
+_MOST_LISTED = 16_000_000  # characters of all pages, tools that are left out included
 _LONGEST_NAME, _LONGEST_CURSOR = 128, 10_000
 _SHOWN = 2_000  # characters of a server's own words
 
 
 Saw = Callable[[Sequence[ToolFacts]], Awaitable[None]]
-"""Is told what a server lists, each time that it is asked."""
+"""Called with the tools that a server lists, after each listing."""
 
 Missed = Callable[[str], Awaitable[None]]
-"""Is told that a server could not be reached, or did not let the bot in, and why."""
+"""Called with the reason when a server cannot be reached or refuses the bot."""
 
 
 class Connection:
-    """The way to one server, opened by the first call and again after it broke.
+    """A connection to one server, opened by the first call and again after it broke.
 
-    The client lives in a task of its own, because it must be left where it was entered.
+    The client runs in a task of its own, because its context must be left in the task that entered
+    it.
     """
 
     def __init__(self, name: str, server: McpServer, saw: Saw, missed: Missed) -> None:
@@ -78,7 +79,7 @@ class Connection:
         self._leave = asyncio.Event()
         self._client: Client | None = None
         self.needs_tasks: frozenset[str] = frozenset()
-        """Tools that only run as tasks, which the bot does not do, as they were listed last."""
+        """Tools that require MCP tasks, which the bot does not support; from the last listing."""
 
     async def look(self) -> None:
         """Ask the server for its tools. Raises ToolError when it cannot be reached."""
@@ -86,11 +87,11 @@ class Connection:
         await self._connected()
 
     async def call(self, tool: ToolFacts, arguments: dict[str, object]) -> CallToolResult:
-        """Call a tool that is what it was when it was accepted. Raises ToolError with the server's
-        own words; where the call may have been made, the error says so.
+        """Call a tool, if the server still lists the accepted facts.
 
-        The result is not checked against the tool's output schema: the SDK would do so in this
-        process, and throw the result away.
+        Raises ToolError with the server's own message; it says so where the call may have been made.
+        The result is not checked against the tool's output schema: the SDK would do that in this
+        process and drop a result that does not fit.
         """
         client = await self._connected()
         if self._listed.get(tool.name) != tool:
@@ -103,11 +104,11 @@ class Connection:
             return await client.session.send_request(request, CallToolResult)
 
     def output_schema(self, tool: str) -> dict[str, object] | None:
-        """Return what the server says of a tool's structured results, as it was listed last."""
+        """Return the schema of a tool's structured results, from the last listing."""
         return self._output_schemas.get(tool)
 
     async def close(self) -> None:
-        """Leave the server; a later call connects again."""
+        """Disconnect from the server; a later call connects again."""
         self._client = None
         owner, self._owner = self._owner, None
         if owner is None:
@@ -120,14 +121,15 @@ class Connection:
 
     @asynccontextmanager
     async def _reported(self, did: str, doubt: str = "") -> AsyncGenerator[None]:
-        """Turn whatever goes wrong before the server `did` something into words for the model, with
-        the `doubt` about what was done. A connection that broke is given up."""
+        """Turn any error before the server `did` something into a ToolError for the model, with the
+        `doubt` about what was done. Disconnect when the connection broke."""
         noted: list[int] = []
         token = statuses.set(noted)
         try:
             yield
         except MCPError as error:
-            if refused := _refusal(noted[:1]):  # of the call itself; later ones are of its answer
+            # The first status is that of the call itself; later ones belong to its response.
+            if refused := _refusal(noted[:1]):
                 raise ToolError(
                     f"The MCP server {self.name} {refused}. Nothing was done."
                 ) from None
@@ -145,19 +147,19 @@ class Connection:
             doubt = "" if error.code in _NOT_DONE else doubt
             raise ToolError(f"The MCP server {self.name} {said} {doubt}".rstrip()) from error
         except Exception as error:
-            # Whatever a server of others does: none of it is a bug of ours.
+            # A server may cause any error here; none is a bug of ours.
             raise await self._broke_off(error, did, doubt) from error
         finally:
             statuses.reset(token)
 
     async def _broke_off(self, error: Exception, did: str, doubt: str) -> ToolError:
-        """Give the connection up; the next call connects again."""
+        """Disconnect, and return the error for the model; the next call connects again."""
         log.warning("MCP server %s broke off: %s", self.name, first_of(error))
         await self.close()
         return ToolError(f"The MCP server {self.name} broke off before it {did}. {doubt}".rstrip())
 
     async def _connected(self) -> Client:
-        """The client, with a list of the server's tools that is not old."""
+        """Return the connected client, after refreshing the list of tools if it is old."""
         async with self._opening:
             if self._client is None or (self._owner and self._owner.done()):
                 await self.close()
@@ -208,8 +210,8 @@ class Connection:
         await self._saw(facts)
 
     async def _within_bounds(self, listed: Sequence[Tool]) -> list[Tool]:
-        """Return the tools that are told of: with a name that can be shown, each once, and together
-        no more than can be kept."""
+        """Return the tools within the limits: each once, with a printable name, and not too large
+        alone or together. Log the others."""
         taken: dict[str, Tool] = {}
         left_out: list[str] = []
         left = _MOST_TOLD
@@ -227,19 +229,21 @@ class Connection:
             else:
                 taken[each.name] = each
                 left -= size
-            await asyncio.sleep(0)  # others have their turn
+            await asyncio.sleep(0)  # let other tasks run
         if left_out:
             some = ", ".join(left_out[:5])
             log.warning(
                 "MCP server %s: %d tools are left out, as they are too many, too large, listed "
                 "twice or without a name that can be shown: %s",
-                *(self.name, len(left_out), some),
+                self.name,
+                len(left_out),
+                some,
             )
         return list(taken.values())
 
     async def _open(self) -> Client:
         opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-        opened.add_done_callback(_retrieved)  # whoever waited may have been cancelled
+        opened.add_done_callback(_retrieved)  # the waiting task may have been cancelled
         self._leave = asyncio.Event()
         noted: list[int] = []
         token = statuses.set(noted)
@@ -256,7 +260,7 @@ class Connection:
             log.warning("MCP server %s does not answer; see `bot doctor`", self.name)
             raise ToolError(f"The MCP server {self.name} does not answer.") from None
         except asyncio.CancelledError:
-            self._leave.set()  # it is closed by whoever connects next
+            self._leave.set()  # the next call closes it
             raise
         except Exception as error:
             if refused := _refusal(noted):
@@ -281,7 +285,7 @@ class Connection:
             async with client_of as client:
                 opened.set_result(client)
                 await leave.wait()
-        except Exception as error:  # noqa: BLE001 - whatever a server of others does
+        except Exception as error:  # noqa: BLE001 - a server may cause any error
             if opened.done():
                 log.warning("MCP server %s: %s", self.name, first_of(error))
             else:
@@ -289,7 +293,7 @@ class Connection:
 
 
 def _size(tool: Tool) -> int:
-    """Return how many characters a tool's listing has."""
+    """Return the number of characters in a tool's listing."""
     try:
         schemas = sum(len(json.dumps(each)) for each in (tool.input_schema, tool.output_schema))
         return schemas + len(tool.description or "") + len(tool.title or "")
@@ -298,7 +302,7 @@ def _size(tool: Tool) -> int:
 
 
 def _refusal(noted: Sequence[int]) -> str:
-    """Return in words that the server did not let the bot in; "" when it did."""
+    """Return a sentence if the server refused the bot; "" otherwise."""
     if 401 in noted:
         return "wants you to sign in (401): its entry in bot.toml needs valid `headers`"
     if 403 in noted:
@@ -316,15 +320,15 @@ def _retrieved(opened: asyncio.Future[Client]) -> None:
 
 
 def first_of(error: BaseException) -> BaseException:
-    """The first thing that went wrong: anyio wraps it in groups."""
+    """Return the first error inside exception groups, which anyio uses."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def reason(error: BaseException) -> str:
-    """The first thing that went wrong, in words, and without what the server sent: an answer that
-    cannot be read may hold anybody's data."""
+    """Describe the first error without data from the server: a response that cannot be parsed may
+    hold anybody's data."""
     error = first_of(error)
     if isinstance(error, ValidationError):
         return f"its answer does not fit the protocol ({error.title})"

@@ -1,4 +1,4 @@
-"""All configured MCP servers: which of their tools may be used now."""
+"""All configured MCP servers and the tools that may be used now."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to see a server at all
-_FIRST_MEETING = 10.0  # seconds from the start in which runs wait for servers that were never seen
+_FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to reach a new server
+_FIRST_MEETING = 10.0  # seconds after the start in which runs wait for new servers
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one server stands, for people who run the bot; `changed` are the tools that are off by
-    name, `hidden` those that the bot cannot call. `error` says that it cannot be reached, and why
-    if it was asked just now."""
+    """The status of one server, for operators. `usable` tools can be called, `changed` ones are off
+    until accepted, and the bot cannot call `hidden` ones. `error` says why the server cannot be
+    reached, with details if it was asked just now."""
 
     name: str
     usable: tuple[str, ...] = ()
@@ -40,8 +40,11 @@ class Standing:
 
 
 class McpServers:
-    """The servers of this deployment. A server is asked what it has when it is first heard of, and
-    whenever it is connected; in between its tools are known from their pins, and nothing runs."""
+    """The MCP servers of this deployment.
+
+    A server is asked for its tools when it is new and whenever the bot connects to it. Between
+    connections its tools are known from their pins, and no process or connection is open.
+    """
 
     def __init__(
         self, servers: Mapping[str, McpServer], pins: Pins, *, meeting_ends: float = float("-inf")
@@ -50,7 +53,8 @@ class McpServers:
         self._pins = pins
         self._made: dict[tuple[str, str], Tool | None] = {}
         self._making = asyncio.Lock()
-        self._asked = {name: asyncio.Event() for name in servers}  # set once it was asked first
+        # Each is set after the first attempt to list the server's tools.
+        self._asked = {name: asyncio.Event() for name in servers}
         self._meeting_ends = meeting_ends  # on the event loop's clock
         self._missing: set[str] = set()
         self._connections = {
@@ -58,16 +62,16 @@ class McpServers:
         }
 
     def _connection(self, name: str, server: McpServer) -> Connection:
-        from bot.services.mcp.server import Connection  # loads the SDK: half a second
+        from bot.services.mcp.server import Connection  # loads the SDK, which takes half a second
 
         return Connection(name, server, partial(self._saw, name), partial(self._missed, name))
 
     async def tools(self, allowed: Sequence[str] | None = None) -> tuple[Tool, ...]:
-        """Return the tools that may be used now, of the servers that may have any of the `allowed`
-        names, groups and patterns (None: of all).
+        """Return the usable tools of the servers that `allowed` names: tools, groups and patterns
+        (None for all).
 
-        Waits for servers that were never seen, in the first seconds of the process and no longer.
-        Raises StoreUnavailable.
+        Waits for servers that were never reached, only in the first seconds of the process. Raises
+        StoreUnavailable.
         """
         names = [name for name in self._servers if self._may_have(name, allowed)]
         await self._first_asked(names)
@@ -83,11 +87,11 @@ class McpServers:
         async with self._making:
             await self._make([each for each in usable if _key(*each) not in self._made])
         made = [tool for each in usable if (tool := self._made[_key(*each)])]
-        # Names are made so that no two are alike; should a server have found a way, the first counts.
+        # tool_name gives unique names; should a server get around that, the first tool counts.
         return tuple({each.name: each for each in reversed(made)}.values())[::-1]
 
     def missing(self, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Return the servers whose tools `tools` had to leave out, as they were never seen."""
+        """Return the servers that were never reached, so that `tools` has none of their tools."""
         return tuple(name for name in sorted(self._missing) if self._may_have(name, allowed))
 
     def _note(self, name: str, *, is_known: bool) -> None:
@@ -102,7 +106,7 @@ class McpServers:
         return allowed is None or any(server.may_have(name, each) for each in allowed)
 
     async def _first_asked(self, names: Sequence[str]) -> None:
-        """Wait until each server was asked for its tools once, whatever came of it."""
+        """Wait until each server was asked for its tools once, successfully or not."""
         asked = [self._asked[name] for name in names]
         left = self._meeting_ends - asyncio.get_running_loop().time()
         if left <= 0 or all(each.is_set() for each in asked):
@@ -112,13 +116,12 @@ class McpServers:
                 await asyncio.gather(*(each.wait() for each in asked))
 
     async def standings(self) -> list[Standing]:
-        """How each server stands, asked now."""
+        """Ask each server for its tools now, and return its status."""
         return list(await asyncio.gather(*(self._standing(name) for name in self._servers)))
 
     async def accept(self, name: str, tools: Sequence[str] | None = None) -> dict[str, Pin]:
-        """Accept what the server offered when it was asked last, of the named tools or of all.
-        Returns exactly that, whatever it offers meanwhile. Raises ToolError when there is no such
-        server."""
+        """Accept the changes that the server offered when it was last asked, for the named tools or
+        for all. Return exactly the accepted pins. Raises ToolError for an unknown server."""
         if name not in self._servers:
             raise ToolError(
                 f"There is no MCP server {name}. Configured: {', '.join(self._servers)}."
@@ -130,13 +133,13 @@ class McpServers:
         return taken
 
     async def meet_new_ones(self) -> None:
-        """Ask servers that were never seen for their tools, again and again until they answer."""
+        """Ask servers that were never reached for their tools, until all have answered."""
         async with asyncio.TaskGroup() as group:
             for name in self._servers:
                 group.create_task(self._meet(name))
 
     async def close(self) -> None:
-        """Leave all servers."""
+        """Disconnect from all servers."""
         await asyncio.gather(*(each.close() for each in self._connections.values()))
 
     async def _meet(self, name: str) -> None:
@@ -146,7 +149,7 @@ class McpServers:
                 if await self._known(name) is None:
                     await self._connections[name].look()
             except ToolError:
-                pass  # the connection has said so
+                pass  # the connection has logged it
             except StoreUnavailable as error:
                 log.warning("Tools of MCP server %s are not known yet: %s", name, error)
             else:
@@ -176,7 +179,7 @@ class McpServers:
         await self._pins.save(_reach(name), Reach(down=True, why=why))
 
     async def _trouble(self, name: str) -> str:
-        """Return why the server could not be used when somebody tried last; "" when it could."""
+        """Return why the last attempt to reach the server failed; "" when it succeeded."""
         try:
             reach = await self._pins.load(_reach(name), Reach)
         except CorruptValue:
@@ -186,13 +189,14 @@ class McpServers:
     async def _known(self, name: str) -> ServerPins | None:
         try:
             return await self._pins.load(name, ServerPins)
-        except CorruptValue:  # what was trusted is lost: nothing is, until somebody says so again
+        except CorruptValue:
+            # The accepted facts are lost, so all tools are off until they are accepted again.
             log.exception("The pins of MCP server %s are lost", name)
             await self._pins.save(name, ServerPins())
             return ServerPins()
 
     async def pinned(self) -> list[Standing]:
-        """How each server stands as far as is known, without asking it."""
+        """Return the last known status of each server, without asking it."""
         return [await self._as_pinned(name) for name in self._servers]
 
     async def _standing(self, name: str) -> Standing:
@@ -226,12 +230,12 @@ class McpServers:
         return {tool: pin for tool, pin in pins.changed.items() if takes(tool)}
 
     def _is_offered(self, server: str, tool: str) -> bool:
-        """Whether the operator wants this tool, and the bot can call it."""
+        """Return whether the operator allows this tool and the bot can call it."""
         hidden = self._connections[server].needs_tasks
         return tool not in hidden and self._servers[server].takes(tool)
 
     async def _make(self, wanted: Sequence[tuple[str, ToolFacts]]) -> None:
-        """Make tools of what servers say of them. One that cannot be used is left out."""
+        """Build tools from their facts; None, with a warning, for a tool that cannot be used."""
         if not wanted:
             return
         from bot.services.mcp.tools import mcp_tool
@@ -257,7 +261,7 @@ def _key(server: str, facts: ToolFacts) -> tuple[str, str]:
 
 
 def _reach(name: str) -> str:
-    """Under which name it is kept, beside the pins, whether a server can be reached."""
+    """Return the storage name of a server's reachability."""
     return f"{name}/reach"
 
 
@@ -265,7 +269,7 @@ def _reach(name: str) -> str:
 async def open_mcp_servers(
     servers: Mapping[str, McpServer], pins: Pins
 ) -> AsyncGenerator[McpServers]:
-    """The servers for the length of the context; those that were started are stopped at its end."""
+    """Provide the servers for the body, and stop at its end the ones that were started."""
     ends = asyncio.get_running_loop().time() + _FIRST_MEETING
     opened = McpServers(servers, pins, meeting_ends=ends)
     try:

@@ -1,4 +1,4 @@
-"""A server's tool as one of ours: its schema, its line in the catalogue, its results."""
+"""Conversion of an MCP tool and its results to a `Tool` of the catalogue and `ToolResult`s."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _MAX_DESCRIPTION = 4_000
 _MAX_ERROR = 4_000
 _MAX_URL = 4_000
 _MOST_SAVED, _MOST_SOURCES = 20, 100
-"""Of one result: files go into the store, and sources into each save point."""
+"""Limits of one result: files go into the store, sources into each save point."""
 _DIGEST = 8
 _CLEAR = r"[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*"
-"""A name in which no two underscores meet and none begins or ends it."""
+"""A name without double underscores and without an underscore at its ends."""
 _CHECK_SECONDS = 10.0  # for the structured part of a result
 
 
 def mcp_tool(
     facts: ToolFacts, model: type[GivenModel], connection: Connection, timeout: float
 ) -> Tool:
-    """Return the tool as the catalogue takes it, under the server's name. `model` is that of its
-    arguments, `timeout` in seconds."""
+    """Return the `Tool` for an MCP tool, in a group with the server's name. `model` is the class of
+    its arguments; `timeout` is in seconds."""
     owner = f"MCP server {connection.name}, tool {facts.name}"
 
     async def call(root: dict[str, object], artifacts: Artifacts) -> ToolResult:
@@ -76,10 +76,10 @@ def mcp_tool(
 
 
 def tool_name(server: str, tool: str) -> str:
-    """Return `server__tool`, in up to 64 of the characters that a function's name may have.
+    """Return `server__tool`, within the 64 characters allowed for the name of a function.
 
-    Where letters had to be changed or cut, or where the two could be told apart in another place, a
-    digest keeps the name apart from all others: it is the same each time.
+    Where characters are replaced or cut, or where the boundary of the two names would be ambiguous, a
+    digest keeps the name unique. The same names always give the same result.
     """
     name = f"{server}__{tool}"
     is_clear = re.fullmatch(_CLEAR, server) and re.fullmatch(_CLEAR, tool)
@@ -97,8 +97,8 @@ def _title(server: str, tool: str, given: BaseModel) -> str:
 
 
 async def _misfit(result: CallToolResult, schema: dict[str, object] | None) -> str:
-    """Return why the structured part of a result breaks the server's own schema; "" when it fits.
-    The call was made all the same, and the text says what came of it."""
+    """Return why the structured part of a result violates the server's own schema; "" when it fits.
+    It is no error, because the call was made and the text tells its result."""
     if schema is None or result.is_error:
         return ""
     if result.structured_content is None:
@@ -115,7 +115,7 @@ async def _misfit(result: CallToolResult, schema: dict[str, object] | None) -> s
 async def _result(
     result: CallToolResult, misfit: str, artifacts: Artifacts, owner: str
 ) -> ToolResult:
-    """Return what the model reads: text as it is, what is not text under a handle."""
+    """Return the result for the model: text as it is, binary data as artifact handles."""
     parts = [await _part(block, artifacts) for block in _kept(result.content)]
     saved = sum(map(_is_binary, result.content))
     if saved > _MOST_SAVED:
@@ -134,7 +134,7 @@ async def _result(
 
 
 def _kept(blocks: Sequence[ContentBlock]) -> Iterator[ContentBlock]:
-    """The parts of a result, with as many binary ones as are saved."""
+    """Yield the parts of a result, without the binary ones beyond the limit."""
     left = _MOST_SAVED
     for block in blocks:
         left -= _is_binary(block)
@@ -156,7 +156,7 @@ async def _part(block: ContentBlock, artifacts: Artifacts) -> ToolResult:
             return await _saved(block.data, block.mime_type, artifacts)
         case ResourceLink():
             title, url = block.title or block.name, str(block.uri)
-            # A scheme of the server's own is no address that anybody could open.
+            # Nobody could open an address with a scheme of the server's own.
             is_address = url.startswith(("http://", "https://")) and len(url) <= _MAX_URL
             sources = (Source(title=title, url=url, supports=""),) if is_address else ()
             return ToolResult(f"{title}: {url}", sources=sources)
@@ -168,7 +168,7 @@ async def _part(block: ContentBlock, artifacts: Artifacts) -> ToolResult:
 
 
 async def _saved(data: str, media_type: str | None, artifacts: Artifacts) -> ToolResult:
-    """Keep binary data. What cannot be kept is said in its place: the call was made."""
+    """Save binary data, or say in its place why not: the call itself was made."""
     kind = (media_type or "application/octet-stream")[:_MAX_SUMMARY]
     try:
         content = base64.b64decode(data, validate=True)

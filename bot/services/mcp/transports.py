@@ -1,5 +1,5 @@
-"""The ways to a server, bounded: a server that floods, sends junk or never stops costs a connection
-and nothing else."""
+"""Transports to MCP servers with limits: a server that floods, sends junk or never stops costs a
+connection and nothing else."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ from bot.services.processes.process_group import process_group
 log = logging.getLogger(__name__)
 
 _MOST_MESSAGE = 8 * 2**20  # bytes; pictures and files come in one
-_MOST_VALUES = 300_000  # in one message, as its commas and brackets count them
-_MOST_UNASKED = 32 * 2**20  # bytes between two requests of ours
+_MOST_VALUES = 300_000  # in one message, counted by its commas and brackets
+_MOST_UNASKED = 32 * 2**20  # bytes between two of our requests
 _MOST_LINES = 10_000  # as above
 _CHUNK = 2**16
-_RESUME_SECONDS = 1.0  # between two requests for the rest of answers
+_RESUME_SECONDS = 1.0  # between two requests for the rest of a response
 _LEAVE_SECONDS = 2.0  # for a server to end once its input is closed
 
 statuses: ContextVar[list[int]] = ContextVar("statuses")
-"""Where the HTTP status of responses is noted, in their order; the SDK does not pass it on."""
+"""Collects the HTTP status of responses, in order; the SDK does not expose it."""
 
 
 class Flood(OSError):
-    """The server sent more than anybody asked for."""
+    """The server sent more than the bot asked for."""
 
 
 class _Allowance:
-    """What a server may send before the bot asks for something again."""
+    """The amount that a server may send until the next request of the bot."""
 
     def __init__(self) -> None:
         self.renew()
 
     def renew(self) -> None:
-        """Begin anew: the bot has asked for something."""
+        """Restore the full amount: the bot has sent a request."""
         self._bytes, self._lines = _MOST_UNASKED, _MOST_LINES
 
     def take(self, size: int, lines: int) -> None:
-        """Raise Flood when it is used up."""
+        """Count received bytes and lines. Raises Flood when the amount is used up."""
         self._bytes -= size
         self._lines -= lines
         if self._bytes < 0 or self._lines < 0:
@@ -64,9 +64,11 @@ class _Allowance:
 async def stdio(
     command: str, args: tuple[str, ...], env: Mapping[str, str]
 ) -> AsyncGenerator[Streams]:
-    """Start a server and talk to it over its standard input and output. It knows little of this
-    process: HOME, PATH and the like, and `env`. On the way out it is given a moment to end, and is
-    then killed with all that it started. Raises OSError when there is no such program."""
+    """Start a server and talk to it over its standard input and output.
+
+    Its environment is HOME, PATH and the like, and `env`. On exit it gets two seconds to end, and is
+    then killed with all processes that it started. Raises OSError when there is no such program.
+    """
     pipe = asyncio.subprocess.PIPE
     full_env = {**get_default_environment(), **env}
     started = process_group((command, *args), cwd=Path.cwd(), env=full_env, stdin=pipe, stdout=pipe)
@@ -93,7 +95,7 @@ async def stdio(
 
 
 async def _drain(stdout: asyncio.StreamReader) -> None:
-    """Drop what the server still says, to the end: a pipe with something left in it stays open."""
+    """Read and drop the rest of the output: a pipe with unread data would stay open."""
     with anyio.CancelScope(shield=True), anyio.move_on_after(2 * _LEAVE_SECONDS):
         while await stdout.read(_CHUNK):
             pass
@@ -104,14 +106,14 @@ async def _read(
     incoming: MemoryObjectSendStream[SessionMessage | Exception],
     allowance: _Allowance,
 ) -> None:
-    """Pass on each message; lines that hold none are dropped. The end is the connection's end."""
+    """Pass on each message and drop other lines. The end of the output ends the connection."""
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError), incoming:
         try:
             async for line in _lines(stdout, allowance):
                 if message := _parsed(line):
                     await incoming.send(message)
         except Flood as flood:
-            log.warning("An MCP server is left: %s", flood)
+            log.warning("Disconnected from an MCP server: %s", flood)
 
 
 async def _write(
@@ -120,11 +122,12 @@ async def _write(
     incoming: MemoryObjectSendStream[SessionMessage | Exception],
     allowance: _Allowance,
 ) -> None:
-    """Send each message. A server that does not read any more ends the connection."""
+    """Send each message. The connection ends when the server no longer reads."""
     with suppress(ConnectionError, anyio.ClosedResourceError), outgoing:
         async for message in outgoing:
             text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-            if isinstance(message.message, JSONRPCRequest):  # an answer may bring the next question
+            # Our responses do not count: each could provoke the next request of the server.
+            if isinstance(message.message, JSONRPCRequest):
                 allowance.renew()
             stdin.write(text.encode() + b"\n")
             await stdin.drain()
@@ -132,7 +135,7 @@ async def _write(
 
 
 async def _lines(stdout: asyncio.StreamReader, allowance: _Allowance) -> AsyncIterator[bytes]:
-    """Yield whole lines. Raises Flood for one that is too long, or when there are too many."""
+    """Yield whole lines. Raises Flood for a line that is too long, and for too many lines."""
     buffer = bytearray()
     while chunk := await stdout.read(_CHUNK):
         first, *others = chunk.split(b"\n")
@@ -146,7 +149,7 @@ async def _lines(stdout: asyncio.StreamReader, allowance: _Allowance) -> AsyncIt
 
 
 def _parsed(line: bytes) -> SessionMessage | None:
-    """Return the message of a line; None for a line that holds none."""
+    """Return the message in a line; None if it has none. Raises Flood for too many values."""
     if sum(map(line.count, (b",", b"[", b"{"))) > _MOST_VALUES:
         raise Flood("it sends a message of too many values")
     try:
@@ -157,7 +160,7 @@ def _parsed(line: bytes) -> SessionMessage | None:
 
 @asynccontextmanager
 async def http(url: str, headers: Mapping[str, str], seconds: float) -> AsyncGenerator[Streams]:
-    """Talk to a server over HTTP. What it would send without being asked is not listened to."""
+    """Talk to a server over HTTP, without listening to messages that the bot did not ask for."""
     hooks: dict[str, list[Callable[..., Awaitable[None]]]] = {
         "request": [_Asked(seconds).only],
         "response": [_bounded],
@@ -175,9 +178,11 @@ async def http(url: str, headers: Mapping[str, str], seconds: float) -> AsyncGen
 
 
 class _Asked:
-    """Lets out what was asked for. Of an answer that broke off the rest is asked for as long as
-    somebody may wait for it, which are `seconds`, and at most once a second: the server chooses the
-    pause, and may break off each time."""
+    """A filter for outgoing requests of the SDK.
+
+    It passes the bot's own requests. After a response broke off, it passes requests for the rest for
+    `seconds`, and at most once a second: the server chooses the pause, and may break off each time.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -185,30 +190,30 @@ class _Asked:
         self._resumed = 0.0
 
     async def only(self, request: httpx2.Request) -> None:
-        """Raise RequestError for what nobody waits for."""
+        """Raise RequestError for a request whose response nobody waits for."""
         now = asyncio.get_running_loop().time()
         if request.method != "GET":
             if {"id", "method"} <= json.loads(request.content or b"{}").keys():  # a request of ours
                 self._until = now + self._seconds
         elif "last-event-id" not in request.headers or now > self._until:
-            raise httpx2.RequestError("nothing is listened to that was not asked for")
+            raise httpx2.RequestError("unrequested messages are not listened to")
         else:
             self._resumed = max(now, self._resumed + _RESUME_SECONDS)
             await asyncio.sleep(self._resumed - now)
 
 
 async def _bounded(response: httpx2.Response) -> None:
-    """Note the status, and bound the body."""
+    """Record the status and limit the body. Raises RemoteProtocolError for a compressed one."""
     if not response.is_redirect and (noted := statuses.get(None)) is not None:
         noted.append(response.status_code)
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise httpx2.RemoteProtocolError("the answer is compressed, which nobody asked for")
+        raise httpx2.RemoteProtocolError("the response is compressed, which was not requested")
     if isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _BoundedBody(response.stream)
 
 
 class _BoundedBody(httpx2.AsyncByteStream):
-    """The body of a response, up to what a server may send."""
+    """A response body that raises RemoteProtocolError beyond the allowed amount."""
 
     def __init__(self, inner: httpx2.AsyncByteStream) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""Processes for work on other people's data: bounded by the operating system, killed on Stop, on
+"""Isolated processes for work on untrusted data: limited by the operating system, killed on Stop, on
 timeout and with the bot, and never shared between two runs or two people.
 
     async with isolated("bot.services.isolated.tables") as process:
@@ -29,19 +29,19 @@ from bot.services.processes.process_group import process_group
 from bot.services.processes.scratch import scratch_folder
 
 _PLACES = Places(every=at_once(each=2**30), own=3)
-"""Processes that work at the same time, of any kind."""
+"""Limit for isolated processes that work at the same time, of any kind."""
 
 _MOST_IDLE = 8
-"""Idle processes kept in the whole bot; the one idle for longest makes room."""
+"""Idle processes kept in the whole bot; the one that is idle for longest is ended first."""
 
 _MOST_REPLY = 128_000_000
 _MOST_READ = 64_000_000
 _GRACE = 1.0
-"""Seconds by which the kernel's alarm follows the bot's own timeout, for when the bot is busy."""
+"""Seconds after the bot's own timeout until the kernel's alarm, in case the bot is too busy."""
 
 _STARTING = 60.0
 _ANSWERING = 2.0
-"""Seconds until a new process, and until an idle one, must answer."""
+"""Seconds in which a new process and an idle one must answer."""
 
 
 class ProcessLost(Exception):
@@ -50,8 +50,8 @@ class ProcessLost(Exception):
 
 @dataclass(frozen=True)
 class IsolatedLimits:
-    """`memory` of the process and `output`, the largest file it may write, in bytes; for each job
-    `cpu` seconds of computing and `seconds` by the clock."""
+    """Limits of a process in bytes: `memory`, and `output` for the largest file it may write; and of
+    each job in seconds: `cpu` time, and `seconds` by the clock."""
 
     memory: int = 2**30
     output: int = 2**29
@@ -77,14 +77,16 @@ class IsolatedProcess:
         return self._process.pid
 
     async def answer(self, seconds: float) -> None:
-        """Wait until the process takes jobs. Raises TimeoutError and ProcessLost when it does not."""
+        """Wait until the process accepts jobs. Raises TimeoutError or ProcessLost when it does not."""
         async with asyncio.timeout(seconds):
             await self._exchanged(wire.pack(None))
 
     async def call(self, job: str, **arguments: Any) -> Any:
-        """Return what the job returns. Raises Refused with the job's sentence, TimeoutError when its
-        time is up, ProcessLost when the process died; after the last two, and when the call is
-        cancelled, the process is not used again."""
+        """Run a job and return its result.
+
+        Raises Refused with the job's reason, TimeoutError when its time is up, ProcessLost when the
+        process died. After the last two, and after a cancelled call, the process is not used again.
+        """
         seconds = self._limits.seconds
         request = {
             "job": job,
@@ -110,9 +112,9 @@ class IsolatedProcess:
                 raise ProcessLost("out of memory")
 
     def read(self, name: str) -> bytes:
-        """Return a file that a job wrote. Raises Refused for one that is too large, and OSError for
-        anything but a plain file: a process that was taken over could have left a link to one of the
-        host's, or a pipe that nobody writes to."""
+        """Return a file that a job wrote. Raises Refused for a file that is too large, and OSError for
+        anything but a plain file: a process that was taken over could leave a link to a file of the
+        host, or a pipe without a writer."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         with os.fdopen(os.open(self.folder / name, flags), "rb") as file:
             about = os.fstat(file.fileno())
@@ -123,7 +125,7 @@ class IsolatedProcess:
             return file.read(about.st_size)
 
     def write(self, name: str, data: bytes) -> None:
-        """Put a file into the folder, in place of whatever has that name."""
+        """Write a file into the process's folder, replacing any file of that name."""
         path = self.folder / name
         path.unlink(missing_ok=True)
         with path.open("xb") as file:
@@ -146,21 +148,21 @@ class IsolatedProcess:
         try:
             reply = await asyncio.to_thread(wire.unpack, body)
         except ValueError:
-            raise ProcessLost("it did not reply in our words") from None
+            raise ProcessLost("its reply is no message") from None
         if not isinstance(reply, dict):
-            raise ProcessLost("it did not reply in our words")
+            raise ProcessLost("its reply is no message")
         return reply
 
 
 class _Run:
-    """What processes of one run have in common: they end with it."""
+    """A run, at whose end its idle processes end."""
 
     is_over = False
 
 
 @dataclass(frozen=True)
 class _Lent:
-    """A process, what it may be used again for, and what ends it."""
+    """A process, the `key` of the calls that may reuse it, and the stack that ends it."""
 
     run: _Run | None
     key: tuple[object, ...]
@@ -174,7 +176,7 @@ _idle: list[_Lent] = []
 
 @asynccontextmanager
 async def warm_processes() -> AsyncGenerator[None]:
-    """Keep isolated processes between calls until the body, one run, ends."""
+    """Keep isolated processes warm between the calls of one run, which is the body."""
     run = _Run()
     token = _run.set(run)
     try:
@@ -182,7 +184,7 @@ async def warm_processes() -> AsyncGenerator[None]:
     finally:
         _run.reset(token)
         run.is_over = True
-        async with AsyncExitStack() as endings:  # each is ended, even when this is cancelled
+        async with AsyncExitStack() as endings:  # all are ended, even when this is cancelled
             for each in [each for each in _idle if each.run is run]:
                 _idle.remove(each)
                 endings.push_async_callback(each.ending.aclose)
@@ -197,11 +199,12 @@ async def isolated(
     data: Path | None = None,
     once: bool = False,
 ) -> AsyncGenerator[IsolatedProcess]:
-    """Lend a process that does the functions of the module `jobs`: one that this run and person
-    left idle, or a new one. It is killed on the way out unless it may be used again, which one for
-    `once` may not. Besides its own folder it sees the folder `data`.
+    """Provide a process that runs the functions of the module `jobs`.
 
-    Raises ToolError when too many are at work, or the machine is too busy to start one.
+    It is one that this run left idle for the same person, or a new one. On exit it is kept for
+    reuse within the run, or killed: always with `once`. Besides its own folder it sees the folder
+    `data`. Raises ToolError when too many processes are at work, or the machine is too busy to start
+    one.
     """
     run = None if once else _run.get()
     person = (current_request().team, current_request().user) if run else None
@@ -224,7 +227,7 @@ async def isolated(
 
 
 async def _warm(run: _Run, key: tuple[object, ...]) -> _Lent | None:
-    """Return an idle process that still lives: the kernel may have ended it for want of memory."""
+    """Return an idle process that still answers: the kernel may have killed it to free memory."""
     while idle := next((each for each in _idle if (each.run, each.key) == (run, key)), None):
         _idle.remove(idle)
         async with AsyncExitStack() as unless_it_answers:
@@ -264,11 +267,11 @@ async def _started(
 
 
 def _environment(folder: Path, *, network: bool) -> dict[str, str]:
-    """Return what the process may know of this one: where its code is, and none of its secrets.
-    One that talks to a database gets the settings that its client reads (PGSSLROOTCERT …)."""
+    """Return the environment of the process: where the code is, and no secrets of the bot. A process
+    with `network` also gets the settings of PostgreSQL's client (PGSSLROOTCERT …)."""
     code = str(Path(bot.__file__).parents[1])
     given = {name: value for name, value in os.environ.items() if name.startswith("PG")}
     home = os.environ.get("HOME", str(folder)) if network else str(folder)
-    # Each arena of glibc reserves 64 MB of the address space that is limited.
+    # Each arena of glibc reserves 64 MB of the limited address space.
     fixed = {"PYTHONPATH": code, "LANG": "C.UTF-8", "HOME": home, "MALLOC_ARENA_MAX": "2"}
     return {**given, **fixed} if network else fixed

@@ -1,4 +1,4 @@
-"""Places at what takes much of a machine, so that nobody has all of it."""
+"""Slots for expensive work, so that no person takes the whole machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.core.context import current_request
 from bot.core.errors import ToolError
 
 _PATIENCE = 20.0
-"""Seconds that one waits for a place."""
+"""Seconds to wait for a slot."""
 
 _OF_A_CONTAINER = (
     "/sys/fs/cgroup/memory.max",
@@ -22,20 +22,20 @@ _OF_A_CONTAINER = (
 
 
 def at_once(*, each: int) -> int:
-    """Return how many things that may take `each` bytes are done at once on this machine: 2 to 16."""
+    """Return how many jobs of `each` bytes of memory this machine may run at once: 2 to 16."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for limit in _OF_A_CONTAINER:
-        with suppress(OSError, ValueError):  # there is none, or it says "max"
+        with suppress(OSError, ValueError):  # the file does not exist, or says "max"
             memory = min(memory, int(Path(limit).read_text()))
     return max(2, min(16, memory // each))
 
 
 class Places:
-    """So many at once in a process, and so many for one person; others wait, in order."""
+    """At most `every` jobs at once in this process and `own` for one person; others wait in order."""
 
     def __init__(self, *, every: int, own: int) -> None:
         self._every, self._own = every, own
-        # Of each event loop, as a semaphore belongs to one.
+        # By event loop, because a semaphore belongs to one.
         self._all: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
         self._all = WeakKeyDictionary()
         self._ones: WeakValueDictionary[tuple[int, str, str], asyncio.Semaphore]
@@ -43,8 +43,8 @@ class Places:
 
     @asynccontextmanager
     async def taken(self) -> AsyncGenerator[None]:
-        """Have one in the body, for the person who asks, if one does. Raises ToolError when there is
-        none for too long."""
+        """Hold a slot for the body, counted for the asker if there is one. Raises ToolError when no
+        slot becomes free in time."""
         loop = asyncio.get_running_loop()
         try:
             request = current_request().request

@@ -1,4 +1,4 @@
-"""Other programs, which leave nothing behind."""
+"""Child processes that leave no processes of their own behind."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ async def process_group(
     stdout: int | IO[bytes] = asyncio.subprocess.DEVNULL,
     stderr: int | IO[bytes] = asyncio.subprocess.DEVNULL,
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
-    """Run `command` without a shell, at the head of a process group that is killed on the way out,
-    whatever it started. Raises OSError when there is no such program."""
+    """Run `command` without a shell, in a process group that is killed on exit with all processes
+    that it started. Raises OSError when there is no such program."""
     started = asyncio.create_subprocess_exec(
         *command,
         cwd=cwd,
@@ -33,7 +33,7 @@ async def process_group(
         stderr=stderr,
         start_new_session=True,
     )
-    # Of a process whose beginning is cancelled asyncio would wait for the end for ever.
+    # If the start of a process is cancelled, asyncio waits for its end forever.
     starting = asyncio.create_task(started)
     try:
         yield await asyncio.shield(starting)

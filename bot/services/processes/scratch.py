@@ -1,4 +1,4 @@
-"""Folders for files that nobody needs any more when the work is done, or when the bot was killed."""
+"""Temporary folders that are removed after use, and by the next bot if this one is killed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NAME = "bot-work-"
 
 @contextmanager
 def scratch_folder(prefix: str) -> Generator[Path]:
-    """Make a folder for the body. One that is left because the bot was killed is removed by the next
-    bot of the same user on this machine."""
+    """Create a folder for the body. If the bot is killed, the next bot of the same user on this
+    machine removes the folder."""
     of_all = _folder_of_this_process()
-    if not of_all.exists():  # somebody cleared up
+    if not of_all.exists():  # somebody cleaned the temporary directory
         _folder_of_this_process.cache_clear()
         of_all = _folder_of_this_process()
     with tempfile.TemporaryDirectory(
@@ -31,7 +31,7 @@ def scratch_folder(prefix: str) -> Generator[Path]:
 
 
 def remove_left_behind() -> None:
-    """Remove the folders of processes of this user that have ended: nobody holds their locks."""
+    """Remove the folders of ended processes of this user: nobody holds their locks."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_NAME}*"):
         with contextlib.suppress(OSError):
             held = _held(folder)
@@ -44,13 +44,13 @@ def remove_left_behind() -> None:
 
 @cache
 def _folder_of_this_process() -> Path:
-    """Make the folder that all others are in, and hold its lock until this process ends."""
+    """Create the folder for all others, and hold its lock until this process ends."""
     remove_left_behind()
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_NAME))
         with contextlib.suppress(OSError):
             held = _held(folder)
-            # Somebody else may have taken it for one that was left, before it was held.
+            # Another process may have removed it as abandoned before the lock was taken.
             if folder.exists():
                 atexit.register(shutil.rmtree, folder, ignore_errors=True)
                 return folder
@@ -58,8 +58,8 @@ def _folder_of_this_process() -> Path:
 
 
 def _held(folder: Path) -> int:
-    """Return an open file on which the lock of a folder is held. Raises OSError when another process
-    holds it, or it is no folder."""
+    """Lock a folder and return the file descriptor that holds the lock. Raises OSError when another
+    process holds it, or it is no folder."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Reports: Markdown that a model wrote, as a file that people read, print and send on."""
+"""Reports: Markdown from the model as a Word document or a PDF."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from bot.toolkit.artifacts import Artifacts
 FORMATS = (".docx", ".pdf")
 _LONGEST = 200_000
 _MOST_BLOCKS, _MOST_CELLS = 3_000, 20_000
-"""What a Word document of takes seconds to write: its time grows with the square of its length."""
+"""Limits of a report: a Word document of this size takes seconds, and time grows quadratically."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """A file, and a sentence for each thing that is not in it as it was written."""
+    """A file, and a note for everything that differs from the text."""
 
     data: bytes
     notes: tuple[str, ...] = ()
 
 
 async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) -> ReportFile:
-    """The text as a file of one of FORMATS, its first heading being the title, or else `title`. An
-    image alone in a paragraph with a handle as its address is that chart or table.
+    """Return the text as a file in one of FORMATS. The first heading is its title, `title` without
+    one. An image alone in a paragraph, with a handle as its address, becomes that chart or table.
 
-    Raises ToolError when it is too long, and for handles and letters that cannot be shown.
+    Raises ToolError for a text that is too long, and for handles and letters that cannot be shown.
     """
     if len(markdown) > _LONGEST:
         raise ToolError(

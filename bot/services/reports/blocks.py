@@ -1,4 +1,4 @@
-"""What a report is made of, whatever file it becomes: plain data in reading order."""
+"""Blocks of a report: plain data in reading order, independent of the file format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Alignment = Literal["start", "center", "end"]
 
 
 class Run(BaseModel):
-    """Letters of one look; a line feed in `text` ends the line. `code` has no other look."""
+    """Text of one format; a line feed in `text` ends the line. `code` excludes the other formats."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -29,7 +29,7 @@ Runs = tuple[Run, ...]
 
 
 class Text(BaseModel):
-    """Runs that read from the side that their first letter is written from."""
+    """Runs of text; the first letter decides whether they read from right to left."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -61,7 +61,7 @@ class Paragraph(Text):
 
 
 class Code(BaseModel):
-    """Text of one width, with its lines as they are."""
+    """Monospaced text that keeps its lines."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -81,7 +81,7 @@ class Listing(BaseModel):
 
 
 class Quote(BaseModel):
-    """What somebody else said."""
+    """A block quote."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -102,7 +102,7 @@ class Table(BaseModel):
 
 
 class Figure(BaseModel):
-    """What a handle stands for, with its caption: a chart, an image or a table."""
+    """A chart, an image or a table by its handle, with a caption."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -112,7 +112,7 @@ class Figure(BaseModel):
 
 
 class Rule(BaseModel):
-    """A line across the page."""
+    """A horizontal line across the page."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -123,9 +123,9 @@ Block = Heading | Paragraph | Code | Listing | Quote | Table | Figure | Rule
 
 
 class Report(BaseModel):
-    """Blocks, and the PNGs of those figures among them that are images, by handle.
+    """The blocks of a report, and the PNGs of its figures by handle.
 
-    `locale` is that of the person who asked: it decides on the paper.
+    `locale` is the asker's; it decides on the paper size.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -137,32 +137,32 @@ class Report(BaseModel):
 
     @property
     def is_wide(self) -> bool:
-        """Whether a table needs the paper on its side."""
+        """Whether a table needs landscape format."""
         tables = (each for each in every(self.blocks) if isinstance(each, Table))
         return any(len(each.heading) > _NARROW for each in tables)
 
     @property
     def on_us_letter(self) -> bool:
-        """Whether its paper is US letter, and not A4."""
+        """Whether the paper size is US letter rather than A4."""
         return locale_of(self.locale).territory in _US_LETTER
 
     @property
     def letters(self) -> str:
-        """All that it says."""
+        """All text of the report."""
         return "".join(_letters(every(self.blocks)))
 
 
 _US_LETTER = frozenset(
     ["BZ", "CA", "CL", "CO", "CR", "GT", "MX", "NI", "PA", "PH", "PR", "SV", "US", "VE"]
 )
-"""Where paper is not A4 (CLDR, paperSize)."""
+"""Territories that use US letter paper (CLDR, paperSize)."""
 
 _NARROW = 8
-"""Columns that fit on paper that stands."""
+"""Columns that fit in portrait format."""
 
 
 def every(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks and all that are within them."""
+    """Yield the blocks and all blocks inside them."""
     for block in blocks:
         yield block
         if isinstance(block, Quote):

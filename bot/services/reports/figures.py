@@ -1,4 +1,4 @@
-"""What the handles in a report stand for."""
+"""Figures of a report: the charts, images and tables that its handles name."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MOST_FIGURES = 20
 async def filled(
     blocks: Sequence[Block], artifacts: Artifacts, locale: str
 ) -> tuple[tuple[Block, ...], dict[str, bytes], tuple[str, ...]]:
-    """Return the blocks with tables in place of the figures that are tables, the PNGs of the others,
-    and a note for each figure that is not complete; its caption says so too.
+    """Return the blocks with each figure of a table replaced by that table, the PNGs of the other
+    figures by handle, and a note for each incomplete figure, whose caption says so too.
 
-    What is no handle becomes its caption. Raises ToolError for a handle of something else, and for
-    a table that is too large to be read in a report.
+    A figure without a handle becomes its caption. Raises ToolError for a handle that is no chart,
+    image or table, and for a table that is too large for a report.
     """
     found = _Filling(artifacts, locale)
     return await found.within(blocks), found.images, tuple(dict.fromkeys(found.gaps))
@@ -108,8 +108,8 @@ class _Filling:
         )
 
     def _column(self, values: Sequence[Any]) -> list[Text]:
-        """Cells in the reader's form: fractions with as many digits after the mark as the column has,
-        whole numbers grouped where one of them has five. Years are not grouped."""
+        """Return cells in the asker's locale: the decimals of the column for fractions, and digits
+        grouped if a whole number has five of them, so that years are not grouped."""
         found = [each for each in values if _is_figure(each)]
         digits = spreadsheets.digits(found)
         plain = digits == 0 and all(abs(each) < 10_000 for each in found)

@@ -1,4 +1,4 @@
-"""PNGs that others made: looked over before anything decodes them, as a small file may unpack to
+"""Untrusted PNGs, which are checked before anything decodes them: a small file may unpack to
 gigabytes."""
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from bot.core.errors import ToolError
 
 MOST_PIXELS = 40_000_000
-"""Of all images of a report; each may take 8 bytes when it is decoded."""
+"""Limit of all images of a report; a decoded pixel may take 8 bytes."""
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _NEEDED = frozenset((b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"))
-"""Chunks that are kept: others are profiles and texts, which may unpack to anything."""
+"""Chunks that are kept; profiles and texts, which may unpack to any size, are dropped."""
 
 
 def plain_png(data: bytes, handle: str) -> tuple[bytes, int]:
-    """Return the PNG with nothing but its pixels, and how many these are. Raises ToolError for one that
-    is damaged, and for one with more than MOST_PIXELS."""
+    """Return the PNG with only its pixels, and their number. Raises ToolError for a damaged image and
+    for one with more than MOST_PIXELS."""
     chunks = list(_chunks(data, handle))
     kinds = [kind for kind, _ in chunks]
     if kinds[:1] != [b"IHDR"] or kinds[-1:] != [b"IEND"] or kinds.count(b"IHDR") > 1:
@@ -37,7 +37,7 @@ def plain_png(data: bytes, handle: str) -> tuple[bytes, int]:
 
 
 def _chunks(data: bytes, handle: str) -> Iterator[tuple[bytes, bytes]]:
-    """The chunks of a PNG up to its end. Raises ToolError where one is cut short or altered."""
+    """Yield the chunks of a PNG up to its end. Raises ToolError for a cut or altered chunk."""
     at, kind = len(_SIGNATURE), b""
     if not data.startswith(_SIGNATURE):
         raise _damaged(handle)

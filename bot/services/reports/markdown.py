@@ -1,5 +1,5 @@
-"""Markdown as the blocks of a report. An image with a handle as its address is a figure; nothing is
-fetched. Addresses of links are written out, so that nobody is led where they do not see."""
+"""Markdown to the blocks of a report. An image with a handle as its address is a figure; nothing is
+fetched. Addresses of links are written out, so that no link hides where it leads."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from bot.services.reports.blocks import (
 )
 
 _DEEPEST = 6
-"""Lists and quotes within each other that a page has room for."""
+"""Nested lists and quotes that fit on a page."""
 _ALIGNMENTS: dict[str, Alignment] = {"text-align:right": "end", "text-align:center": "center"}
 
 _PARSER = parser()
 
 
 def blocks_of(markdown: str) -> tuple[Block, ...]:
-    """The blocks of a text in CommonMark with tables and ~~struck out~~ words."""
+    """Return the blocks of a CommonMark text with tables and ~~strikethrough~~."""
     tokens = _PARSER.parse(markdown)
-    if any(token.level >= MAX_NESTING for token in tokens):  # the parser leaves out what is deeper
+    if any(token.level >= MAX_NESTING for token in tokens):  # the parser drops deeper levels
         lines = (line.strip() for line in markdown.split("\n"))
         return tuple(Paragraph(runs=(Run(text=line),)) for line in lines if line)
     return tuple(_blocks(SyntaxTreeNode(tokens), 0))
@@ -65,7 +65,7 @@ def _blocks(parent: SyntaxTreeNode, depth: int) -> Iterator[Block]:
 
 
 def _figure(paragraph: SyntaxTreeNode) -> Figure | None:
-    """A paragraph that is one image and no more."""
+    """Return the figure if the paragraph is a single image, else None."""
     [inline] = paragraph.children
     if len(inline.children) != 1 or inline.children[0].type != "image":
         return None

@@ -1,4 +1,4 @@
-"""What Word can and python-docx has no words for, as the elements of the file (ECMA-376, part 1)."""
+"""Features of Word that python-docx lacks, as XML elements of the file (ECMA-376, part 1)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def add_field(paragraph: Any, name: str) -> None:
-    """A value that Word works out, such as PAGE."""
+    """Add a field that Word computes, such as PAGE."""
     paragraph._p.append(_element("w:fldSimple", instr=name))
 
 
 def set_font(style: Any, name: str) -> None:
-    """The font of a style, in place of that of the theme."""
+    """Set the font of a style, in place of the theme's."""
     fonts = style.get_or_add_rPr().get_or_add_rFonts()
     fonts.attrib.clear()
     for script in ("ascii", "hAnsi", "cs", "eastAsia"):
@@ -23,35 +23,35 @@ def set_font(style: Any, name: str) -> None:
 
 
 def shade(properties: Any, colour: str) -> None:
-    """The ground of a cell or paragraph."""
+    """Set the background of a cell or paragraph."""
     properties.append(_element("w:shd", val="clear", color="auto", fill=colour))
 
 
 def underline(paragraph: Any) -> None:
-    """A line below, as wide as the page."""
+    """Draw a line below the paragraph, as wide as the page."""
     borders = _element("w:pBdr")
     borders.append(_element("w:bottom", val="single", sz="6", space="1", color="C9CFD8"))
     paragraph._p.get_or_add_pPr().append(borders)
 
 
 def from_the_right(paragraph: Any) -> None:
-    """The paragraph reads from right to left."""
+    """Make the paragraph read from right to left."""
     paragraph._p.get_or_add_pPr().append(_element("w:bidi"))
 
 
 def colour_borders(table: Any, colour: str) -> None:
-    """Thin lines between all cells."""
+    """Draw thin lines between all cells."""
     borders = _element("w:tblBorders")
     for side in ("top", "left", "bottom", "right", "insideH", "insideV"):
         borders.append(_element(f"w:{side}", val="single", sz="4", space="0", color=colour))
-    # Word refuses a file whose elements stand in another order than the standard's.
+    # Word refuses a file whose elements are in another order than the standard's.
     table._tbl.tblPr.insert_element_before(
         borders, "w:shd", "w:tblLayout", "w:tblCellMar", "w:tblLook"
     )
 
 
 def set_widths(table: Any, parts: Sequence[int]) -> None:
-    """Share the width of the table out among its columns, which Word may fit to what they hold."""
+    """Divide the width of the table among its columns in proportion to `parts`; Word may adjust it."""
     table.autofit = True
     width = sum(column.width for column in table.columns)
     for column, part in zip(table.columns, parts, strict=True):
@@ -61,7 +61,7 @@ def set_widths(table: Any, parts: Sequence[int]) -> None:
 
 
 def keep_whole(row: Any, *, repeated: bool) -> None:
-    """The row is on one page; a `repeated` one is at the top of each page of its table."""
+    """Keep the row on one page; if `repeated`, show it at the top of each page of its table."""
     properties = row._tr.get_or_add_trPr()
     properties.append(_element("w:cantSplit"))
     if repeated:
@@ -69,7 +69,7 @@ def keep_whole(row: Any, *, repeated: bool) -> None:
 
 
 def alignment(side: str) -> Any:
-    """Of a paragraph: start, center or end."""
+    """Return Word's paragraph alignment for start, center or end."""
     from docx.enum.text import WD_ALIGN_PARAGRAPH
 
     return {
@@ -80,8 +80,8 @@ def alignment(side: str) -> Any:
 
 
 def new_numbering(document: Document, style: str, start: int) -> int:
-    """A count of its own, as the style counts, from `start` on: without one, all lists of a document
-    are one."""
+    """Create a numbering in the form of the style that counts from `start`, and return its id. With
+    the style's own numbering all lists of a document would count as one."""
     numbering = document.part.numbering_part.element
     of_style = document.styles[style].element.pPr.numPr.numId.val
     abstract = numbering.num_having_numId(of_style).abstractNumId.val
@@ -91,7 +91,7 @@ def new_numbering(document: Document, style: str, start: int) -> int:
 
 
 def number(paragraph: Any, numbering: int) -> None:
-    """Count the paragraph in that numbering."""
+    """Make the paragraph an item of that numbering."""
     properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
     properties.get_or_add_numId().val = numbering
     properties.get_or_add_ilvl().val = 0

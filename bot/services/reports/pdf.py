@@ -1,4 +1,4 @@
-"""A report as a PDF, set by Typst, which needs no program and no font of the machine."""
+"""Reports as PDF, typeset by Typst, which needs no program and no font of the machine."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _ENDLESS = re.compile(r"\S{40}(?=\S)")
 
 
 def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
-    """The file, and what had to be left out of it; blocks, so call it in a thread.
+    """Return the PDF, and notes on what was left out. Takes long: call it in a thread.
 
-    Raises ToolError when no font here has some of its letters: signs are left out, words are not.
+    Symbols that no font has are left out. Raises ToolError when no font has some of the letters.
     """
     import typst
 
@@ -51,7 +51,7 @@ def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
 
 
 def _described(report: Report, images: dict[str, str], without: list[str]) -> Any:
-    """What the template reads. A word without end gets places where it may be broken."""
+    """Return the data for the template. Endless words get places where they may be broken."""
     gone = str.maketrans(dict.fromkeys(without, ""))
     given = {
         "title": report.title,

@@ -1,4 +1,4 @@
-"""A report as a Word document, in Word's own styles, so that it can be worked on."""
+"""Reports as Word documents, in Word's own styles, so that people can edit them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MARGIN_CM, _IMAGE_CM = 2.2, 15.5
 
 
 def docx(report: Report) -> bytes:
-    """The file; blocks, so call it in a thread. Its reader's own fonts show any letters."""
+    """Return the document. Takes long: call it in a thread. The reader's own fonts show any letters."""
     import docx as word
 
     document = word.Document()
@@ -88,14 +88,14 @@ def _set_styles(document: Document) -> None:
 
 
 class _Writer:
-    """Writes blocks at the end of a document; knows how deep in lists and quotes it is."""
+    """Appends blocks to a document."""
 
     def __init__(self, document: Document, report: Report) -> None:
         self._document = document
         self._images = report.images
 
     def write(self, blocks: Iterable[Block], style: str = "Normal", depth: int = 0) -> None:
-        """`style` is that of paragraphs; `depth` counts the lists around the blocks."""
+        """Append blocks; paragraphs get `style`, and `depth` is the number of lists around them."""
         for block in blocks:
             match block:
                 case Heading():
@@ -178,7 +178,7 @@ def _fill(paragraph: Any, text: Text, *, bold: bool = False, size: Any = None) -
 
 
 def _widths(table: Table) -> list[int]:
-    """How wide the columns are to each other, by their longest cells."""
+    """Return the relative widths of the columns, by their longest cells."""
     columns = zip(table.heading, *table.rows, strict=True)
     return [min(40, max(6, *(len(cell.plain) for cell in column))) for column in columns]
 

@@ -1,4 +1,4 @@
-"""Tables made of tables: what the tools that make them have in common."""
+"""Derived tables: helpers of the tools that make a table from tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Limit = Annotated[int | None, Field(ge=1, le=200, description="Rows to show.")]
 
 
 async def having(artifacts: Artifacts, handle: str, *columns: str) -> Artifact:
-    """The table, if it has these columns; raises ToolError with those that there are."""
+    """Return the table. Raises ToolError, listing its columns, if one of `columns` is missing."""
     table = await artifacts.find(handle)
     tables.with_columns(table, columns)
     return table
@@ -33,8 +33,10 @@ async def answered(
     limit: int | None = None,
     compact: bool = False,
 ) -> ToolResult:
-    """Keep the rows of one SELECT over the tables under a handle of their own, and show them. `notes`
-    are for the reader of this result; what is `left_out` is said of everything made of it, too."""
+    """Run one SELECT over the tables, save all rows under a new handle, and show the first ones.
+
+    `notes` are for the reader of this result; `left_out` is repeated for every table derived from it.
+    """
     result = await tables.query(artifacts, sql, handles, left_out=left_out)
     text = await tables.shown(artifacts, result, notes=notes, limit=limit, compact=compact)
     sources = tables.sources([await artifacts.find(each) for each in dict.fromkeys(handles)])
@@ -42,11 +44,11 @@ async def answered(
 
 
 def key(table: str, column: str) -> str:
-    """A column of the table with that alias, in a form in which keys are compared: as text without
-    spaces around, in one case."""
+    """Return SQL for a key column of the table alias, normalised for comparison: text, trimmed, lower
+    case."""
     return f"lower(trim({table}.{quoted_name(column)}::VARCHAR))"
 
 
 def literal(value: object) -> str:
-    """A value as text in a statement."""
+    """Return a value as an SQL string literal."""
     return "'" + str(value).replace("'", "''") + "'"

@@ -1,4 +1,4 @@
-"""Draws a chart as a PNG, for where Slack cannot draw its data."""
+"""Charts as PNG images, for places where Slack cannot draw the data."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ _BOX = "□"
 
 
 def png(chart: Chart, locale: str) -> bytes:
-    """The chart as the bytes of a PNG, with numbers as `locale` has them; takes a second, so call
-    it in a thread.
-
-    Drawn with a figure of its own: pyplot's global state does not belong in threads.
+    """Return the chart as a PNG, with numbers in the format of `locale`. Takes a second: call it in a
+    thread.
     """
+    # No pyplot, whose global state is not safe in threads.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -64,7 +63,7 @@ def _height(chart: Chart) -> float:
 
 
 def _lying(chart: Chart) -> bool:
-    """Bars lie when their labels would not fit side by side below standing ones."""
+    """Return whether bars are horizontal: their labels would not fit side by side below them."""
     return chart.kind == "bar" and sum(len(label) + 2 for label in chart.labels) > _WIDE_LABELS
 
 
@@ -90,7 +89,7 @@ def _draw_series(figure: Figure, axes: Axes, chart: Chart, locale: str) -> None:
             text.set(rotation=45, ha="right", rotation_mode="anchor")
     axes.set(**{f"{grid}label": chart.y_title})
     if len(chart.series) > 1:
-        columns = min(4, len(chart.series))  # under the axes, where no line runs through the names
+        columns = min(4, len(chart.series))  # below the axes, where no line crosses the names
         figure.legend(frameon=False, fontsize=9, ncols=columns, loc="outside lower left")
 
 
@@ -113,7 +112,7 @@ def _draw_one(axes: Axes, chart: Chart, number: int, values: Sequence[float]) ->
 
 
 def _step(labels: Sequence[str]) -> int:
-    """Every how many labels one is written, so that they do not overlap even when slanted."""
+    """Return n where every n-th label is shown, so that labels do not overlap even when slanted."""
     return 1 if len(labels) <= 31 else 2
 
 
@@ -142,7 +141,7 @@ def _number(value: float, locale: str) -> str:
 
 
 def _as_written(figure: Figure, fonts: Sequence[Path]) -> None:
-    """Dollar signs are money here, not mathematics; letters come from the first font that has them."""
+    """Set the fonts, and keep dollar signs: Matplotlib would take them for mathematics."""
     from matplotlib.font_manager import fontManager, get_font
     from matplotlib.text import Text
 
@@ -155,7 +154,7 @@ def _as_written(figure: Figure, fonts: Sequence[Path]) -> None:
 
 
 def undrawn(chart: Chart) -> list[str]:
-    """The characters of the chart's words for which its image has boxes."""
+    """Return the characters that the image shows as boxes, because no font has them."""
     return _fonts_and_undrawn(chart)[1]
 
 
@@ -166,7 +165,7 @@ def _fonts_and_undrawn(chart: Chart) -> tuple[list[Path], list[str]]:
 
 
 def _with_boxes(chart: Chart, missing: Sequence[str]) -> Chart:
-    """The chart with a box in the place of each character of `missing`."""
+    """Return the chart with a box in place of each character in `missing`."""
     boxes = str.maketrans(dict.fromkeys(missing, _BOX))
     return chart.model_copy(
         update={

@@ -1,5 +1,5 @@
-"""Which letters a PDF or an image of a chart can show: of the fonts that come with what is installed,
-and of those that the machine has besides."""
+"""Fonts and glyphs: which characters a PDF or the image of a chart can show, with the fonts that come
+with Matplotlib and Typst and those of the machine."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     import typst
 
 _LAST_RESORT = 20
-"""Characters to a glyph; in fonts for reading there are hardly more characters than glyphs."""
+"""Characters per glyph of a last-resort font; a font for reading has about one."""
 
 _UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me", "Cn", "Co", "Cs"})
 
 
 @cache
 def fonts() -> typst.Fonts:
-    """All fonts that a PDF may use: Typst's own, Matplotlib's, and those of the machine."""
+    """Return all fonts for PDFs: Typst's own, Matplotlib's, and those of the machine."""
     import typst
 
     return typst.Fonts(font_paths=[_bundled()])
 
 
 def undrawable(text: str) -> list[str]:
-    """The characters that no font here has, in the order of `text`, each once."""
+    """Return the characters that no font has, each once, in the order of `text`."""
     return drawn_with(text)[1]
 
 
 def drawn_with(text: str, *, bitmaps: bool = True) -> tuple[list[Path], list[str]]:
-    """The fonts that draw `text`, DejaVu Sans first, and the characters that none here has; without
-    `bitmaps` only fonts of outlines count."""
+    """Return the fonts that draw `text`, DejaVu Sans first, and the characters that no font has.
+    Without `bitmaps`, only outline fonts count."""
     wanted = dict.fromkeys(c for c in text if unicodedata.category(c) not in _UNSEEN)
     used: list[Path] = []
     for path in _paths():
@@ -47,13 +47,13 @@ def drawn_with(text: str, *, bitmaps: bool = True) -> tuple[list[Path], list[str
 
 
 def _paths() -> Iterator[Path]:
-    """DejaVu first: nearly always it is enough, and to read all fonts of a machine takes time."""
+    """Yield DejaVu first: it is nearly always enough, and reading all fonts of a machine is slow."""
     yield _bundled() / "DejaVuSans.ttf"
     yield from (Path(path) for path in dict.fromkeys(each.path for each in fonts().fonts()) if path)
 
 
 def _bundled() -> Path:
-    """Matplotlib's: DejaVu, for Latin, Greek, Cyrillic, Arabic, Hebrew and many signs."""
+    """Return Matplotlib's font folder: DejaVu has Latin, Greek, Cyrillic, Arabic, Hebrew, symbols."""
     import matplotlib as mpl
 
     return Path(mpl.get_data_path()) / "fonts" / "ttf"
@@ -61,8 +61,8 @@ def _bundled() -> Path:
 
 @cache
 def _letters(path: Path, bitmaps: bool) -> frozenset[int]:
-    """The code points that a font draws; none for a font of last resort (Matplotlib and macOS have
-    one), which draws the same few boxes for all of Unicode."""
+    """Return the code points that a font draws; none for a last-resort font (Matplotlib and macOS
+    have one), which draws the same few boxes for all of Unicode."""
     from fontTools.ttLib import TTFont, TTLibError
 
     try:

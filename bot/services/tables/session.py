@@ -1,5 +1,5 @@
-"""SQL over table artifacts, in an isolated process that sees the tables asked for and nothing else
-of this machine."""
+"""SQL over table artifacts, in an isolated process that sees the requested tables and nothing else of
+this machine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _RESULT = "result.parquet"
 
 @dataclass(frozen=True)
 class Measured:
-    """A table's Parquet file, its columns and the number of its rows; `notes` say what was changed."""
+    """A table's Parquet data, columns and number of rows; `notes` say which values were changed."""
 
     data: bytes
     columns: tuple[Column, ...]
@@ -38,25 +38,25 @@ class Measured:
 
 @dataclass(frozen=True)
 class Session:
-    """A process with tables as views, by handle and by name."""
+    """An isolated process with tables as views, by handle and by name."""
 
     tables: tuple[Artifact, ...]
     _process: IsolatedProcess
     _views: list[tuple[str, str, list[str]]]
 
     async def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Return all rows of a statement of ours. Raises ToolError for what DuckDB refuses."""
+        """Run a statement of the bot and return all rows. Raises ToolError for DuckDB's errors."""
         found = await self._done("rows", tables=self._views, sql=sql)
         return [tuple(row) for row in found]
 
     async def select(self, sql: str) -> Measured:
-        """Return all rows of a statement of the model's. Raises ToolError for anything but one
-        SELECT over the tables, and for what DuckDB refuses."""
+        """Run a statement of the model and return all rows as a table. Raises ToolError for anything
+        but one SELECT over the tables, and for DuckDB's errors."""
         found = await self._done("select", tables=self._views, sql=sql, to=_RESULT)
         return await self._measured(_RESULT, found)
 
     async def measure(self, data: bytes) -> Measured:
-        """Return Parquet `data` with its columns and rows counted."""
+        """Return Parquet `data` with its columns and number of rows."""
         await asyncio.to_thread(self._process.write, _RESULT, data)
         return await self._measured(_RESULT, await self._done("measure", file=_RESULT))
 
@@ -88,7 +88,7 @@ class Session:
             raise ToolError(self._explained(str(error))) from None
 
     def _explained(self, message: str) -> str:
-        """DuckDB's words, the columns there are, and near matches of the name it did not find."""
+        """Return DuckDB's message with the existing columns and names similar to a missing one."""
         parts = [message]
         missing = re.search(r'column "([^"]+)" not found', message)
         names = [column.name for table in self.tables for column in table.columns]
@@ -101,10 +101,8 @@ class Session:
 
 @asynccontextmanager
 async def opened(artifacts: Artifacts, handles: Sequence[str] = ()) -> AsyncGenerator[Session]:
-    """Open a session over the tables named by `handles`; each is a view named by its handle and, if
-    no other has that name, by its file name. It reads these tables and nothing else.
-
-    Raises ToolError when a handle is no table.
+    """Open a session over the tables with these `handles`. Each is a view named by its handle and, if
+    that name is free, by its file name. Raises ToolError when a handle is no table.
     """
     found = tuple([await artifacts.find(handle) for handle in dict.fromkeys(handles)])
     for each in found:
@@ -137,12 +135,12 @@ def _views(tables: Sequence[Artifact]) -> list[tuple[str, str, list[str]]]:
 
 
 def quoted_name(name: str) -> str:
-    """`name` as an SQL identifier."""
+    """Return `name` as a quoted SQL identifier."""
     return '"' + clean(name).replace('"', '""') + '"'
 
 
 def columns_line(columns: Sequence[Column]) -> str:
-    """The columns on one line, `region VARCHAR, amount DOUBLE`; at most 100 of them."""
+    """Return up to 100 columns on one line: `region VARCHAR, amount DOUBLE`."""
     line = ", ".join(f"{column.name} {column.type}" for column in columns[:_NAMED_COLUMNS])
     more = len(columns) - _NAMED_COLUMNS
     return f"{line}, … ({more} more)" if more > 0 else line

@@ -1,4 +1,4 @@
-"""Tables as files that a spreadsheet opens: right types, and nothing that it would run."""
+"""Spreadsheet files (CSV, Excel) from tables: with the right types, and without formulas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
 _NO_TITLE = re.compile(r"[\[\]:*?/\\]")
 _LONGEST_TITLE, _LONGEST_CELL, _DIGITS = 31, 32_767, 15
-"""What Excel takes: characters of a sheet's name, of a cell, and figures of a number."""
+"""Limits of Excel: characters of a sheet's name and of a cell, digits of a number."""
 _MOST_CELLS = 3_000_000
 _MEASURED_ROWS = 200
 _DATE, _MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
@@ -27,7 +27,7 @@ _DATE, _MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table under a name."""
+    """A table and the name of its sheet."""
 
     name: str
     columns: Sequence[str]
@@ -35,8 +35,8 @@ class Sheet:
 
 
 def digits(values: Iterable[object]) -> int:
-    """How many digits after the mark all numbers of a column are shown with: 0 where all are whole,
-    else as many as one of them needs, from 2 (1234.5 may be money) to 3."""
+    """Return the number of decimals for all numbers of a column: 0 where all are whole, else what
+    one of them needs, 2 (1234.5 may be money) or 3."""
     needed = max((_digits(each) for each in values if isinstance(each, float | Decimal)), default=0)
     return max(2, needed) if needed else 0
 
@@ -46,7 +46,7 @@ def _digits(value: float | Decimal) -> int:
 
 
 def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    """CSV with a byte order mark, without which Excel misreads accents."""
+    """Return CSV with a byte order mark, without which Excel misreads accents."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([_harmless(column) for column in columns])
@@ -55,8 +55,10 @@ def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 
 
 def workbook(sheets: Sequence[Sheet]) -> bytes:
-    """An Excel workbook: headings that stay in sight and can be filtered, numbers as numbers, dates
-    as dates. Blocks. Raises ToolError when it is more than Excel opens with ease."""
+    """Return an Excel workbook: frozen headings with filters, numbers as numbers, dates as dates.
+
+    Takes long: call it in a thread. Raises ToolError for more than 3 million cells.
+    """
     import openpyxl
 
     cells = sum(len(each.columns) * (len(each.rows) + 1) for each in sheets)
@@ -74,7 +76,7 @@ def workbook(sheets: Sequence[Sheet]) -> bytes:
 
 
 def _titles(sheets: Sequence[Sheet]) -> list[str]:
-    """The names as Excel takes them, told apart by numbers where they are the same."""
+    """Return sheet names that Excel accepts, numbered where they are the same."""
     titles: list[str] = []
     for number, sheet in enumerate(sheets, 1):
         plain = " ".join(_NO_TITLE.sub(" ", clean(sheet.name)).split()).strip("'")
@@ -110,12 +112,12 @@ def _write(made: Any, sheet: Sheet) -> None:
 
 
 def _form(column: Sequence[object]) -> str:
-    """How its fractions are shown; "" where all are whole, which may be years and ids."""
+    """Return the number format of a column; "" where all are whole: they may be years or ids."""
     return f"#,##0.{'0' * found}" if (found := digits(column)) else ""
 
 
 def _widths(sheet: Sheet) -> list[int]:
-    """Of each column, in characters: what the first rows take, within reason."""
+    """Return the width of each column in characters, from 9 to 60, by its first rows."""
     rows = sheet.rows[:_MEASURED_ROWS]
     longest = [
         max([len(name), *(len(cell_text(row[n])) for row in rows)])
@@ -125,8 +127,8 @@ def _widths(sheet: Sheet) -> list[int]:
 
 
 def _cell(sheet: Any, value: object, form: str) -> Any:
-    """What goes into a row. Text stays text, whatever it begins with; a number that Excel would
-    round is text too."""
+    """Return the cell for a value. Text stays text, whatever it begins with; a number that Excel
+    would round becomes text."""
     match value:
         case None | bool():
             return value
@@ -163,12 +165,12 @@ def _text_cell(sheet: Any, text: str) -> Any:
 
     cell = WriteOnlyCell(sheet, text)
     cell.data_type = "s"  # text, and not the formula that openpyxl takes it for
-    cell.quotePrefix = True  # nor what Excel would make of it when somebody edits it
+    cell.quotePrefix = True  # and Excel keeps it as text when somebody edits it
     return cell
 
 
 def _harmless(cell: Any) -> Any:
-    """Text that a spreadsheet would run as a formula gets an apostrophe before it; numbers do not."""
+    """Return the cell, with an apostrophe before text that a spreadsheet would run as a formula."""
     if not isinstance(cell, str):
         return cell
     text = clean(cell)

@@ -1,4 +1,4 @@
-"""What the columns of a table hold."""
+"""Profiles of table columns: type, nulls, distinct values, range."""
 
 # ruff: noqa: S608 - the names in these statements are quoted
 
@@ -31,7 +31,7 @@ async def _profiled(session: Session, handle: str, column: Column) -> list[objec
 
 
 async def _values(session: Session, handle: str, name: str) -> list[str]:
-    """The different texts of a column, one more than are listed at most."""
+    """Return the different texts of a column, up to one more than a profile lists."""
     rows = await session.rows(
         f"SELECT DISTINCT {name} FROM {quoted_name(handle)} WHERE {name} IS NOT NULL "
         f"ORDER BY 1 LIMIT {_LISTED_VALUES + 1}"

@@ -1,6 +1,8 @@
-"""Tables kept as artifacts, queried with DuckDB. The formats here are read by the model and must
-stay: a head line `handle: tbl_… · 4 rows × 2 columns · source: …`, a line `columns: a BIGINT, …`,
-then CSV or a profile."""
+"""Tables: saved as artifacts, queried with DuckDB, described for the model.
+
+Every description has a head line `handle: tbl_… · 4 rows × 2 columns · source: …`, a line
+`columns: a BIGINT, …`, then CSV or a profile. The model relies on this format.
+"""
 
 # ruff: noqa: S608 - the names in these statements are quoted, the values our own
 
@@ -32,7 +34,7 @@ _FIRST_ROWS = 5
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows of a table, or the first of them; `total` is how many there are."""
+    """Some rows of a table; `total` is the number of all its rows."""
 
     columns: tuple[Column, ...]
     rows: list[tuple[Any, ...]]
@@ -44,19 +46,19 @@ class Rows:
 
     @property
     def csv(self) -> str:
-        """The rows as CSV under a header; the times of a column in one form."""
+        """The rows as CSV with a header; all times of a column have one form."""
         return "\n".join([csv_text(self.names, ()), *self.csv_rows])
 
     @property
     def csv_rows(self) -> list[str]:
-        """Each row as CSV; text with line breaks makes it several lines."""
+        """Each row as CSV; a row whose text has line breaks is several lines long."""
         columns = list(zip(*self.rows, strict=True))
         evened = zip(*map(_in_one_form, columns), strict=True)
         return [csv_text(row, ()) for row in evened]
 
 
 def _in_one_form(cells: Sequence[Any]) -> Sequence[Any]:
-    """With the time also of midnight, where others of the column have one."""
+    """Write the time 00:00:00 too if other cells of the column have a time."""
     texts = [cell_text(each) if isinstance(each, datetime) else "" for each in cells]
     if all(" " not in text for text in texts):
         return cells
@@ -66,8 +68,8 @@ def _in_one_form(cells: Sequence[Any]) -> Sequence[Any]:
 
 
 def head(table: Artifact, notes: Sequence[str] = ()) -> list[str]:
-    """Return the lines with which every tool describes a table: its handle, size and source, its
-    columns, what it lacks of its source, and `notes`."""
+    """Return the lines with which every tool describes a table: handle, size and source, columns,
+    what it lacks of its source, and `notes`."""
     url = f" <{table.source_url}>" if table.source_url else ""
     size = f"{table.rows or 0:,} rows × {len(table.columns)} columns"
     return [
@@ -87,7 +89,7 @@ async def save_table(
     url: str | None = None,
     left_out: Sequence[str] = (),
 ) -> Artifact:
-    """Keep Parquet `data` as a table artifact with its rows and columns counted."""
+    """Save Parquet `data` as a table artifact with its columns and number of rows."""
     async with opened(artifacts) as session:
         measured = await session.measure(data)
     return await _kept(artifacts, measured, name=name, title=title, url=url, left_out=left_out)
@@ -101,7 +103,7 @@ async def save_rows(
     name: str,
     left_out: Sequence[str] = (),
 ) -> Artifact:
-    """Keep rows of Python values as a table artifact; text stays text, ISO dates become dates."""
+    """Save rows of Python values as a table artifact; text stays text, ISO dates become dates."""
     async with opened(artifacts) as session:
         measured = await session.write(list(columns), rows)
     return await _kept(artifacts, measured, name=name, left_out=left_out)
@@ -132,10 +134,11 @@ async def _kept(
 async def query(
     artifacts: Artifacts, sql: str, handles: Sequence[str], *, left_out: Sequence[str] = ()
 ) -> Artifact:
-    """Run one SELECT over the tables and keep all rows of its result. It lacks what the tables lack,
-    and what the statement itself leaves out.
+    """Run one SELECT over the tables and save all rows of its result.
 
-    Raises ToolError for a result that is too large to keep."""
+    The result's `left_out` has that of the tables and the given one. Raises ToolError, also for a
+    result that is too large to save.
+    """
     async with opened(artifacts, handles) as session:
         measured = await session.select(clean(sql))
     sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
@@ -153,13 +156,13 @@ async def query(
 async def rows_of_query(
     artifacts: Artifacts, sql: str, handles: Sequence[str]
 ) -> list[tuple[Any, ...]]:
-    """All rows of a statement of ours, which is not kept."""
+    """Run a statement of the bot and return all rows, without saving them."""
     async with opened(artifacts, handles) as session:
         return await session.rows(sql)
 
 
 def sources(asked: Sequence[Artifact]) -> tuple[Source, ...]:
-    """Where the figures of a query come from."""
+    """Return the sources of a query over these tables."""
     return tuple(
         Source(
             title=each.source_title or each.name,
@@ -178,9 +181,8 @@ async def rows_of(
     limit: int = _SHOWN_ROWS,
     fields: Sequence[str] | None = None,
 ) -> Rows:
-    """Rows of a table from `offset` (0 is the first) on, with all columns or those of `fields`.
-
-    Raises ToolError for a column that is not there.
+    """Return up to `limit` rows of a table from `offset` (0 is the first), with the columns `fields`
+    (None for all). Raises ToolError for a column that does not exist.
     """
     async with opened(artifacts, [handle]) as session:
         table = with_columns(session.tables[0], fields)
@@ -188,7 +190,7 @@ async def rows_of(
 
 
 def with_columns(table: Artifact, fields: Sequence[str] | None) -> Artifact:
-    """`table` as if it had the columns of `fields` only, in the table's order."""
+    """Return `table` with only the columns `fields`, in its own order. Raises ToolError."""
     if fields is None:
         return table
     wanted = {each.casefold() for each in fields}
@@ -202,7 +204,7 @@ def with_columns(table: Artifact, fields: Sequence[str] | None) -> Artifact:
 
 
 async def _rows(session: Session, table: Artifact, offset: int, limit: int) -> Rows:
-    # What has no plain Python form (time zones, nested values) comes as DuckDB writes it.
+    # Types without a plain Python form (time zones, nested values) are cast to text by DuckDB.
     selected = ", ".join(
         quoted_name(column.name)
         if column.type in _PLAIN or column.type.startswith("DECIMAL")
@@ -230,8 +232,8 @@ async def shown(
     limit: int | None = None,
     compact: bool = False,
 ) -> str:
-    """Head, notes and, unless `compact`, the first `limit` rows of a table as CSV: 50 if nothing
-    is said, and 15 when context runs short."""
+    """Return head, notes and, unless `compact`, the first `limit` rows of a table as CSV: by default
+    50, and 15 when the model's context runs short."""
     lines = head(table, notes)
     if compact:
         return "\n".join(lines)
@@ -255,8 +257,10 @@ async def describe(
     fields: Sequence[str] | None = None,
     compact: bool = False,
 ) -> str:
-    """Head, columns, notes and, unless `compact`, a profile of each column and the first 5 rows as
-    CSV. `fields` are the columns that are told of. Raises ToolError for one that is not there."""
+    """Return head, notes and, unless `compact`, a profile of each column and the first 5 rows as CSV.
+
+    `fields` limits it to these columns. Raises ToolError for a column that does not exist.
+    """
     table = with_columns(table, fields)
     unprofiled = len(table.columns) - table_profile.MOST_COLUMNS
     if unprofiled > 0:
