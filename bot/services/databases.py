@@ -18,8 +18,8 @@ from urllib.parse import unquote
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from bot.core.errors import ToolError
+from bot.core.text.cells import clean
 from bot.services.isolated import Refused
-from bot.services.parsing.text import clean
 from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
 from bot.toolkit.narrowing import has_words
 from bot.toolkit.sql import Selection

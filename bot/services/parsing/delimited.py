@@ -13,13 +13,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from bot.core.text.cells import cell_text
 from bot.services.parsing.numerals import some_of
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.services.parsing.tabular import (
     Head,
     Levelled,
     NumberedRow,
-    cell_text,
     column_names,
     connect,
     copy_columns,

@@ -6,10 +6,11 @@ import json
 import re
 from typing import Any
 
+from bot.core.text.cells import clean
 from bot.services.parsing.numerals import some_of
 from bot.services.parsing.results import Cell, Document, Sheet, Unreadable
 from bot.services.parsing.tabular import column_names
-from bot.services.parsing.text import clean, decode
+from bot.services.parsing.text import decode
 
 _LONGEST = 500
 _WHAT = "hits?|found|results?|records?|items?|rows?|match(?:es)?|elements?|entries"

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import csv
 import errno
-import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from bot.core.text.cells import cell_text, clean
 from bot.services.parsing.dates import looks_like_one
 from bot.services.parsing.headers import judged
 from bot.services.parsing.kinds import is_no_number, kind_of_cells
@@ -28,7 +27,6 @@ from bot.services.parsing.numerals import (
     stands_out,
 )
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
-from bot.services.parsing.text import clean
 
 NumberedRow = tuple[int, list[Cell]]
 """A row and the line of the file on which it ends, counted from 1."""
@@ -297,34 +295,6 @@ def _is_label(cell: Cell) -> bool:
 def _some(lines: list[int]) -> str:
     shown = ", ".join(str(line) for line in lines[:5])
     return f"{shown}, …" if len(lines) > 5 else shown
-
-
-def cell_text(cell: Cell) -> str:
-    """Return a cell as text: ISO dates, floats without binary noise, bytes in hex, None as ""."""
-    match cell:
-        case None:
-            text = ""
-        case bool():
-            text = "true" if cell else "false"
-        case float():
-            text = repr(float(f"{cell:.15g}"))
-        case datetime():
-            midnight = cell.time() == time() and cell.tzinfo is None
-            text = str(cell.date()) if midnight else cell.isoformat(sep=" ")
-        case bytes():
-            text = cell.hex()
-        case _:
-            text = clean(str(cell))
-    return text
-
-
-def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """Return CSV with a header (RFC 4180, but lines end in \\n), without a final line feed."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([cell_text(column) for column in columns])
-    writer.writerows([cell_text(cell) for cell in row] for row in rows)
-    return out.getvalue().rstrip("\n")
 
 
 def connect(threads: int = 1, memory: str = "512MB") -> Any:

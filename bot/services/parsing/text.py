@@ -8,6 +8,8 @@ from itertools import islice
 
 import chardet
 
+from bot.core.text.cells import clean
+
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -15,8 +17,6 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_CONTROL_BYTES = bytes(n for n in range(128) if _CONTROL.match(chr(n)))
 _SAMPLE = 200_000
 # Letters of Western European languages beside ASCII, except those whose bytes are letters of Central
 # Europe or of another script in code pages similar to Windows-1252.
@@ -26,18 +26,6 @@ _CODE_PAGES = (
     *("iso8859-2", "iso8859-5", "iso8859-7", "iso8859-9", "koi8-r", "koi8-u", "cp866", "cp850"),
     *("cp852", "cp874", "mac-roman", "cp932", "euc_jis_2004", "gb18030", "big5", "cp949"),
 )
-
-
-def clean(text: str) -> str:
-    """Return `text` without control characters and with lone surrogates replaced by U+FFFD."""
-    try:
-        data = text.encode()
-    except UnicodeEncodeError:
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        data = text.encode()
-    # Searching the bytes is ten times faster than the pattern, and few texts have control characters.
-    has_any = len(data.translate(None, _CONTROL_BYTES)) < len(data)
-    return _CONTROL.sub("", text) if has_any else text
 
 
 def decode(data: bytes) -> tuple[str, str]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.errors import ToolError
+from bot.core.text.cells import clean
 from bot.services.isolated import Refused
-from bot.services.parsing.text import clean
 from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
 

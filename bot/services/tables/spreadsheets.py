@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 
 from bot.core.errors import ToolError
-from bot.services.tables.tables import cell_text, clean
+from bot.core.text.cells import cell_text, clean
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from bot.services.parsing.tabular import cell_text
+from bot.core.text.cells import cell_text
 from bot.services.tables.session import Session, quoted_name
 from bot.toolkit.artifacts import Artifact, Column
 

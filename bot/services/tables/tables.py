@@ -16,9 +16,9 @@ from typing import Any
 from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.services.parsing.tabular import cell_text as cell_text
-from bot.services.parsing.tabular import csv_text as csv_text
-from bot.services.parsing.text import clean as clean
+from bot.core.text.cells import cell_text as cell_text
+from bot.core.text.cells import clean as clean
+from bot.core.text.cells import csv_text as csv_text
 from bot.services.tables import table_profile
 from bot.services.tables.session import PARQUET as PARQUET
 from bot.services.tables.session import Measured, Session, opened

@@ -23,11 +23,12 @@ from pypdf import PdfWriter
 
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
+from bot.core.text.cells import csv_text
 from bot.services import documents
 from bot.services.isolated import Refused
 from bot.services.isolated.files import read as reader
 from bot.services.parsing.delimited import read_delimited
-from bot.services.parsing.tabular import connect, csv_text
+from bot.services.parsing.tabular import connect
 from bot.services.processes.isolation import IsolatedLimits
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation

@@ -1,0 +1,52 @@
+"""Cells of tables as text, for the model, for files and for the readers of files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, time
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL_BYTES = bytes(n for n in range(128) if _CONTROL.match(chr(n)))
+
+
+def clean(text: str) -> str:
+    """Return `text` without control characters and with lone surrogates replaced by U+FFFD."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        data = text.encode()
+    # Searching the bytes is ten times faster than the pattern, and few texts have control characters.
+    has_any = len(data.translate(None, _CONTROL_BYTES)) < len(data)
+    return _CONTROL.sub("", text) if has_any else text
+
+
+def cell_text(cell: object) -> str:
+    """Return a cell as text: ISO dates, floats without binary noise, bytes in hex, None as ""."""
+    match cell:
+        case None:
+            text = ""
+        case bool():
+            text = "true" if cell else "false"
+        case float():
+            text = repr(float(f"{cell:.15g}"))
+        case datetime():
+            midnight = cell.time() == time() and cell.tzinfo is None
+            text = str(cell.date()) if midnight else cell.isoformat(sep=" ")
+        case bytes():
+            text = cell.hex()
+        case _:
+            text = clean(str(cell))
+    return text
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return CSV with a header (RFC 4180, but lines end in \\n), without a final line feed."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([cell_text(column) for column in columns])
+    writer.writerows([cell_text(cell) for cell in row] for row in rows)
+    return out.getvalue().rstrip("\n")
