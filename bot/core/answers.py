@@ -7,9 +7,9 @@ write one class here, one entry in `RESPONSE_TYPES` and one renderer.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Source(BaseModel):
@@ -18,7 +18,9 @@ class Source(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     title: str = Field(description="Name of the page, file, message or table.")
-    url: str | None = Field(description="Its address as a tool gave it; null when it has none.")
+    url: str | None = Field(
+        default=None, description="Its address as a tool gave it; null when it has none."
+    )
     supports: str = Field(description="Which statement of the answer it supports.")
 
 
@@ -38,12 +40,26 @@ class Result(BaseModel):
     """Base class of the response types.
 
     `text_field` names the field that holds a plain-text answer when the model does not call
-    `complete_task`. All other fields can then be empty; an enumeration takes its last, weakest value.
+    `complete_task`. All other fields can be empty; those with a default are optional for the model,
+    which sends null to leave them out.
     """
 
     model_config = ConfigDict(frozen=True)
 
     text_field: ClassVar[str]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, given: Any) -> Any:
+        """Drop nulls that mean "left out", so that defaults apply."""
+        if not isinstance(given, dict):
+            return given
+        fields = cls.model_fields
+        return {
+            name: value
+            for name, value in given.items()
+            if value is not None or name not in fields or fields[name].is_required()
+        }
 
 
 class Answer(Result):
@@ -52,16 +68,25 @@ class Answer(Result):
     text_field = "summary"
 
     summary: str = Field(
-        description="The answer itself in one to three sentences of Markdown, with the numbers."
+        description="The answer itself in one to three sentences of Markdown, with the numbers; or "
+        "the whole text that was asked for, such as a translation."
     )
-    key_points: list[str] = Field(description="What supports or qualifies it; Markdown; may be [].")
-    table: Table | None = Field(description="A table, if rows and columns help; else null.")
-    charts: list[str] = Field(description="Handles of charts to show, as make_chart gave them.")
-    sources: list[Source] = Field(description="Everything the answer rests on.")
-    gaps: list[str] = Field(description="What could not be found or was left out, and why.")
-    follow_ups: list[str] = Field(description="Up to three questions worth asking next.")
-    confidence: Literal["high", "medium", "low"] = Field(
-        description="How sure the answer is, given the sources."
+    key_points: list[str] = Field(
+        default=[], description="What supports or qualifies the answer; Markdown."
+    )
+    table: Table | None = Field(default=None, description="A table, if rows and columns help.")
+    charts: list[str] = Field(
+        default=[], description="Handles of charts to show, as make_chart gave them."
+    )
+    sources: list[Source] = Field(default=[], description="Everything the answer rests on.")
+    gaps: list[str] = Field(
+        default=[], description="What could not be found or was left out, and why."
+    )
+    follow_ups: list[str] = Field(
+        default=[], description="Up to three questions worth asking next."
+    )
+    confidence: Literal["high", "medium", "low"] | None = Field(
+        default=None, description="How sure the answer is, given the sources; null without any."
     )
 
 
@@ -71,7 +96,9 @@ class Statement(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     text: str = Field(description="What it is, in one sentence of Markdown that names who said it.")
-    url: str | None = Field(description="Link to the message, as read_thread gave it; else null.")
+    url: str | None = Field(
+        default=None, description="Link to the message, as read_thread gave it."
+    )
 
 
 class Moment(BaseModel):
@@ -92,15 +119,22 @@ class ThreadSummary(Result):
         description="What the thread is about and where it stands now: one to three sentences."
     )
     decisions: list[Statement] = Field(
-        description="What was decided, and still holds at the end; [] if nothing was."
+        default=[], description="What was decided, and still holds at the end."
     )
-    open_questions: list[Statement] = Field(description="What nobody has answered yet; may be [].")
-    participants: list[str] = Field(description="Names of the people who wrote, the bot left out.")
+    open_questions: list[Statement] = Field(default=[], description="What nobody has answered yet.")
+    participants: list[str] = Field(
+        default=[], description="Names of the people who wrote, the bot left out."
+    )
     timeline: list[Moment] = Field(
-        description="The turning points in order, when the order matters for understanding; else []."
+        default=[],
+        description="The turning points in order, if the order matters for understanding.",
     )
-    sources: list[Source] = Field(description="Files and pages it rests on, and key messages.")
-    gaps: list[str] = Field(description="What could not be read or was left out, and why.")
+    sources: list[Source] = Field(
+        default=[], description="Files and pages it rests on, and key messages."
+    )
+    gaps: list[str] = Field(
+        default=[], description="What could not be read or was left out, and why."
+    )
 
 
 class ActionItem(BaseModel):
@@ -110,12 +144,14 @@ class ActionItem(BaseModel):
 
     task: str = Field(description="What is to be done, beginning with a verb; plain text.")
     owner: str | None = Field(
-        description="Name of who took it or was given it, as the thread writes it; null if nobody."
+        default=None,
+        description="Name of who took it or was given it, as the thread writes it; null if nobody.",
     )
     due: str | None = Field(
-        description="When it is due: the date as YYYY-MM-DD if it is clear, else as it was said."
+        default=None,
+        description="When it is due: the date as YYYY-MM-DD if it is clear, else as it was said.",
     )
-    url: str | None = Field(description="Link to the message it comes from; null if unknown.")
+    url: str | None = Field(default=None, description="Link to the message it comes from.")
 
 
 class ActionItems(Result):
@@ -127,7 +163,9 @@ class ActionItems(Result):
         description="One sentence: how many there are and which is most urgent, or that none are."
     )
     items: list[ActionItem] = Field(description="All that is not done yet, the most urgent first.")
-    gaps: list[str] = Field(description="What was too unclear to list, and what to ask whom.")
+    gaps: list[str] = Field(
+        default=[], description="What was too unclear to list, and what to ask whom."
+    )
 
 
 class DraftReply(Result):
@@ -139,12 +177,17 @@ class DraftReply(Result):
         description="The reply, ready to post, in the asker's voice and the thread's language; "
         "Markdown; a [placeholder] where only the asker knows what to say."
     )
-    tone: str = Field(description='How it sounds, in a few words: "friendly and brief".')
-    assumptions: list[str] = Field(
-        description="What it takes for granted and the asker should check before posting it."
+    tone: str = Field(
+        default="", description='How it sounds, in a few words: "friendly and brief".'
     )
-    sources: list[Source] = Field(description="What its statements rest on.")
-    gaps: list[str] = Field(description="What could not be found, and is a placeholder for that.")
+    assumptions: list[str] = Field(
+        default=[],
+        description="What it takes for granted and the asker should check before posting it.",
+    )
+    sources: list[Source] = Field(default=[], description="What its statements rest on.")
+    gaps: list[str] = Field(
+        default=[], description="What could not be found, and is a placeholder for that."
+    )
 
 
 RESPONSE_TYPES: dict[str, type[Result]] = {

@@ -57,8 +57,9 @@ class Totals(BaseModel):
     """The resources that a run used.
 
     Tokens are as billed by the model service. `cost` is in US dollars, None when the price of the
-    model is unknown. `turns` includes turns that do not count against the limit. `seconds` is the
-    time from the arrival of the request to its end, without the time spent waiting for approvals.
+    model is unknown. `turns` includes turns that do not count against the limit. `tools` counts the
+    successful calls of each tool; `tool_calls` also includes those that failed. `seconds` is the time
+    from the arrival of the request to its end, without the time spent waiting for approvals.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -66,6 +67,7 @@ class Totals(BaseModel):
     model: str = ""
     turns: int = 0
     tool_calls: int = 0
+    tools: dict[str, int] = {}
     input_tokens: int = 0
     cached_tokens: int = 0
     output_tokens: int = 0

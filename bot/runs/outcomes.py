@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -134,6 +135,7 @@ def _totals(state: LoopState, request: Request, model: str) -> Totals:
         model=model,
         turns=state.turn + state.sent_back,
         tool_calls=state.tool_calls,
+        tools=Counter(step.tool for step in steps_of(state)),
         input_tokens=state.usage.input_tokens,
         cached_tokens=state.usage.cached_tokens,
         output_tokens=state.usage.output_tokens,

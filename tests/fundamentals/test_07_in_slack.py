@@ -23,7 +23,7 @@ async def test_a_mention_is_answered_in_its_thread(redis_url: str) -> None:
     [posted] = place.posted()
     assert posted["thread_ts"] == question["ts"]
     assert [each["ts"] for each in thread] == [question["ts"], message["ts"]]
-    assert "gpt-5.4-mini · 2 turns · 1 tool call" in str(message["blocks"])
+    assert "gpt-5.4-mini · " in str(message["blocks"][-1])
 
 
 async def test_a_reply_in_the_thread_needs_no_mention(redis_url: str) -> None:

@@ -24,9 +24,9 @@ from bot.toolkit.schema import allows_null, strict_schema
 
 NAME = "complete_task"
 _DESCRIPTION = (
-    "Return the finished result and end the task. Call it once, alone, when the work is done. "
-    "Every statement must rest on what tools returned or on the conversation; name the sources, "
-    "and say in the result what could not be found."
+    "Return the finished result and end the task. Call it once, alone, when the work is done. Fill "
+    "in only the fields that this result needs; null for the others. What was looked up names its "
+    "sources, and the result says what could not be found."
 )
 _MOST_BRACES = 200  # of a text, that may begin an object
 _DECODER = json.JSONDecoder()
@@ -74,13 +74,13 @@ class ResponseType:
         return model.model_validate_json(result)
 
     def from_text(self, text: str) -> BaseModel:
-        """Return plain text as a result: `text_field` holds it, every other field is empty or lowest. As
-        an `Answer` where it does not fit: nothing that the model said is lost."""
-        if self.text_field:
+        """Return plain text as a result: `text_field` holds it, every other field is empty. As an
+        `Answer` of low confidence where it does not fit: nothing that the model said is lost."""
+        if self.text_field and self.model is not Answer:
             with suppress(ValidationError):
                 given = _emptiest(self.model) | {self.text_field: text}
                 return validated_at_once(self.model, given)
-        return Answer.model_validate(_emptiest(Answer) | {Answer.text_field: text})
+        return Answer(summary=text, confidence="low")
 
 
 @cache  # one for each of RESPONSE_TYPES: writing the schema costs more than a whole turn

@@ -64,7 +64,7 @@ def approval_part(record: ApprovalRecord, canvas_link: CanvasLink) -> Part:
         blocks.append(context(_terms(approval)).block)
     else:
         blocks.append(context(_verdict(decision, made)).block)
-    text = approval_words.SETTLED[decision.verdict] if decision else approval_words.APPROVAL_NEEDED
+    text = _settled(decision) if decision else approval_words.APPROVAL_NEEDED
     return Part(blocks, text.format(title=_plain(_title_without_links(approval))))
 
 
@@ -107,18 +107,10 @@ def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
 def waiting_for_approval_part(
     progress: Progress, approvals: Sequence[Approval], *, stops: Stops
 ) -> Part:
-    """Return the message of a run that waits for approval."""
-    people = _people(dict.fromkeys(user for each in approvals for user in each.approvers))
-    waits = approval_words.WAITS_FOR.format(people=people)
-    if all(map(_is_direct, approvals)):
-        waits = approval_words.WAITS_FOR_YOU
+    """Return the message of a run that waits for approval. Only the cards below it ask for that."""
     steps = (Step(each.id, redacted(each.title), StepStatus.WAITING) for each in approvals)
-    blocks = [
-        plan(replace(progress, steps=(*progress.steps, *steps)), approval_words.PARKED),
-        context(waits).block,
-        stop_button(stops),
-    ]
-    return Part(blocks, approval_words.PARKED)
+    waiting = replace(progress, steps=(*progress.steps, *steps))
+    return Part([plan(waiting, approval_words.PARKED), stop_button(stops)], approval_words.PARKED)
 
 
 def _mentions(approval: Approval) -> str:
@@ -227,11 +219,23 @@ def _verdict(decision: Decision, made: Made | None) -> str:
     if decision.allows:
         mark, result = approval_words.MADE[made or Made.BEGUN]
         sentence = f"{mark} {sentence}{result}"
-    if decision.of_words_taken_back or (decision.verdict is Verdict.DENIED and not decision.by):
+    if _is_called_off(decision):
         sentence = approval_words.DENIED_BY_ITSELF
     by = _people([decision.by]) if decision.by else ""
     verdict = sentence.format(by=by, why=_plain(decision.comment))
     return f"{verdict} · {local_time(decision.at)}"
+
+
+def _settled(decision: Decision) -> str:
+    """Return the text of a decided card for screen readers and notifications."""
+    verdict = Verdict.WITHDRAWN if _is_called_off(decision) else decision.verdict
+    return approval_words.SETTLED[verdict]
+
+
+def _is_called_off(decision: Decision) -> bool:
+    """Return whether no person decided: an edit or a new message called the card off."""
+    denied_by_none = decision.verdict is Verdict.DENIED and not decision.by
+    return decision.of_words_taken_back or denied_by_none
 
 
 def _people(users: Sequence[str] | dict[str, None]) -> str:

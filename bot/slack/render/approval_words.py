@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-PARKED = "Waiting for approval"
-WAITS_FOR = ":hourglass_flowing_sand: I need the approval of {people} to go on; see below."
+PARKED = "Waiting"
 WAITS_BEHIND = (
     "I have your question, and answer it once I am done with what was asked in this thread before. "
     "That may take a while; to be answered now, ask me outside this thread."
@@ -13,8 +12,6 @@ MENTION_ME = (
     "I am waiting for a decision above, so I do not answer messages here. If a message is for me, "
     "a change for example, mention me."
 )
-WAITS_FOR_YOU = ":hourglass_flowing_sand: I need your approval to go on; see below."
-STATUS_PARKED = "is waiting for an approval…"
 APPROVAL_NEEDED = "Approval needed: {title}"
 APPROVAL_ASKED = "{people}, approve this?\n{title}"
 APPROVAL_ASKED_DIRECT = "Approve this?\n{title}"

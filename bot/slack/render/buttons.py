@@ -13,6 +13,7 @@ from bot.core.request import Request
 from bot.core.text.invisible_text import exact
 from bot.core.text.mentions import Mention
 from bot.slack.render import words
+from bot.slack.render.footer import RunDetails
 from bot.slack.render.links import Link, LinkGate
 from bot.slack.render.parts import Block, shortened
 
@@ -25,6 +26,7 @@ SHOW_ALL = "show_call"
 SHARE = "share_answer"
 REGENERATE = "regenerate_answer"
 DEEPER = "go_deeper"
+DETAILS = "run_details"
 ASK_AGAIN = (RETRY, REGENERATE, DEEPER)
 FOLLOW_UP = "follow_up"
 FEEDBACK = "feedback"
@@ -107,33 +109,42 @@ def stop_button(stops: Stops) -> Block:
     }
 
 
-def retry_button(request_id: str) -> Block:
+def retry_buttons(request_id: str, details: RunDetails | None) -> Block:
     """Return a row with a button that asks the same question again."""
-    return {
-        "type": "actions",
-        "elements": [{**_button(words.RETRY, RETRY, request_id), "style": "primary"}],
-    }
+    retry = {**_button(words.RETRY, RETRY, request_id), "style": "primary"}
+    return {"type": "actions", "elements": [retry, *_details(details)]}
 
 
 def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
-    """Return the blocks without the rows that contain a button of these actions."""
+    """Return the blocks without the buttons of these actions, and without rows that this empties."""
+    kept: list[Block] = []
+    for block in blocks:
+        elements = block.get("elements") or ()
+        left = [each for each in elements if each.get("action_id") not in actions]
+        if len(left) == len(elements):
+            kept.append(block)
+        elif left:
+            kept.append({**block, "elements": left})
+    return kept
 
-    def has_action(block: Block) -> bool:
-        return any(each.get("action_id") in actions for each in block.get("elements") or ())
 
-    return [block for block in blocks if not has_action(block)]
-
-
-def again_buttons(request_id: str, *, again: bool, share: bool) -> Block | None:
+def answer_buttons(
+    request_id: str, details: RunDetails | None, *, again: bool, share: bool
+) -> Block | None:
     """Return a row of buttons for an answer; None if it would be empty.
 
     `share` adds a button that posts a private answer in the thread. `again` adds buttons that
-    answer again, as before or with more work.
+    answer again, as before or with more work. `details` adds one that says what the run took.
     """
     elements = [{**_button(words.SHARE, SHARE, request_id), "style": "primary"}] if share else []
     choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE)) if again else ()
     elements += [_button(*each, request_id) for each in choices]
+    elements += _details(details)
     return {"type": "actions", "elements": elements} if elements else None
+
+
+def _details(details: RunDetails | None) -> list[Block]:
+    return [_button(words.DETAILS, DETAILS, details.value)] if details else []
 
 
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:

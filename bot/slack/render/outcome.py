@@ -26,13 +26,13 @@ from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
 from bot.slack.render.arguments import CHANNEL
 from bot.slack.render.buttons import (
-    again_buttons,
+    answer_buttons,
     feedback_buttons,
     follow_up_buttons,
     raise_buttons,
-    retry_button,
+    retry_buttons,
 )
-from bot.slack.render.footer import footer
+from bot.slack.render.footer import RunDetails, footer, has_details
 from bot.slack.render.links import LinkGate, escape_mrkdwn
 from bot.slack.render.markdown import safe_text
 from bot.slack.render.parts import (
@@ -58,8 +58,6 @@ from bot.slack.render.results.thread_summary import summary_pieces
 MAX_PARTS = 4
 DOCUMENT = "answer.md"
 
-_FEW_WORDS = 5
-_QUESTION_MARKS = "?？؟"
 _ONE_LINE = 160  # characters
 
 Renderer = Callable[[Any, Outcome, LinkGate, str], RenderedResult]
@@ -162,14 +160,18 @@ def _with_document(
 def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     note = gate.mrkdwn(outcome.note)
     foot = context(" · ".join([footer(outcome.totals, request.locale), *outcome.warnings]))
+    # Above Retry: a retry is refused as well until somebody raises the budget.
     raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
-    below = [*_dry_run_calls(outcome, gate), *_answer_buttons(outcome, request), *raising, foot]
+    retry = [*raising, _bare(retry_buttons(request.id, _details(outcome, request)))]
+    buttons = [*raising, *_answer_buttons(outcome, request)] if outcome.result else retry
+    below = [*_dry_run_calls(outcome, gate), *buttons, foot]
     match outcome.status:
         case RunStatus.SUCCESS:
             remark = [context(note)] if note else []
             return Frame([*_reason_for_repeat(request), *remark], below)
         case RunStatus.PARTIAL:
-            return Frame([context(f":warning: {note or words.PARTIAL}")], below)
+            warning = context(f":warning: {note or words.PARTIAL}")
+            return Frame([*_reason_for_repeat(request), warning], below)
         case RunStatus.CANCELLED:
             found = _partial_results(outcome, gate)
             lead = _lead(outcome, gate)
@@ -177,11 +179,16 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             if outcome.stopped_by not in ("", request.user):
                 note = words.STOPPED_BY.format(person=outcome.stopped_by)
             stopped = context(f":black_square_for_stop: {note or words.STOPPED} {lead}", plain)
-            return Frame([stopped, *found], [_bare(retry_button(request.id)), foot])
+            return Frame([stopped, *found], [*retry, foot])
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])
             left_out = _dry_run_calls(outcome, gate)
-            return Frame(sentence, [*left_out, _bare(retry_button(request.id)), *raising, foot])
+            return Frame([*_reason_for_repeat(request), *sentence], [*left_out, *retry, foot])
+
+
+def _details(outcome: Outcome, request: Request) -> RunDetails | None:
+    totals = outcome.totals
+    return RunDetails.of(totals, request.locale) if has_details(totals) else None
 
 
 def _reason_for_repeat(request: Request) -> list[Piece]:
@@ -220,37 +227,43 @@ def _dry_run_calls(outcome: Outcome, gate: LinkGate) -> list[Piece]:
 
 
 def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
-    if not outcome.result:
-        return [_bare(retry_button(request.id))]
-    asked = outcome.result.get("follow_ups") if outcome.response_type in RESPONSE_TYPES else None
-    questions = [q for q in asked if isinstance(q, str)] if isinstance(asked, list) else []
-    follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
-    small_talk = _is_small_talk(outcome, request)
+    known = outcome.response_type in RESPONSE_TYPES
+    follow_ups = follow_up_buttons(
+        _follow_ups(outcome), thread=request.thread, private=request.private
+    )
+    is_line = _is_plain_line(outcome)
     is_draft = outcome.response_type == stored_name(DraftReply)  # to be posted by the person
-    again = again_buttons(
+    row = answer_buttons(
         request.id,
-        again=outcome.response_type in RESPONSE_TYPES and not (outcome.changed or small_talk),
+        None if is_line else _details(outcome, request),
+        again=known and not (outcome.changed or is_line),
         share=request.private and not is_draft,
     )
-    blocks = (follow_ups, again, None if small_talk else feedback_buttons(outcome.run_id))
+    blocks = (follow_ups, row, feedback_buttons(outcome.run_id))
     return [_bare(block) for block in blocks if block]
 
 
-def _is_small_talk(outcome: Outcome, request: Request) -> bool:
-    """Return whether this is an exchange such as "Thanks!" and "You are welcome".
+def _follow_ups(outcome: Outcome) -> list[str]:
+    asked = (outcome.result or {}).get("follow_ups")
+    is_listed = outcome.response_type in RESPONSE_TYPES and isinstance(asked, list)
+    return [each for each in asked if isinstance(each, str)] if is_listed and asked else []
 
-    That is a question of a few words without a question mark, answered with one line and without a
-    tool call. Such an answer needs no buttons for feedback or another try.
+
+def _is_plain_line(outcome: Outcome) -> bool:
+    """Return whether the answer is no more than a line of words, such as "You are welcome".
+
+    Then nothing was looked up, and there is no figure to check: it has no row of buttons.
     """
-    asks = any(mark in request.text for mark in _QUESTION_MARKS)
-    said_little = len(request.text.split()) <= _FEW_WORDS and not asks
-    whole = outcome.status is RunStatus.SUCCESS and outcome.response_type == stored_name(Answer)
-    if not (said_little and whole) or outcome.totals.tool_calls:
+    if outcome.status is not RunStatus.SUCCESS or outcome.response_type != stored_name(Answer):
         return False
-    beside = {Answer.text_field, "follow_ups", "confidence"}
-    parts = [part for name, part in (outcome.result or {}).items() if name not in beside]
-    line = str((outcome.result or {}).get(Answer.text_field))
-    return len(line) <= _ONE_LINE and "\n" not in line and not any(parts)
+    result = outcome.result or {}
+    beside = {Answer.text_field, "confidence"}
+    line = str(result.get(Answer.text_field))
+    is_bare = not (
+        outcome.totals.tool_calls or any(result[name] for name in result.keys() - beside)
+    )
+    has_figure = any(map(str.isdigit, line))
+    return is_bare and len(line) <= _ONE_LINE and "\n" not in line and not has_figure
 
 
 def _result(outcome: Outcome, gate: LinkGate, locale: str) -> RenderedResult:

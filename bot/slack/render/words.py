@@ -30,6 +30,11 @@ CANNOT_STOP = "This answer continues: only people who may ask here can stop it. 
 RETRY = "Retry"
 REGENERATE = "Regenerate"
 GO_DEEPER = "Go deeper"
+DETAILS = "Details"
+DETAIL_MODEL, DETAIL_TIME, DETAIL_COST = "Model", "Time", "Cost"
+DETAIL_TURNS, DETAIL_CALLS, DETAIL_TOKENS = "Turns", "Tool calls", "Tokens"
+TOKENS_OF = "{input} in ({cached} from the cache), {output} out"
+DETAIL_TOOLS = "Tools that worked: {tools}"
 STOPPED_BY = "Stopped by <@{person}>."
 STOPPED = "Stopped before it was finished."
 LATE = ":hourglass: I was not running when you asked this, so my answer comes late."
@@ -74,6 +79,7 @@ FAILED = "Something went wrong on my side and I could not answer. Please try aga
 PARTIAL = "This is not the whole answer."
 REVISED = ":pencil2: Revised: the question was edited."
 ANSWERED_AGAIN = {
+    "retry": ":arrows_counterclockwise: Tried again, for {person}.",
     "regenerate": ":arrows_counterclockwise: Another answer, for {person}.",
     "deeper": ":mag: With more work put into it, for {person}.",
 }

@@ -21,7 +21,7 @@ from bot.runs.surface import PostedMessages
 from bot.slack.approvals.cards import Cards
 from bot.slack.incoming.names import with_names
 from bot.slack.incoming.text import NameOf
-from bot.slack.render import approval_words, words
+from bot.slack.render import words
 from bot.slack.render.approval import waiting_for_approval_part
 from bot.slack.render.buttons import Stops
 from bot.slack.render.outcome import DOCUMENT, render
@@ -114,7 +114,7 @@ class RunMessage:
                 await self._writer.update(ts, part)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("Run %s could not say that it waits: %s", self._post.run_id, error)
-        if not await self._status.wait(channel, thread, approval_words.STATUS_PARKED):
+        if not await self._status.wait(channel, thread):
             await self._note_stale(self._request.thread_key)
         return ()
 

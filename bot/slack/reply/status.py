@@ -89,12 +89,12 @@ class ThreadStatus:
             self.session(channel, thread, "processing", user=request.user, title=title),
         )
 
-    async def wait(self, channel: str, thread: str, text: str) -> bool:
-        """Set both for a run that waits for people, possibly for days.
+    async def wait(self, channel: str, thread: str) -> bool:
+        """Set both for a run that waits for people, possibly for days. Its cards say for what.
 
         The session is set last, because a status line alone makes Slack show the session at work.
         """
-        await self.show(channel, thread, text)
+        await self.show(channel, thread, "")
         return await self.session(channel, thread, "suspended")
 
     async def end(self, channel: str, thread: str) -> bool:

@@ -6,7 +6,15 @@ import json
 
 import pytest
 
-from bot.core.approvals import Approval, ApprovalRecord, Decision, Made, Verdict
+from bot.core.approvals import (
+    QUESTION_DELETED,
+    QUESTION_EDITED,
+    Approval,
+    ApprovalRecord,
+    Decision,
+    Made,
+    Verdict,
+)
 from bot.dev.workspace import ADA, BEN
 from bot.slack.render import approval_words
 from bot.slack.render.arguments import not_in_title, values_of
@@ -186,6 +194,34 @@ async def test_a_card_is_put_up_once(thread: Thread, private: bool) -> None:
         assert len(seen) == 1
         assert seen[0]["text"].startswith("Denied: ")
         assert f"Denied by <@{ADA}>" in str(seen[0]["blocks"])
+
+
+@pytest.mark.parametrize(
+    "comment", [QUESTION_EDITED, QUESTION_DELETED, "you asked for something else"]
+)
+async def test_a_card_that_nobody_decided_denies_nothing(thread: Thread, comment: str) -> None:
+    """U15: called off by an edit, a deletion or a new message: its notification says "Not done"."""
+    approval, gone = asked_of(thread), Decision(verdict=Verdict.DENIED, comment=comment)
+    async with thread.open() as surface:
+        await surface.ask([approval])
+        await surface.settle([ApprovalRecord(approval, gone)])
+    shown = thread.calls("chat.update")[-1].args
+    assert shown["text"].startswith("Not done: ")
+    assert "Denied" not in str(shown)
+
+
+async def test_an_approval_is_announced_once(thread: Thread) -> None:
+    """U10: by its card. The run's message shows the step that waits, and the status line nothing."""
+    refuse_streams(thread.ws)
+    async with thread.open() as surface:
+        await surface.ask([asked_of(thread)])
+    running, card = thread.replies()
+    assert "approv" not in str(running).lower()
+    assert [block["type"] for block in running["blocks"]] == ["plan", "actions"]
+    assert "Post in general" in str(running["blocks"][0]["tasks"])
+    assert "approve this?" in str(card["blocks"])
+    assert thread.ws.status(GENERAL, thread.request.thread).text == ""
+    assert thread.ws.status(GENERAL, thread.request.thread).session == "suspended"
 
 
 async def test_a_card_says_in_the_end_what_came_of_the_yes(thread: Thread) -> None:

@@ -96,7 +96,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
     ours += [
         {"type": "block_actions", "actions": [{"action_id": action, "type": "button"}]}
         for action in (
-            *("stop_run", "retry_request", "regenerate_answer", "go_deeper"),
+            *("stop_run", "retry_request", "regenerate_answer", "go_deeper", "run_details"),
             *("follow_up_0", "feedback", "raise_budget_half"),
             *("approve_call", "approve_calls_in_thread", "deny_call", "show_call"),
             *("admin_channel", "admin_pause", "channel_reset", "forget_memory"),

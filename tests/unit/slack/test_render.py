@@ -11,10 +11,12 @@ from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import Again
 from bot.runs.endings import explain
 from bot.slack.render import words
+from bot.slack.render.buttons import DETAILS
+from bot.slack.render.footer import RunDetails, details_modal
 from bot.slack.render.outcome import MAX_PARTS, render
 from bot.slack.render.parts import Rendered
 from bot.slack.render.results.charts import native_chart
-from tests.unit.slack.judge import accept_all, shown_text
+from tests.unit.slack.judge import accept_all, accept_view, shown_text
 from tests.unit.slack.samples import CHART, REQUEST, TOTALS, answer, outcome
 
 
@@ -32,9 +34,7 @@ def test_an_answer_reads_from_its_summary_to_what_it_took():
         "markdown", "markdown", "markdown", "table", "data_visualization", "markdown", "markdown",
         "context", "actions", "actions", "context_actions", "context",
     ]  # fmt: skip
-    assert blocks[-1]["elements"][0]["text"] == (
-        "gpt-5 · 3 turns · 5 tool calls · 12.3k tokens · $0.0123 · 8.2 s"
-    )
+    assert blocks[-1]["elements"][0]["text"] == ("gpt-5 · 8.2 s · $0.0123")
     assert "1. [sales.csv](https://files.example/sales.csv) — the totals" in shown_text(rendered)
     assert f"**{words.GAPS}**\n\n- No figures for May." in shown_text(rendered)
 
@@ -76,30 +76,101 @@ def test_a_follow_up_carries_its_question_and_thread():
     actions, again = [b for b in rendered.parts[0].blocks if b["type"] == "actions"]
     assert [e["text"]["text"] for e in actions["elements"]] == ["a", "b", "c"]
     labels = [e["text"]["text"] for e in again["elements"]]
-    assert labels == [words.GO_DEEPER, words.REGENERATE]
+    assert labels == [words.GO_DEEPER, words.REGENERATE, words.DETAILS]
     assert REQUEST.thread in actions["elements"][0]["value"]
 
 
-def test_a_courtesy_is_not_worked_on_anew_nor_judged():
-    """You are welcome: nothing was asked or looked up, and there is nothing to deepen. A wrong line
-    that answers a question can be judged, and a slogan asked for anew."""
-    lists = ("key_points", "charts", "sources", "gaps", "follow_ups")
-    none: dict[str, Any] = {"table": None} | {each: [] for each in lists}
-    thanks = REQUEST.model_copy(update={"text": "Thank you very much!"})
-    slogan = REQUEST.model_copy(update={"text": "Write a slogan for our new shop"})
-    chinese = REQUEST.model_copy(update={"text": "会议几点开始？"})
-    line, turn = answer(summary="You are welcome.", confidence="high", **none), Totals(turns=1)
-    assert kinds(render(outcome(line, totals=turn), thanks)) == ["markdown", "context"]
-    more = line.model_copy(update={"key_points": ["Ask again."]})
-    for asked, result, totals in (
-        (REQUEST, line, turn),
-        (slogan, line, turn),
-        (chinese, line, turn),
-        (thanks, more, turn),
-        (thanks, line, TOTALS),
-    ):
-        shown = set(kinds(render(outcome(result, totals=totals), asked)))
-        assert {"actions", "context_actions"} <= shown
+NOTHING_BESIDE = answer(
+    key_points=None,
+    table=None,
+    charts=None,
+    sources=None,
+    gaps=None,
+    follow_ups=None,
+    confidence=None,
+)
+ONE_TURN = Totals(
+    model="gpt-5", turns=1, input_tokens=2_000, output_tokens=12, cost=0.001, seconds=1
+)
+
+
+@pytest.mark.parametrize(
+    "text", ["Thanks", "Thank you so much, you have helped me a lot today!", "?"]
+)
+@pytest.mark.parametrize("confidence", [None, "high", "medium"])
+def test_a_courtesy_is_a_line_with_thumbs_and_a_short_footer(text, confidence):
+    """U10, U13: judged by the answer and not by the question; nothing is listed, doubted or offered."""
+    line = NOTHING_BESIDE.model_copy(
+        update={"summary": "You are welcome.", "confidence": confidence}
+    )
+    asked = REQUEST.model_copy(update={"text": text})
+    rendered = render(outcome(line, totals=ONE_TURN), asked)
+    accept_all(rendered)
+    assert kinds(rendered) == ["markdown", "context_actions", "context"]
+    assert rendered.parts[0].blocks[-1]["elements"][0]["text"] == "gpt-5 · 1.0 s · $0.0010"
+
+
+@pytest.mark.parametrize(
+    ("changes", "totals"),
+    [
+        ({"follow_ups": ["And in June?"]}, ONE_TURN),
+        ({"key_points": ["North grew."]}, ONE_TURN),
+        ({"gaps": ["No figures for May."]}, ONE_TURN),
+        ({"summary": "About 68 million."}, ONE_TURN),  # no digits, but looked up
+        ({"summary": "4.2 M€."}, ONE_TURN),
+        ({"summary": "One line.\n\nAnd another."}, ONE_TURN),
+        ({"summary": "word " * 40}, ONE_TURN),
+        ({}, TOTALS),
+    ],
+    ids=str,
+)
+def test_a_short_question_keeps_its_buttons(changes, totals):
+    """U13: "revenue July" has few words and no question mark, and an answer worth going deeper into."""
+    asked = REQUEST.model_copy(update={"text": "revenue July"})
+    if changes.get("summary") == "About 68 million.":
+        totals = ONE_TURN.model_copy(update={"tool_calls": 1})
+    result = NOTHING_BESIDE.model_copy(update={"summary": "Rising."} | changes)
+    rendered = render(outcome(result, totals=totals), asked)
+    accept_all(rendered)
+    rows = [block for part in rendered.parts for block in part.blocks if block["type"] == "actions"]
+    labels = [each["text"]["text"] for each in rows[-1]["elements"]]
+    assert labels == [words.GO_DEEPER, words.REGENERATE, words.DETAILS]
+    assert "context_actions" in kinds(rendered)
+
+
+def test_plain_text_is_not_doubted_where_nothing_was_looked_up():
+    """C4: its confidence is no higher than medium, which nobody needs to read under a translation;
+    what was looked up says so, and a low confidence is always said."""
+
+    def said(**changes: Any) -> str:
+        totals = TOTALS if changes.pop("looked_up", False) else ONE_TURN
+        result = NOTHING_BESIDE.model_copy(update={"summary": "Bonjour tout le monde"} | changes)
+        return shown_text(render(outcome(result, totals=totals), REQUEST))
+
+    assert words.CONFIDENCE["medium"] not in said(confidence="medium")
+    assert words.CONFIDENCE["medium"] in said(confidence="medium", looked_up=True)
+    assert words.CONFIDENCE["low"] in said(confidence="low")
+
+
+def test_details_say_what_the_footer_leaves_out():
+    """U10: turns, tool calls and tokens, in the asker's locale, from the button alone."""
+    tools = {f"tool_{number}": number for number in range(1, 40)}
+    asked = REQUEST.model_copy(update={"locale": "de-DE"})
+    rendered = render(outcome(totals=TOTALS.model_copy(update={"tools": tools})), asked)
+    accept_all(rendered)
+    button = next(
+        each
+        for block in rendered.parts[0].blocks
+        for each in block.get("elements", ())
+        if each.get("action_id") == DETAILS
+    )
+    view = details_modal(RunDetails.model_validate_json(button["value"]))
+    accept_view(view, "modal")
+    shown = str(view)
+    for fact in ("gpt-5", "8,2 s", "0,0123", "'*Turns*\\n3'", "'*Tool calls*\\n5'", "11.000 in"):
+        assert fact in shown
+    assert "tool 39 × 39" in shown
+    assert "tool 1 " not in shown
 
 
 def test_a_failure_is_one_sentence_and_a_retry_button():
@@ -111,8 +182,8 @@ def test_a_failure_is_one_sentence_and_a_retry_button():
     rendered = render(failed, REQUEST)
     accept_all(rendered)
     assert kinds(rendered) == ["markdown", "actions", "context"]
-    [button] = rendered.parts[0].blocks[1]["elements"]
-    assert button["value"] == REQUEST.id
+    retry, details = rendered.parts[0].blocks[1]["elements"]
+    assert (retry["value"], details["action_id"]) == (REQUEST.id, DETAILS)
 
 
 def test_a_partial_answer_says_so_first():
@@ -219,10 +290,10 @@ def test_a_cell_that_a_spreadsheet_would_run_is_text_in_the_file():
 @pytest.mark.parametrize(
     ("locale", "cell", "foot"),
     [
-        ("en-US", "1,234.5", "12.3k tokens · $0.0123 · 8.2 s"),
-        ("de-DE", "1.234,5", "12,3k tokens · 0,0123\u00a0$ · 8,2 s"),
-        ("fr-FR", "1\u202f234,5", "12,3k tokens · 0,0123\u00a0$ · 8,2 s"),
-        ("hi-IN", "1,234.5", "12.3k tokens · $0.0123 · 8.2 s"),
+        ("en-US", "1,234.5", "8.2 s · $0.0123"),
+        ("de-DE", "1.234,5", "8,2 s · 0,0123\u00a0$"),
+        ("fr-FR", "1\u202f234,5", "8,2 s · 0,0123\u00a0$"),
+        ("hi-IN", "1,234.5", "8.2 s · $0.0123"),
     ],
 )
 def test_figures_are_in_the_form_of_who_asked(locale: str, cell: str, foot: str):
@@ -428,15 +499,18 @@ def test_what_was_refused_before_any_work_has_no_row_of_noughts():
         ({"again": Again.DEEPER}, "With more work put into it, for Ben &lt;3."),
         ({"again": Again.REGENERATE, "channel": "D1"}, ""),
         ({"again": Again.REGENERATE, "private": True}, ""),
-        ({"again": Again.RETRY}, ""),
+        ({"again": Again.RETRY}, "Tried again, for Ben &lt;3."),
+        ({"again": Again.RETRY, "channel": "D1"}, ""),
+        ({"again": Again.EDITED}, ""),
         ({}, ""),
     ],
 )
 def test_who_had_it_answered_again_is_told_where_others_read_along(
     changes: dict[str, Any], told: str
 ) -> None:
-    """By their name: nobody is called."""
+    """By their name: nobody is called (U14). Whose budget it was is told of a failure, too."""
     request = REQUEST.model_copy(update={"author": "Ben <3", **changes})
-    said = shown_text(render(outcome(), request))
-    assert ("for Ben" in said) == bool(told)
-    assert told in said
+    for status in (RunStatus.SUCCESS, RunStatus.PARTIAL, RunStatus.FAILED):
+        said = shown_text(render(outcome(status=status), request))
+        assert ("for Ben" in said) == bool(told)
+        assert told in said

@@ -1,4 +1,4 @@
-"""Buttons of the bot's messages: Stop, Retry, Regenerate, Go deeper, and follow-ups."""
+"""Buttons of the bot's messages: Stop, Retry, Regenerate, Go deeper, Details, and follow-ups."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackApiError
 
-from bot.core.errors import NotPermitted
+from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.request import Again, Entry
 from bot.slack.actions.button_payload import ButtonPress
+from bot.slack.actions.open_modal import open_modal
 from bot.slack.actions.questions import Question, QuestionIntake
 from bot.slack.actions.retry import RetryButton
 from bot.slack.actions.stop import StopAction
 from bot.slack.render import buttons, words
 from bot.slack.render.buttons import FollowUp
+from bot.slack.render.footer import RunDetails, details_modal
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import Clients, error_code
+from bot.slack.transport.payloads import value_of
 
 log = logging.getLogger(__name__)
 
@@ -81,12 +84,25 @@ def register(
         on(action_id, again, words.ALREADY_ASKED)
     on(re.compile(f"^{buttons.FOLLOW_UP}_\\d$"), follow_up, words.ALREADY_ASKED)
 
+    @app.action(buttons.DETAILS)
+    async def details(body: Body, action: Body, ack: AsyncAck) -> None:
+        await open_modal(clients, body, details_modal(_details(value_of(action))))
+        await ack()
+
 
 async def tell(clients: Clients, press: ButtonPress, sentence: str) -> None:
     """Post a sentence that only the person who pressed sees, in the button's thread."""
     await clients.writes.chat_postEphemeral(
         channel=press.channel, user=press.user, thread_ts=press.thread, text=sentence
     )
+
+
+def _details(value: str) -> RunDetails:
+    """Return the details in a button's value. Raises MalformedPayload for a value that is not ours."""
+    try:
+        return RunDetails.model_validate_json(value)
+    except ValidationError:
+        raise MalformedPayload("a Details button with a value that is not ours") from None
 
 
 async def _followed_up(asking: QuestionIntake, press: ButtonPress) -> bool:

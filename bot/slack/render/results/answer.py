@@ -29,9 +29,20 @@ def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str)
         pieces, uploads = pieces + more, uploads + files
     pieces += titled(words.GAPS, points(answer.gaps, gate))
     pieces += titled(words.SOURCES, sources(answer.sources, gate))
-    if answer.confidence in words.CONFIDENCE:
-        pieces.append(context(words.CONFIDENCE[answer.confidence]))
+    if doubt := _doubt(answer, outcome):
+        pieces.append(context(doubt))
     return pieces, _with_unique_names(uploads)
+
+
+def _doubt(answer: Answer, outcome: Outcome) -> str:
+    """Return what is said of the confidence: nothing of a fair one where nothing was looked up.
+
+    A courtesy or a translation that came as plain text has no higher one.
+    """
+    is_looked_up = bool(answer.sources or answer.gaps or outcome.totals.tool_calls)
+    if answer.confidence == "medium" and not is_looked_up:
+        return ""
+    return words.CONFIDENCE.get(answer.confidence or "", "")
 
 
 def _with_unique_names(uploads: list[Upload]) -> list[Upload]:
