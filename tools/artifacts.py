@@ -12,14 +12,17 @@ from typing import Annotated, Any
 import regex
 from pydantic import Field
 
-from bot.services.tables import tables
 from bot.toolkit import (
+    TABLE_TYPE,
     Artifact,
     Artifacts,
     Fields,
     Provided,
+    Tables,
     ToolError,
     ToolResult,
+    clean,
+    csv_text,
     current_room,
     tool,
 )
@@ -41,6 +44,7 @@ _TABLE_ROWS = 100_000
 async def read_artifact(
     handle: Annotated[str, Field(description="As a tool gave it: doc_…, tbl_…, out_….")],
     artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
     offset: Annotated[int, Field(ge=0, description="Lines or rows to skip.")] = 0,
     limit: Annotated[int, Field(ge=1, le=2000, description="Lines or rows to read.")] = 200,
     fields: Annotated[Fields, Field(description="Of a table, only these columns.")] = None,
@@ -48,13 +52,13 @@ async def read_artifact(
     """Read a part of a saved result: lines of a text, or rows of a table as CSV. It says of how many,
     and the next offset."""
     artifact = await artifacts.find(handle)
-    if artifact.media_type == tables.PARQUET:
-        found = await tables.rows_of(artifacts, handle, offset=offset, limit=limit, fields=fields)
-        header = tables.csv_text(found.names, ())
+    if artifact.media_type == TABLE_TYPE:
+        found = await tables.rows(handle, offset=offset, limit=limit, fields=fields)
+        header = csv_text(found.names, ())
         return _part(artifact, "rows", found.csv_rows, offset, found.total, [header])
     if fields:
         raise ToolError(f"{handle} is no table; it has no columns. Leave fields out.")
-    lines, _ = await _lines(artifact, artifacts)
+    lines, _ = await _lines(artifact, artifacts, tables)
     return _part(artifact, "lines", lines[offset : offset + limit], offset, len(lines), [])
 
 
@@ -112,12 +116,13 @@ async def search_artifact(
         str, Field(min_length=1, max_length=500, description="Regular expression, in any case.")
     ],
     artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
     limit: Annotated[int, Field(ge=1, le=200, description="Matches to show.")] = 20,
 ) -> ToolResult:
     """Find lines (or table rows, as CSV) of a saved result by a regular expression, with their
     numbers and the lines around them. For number n, read_artifact takes offset n - 1."""
     artifact = await artifacts.find(handle)
-    lines, unsearched = await _lines(artifact, artifacts)
+    lines, unsearched = await _lines(artifact, artifacts, tables)
     hits = await asyncio.to_thread(_matching, pattern, lines)
     head = f"handle: {handle} · {len(hits):,} of {len(lines):,} lines match"
     if len(hits) > limit:
@@ -178,7 +183,7 @@ async def write_file(
 ) -> ToolResult:
     """Keep a text as a file of this thread, under a new handle file_…; nobody sees it until it is
     shared with share_file. To change it, write it again."""
-    text = tables.clean(content)
+    text = clean(content)
     kept = await artifacts.save(
         text.encode(),
         name=name.strip(),
@@ -190,10 +195,12 @@ async def write_file(
     return ToolResult(said, handles=(kept.handle,))
 
 
-async def _lines(artifact: Artifact, artifacts: Artifacts) -> tuple[list[str], list[str]]:
+async def _lines(
+    artifact: Artifact, artifacts: Artifacts, tables: Tables
+) -> tuple[list[str], list[str]]:
     """Return the lines of a text or the rows of a table as CSV, and a note when these are not all."""
-    if artifact.media_type == tables.PARQUET:
-        found = await tables.rows_of(artifacts, artifact.handle, limit=_TABLE_ROWS)
+    if artifact.media_type == TABLE_TYPE:
+        found = await tables.rows(artifact.handle, limit=_TABLE_ROWS)
         more = found.total - len(found.rows)
         note = f"note: not searched: {more:,} rows after row {len(found.rows):,}; query_table can"
         return found.csv_rows, [note] if more else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import difflib
 import math
 import re
@@ -10,20 +9,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.services.tables import drawing, tables
 from bot.toolkit import (
     CHART_TYPE,
     Artifact,
     Artifacts,
     Chart,
+    Exports,
     Provided,
+    Rows,
     Series,
     Source,
+    Tables,
     ToolError,
     ToolResult,
-    current_request,
+    cell_text,
     tool,
 )
+from bot.toolkit.tables import columns_line
 
 _MAX_LABELS = 50
 _MAX_SERIES = 12
@@ -67,6 +69,8 @@ async def make_chart(
         ),
     ],
     artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
+    exports: Provided[Exports],
     limit: Annotated[
         int | None,
         Field(ge=1, le=_MAX_LABELS, description="Draw the first rows only; leave out to draw all."),
@@ -83,11 +87,12 @@ async def make_chart(
     first: rows are drawn in their order, a line over dates in theirs. To show the chart, put its handle chart_… into the
     answer's charts."""
     table = await artifacts.find(handle)
-    found = await _drawn_rows(artifacts, handle, limit, spread=series_column is not None)
+    found = await _drawn_rows(tables, handle, limit, spread=series_column is not None)
     chart = _chart(found, kind, title, label_column, value_columns, series_column)
     source = table.source_title or table.name
     left_out = [*table.left_out, *_undrawn(found, source, value_columns)]
-    saved, image = await _kept(artifacts, chart, source, table.source_url, left_out)
+    picture = await exports.chart(chart)
+    saved, image = await _save(artifacts, chart, picture.png, source, table.source_url, left_out)
     drawn = f"{len(chart.labels)} labels × {len(chart.series)} series"
     if len(found.rows) < found.total:
         drawn += f" · the first {len(found.rows)} of {found.total:,} rows"
@@ -97,7 +102,7 @@ async def make_chart(
         *saved.gap_notes,
         f"Put {saved.handle} into charts to show it.",
     ]
-    if missing := await asyncio.to_thread(drawing.undrawn, chart):
+    if missing := picture.missing:
         lines.append(
             f"note: no font here has {' '.join(missing[:20])}, so the image has boxes for them. "
             "Where Slack draws the chart itself they show."
@@ -106,15 +111,13 @@ async def make_chart(
     return ToolResult("\n".join(lines), (made_of,), (saved.handle, image.handle))
 
 
-async def _drawn_rows(
-    artifacts: Artifacts, handle: str, limit: int | None, *, spread: bool
-) -> tables.Rows:
+async def _drawn_rows(tables: Tables, handle: str, limit: int | None, *, spread: bool) -> Rows:
     """Return all rows or the first `limit`. Raises ToolError for more rows than a chart can have.
 
     The limit is higher when the rows are spread over several series.
     """
     most = _MAX_LABELS * _MAX_SERIES if spread else _MAX_LABELS
-    found = await tables.rows_of(artifacts, handle, limit=limit or most)
+    found = await tables.rows(handle, limit=limit or most)
     if limit is None and found.total > most:
         raise ToolError(
             f"{handle} has {found.total:,} rows; a chart has at most {most}. Aggregate with "
@@ -123,7 +126,7 @@ async def _drawn_rows(
     return found
 
 
-def _undrawn(found: tables.Rows, name: str, columns: list[str]) -> list[str]:
+def _undrawn(found: Rows, name: str, columns: list[str]) -> list[str]:
     """Return a sentence for rows and one for values of the table that the chart does not show."""
     said = []
     if len(found.rows) < found.total:
@@ -134,11 +137,15 @@ def _undrawn(found: tables.Rows, name: str, columns: list[str]) -> list[str]:
     return said
 
 
-async def _kept(
-    artifacts: Artifacts, chart: Chart, source: str, url: str | None, left_out: list[str]
+async def _save(
+    artifacts: Artifacts,
+    chart: Chart,
+    png: bytes,
+    source: str,
+    url: str | None,
+    left_out: list[str],
 ) -> tuple[Artifact, Artifact]:
     """Save the chart and its image. Return both artifacts; the chart names the image."""
-    png = await asyncio.to_thread(drawing.png, chart, current_request().request.locale)
     image = await artifacts.save(
         png,
         name=f"{chart.title}.png",
@@ -161,7 +168,7 @@ async def _kept(
 
 
 def _chart(
-    found: tables.Rows,
+    found: Rows,
     kind: Literal["bar", "line", "area", "pie"],
     title: str,
     label: str,
@@ -225,7 +232,7 @@ def _heading(column: str) -> str:
     return column.replace("_", " ")
 
 
-def _columns(found: tables.Rows, label: str, values: list[str]) -> tuple[list[str], list[Series]]:
+def _columns(found: Rows, label: str, values: list[str]) -> tuple[list[str], list[Series]]:
     """Return the labels and series of a table with one row per label and one column per series."""
     labels = [_label(row[_index(found, label)]) for row in found.rows]
     doubled = next((each for each in labels if labels.count(each) > 1), None)
@@ -238,9 +245,7 @@ def _columns(found: tables.Rows, label: str, values: list[str]) -> tuple[list[st
     return labels, [Series(name=name, values=_numbers(found, name)) for name in values]
 
 
-def _spread(
-    found: tables.Rows, label: str, by: str, values: list[str]
-) -> tuple[list[str], list[Series]]:
+def _spread(found: Rows, label: str, by: str, values: list[str]) -> tuple[list[str], list[Series]]:
     """Return the labels and series of a table with one row per label and series.
 
     A missing pair has the value None.
@@ -267,22 +272,20 @@ def _spread(
 
 
 def _label(value: object) -> str:
-    text = tables.cell_text(value) or "(none)"
+    text = cell_text(value) or "(none)"
     return text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 1]}…"
 
 
-def _index(found: tables.Rows, name: str) -> int:
+def _index(found: Rows, name: str) -> int:
     lowered = [each.lower() for each in found.names]
     if name.lower() in lowered:
         return lowered.index(name.lower())
     near = difflib.get_close_matches(name, found.names, n=3, cutoff=0.4)
     similar = f" Similar: {', '.join(near)}." if near else ""
-    raise ToolError(
-        f"There is no column {name}.{similar} Columns: {tables.columns_line(found.columns)}"
-    )
+    raise ToolError(f"There is no column {name}.{similar} Columns: {columns_line(found.columns)}")
 
 
-def _numbers(found: tables.Rows, name: str) -> list[float | None]:
+def _numbers(found: Rows, name: str) -> list[float | None]:
     index = _index(found, name)
     try:
         values = [None if row[index] is None else float(row[index]) for row in found.rows]

@@ -8,9 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.services.tables import deriving, tables
-from bot.services.tables.tables import quoted_name
-from bot.toolkit import Artifact, Artifacts, Compact, Provided, ToolError, ToolResult, tool
+from bot.toolkit import Artifact, Compact, Provided, Tables, ToolError, ToolResult, tool
+from bot.toolkit.tables import RowLimit, TableHandle, comparable, literal, quoted_name
 
 
 @tool(
@@ -25,25 +24,23 @@ async def compare_tables(
     before: Annotated[str, Field(description="Handle tbl_… of the older version.")],
     after: Annotated[str, Field(description="Handle tbl_… of the newer version.")],
     key: Annotated[str, Field(description="Column that names a row in both; without repetitions.")],
-    artifacts: Provided[Artifacts],
-    limit: deriving.Limit = None,
+    tables: Provided[Tables],
+    limit: RowLimit = None,
     compact: Compact = False,
 ) -> ToolResult:
     """List each difference: key, what happened (added, removed, changed), column, old and new value; of
     a row that came or went all it holds. Columns that only one version has are named, not compared."""
     old, new = (
-        await deriving.having(artifacts, before, key),
-        await deriving.having(artifacts, after, key),
+        await tables.find(before, key),
+        await tables.find(after, key),
     )
     for each in (before, after):
-        await _unique(artifacts, each, key)
+        await _unique(tables, each, key)
     only = [*_only_in(old, new), *_only_in(new, old)]
     common = [each.name for each in old.columns if each.name in _names(new) and each.name != key]
     sql = _differences(before, after, key, common)
     handles = [before, after]
-    return await deriving.answered(
-        artifacts, sql, handles, notes=only, limit=limit, compact=compact
-    )
+    return await tables.query(sql, handles, notes=only, limit=limit, compact=compact)
 
 
 @tool(
@@ -55,23 +52,23 @@ async def compare_tables(
     timeout=60.0,
 )
 async def find_duplicates(
-    handle: deriving.Handle,
+    handle: TableHandle,
     columns: Annotated[
         list[str], Field(min_length=1, description="Columns that must be equal, as an email.")
     ],
-    artifacts: Provided[Artifacts],
-    limit: deriving.Limit = None,
+    tables: Provided[Tables],
+    limit: RowLimit = None,
     compact: Compact = False,
 ) -> ToolResult:
     """List values that several rows share, with how many, the most frequent first. Text is compared
     without spaces around and in any case."""
-    await deriving.having(artifacts, handle, *columns)
-    keys = ", ".join(f"{deriving.key('t', each)} AS {quoted_name(each)}" for each in columns)
+    await tables.find(handle, *columns)
+    keys = ", ".join(f"{comparable('t', each)} AS {quoted_name(each)}" for each in columns)
     sql = (
         f"SELECT {keys}, count(*) AS n FROM {quoted_name(handle)} t GROUP BY ALL "
         "HAVING count(*) > 1 ORDER BY n DESC, 1"
     )
-    return await deriving.answered(artifacts, sql, [handle], limit=limit, compact=compact)
+    return await tables.query(sql, [handle], limit=limit, compact=compact)
 
 
 def _differences(before: str, after: str, key: str, columns: list[str]) -> str:
@@ -91,7 +88,7 @@ def _differences(before: str, after: str, key: str, columns: list[str]) -> str:
     for column in columns:
         was, is_now = f"b.{quoted_name(column)}::VARCHAR", f"a.{quoted_name(column)}::VARCHAR"
         parts.append(
-            f"SELECT {shown_key}, 'changed', {deriving.literal(column)}, {was}, {is_now} FROM {joined} "
+            f"SELECT {shown_key}, 'changed', {literal(column)}, {was}, {is_now} FROM {joined} "
             f"WHERE {old} IS NOT NULL AND {new} IS NOT NULL AND {was} IS DISTINCT FROM {is_now}"
         )
     return f"{' UNION ALL '.join(parts)} ORDER BY 2, 1, 3"
@@ -100,8 +97,7 @@ def _differences(before: str, after: str, key: str, columns: list[str]) -> str:
 def _row(version: str, columns: list[str]) -> str:
     """Return SQL for a row as text, "name: Desk, price: 200"; NULL without columns."""
     cells = [
-        f"{deriving.literal(f'{each}: ')} || {version}.{quoted_name(each)}::VARCHAR"
-        for each in columns
+        f"{literal(f'{each}: ')} || {version}.{quoted_name(each)}::VARCHAR" for each in columns
     ]
     return f"concat_ws(', ', {', '.join(cells)})" if cells else "NULL::VARCHAR"
 
@@ -115,10 +111,10 @@ def _only_in(table: Artifact, other: Artifact) -> list[str]:
     return [f"columns only in {table.handle}: {', '.join(missing)}"] if missing else []
 
 
-async def _unique(artifacts: Artifacts, handle: str, key: str) -> None:
+async def _unique(tables: Tables, handle: str, key: str) -> None:
     name = quoted_name(key)
     sql = f"SELECT count(*) - count(DISTINCT {name}::VARCHAR) FROM {quoted_name(handle)}"
-    [(others,)] = await tables.rows_of_query(artifacts, sql, [handle])
+    [(others,)] = await tables.select(sql, [handle])
     if others:
         raise ToolError(
             f"{key} does not name one row in {handle}: {others:,} rows repeat a value or have none. "

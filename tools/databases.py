@@ -7,8 +7,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from bot.services.tables import tables
-from bot.toolkit import Artifacts, Compact, Databases, Provided, Query, Source, ToolResult, tool
+from bot.toolkit import Compact, Databases, Provided, Query, Source, Tables, ToolResult, tool
 
 
 async def _schema(services: Mapping[type, object]) -> str:
@@ -48,7 +47,7 @@ async def query_database(
     database: Annotated[str, Field(description="Name of a database as listed.")],
     sql: Annotated[str, Field(description="One SELECT in that database's dialect.")],
     databases: Provided[Databases],
-    artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
     limit: Annotated[
         int | None, Field(ge=1, description="Most rows to take; the database has its own limit.")
     ] = None,
@@ -62,14 +61,13 @@ async def query_database(
     which share_file makes a file of; up to 50 are shown."""
     found = await databases.query(database, sql, limit)
     cut = f"database {database}: only the first {len(found.rows):,} rows of a query that has more"
-    table = await tables.save_rows(
-        artifacts,
+    table = await tables.save(
         found.columns,
         found.rows,
         name=f"database {database}",
         left_out=[cut] if found.truncated else [],
     )
-    text = await tables.shown(artifacts, table, compact=compact)
+    text = await tables.shown(table, compact=compact)
     if found.truncated:
         text += f"\n[cut: there are more than these {len(found.rows):,} rows; aggregate or filter]"
     source = Source(title=f"Database {database}", url=None, supports="The figures queried from it.")

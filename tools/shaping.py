@@ -12,9 +12,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bot.services import documents
-from bot.services.tables import deriving, tables
-from bot.services.tables.tables import quoted_name
-from bot.toolkit import Artifact, Artifacts, Compact, Provided, ToolError, ToolResult, tool
+from bot.toolkit import Artifact, Artifacts, Compact, Provided, Tables, ToolError, ToolResult, tool
+from bot.toolkit.tables import RowLimit, TableHandle, comparable, literal, quoted_name
 
 _MOST_COLUMNS = 60
 _MOST_TABLES = 20
@@ -34,18 +33,18 @@ _How = Annotated[
     timeout=60.0,
 )
 async def pivot_table(
-    handle: deriving.Handle,
+    handle: TableHandle,
     rows: Annotated[list[str], Field(min_length=1, description="Columns whose values name rows.")],
     across: Annotated[str, Field(description="Column whose values become columns; 60 at most.")],
     value: Annotated[str, Field(description="Column with the values of the cells.")],
-    artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
     how: _How = "sum",
-    limit: deriving.Limit = None,
+    limit: RowLimit = None,
     compact: Compact = False,
 ) -> ToolResult:
     """Make a cross table, with a column `total`. The result has a handle of its own."""
-    table = await deriving.having(artifacts, handle, *rows, across, value)
-    values, blank = await _values(artifacts, table, across)
+    table = await tables.find(handle, *rows, across, value)
+    values, blank = await _values(tables, table, across)
     if len(values) > _MOST_COLUMNS:
         raise ToolError(
             f"{across} has more than {_MOST_COLUMNS} different values. Group them first, with "
@@ -53,7 +52,7 @@ async def pivot_table(
         )
     names = ", ".join(map(quoted_name, rows))
     cells = [
-        f"{how}({quoted_name(value)}) FILTER (WHERE {quoted_name(across)}::VARCHAR = {deriving.literal(each)})"
+        f"{how}({quoted_name(value)}) FILTER (WHERE {quoted_name(across)}::VARCHAR = {literal(each)})"
         f" AS {quoted_name(each)}"
         for each in values
     ]
@@ -63,9 +62,7 @@ async def pivot_table(
         f"GROUP BY {names} ORDER BY {names}"
     )
     notes = [f"rows without {across}, which count in total alone: {blank:,}"] if blank else []
-    return await deriving.answered(
-        artifacts, sql, [handle], notes=notes, limit=limit, compact=compact
-    )
+    return await tables.query(sql, [handle], notes=notes, limit=limit, compact=compact)
 
 
 @tool(
@@ -81,21 +78,20 @@ async def join_tables(
     right: Annotated[str, Field(description="Handle tbl_… of the second table.")],
     left_key: Annotated[str, Field(description="Key column of the first table.")],
     right_key: Annotated[str, Field(description="Key column of the second table.")],
-    artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
     kind: Annotated[
         Literal["inner", "left", "full"], Field(description="Which rows without a match stay.")
     ] = "left",
-    limit: deriving.Limit = None,
+    limit: RowLimit = None,
     compact: Compact = False,
 ) -> ToolResult:
     """Join on equal keys, compared as text without spaces around and in any case. Says how many rows
     of either side have no partner, and whether keys occur twice, which multiplies rows."""
-    await deriving.having(artifacts, left, left_key)
-    await deriving.having(artifacts, right, right_key)
-    keys = deriving.key("l", left_key), deriving.key("r", right_key)
+    await tables.find(left, left_key)
+    await tables.find(right, right_key)
+    keys = comparable("l", left_key), comparable("r", right_key)
     both = f"{quoted_name(left)} l {{kind}} JOIN {quoted_name(right)} r ON {keys[0]} = {keys[1]}"
-    checks = await tables.rows_of_query(
-        artifacts,
+    checks = await tables.select(
         f"SELECT (SELECT count(*) FROM {both.format(kind='ANTI')}), "
         f"(SELECT count(*) FROM {quoted_name(right)} r ANTI JOIN {quoted_name(left)} l "
         f"ON {keys[0]} = {keys[1]}), "
@@ -110,9 +106,7 @@ async def join_tables(
         f"rows whose key is there already or empty: {twice_left:,} of the first, "
         f"{twice_right:,} of the second",
     ]
-    return await deriving.answered(
-        artifacts, sql, [left, right], notes=notes, limit=limit, compact=compact
-    )
+    return await tables.query(sql, [left, right], notes=notes, limit=limit, compact=compact)
 
 
 @tool(
@@ -127,23 +121,21 @@ async def combine_tables(
     handles: Annotated[
         list[str], Field(min_length=2, max_length=_MOST_TABLES, description="Handles tbl_….")
     ],
-    artifacts: Provided[Artifacts],
-    limit: deriving.Limit = None,
+    tables: Provided[Tables],
+    limit: RowLimit = None,
     compact: Compact = False,
 ) -> ToolResult:
     """Stack tables; columns are matched by name, and `from_table` says where a row came from."""
-    found = [await artifacts.find(handle) for handle in dict.fromkeys(handles)]
+    found = [await tables.find(handle) for handle in dict.fromkeys(handles)]
     parts = [
-        f"SELECT {deriving.literal(each.name)} AS from_table, * FROM {quoted_name(each.handle)}"
+        f"SELECT {literal(each.name)} AS from_table, * FROM {quoted_name(each.handle)}"
         for each in found
     ]
     everywhere = set.intersection(*({c.name for c in each.columns} for each in found))
     missing = sorted({c.name for each in found for c in each.columns} - everywhere)
     notes = [f"not in every table, empty there: {', '.join(missing)}"] if missing else []
     sql = " UNION ALL BY NAME ".join(parts)
-    return await deriving.answered(
-        artifacts, sql, handles, notes=notes, limit=limit, compact=compact
-    )
+    return await tables.query(sql, handles, notes=notes, limit=limit, compact=compact)
 
 
 @tool(
@@ -154,20 +146,20 @@ async def combine_tables(
     timeout=60.0,
 )
 async def totals_over_time(
-    handle: deriving.Handle,
+    handle: TableHandle,
     time: Annotated[str, Field(description="Column with a date or time.")],
     value: Annotated[str, Field(description="Column with numbers; with how = count any column.")],
     every: Annotated[
         Literal["day", "week", "month", "quarter", "year"], Field(description="Length of a period.")
     ],
-    artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
     how: _How = "sum",
 ) -> ToolResult:
     """One row for each period, also for those without data, with the change to the one before in
     percent. Weeks begin on Monday; the first and the last period may not be whole."""
-    table = await deriving.having(artifacts, handle, time, value)
+    table = await tables.find(handle, time, value)
     moment = f"date_trunc('{every}', {_moment(quoted_name(time))})"
-    left_out = await _without_period(artifacts, table, time, moment)
+    left_out = await _without_period(tables, table, time, moment)
     step = "INTERVAL 3 MONTH" if every == "quarter" else f"INTERVAL 1 {every.upper()}"
     sql = (
         f"WITH found AS (SELECT {moment} AS period, {how}({quoted_name(value)}) AS value "
@@ -178,7 +170,7 @@ async def totals_over_time(
         "* 100.0 / abs(nullif(lag(value) OVER (ORDER BY period), 0)), 1) AS change_percent "
         "FROM periods LEFT JOIN found USING (period) ORDER BY period"
     )
-    return await deriving.answered(artifacts, sql, [handle], left_out=left_out)
+    return await tables.query(sql, [handle], left_out=left_out)
 
 
 def _moment(column: str) -> str:
@@ -199,16 +191,14 @@ def _moment(column: str) -> str:
     )
 
 
-async def _without_period(
-    artifacts: Artifacts, table: Artifact, time: str, moment: str
-) -> list[str]:
+async def _without_period(tables: Tables, table: Artifact, time: str, moment: str) -> list[str]:
     """Return a sentence on rows without a readable time. Raises ToolError if all lack one."""
     name = quoted_name(time)
     sql = (
         f"SELECT count(*), count({moment}), count({name}), "
         f"min({name}::VARCHAR) FILTER (WHERE {moment} IS NULL) FROM {quoted_name(table.handle)}"
     )
-    [(rows, read, filled, example)] = await tables.rows_of_query(artifacts, sql, [table.handle])
+    [(rows, read, filled, example)] = await tables.select(sql, [table.handle])
     if filled and not read:
         raise ToolError(
             f"No value of {time} is a date, month, quarter or year that can be read, as {example}. "
@@ -244,7 +234,7 @@ async def make_table(
     return await documents.keep(found, artifacts, name=name)
 
 
-async def _values(artifacts: Artifacts, table: Artifact, column: str) -> tuple[list[str], int]:
+async def _values(tables: Tables, table: Artifact, column: str) -> tuple[list[str], int]:
     """Return the sorted distinct values of a column as text, and the number of rows without one.
 
     Numbers in text sort as numbers. There is at most one value more than a pivot can have columns.
@@ -255,7 +245,7 @@ async def _values(artifacts: Artifacts, table: Artifact, column: str) -> tuple[l
         f"ORDER BY {name} IS NULL DESC, try_cast({name}::VARCHAR AS DOUBLE), {name} "
         f"LIMIT {_MOST_COLUMNS + 2}"
     )
-    found = await tables.rows_of_query(artifacts, sql, [table.handle])
+    found = await tables.select(sql, [table.handle])
     return [value for value, _ in found if value is not None], sum(
         count for value, count in found if value is None
     )

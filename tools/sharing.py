@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import re
@@ -12,21 +11,25 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from bot.services import reports
-from bot.services.tables import spreadsheets, tables
 from bot.toolkit import (
     CHART_TYPE,
+    TABLE_TYPE,
     Artifact,
     Artifacts,
     Chart,
     Conversation,
+    Exports,
     Provided,
+    Rows,
     Source,
+    Tables,
     ToolError,
     ToolResult,
+    clean,
     gaps_of,
     tool,
 )
+from bot.toolkit.exports import REPORT_FORMATS, WorkbookSheet
 
 _MAX_ROWS = 200_000
 _MAX_SHEETS = 20
@@ -76,6 +79,8 @@ async def share_file(
     ],
     conversation: Provided[Conversation],
     artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
+    exports: Provided[Exports],
     handle: Annotated[
         str | None,
         Field(
@@ -104,13 +109,14 @@ async def share_file(
         raise ToolError("Give either handle or content, or sheets: one of them.")
     shared = [handle] if handle else [each.handle for each in sheets or ()]
     gaps = gaps_of(*[await artifacts.find(each) for each in shared])
+    make = _Maker(name, artifacts, tables, exports)
     if handle is not None:
-        file = await _of_handle(handle, name, artifacts)
+        file = await make.from_handle(handle)
     elif sheets is not None:
-        file = await _of_sheets(sheets, name, artifacts)
+        file = await make.from_sheets(sheets)
     else:
-        file = await _of_text(content or "", name, artifacts)
-    url = await conversation.share(file.data, name=name, comment=tables.clean(comment))
+        file = await make.from_text(content or "")
+    url = await conversation.share(file.data, name=name, comment=clean(comment))
     text = f"shared: {name} · {len(file.data):,} bytes{f' · link: {url}' if url else ''}"
     incomplete = [f"not complete: {gap}" for gap in gaps]
     text += "".join(f"\nnote: {each}" for each in dict.fromkeys([*incomplete, *file.notes]))
@@ -122,7 +128,7 @@ def _safe_name(name: str) -> str:
 
     Raises ToolError if nothing is left.
     """
-    name = tables.clean(name)
+    name = clean(name)
     safe = re.sub(r'[\x00-\x1f\x7f<>:"|?*\\]', "", name.replace("\\", "/").split("/")[-1]).strip(
         ". "
     )
@@ -131,56 +137,95 @@ def _safe_name(name: str) -> str:
     return safe
 
 
-def _suffix(name: str) -> str:
-    return PurePosixPath(name.lower()).suffix
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """Makes the content of the file `name`, whose suffix decides the format."""
 
+    name: str
+    artifacts: Artifacts
+    tables: Tables
+    exports: Exports
 
-async def _of_text(content: str, name: str, artifacts: Artifacts) -> _File:
-    suffix = _suffix(name)
-    if suffix not in {*_TEXTS, *reports.FORMATS}:
-        known = ", ".join(sorted({*_TEXTS, *reports.FORMATS}))
-        raise ToolError(
-            f"Text can be shared as {known}; not as {name}. What is of another kind, HTML or a "
-            "program for example, can be shared as .txt."
-        )
-    if not content.strip():
-        raise ToolError("content is empty; there is nothing to share.")
-    text = tables.clean(content)
-    if suffix in reports.FORMATS:
-        title = PurePosixPath(name).stem
-        made = await reports.report(text, suffix, title=title, artifacts=artifacts)
-        return _File(made.data, made.notes)
-    if suffix == ".csv":
-        rows = list(csv.reader(io.StringIO(text)))
-        return _File(spreadsheets.csv_file(rows[0] if rows else [], rows[1:]))
-    return _File(text.encode())
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.name.lower()).suffix
 
+    async def from_text(self, content: str) -> _File:
+        if self.suffix not in {*_TEXTS, *REPORT_FORMATS}:
+            known = ", ".join(sorted({*_TEXTS, *REPORT_FORMATS}))
+            raise ToolError(
+                f"Text can be shared as {known}; not as {self.name}. What is of another kind, HTML or "
+                "a program for example, can be shared as .txt."
+            )
+        if not content.strip():
+            raise ToolError("content is empty; there is nothing to share.")
+        text = clean(content)
+        if self.suffix in REPORT_FORMATS:
+            title = PurePosixPath(self.name).stem
+            made = await self.exports.report(text, self.suffix, title=title)
+            return _File(made.data, made.notes)
+        if self.suffix == ".csv":
+            rows = list(csv.reader(io.StringIO(text)))
+            return _File(await self.exports.csv(rows[0] if rows else [], rows[1:]))
+        return _File(text.encode())
 
-async def _of_handle(handle: str, name: str, artifacts: Artifacts) -> _File:
-    artifact, suffix = await artifacts.find(handle), _suffix(name)
-    if artifact.media_type == tables.PARQUET:
-        return await _of_table(artifact, name, artifacts)
-    if artifact.media_type == CHART_TYPE and suffix == ".png":
-        chart = Chart.model_validate_json(await artifacts.read(handle))
-        return _File(await artifacts.read(chart.image))
-    if artifact.media_type == "image/png" and suffix != ".png":
-        raise ToolError(f"{handle} is an image; give a name that ends in .png.")
-    if artifact.media_type == CHART_TYPE and suffix != ".json":
-        raise ToolError(f"{handle} is a chart; give a name that ends in .png.")
-    data = await artifacts.read(handle)
-    if suffix in _IMAGES and data.startswith(_IMAGES[suffix]):
+    async def from_handle(self, handle: str) -> _File:
+        artifact, suffix = await self.artifacts.find(handle), self.suffix
+        if artifact.media_type == TABLE_TYPE:
+            return await self._from_table(artifact)
+        if artifact.media_type == CHART_TYPE and suffix == ".png":
+            chart = Chart.model_validate_json(await self.artifacts.read(handle))
+            return _File(await self.artifacts.read(chart.image))
+        if artifact.media_type == "image/png" and suffix != ".png":
+            raise ToolError(f"{handle} is an image; give a name that ends in .png.")
+        if artifact.media_type == CHART_TYPE and suffix != ".json":
+            raise ToolError(f"{handle} is a chart; give a name that ends in .png.")
+        data = await self.artifacts.read(handle)
+        if suffix in _IMAGES and data.startswith(_IMAGES[suffix]):
+            return _File(data)
+        text = _decoded(data)
+        if text is None:
+            raise ToolError(
+                f"{handle} cannot be shared as {self.name}: only text, tables, charts and images can "
+                "be shared as they are, under the name of their own format."
+            )
+        if suffix in {".csv", *REPORT_FORMATS}:  # rewritten: programs would run formulas in it
+            return await self.from_text(text)
+        if suffix not in _TEXTS:
+            raise ToolError(f"{handle} is text; give a name that ends in .txt, .md, .docx or .pdf.")
         return _File(data)
-    text = _decoded(data)
-    if text is None:
-        raise ToolError(
-            f"{handle} cannot be shared as {name}: only text, tables, charts and images can be "
-            "shared as they are, under the name of their own format."
-        )
-    if suffix in {".csv", *reports.FORMATS}:  # rewritten: programs would run formulas in it
-        return await _of_text(text, name, artifacts)
-    if suffix not in _TEXTS:
-        raise ToolError(f"{handle} is text; give a name that ends in .txt, .md, .docx or .pdf.")
-    return _File(data)
+
+    async def _from_table(self, table: Artifact) -> _File:
+        stem = PurePosixPath(self.name).stem
+        match self.suffix:
+            case ".parquet":
+                return _File(await self.artifacts.read(table.handle))
+            case ".xlsx":
+                return await self.from_sheets([Sheet(name=stem[:100], handle=table.handle)])
+            case ".csv":
+                found = await self.tables.rows(table.handle, limit=_MAX_ROWS)
+                data = await self.exports.csv(found.names, found.rows)
+                return _File(data, tuple(_unshared(table, found)))
+            case ".pdf" | ".docx":
+                title = re.sub(r"[\[\]*_`#]+", " ", stem)
+                return await self.from_text(f"# {title}\n\n![{table.rows:,} rows]({table.handle})")
+            case _:
+                raise ToolError(
+                    f"A table is shared as .csv, .xlsx, .pdf, .docx or .parquet; not as {self.name}."
+                )
+
+    async def from_sheets(self, sheets: list[Sheet]) -> _File:
+        if self.suffix != ".xlsx":
+            raise ToolError(f"Several tables go into one .xlsx; not into {self.name}.")
+        made, notes = [], list[str]()
+        for sheet in sheets:
+            table = await self.artifacts.find(sheet.handle)
+            if table.media_type != TABLE_TYPE:
+                raise ToolError(f"{sheet.handle} is no table; a sheet is made of a tbl_….")
+            found = await self.tables.rows(sheet.handle, limit=_MAX_ROWS)
+            made.append(WorkbookSheet(sheet.name, found.names, found.rows))
+            notes += _unshared(table, found)
+        return _File(await self.exports.workbook(made), tuple(notes))
 
 
 def _decoded(data: bytes) -> str | None:
@@ -192,44 +237,7 @@ def _decoded(data: bytes) -> str | None:
     return None if "\0" in text else text
 
 
-async def _of_table(artifact: Artifact, name: str, artifacts: Artifacts) -> _File:
-    stem = PurePosixPath(name).stem
-    match _suffix(name):
-        case ".parquet":
-            return _File(await artifacts.read(artifact.handle))
-        case ".xlsx":
-            return await _of_sheets(
-                [Sheet(name=stem[:100], handle=artifact.handle)], name, artifacts
-            )
-        case ".csv":
-            found = await tables.rows_of(artifacts, artifact.handle, limit=_MAX_ROWS)
-            data = await asyncio.to_thread(spreadsheets.csv_file, found.names, found.rows)
-            return _File(data, tuple(_unshared(artifact, found)))
-        case ".pdf" | ".docx":
-            title = re.sub(r"[\[\]*_`#]+", " ", stem)
-            shown = f"# {title}\n\n![{artifact.rows:,} rows]({artifact.handle})"
-            return await _of_text(shown, name, artifacts)
-        case _:
-            raise ToolError(
-                f"A table is shared as .csv, .xlsx, .pdf, .docx or .parquet; not as {name}."
-            )
-
-
-async def _of_sheets(sheets: list[Sheet], name: str, artifacts: Artifacts) -> _File:
-    if _suffix(name) != ".xlsx":
-        raise ToolError(f"Several tables go into one .xlsx; not into {name}.")
-    made, notes = [], list[str]()
-    for sheet in sheets:
-        artifact = await artifacts.find(sheet.handle)
-        if artifact.media_type != tables.PARQUET:
-            raise ToolError(f"{sheet.handle} is no table; a sheet is made of a tbl_….")
-        found = await tables.rows_of(artifacts, sheet.handle, limit=_MAX_ROWS)
-        made.append(spreadsheets.Sheet(sheet.name, found.names, found.rows))
-        notes += _unshared(artifact, found)
-    return _File(await asyncio.to_thread(spreadsheets.workbook, made), tuple(notes))
-
-
-def _unshared(table: Artifact, found: tables.Rows) -> list[str]:
+def _unshared(table: Artifact, found: Rows) -> list[str]:
     """Return a sentence if the file lacks rows of the table."""
     if len(found.rows) == found.total:
         return []

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.services.tables import tables
-from bot.toolkit import Artifacts, Compact, Fields, Provided, ToolResult, tool
+from bot.toolkit import Compact, Fields, Provided, Tables, ToolResult, tool
 
 
 def _query_title(arguments: Any) -> str:
@@ -32,7 +31,7 @@ async def query_table(
     handles: Annotated[
         list[str], Field(min_length=1, description="Handles tbl_… of all tables that sql names.")
     ],
-    artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
     purpose: Annotated[  # noqa: ARG001 - the card shows it
         str | None, Field(description="What it finds out, in a few words for those who watch.")
     ] = None,
@@ -48,10 +47,7 @@ async def query_table(
     ',', '') AS DOUBLE). The result has all rows under a handle of its own, which share_file makes a
     file of; up to 50 are shown.
     """
-    result = await tables.query(artifacts, sql, handles)
-    asked = [await artifacts.find(handle) for handle in dict.fromkeys(handles)]
-    text = await tables.shown(artifacts, result, limit=limit, compact=compact)
-    return ToolResult(text, tables.sources(asked), (result.handle,))
+    return await tables.query(sql, handles, limit=limit, compact=compact)
 
 
 @tool(
@@ -64,12 +60,12 @@ async def query_table(
 )
 async def describe_table(
     handle: Annotated[str, Field(description="Handle tbl_… of a table.")],
-    artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
     fields: Fields = None,
     compact: Annotated[Compact, Field(description="Only names and types of the columns.")] = False,
 ) -> ToolResult:
     """Profile a table: each column's type, nulls, distinct values, least and greatest value, and
     the first 5 rows."""
-    table = await artifacts.find(handle)
-    text = await tables.describe(artifacts, table, fields=fields, compact=compact)
+    table = await tables.find(handle)
+    text = await tables.describe(table, fields=fields, compact=compact)
     return ToolResult(text, handles=(handle,))

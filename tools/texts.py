@@ -12,8 +12,17 @@ from typing import Annotated, Any
 import regex
 from pydantic import Field
 
-from bot.services.tables import tables
-from bot.toolkit import Artifact, Artifacts, Provided, Query, ToolError, ToolResult, tool
+from bot.toolkit import (
+    Artifact,
+    Artifacts,
+    Provided,
+    Query,
+    Tables,
+    ToolError,
+    ToolResult,
+    clean,
+    tool,
+)
 from bot.toolkit.narrowing import has_words
 
 _SECONDS = 5.0
@@ -72,7 +81,7 @@ async def edit_file(
         )
     if times > 1 and not everywhere:
         raise ToolError(f"That passage occurs {times} times. Give more of it, or set everywhere.")
-    changed = tables.clean(text.replace(old, new))
+    changed = clean(text.replace(old, new))
     kept = await artifacts.save(
         changed.encode(),
         name=artifact.name,
@@ -167,6 +176,7 @@ async def extract_matches(
         ),
     ],
     artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
     limit: Annotated[int, Field(ge=1, le=200, description="Rows to show; all are kept.")] = 20,
 ) -> ToolResult:
     """Turn what a log or document repeats into a table tbl_… with the line of each match."""
@@ -176,10 +186,10 @@ async def extract_matches(
         return ToolResult(
             "\n".join([f"Nothing in {handle} matches {pattern}.", *artifact.gap_notes])
         )
-    table = await tables.save_rows(
-        artifacts, columns, rows, name=f"matches in {artifact.name}", left_out=artifact.left_out
+    table = await tables.save(
+        columns, rows, name=f"matches in {artifact.name}", left_out=artifact.left_out
     )
-    return ToolResult(await tables.shown(artifacts, table, limit=limit), handles=(table.handle,))
+    return ToolResult(await tables.shown(table, limit=limit), handles=(table.handle,))
 
 
 def _matches(pattern: str, lines: list[str]) -> tuple[list[str], list[list[object]]]:
@@ -229,6 +239,7 @@ async def query_json(
         ),
     ],
     artifacts: Provided[Artifacts],
+    tables: Provided[Tables],
 ) -> ToolResult:
     """Pick values out of nested JSON. A list of objects with plain values also becomes a table."""
     artifact, text = await _text(handle, artifacts)
@@ -239,10 +250,10 @@ async def query_json(
         return ToolResult(shown)
     columns = list(dict.fromkeys(name for each in found for name in each))
     rows = [[each.get(name) for name in columns] for each in found]
-    table = await tables.save_rows(
-        artifacts, columns, rows, name=f"from {artifact.name}", left_out=artifact.left_out
+    table = await tables.save(
+        columns, rows, name=f"from {artifact.name}", left_out=artifact.left_out
     )
-    said = "\n".join(tables.head(table))
+    said = await tables.shown(table, compact=True)
     return ToolResult(f"{said}\n{shown}", handles=(table.handle,))
 
 

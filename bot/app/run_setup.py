@@ -41,6 +41,7 @@ from bot.runs.run_deps import PolicyHooks, RunDeps
 from bot.runs.runner import Runner
 from bot.runs.surface import OpenSurface
 from bot.runs.toolset_cache import ToolsetCache
+from bot.services.artifact_services import artifact_services
 from bot.services.databases import SqlDatabases
 from bot.services.fetching import WebFetcher
 from bot.services.mcp import open_mcp_servers
@@ -149,7 +150,11 @@ async def runner_factory(
     estimates = CallEstimates(prices, settings.model.max_output_tokens)
     draining = draining or asyncio.Event()
     toolsets = ToolsetCache()
-    common = {**_common_services(settings, stores), Artifacts: artifacts, Memories: memories}
+    common = {
+        **_common_services(settings, stores),
+        **artifact_services(artifacts),
+        Memories: memories,
+    }
     await asyncio.to_thread(remove_left_behind)
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,

@@ -17,7 +17,7 @@ from bot.services.file_kinds import kind_of as kind_of
 from bot.services.isolated import Refused
 from bot.services.isolated.messages import without_paths
 from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
-from bot.services.tables.tables import describe, save_table
+from bot.services.tables.tables import ArtifactTables
 from bot.toolkit.artifacts import Artifact, Artifacts
 from bot.toolkit.narrowing import passages
 from bot.toolkit.size import current_room
@@ -150,19 +150,18 @@ async def keep(
         text = "" if compact else f"\n\n{_part(found.text, saved, query)}"
         sources = _sources(found.title or title, url)
         return ToolResult(head + text, sources, (saved.handle,), own)
-    parts: list[str] = []
+    tables, parts = ArtifactTables(artifacts), list[str]()
     handles: list[str] = []
     for table in found:
         label = name if table.name in {"", name} else f"{name} · {table.name}"
-        saved = await save_table(
-            artifacts,
+        saved = await tables.save_parquet(
             table.data,
             name=label,
             title=title or label,
             url=url,
             left_out=[f"{label}: {gap}" for gap in table.left_out],
         )
-        parts.append(await describe(artifacts, saved, notes=table.notes, compact=compact))
+        parts.append(await tables.describe(saved, notes=table.notes, compact=compact))
         handles.append(saved.handle)
     return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles), own)
 

@@ -14,6 +14,7 @@ from bot.core.errors import ToolError
 from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words
+from bot.core.text.cells import cell_text, clean, csv_text
 from bot.core.text.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
 from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases, Change
@@ -26,12 +27,14 @@ from bot.toolkit.directory import (
     SearchResults,
     SharedFile,
 )
+from bot.toolkit.exports import ChartImage, Exports, ReportFile
 from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.schedules import Schedules
 from bot.toolkit.size import current_room
 from bot.toolkit.sql import Databases, Selection
+from bot.toolkit.tables import TABLE_TYPE, RowLimit, Rows, TableHandle, Tables
 from bot.toolkit.tool import Provided, Services, Tool, ToolResult, tool
 from bot.toolkit.web import (
     MAX_QUERY_CHARACTERS,
@@ -47,6 +50,7 @@ __all__ = [
     "CHART_TYPE",
     "MAX_QUERY_CHARACTERS",
     "MAX_RESULTS",
+    "TABLE_TYPE",
     "Artifact",
     "Artifacts",
     "Canvas",
@@ -55,12 +59,14 @@ __all__ = [
     "Change",
     "ChannelEntry",
     "Chart",
+    "ChartImage",
     "Column",
     "Compact",
     "Conversation",
     "Databases",
     "Directory",
     "Download",
+    "Exports",
     "Fetcher",
     "Fields",
     "FileRef",
@@ -72,7 +78,10 @@ __all__ = [
     "PersonEntry",
     "Provided",
     "Query",
+    "ReportFile",
     "RequestContext",
+    "RowLimit",
+    "Rows",
     "Schedule",
     "ScheduledMessages",
     "Schedules",
@@ -83,6 +92,8 @@ __all__ = [
     "Services",
     "SharedFile",
     "Source",
+    "TableHandle",
+    "Tables",
     "ThreadMessage",
     "TimeRange",
     "Tool",
@@ -91,7 +102,10 @@ __all__ = [
     "WaitingMessage",
     "WebResult",
     "WebSearch",
+    "cell_text",
+    "clean",
     "cron_in_words",
+    "csv_text",
     "current_request",
     "current_room",
     "day_and_time",

@@ -11,7 +11,7 @@ import pytest
 
 from bot.services.parsing.tabular import connect
 from bot.services.processes.isolation import warm_processes
-from bot.services.tables import tables
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import asked
 from tools.tables import query_table
@@ -26,7 +26,7 @@ async def test_a_warm_query_takes_at_most_twice_as_long_as_inside_the_bot(tmp_pa
     artifacts = MemoryArtifacts()
     with asked():
         async with warm_processes():
-            table = await tables.save_rows(artifacts, ["region", "n", "day"], rows, name="s.csv")
+            table = await ArtifactTables(artifacts).save(["region", "n", "day"], rows, name="s.csv")
             sql = f"SELECT region, sum(n) AS total FROM {table.handle} GROUP BY 1 ORDER BY 2 DESC"
             (tmp_path / table.handle).write_bytes(await artifacts.read(table.handle))
 
@@ -42,7 +42,7 @@ async def test_a_warm_query_takes_at_most_twice_as_long_as_inside_the_bot(tmp_pa
                         connection.execute(statement).fetchall()
 
             async def isolated() -> None:
-                await query_table(sql, [table.handle], artifacts)
+                await query_table(sql, [table.handle], ArtifactTables(artifacts))
 
             ratio = await median(isolated) / await median(inside)
     assert ratio <= 2.0

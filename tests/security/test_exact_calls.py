@@ -23,7 +23,7 @@ from bot.toolkit import ToolError
 from tests.security.model import question, won_over
 from tests.security.test_approving import cards, posted
 from tests.support.deployment import deployed
-from tools.sharing import share_file
+from tests.support.tools import share
 
 SALES = "C0SALES001"
 UNSEEN = {
@@ -154,7 +154,12 @@ async def test_s13_nothing_active_is_shared(name: str) -> None:
     with asked():
         for given in ({"content": page.decode()}, {"handle": kept.handle}):
             with pytest.raises(ToolError):
-                await share_file(name, conversation, artifacts, **given)
+                await share(
+                    name,
+                    conversation,
+                    artifacts,
+                    **given,
+                )
     assert conversation.shared == []
 
 

@@ -16,6 +16,7 @@ from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.services.processes.places import Places
+from bot.services.tables.tables import ArtifactTables
 from bot.store import Stores
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Artifact, ToolResult
@@ -74,10 +75,12 @@ async def test_no_tool_on_texts_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch
     lines = await kept("\n".join(["a" * 24 + "!"] * 100_000))
     for slow in ("(a|aa)+$", "(a|aa){,6}$"):  # each line slow, or only all of them
         with pytest.raises(ToolError, match="too long"):
-            await extract_matches(lines, slow, artifacts)
+            await extract_matches(lines, slow, artifacts, ArtifactTables(artifacts))
     monkeypatch.setattr("tools.texts._SECONDS", 600)  # what has an end does not hang on the load
     with pytest.raises(ToolError, match="20,000 matches"):
-        await extract_matches(await kept("a" * 1_000_000), "a?", artifacts)
+        await extract_matches(
+            await kept("a" * 1_000_000), "a?", artifacts, ArtifactTables(artifacts)
+        )
     one, other = ("\n".join(str(n * k % 97) for n in range(20_000)) for k in (3, 5))
     with pytest.raises(ToolError, match="differ over more than"):
         await compare_texts(await kept(one), await kept(other), artifacts)

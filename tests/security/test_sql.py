@@ -23,9 +23,10 @@ from bot.services.databases import DatabaseConfig, SqlDatabases
 from bot.services.isolated import Refused
 from bot.services.isolated.statements import checked_select
 from bot.services.processes.isolation import warm_processes
-from bot.services.tables import tables
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import asked
+from bot.toolkit import TABLE_TYPE
 from tests.support.postgres import postgres as postgres
 
 CANARY = "CANARY-7731"
@@ -335,9 +336,9 @@ async def test_errors_name_no_path_of_the_host(tmp_path: Path) -> None:
             await databases.query(name, "SELECT * FROM t")
         assert str(tmp_path) not in str(caught.value)
     artifacts = MemoryArtifacts()
-    broken = await artifacts.save(b"PAR1", name="t.parquet", media_type=tables.PARQUET)
+    broken = await artifacts.save(b"PAR1", name="t.parquet", media_type=TABLE_TYPE)
     with pytest.raises(ToolError) as caught:
-        await tables.query(artifacts, f"SELECT * FROM {broken.handle}", [broken.handle])
+        await ArtifactTables(artifacts).query(f"SELECT * FROM {broken.handle}", [broken.handle])
     assert "/" not in str(caught.value).replace("//", "")
 
 
@@ -348,21 +349,21 @@ async def test_duckdb_gives_and_does_nothing_else(tmp_path: Path) -> None:
     artifacts = MemoryArtifacts()
     rows = [["North", 10, "2026-01-03", 1], ["South", 5, "2026-01-09", 2], ["North", 2.5, None, 3]]
     names = ["region", "amount", "day", "n"]
-    table = await tables.save_rows(artifacts, names, rows, name="sales.csv")
+    table = await ArtifactTables(artifacts).save(names, rows, name="sales.csv")
     for sql in statements("duckdb.sql"):
         filled = sql.replace("{secret}", str(secret)).replace("tbl_1", table.handle)
         with pytest.raises(ToolError) as caught:
-            await tables.query(artifacts, filled, [table.handle])
+            await ArtifactTables(artifacts).query(filled, [table.handle])
         assert CANARY not in str(caught.value)
     for sql in statements("duckdb-honest.sql"):
-        await tables.query(artifacts, sql.replace("tbl_1", table.handle), [table.handle])
+        await ArtifactTables(artifacts).query(sql.replace("tbl_1", table.handle), [table.handle])
 
 
 async def test_a_statement_that_breaks_duckdb_breaks_no_other() -> None:
     """S2: some errors leave a database that takes no statement any more; the run goes on with a new
     one, and long values are not quoted."""
     artifacts = MemoryArtifacts()
-    table = await tables.save_rows(artifacts, ["n"], [[1], [2]], name="n.csv")
+    table = await ArtifactTables(artifacts).save(["n"], [[1], [2]], name="n.csv")
     for breaking in (
         "SELECT reservoir_quantile(n, 0.5, 1000000000) FROM {}",
         "SELECT * FROM json_tree(repeat('[', 10000) || repeat(']', 10000)), {}",
@@ -370,11 +371,13 @@ async def test_a_statement_that_breaks_duckdb_breaks_no_other() -> None:
         "SELECT " + "- " * 5000 + "n FROM {}",
     ):
         with pytest.raises(ToolError) as caught:
-            await tables.query(artifacts, breaking.format(table.handle), [table.handle])
+            await ArtifactTables(artifacts).query(breaking.format(table.handle), [table.handle])
         assert len(str(caught.value)) < 2_000
         assert "SET " not in str(caught.value)
-        found = await tables.query(artifacts, f"SELECT sum(n) FROM {table.handle}", [table.handle])
-        assert found.rows == 1
+        found = await ArtifactTables(artifacts).query(
+            f"SELECT sum(n) FROM {table.handle}", [table.handle]
+        )
+        assert " · 1 rows × " in found.content
 
 
 async def test_tables_of_any_name_are_read() -> None:
@@ -382,9 +385,11 @@ async def test_tables_of_any_name_are_read() -> None:
     behind that is in the way of others."""
     artifacts = MemoryArtifacts()
     for name in ("", "\x00", "sqlite_master", '"; --', "\u202e", "../a.csv"):
-        table = await tables.save_rows(artifacts, ["a"], [[1]], name=name)
-        found = await tables.query(artifacts, f"SELECT a FROM {table.handle}", [table.handle])
-        assert found.rows == 1
+        table = await ArtifactTables(artifacts).save(["a"], [[1]], name=name)
+        found = await ArtifactTables(artifacts).query(
+            f"SELECT a FROM {table.handle}", [table.handle]
+        )
+        assert " · 1 rows × " in found.content
 
 
 async def test_text_in_a_database_need_not_be_unicode(tmp_path: Path) -> None:

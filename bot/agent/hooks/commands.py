@@ -27,11 +27,12 @@ from bot.core.approvals import canonical
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.run_log import NOTICE, holds_words, run_log
+from bot.core.text.cells import clean
 from bot.core.text.redaction import redacted
 from bot.services.processes.process_group import process_group
 from bot.services.processes.scratch import scratch_folder
-from bot.services.tables.tables import PARQUET, clean
 from bot.toolkit.artifacts import Artifact, Artifacts
+from bot.toolkit.tables import TABLE_TYPE
 from bot.toolkit.tool import Tool, ToolResult
 
 log = logging.getLogger(__name__)
@@ -165,7 +166,7 @@ def _file_name(artifact: Artifact) -> str:
     name = PurePosixPath(clean(artifact.name).replace("\\", "/")).name.strip(". ")[
         -60:
     ]  # of up to four bytes each
-    table = artifact.media_type == PARQUET and not name.endswith(".parquet")
+    table = artifact.media_type == TABLE_TYPE and not name.endswith(".parquet")
     return f"{name or artifact.handle}{'.parquet' if table else ''}"
 
 

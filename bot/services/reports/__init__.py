@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
@@ -14,23 +13,15 @@ from bot.services.reports.markdown import blocks_of
 from bot.services.reports.pdf import pdf
 from bot.services.reports.word import docx
 from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.exports import ReportFile
 
-FORMATS = (".docx", ".pdf")
 _LONGEST = 200_000
 _MOST_BLOCKS, _MOST_CELLS = 3_000, 20_000
 """Limits of a report: a Word document of this size takes seconds, and time grows quadratically."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFile:
-    """A file, and a note for everything that differs from the text."""
-
-    data: bytes
-    notes: tuple[str, ...] = ()
-
-
 async def report(markdown: str, form: str, *, title: str, artifacts: Artifacts) -> ReportFile:
-    """Return the text as a file in one of FORMATS. The first heading is its title, `title` without
+    """Return the text as a file in one of REPORT_FORMATS. The first heading is its title, `title` without
     one. An image alone in a paragraph, with a handle as its address, becomes that chart or table.
 
     Raises ToolError for a text that is too long, and for handles and letters that cannot be shown.

@@ -12,10 +12,13 @@ from typing import Any
 from bot.core.answers import Chart
 from bot.core.errors import ToolError
 from bot.core.text import locales
+from bot.core.text.cells import cell_text
 from bot.services.reports.blocks import Block, Figure, Listing, Paragraph, Quote, Run, Table, Text
 from bot.services.reports.images import MOST_PIXELS, plain_png
-from bot.services.tables import spreadsheets, tables
+from bot.services.tables import spreadsheets
+from bot.services.tables.tables import ArtifactTables
 from bot.toolkit.artifacts import CHART_TYPE, Artifacts
+from bot.toolkit.tables import TABLE_TYPE
 
 _MOST_ROWS = 1000
 _MOST_COLUMNS = 16
@@ -70,7 +73,7 @@ class _Filling:
         self.gaps += gaps
         caption = figure.caption + "".join(f" ({gap})" for gap in gaps)
         figure = figure.model_copy(update={"caption": caption})
-        if artifact.media_type == tables.PARQUET:
+        if artifact.media_type == TABLE_TYPE:
             return await self._table(figure)
         image = figure.handle
         if artifact.media_type == CHART_TYPE:
@@ -93,7 +96,7 @@ class _Filling:
         return figure
 
     async def _table(self, figure: Figure) -> Table:
-        found = await tables.rows_of(self._artifacts, figure.handle, limit=_MOST_ROWS)
+        found = await ArtifactTables(self._artifacts).rows(figure.handle, limit=_MOST_ROWS)
         if found.total > _MOST_ROWS or len(found.columns) > _MOST_COLUMNS:
             raise ToolError(
                 f"{figure.handle} has {found.total:,} rows and {len(found.columns)} columns; a report "
@@ -119,7 +122,7 @@ class _Filling:
                 return locales.number(value, self._locale, digits=digits)
             if isinstance(value, date) and not isinstance(value, datetime):
                 return locales.day(value.isoformat(), self._locale)
-            return tables.cell_text(value)
+            return cell_text(value)
 
         return [_text(cell(value)) for value in values]
 

@@ -16,13 +16,10 @@ from bot.core.text.cells import clean
 from bot.services.isolated import Refused
 from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
 from bot.toolkit.artifacts import Artifact, Artifacts, Column
+from bot.toolkit.tables import TABLE_TYPE, columns_line
 
-PARQUET = "application/vnd.apache.parquet"
-"""Media type of an artifact that is a table."""
-
-_READERS = {PARQUET: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
+_READERS = {TABLE_TYPE: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
 _LIMITS = IsolatedLimits(seconds=20.0)
-_NAMED_COLUMNS = 100
 _RESULT = "result.parquet"
 
 
@@ -132,15 +129,3 @@ def _views(tables: Sequence[Artifact]) -> list[tuple[str, str, list[str]]]:
                 names.append(name)
         views.append((table.handle, _READERS[table.media_type.split(";")[0]], names))
     return views
-
-
-def quoted_name(name: str) -> str:
-    """Return `name` as a quoted SQL identifier."""
-    return '"' + clean(name).replace('"', '""') + '"'
-
-
-def columns_line(columns: Sequence[Column]) -> str:
-    """Return up to 100 columns on one line: `region VARCHAR, amount DOUBLE`."""
-    line = ", ".join(f"{column.name} {column.type}" for column in columns[:_NAMED_COLUMNS])
-    more = len(columns) - _NAMED_COLUMNS
-    return f"{line}, … ({more} more)" if more > 0 else line

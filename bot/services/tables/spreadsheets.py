@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from math import isfinite
@@ -14,6 +13,7 @@ from typing import Any
 
 from bot.core.errors import ToolError
 from bot.core.text.cells import cell_text, clean
+from bot.toolkit.exports import WorkbookSheet
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
@@ -23,15 +23,6 @@ _LONGEST_TITLE, _LONGEST_CELL, _DIGITS = 31, 32_767, 15
 _MOST_CELLS = 3_000_000
 _MEASURED_ROWS = 200
 _DATE, _MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
-
-
-@dataclass(frozen=True, slots=True)
-class Sheet:
-    """A table and the name of its sheet."""
-
-    name: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
 
 
 def digits(values: Iterable[object]) -> int:
@@ -54,7 +45,7 @@ def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     return out.getvalue().encode("utf-8-sig")
 
 
-def workbook(sheets: Sequence[Sheet]) -> bytes:
+def workbook(sheets: Sequence[WorkbookSheet]) -> bytes:
     """Return an Excel workbook: frozen headings with filters, numbers as numbers, dates as dates.
 
     Takes long: call it in a thread. Raises ToolError for more than 3 million cells.
@@ -75,7 +66,7 @@ def workbook(sheets: Sequence[Sheet]) -> bytes:
     return out.getvalue()
 
 
-def _titles(sheets: Sequence[Sheet]) -> list[str]:
+def _titles(sheets: Sequence[WorkbookSheet]) -> list[str]:
     """Return sheet names that Excel accepts, numbered where they are the same."""
     titles: list[str] = []
     for number, sheet in enumerate(sheets, 1):
@@ -89,7 +80,7 @@ def _titles(sheets: Sequence[Sheet]) -> list[str]:
     return titles
 
 
-def _write(made: Any, sheet: Sheet) -> None:
+def _write(made: Any, sheet: WorkbookSheet) -> None:
     from openpyxl.styles import Alignment, Font, PatternFill
     from openpyxl.utils import get_column_letter
 
@@ -116,7 +107,7 @@ def _form(column: Sequence[object]) -> str:
     return f"#,##0.{'0' * found}" if (found := digits(column)) else ""
 
 
-def _widths(sheet: Sheet) -> list[int]:
+def _widths(sheet: WorkbookSheet) -> list[int]:
     """Return the width of each column in characters, from 9 to 60, by its first rows."""
     rows = sheet.rows[:_MEASURED_ROWS]
     longest = [

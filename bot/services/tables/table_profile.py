@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from bot.core.text.cells import cell_text
-from bot.services.tables.session import Session, quoted_name
+from bot.services.tables.session import Session
 from bot.toolkit.artifacts import Artifact, Column
+from bot.toolkit.tables import quoted_name
 
 HEADING = ["column", "type", "nulls", "distinct", "min", "max", "values"]
 MOST_COLUMNS = 100

@@ -10,64 +10,191 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.core.text.cells import cell_text as cell_text
-from bot.core.text.cells import clean as clean
-from bot.core.text.cells import csv_text as csv_text
+from bot.core.text.cells import clean, csv_text
 from bot.services.tables import table_profile
-from bot.services.tables.session import PARQUET as PARQUET
 from bot.services.tables.session import Measured, Session, opened
-from bot.services.tables.session import columns_line as columns_line
-from bot.services.tables.session import quoted_name as quoted_name
-from bot.toolkit.artifacts import Artifact, Artifacts, Column, gaps_of
+from bot.toolkit.artifacts import Artifact, Artifacts, gaps_of
+from bot.toolkit.tables import TABLE_TYPE, Rows, columns_line, quoted_name
+from bot.toolkit.tool import ToolResult
 
 _SHOWN_ROWS = 50
 _ROWS_WHEN_SCARCE = 15
 _SCARCE = 0.7
 _FIRST_ROWS = 5
 
+_PLAIN = frozenset(
+    {"BOOLEAN", "VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP", "TIME", "HUGEINT"}
+    | {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG")}
+    | {"INTEGER", "UINTEGER"}
+)
+
 
 @dataclass(frozen=True, slots=True)
-class Rows:
-    """Some rows of a table; `total` is the number of all its rows."""
+class ArtifactTables:
+    """The tables among `artifacts`; see `bot.toolkit.tables.Tables`."""
 
-    columns: tuple[Column, ...]
-    rows: list[tuple[Any, ...]]
-    total: int
+    artifacts: Artifacts
 
-    @property
-    def names(self) -> list[str]:
-        return [column.name for column in self.columns]
+    async def find(self, handle: str, *columns: str) -> Artifact:
+        """See `Tables.find`; the error lists the columns."""
+        table = await self.artifacts.find(handle)
+        _with_columns(table, columns)
+        return table
 
-    @property
-    def csv(self) -> str:
-        """The rows as CSV with a header; all times of a column have one form."""
-        return "\n".join([csv_text(self.names, ()), *self.csv_rows])
+    async def save(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        *,
+        name: str,
+        left_out: Sequence[str] = (),
+    ) -> Artifact:
+        """See `Tables.save`."""
+        async with opened(self.artifacts) as session:
+            measured = await session.write(list(columns), rows)
+        return await self._saved(measured, name=name, left_out=left_out)
 
-    @property
-    def csv_rows(self) -> list[str]:
-        """Each row as CSV; a row whose text has line breaks is several lines long."""
-        columns = list(zip(*self.rows, strict=True))
-        evened = zip(*map(_in_one_form, columns), strict=True)
-        return [csv_text(row, ()) for row in evened]
+    async def save_parquet(
+        self,
+        data: bytes,
+        *,
+        name: str,
+        title: str = "",
+        url: str | None = None,
+        left_out: Sequence[str] = (),
+    ) -> Artifact:
+        """Save Parquet `data` as a table with its columns and number of rows."""
+        async with opened(self.artifacts) as session:
+            measured = await session.measure(data)
+        return await self._saved(measured, name=name, title=title, url=url, left_out=left_out)
+
+    async def _saved(
+        self,
+        measured: Measured,
+        *,
+        name: str,
+        title: str = "",
+        url: str | None = None,
+        left_out: Sequence[str] = (),
+    ) -> Artifact:
+        return await self.artifacts.save(
+            measured.data,
+            name=name,
+            media_type=TABLE_TYPE,
+            prefix="tbl",
+            rows=measured.rows,
+            columns=measured.columns,
+            source_title=title or name,
+            source_url=url,
+            left_out=[*left_out, *(f"{name}: {each}" for each in measured.notes)],
+        )
+
+    async def rows(
+        self,
+        handle: str,
+        *,
+        offset: int = 0,
+        limit: int = _SHOWN_ROWS,
+        fields: Sequence[str] | None = None,
+    ) -> Rows:
+        """See `Tables.rows`. Raises ToolError for a column that does not exist."""
+        async with opened(self.artifacts, [handle]) as session:
+            table = _with_columns(session.tables[0], fields)
+            return await _rows(session, table, offset, limit)
+
+    async def select(self, sql: str, handles: Sequence[str]) -> list[tuple[Any, ...]]:
+        """See `Tables.select`."""
+        async with opened(self.artifacts, handles) as session:
+            return await session.rows(sql)
+
+    async def query(
+        self,
+        sql: str,
+        handles: Sequence[str],
+        *,
+        notes: Sequence[str] = (),
+        left_out: Sequence[str] = (),
+        limit: int | None = None,
+        compact: bool = False,
+    ) -> ToolResult:
+        """See `Tables.query`. The result's `left_out` has that of the tables and the given one.
+
+        Raises ToolError, also for a result that is too large to save.
+        """
+        async with opened(self.artifacts, handles) as session:
+            measured = await session.select(clean(sql))
+        sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
+        urls = {table.source_url for table in session.tables}
+        result = await self._saved(
+            measured,
+            name="query result",
+            title=", ".join(sources),
+            url=urls.pop() if len(urls) == 1 else None,
+            left_out=[*gaps_of(*session.tables), *left_out],
+        )
+        text = await self.shown(result, notes=notes, limit=limit, compact=compact)
+        return ToolResult(text, tuple(map(_source, session.tables)), (result.handle,))
+
+    async def shown(
+        self,
+        table: Artifact,
+        *,
+        notes: Sequence[str] = (),
+        limit: int | None = None,
+        compact: bool = False,
+    ) -> str:
+        """See `Tables.shown`."""
+        lines = _head(table, notes)
+        if compact:
+            return "\n".join(lines)
+        scarce = current_request().usage_ratio > _SCARCE
+        limit = limit or (_ROWS_WHEN_SCARCE if scarce else _SHOWN_ROWS)
+        found = await self.rows(table.handle, limit=limit)
+        parts = [*lines, found.csv]
+        if found.total > len(found.rows):
+            parts.append(
+                f"[rows 1–{len(found.rows)} of {found.total:,} shown; read_artifact with offset "
+                f"{len(found.rows)} reads on, query_table narrows]"
+            )
+        return "\n".join(parts)
+
+    async def describe(
+        self,
+        table: Artifact,
+        *,
+        notes: Sequence[str] = (),
+        fields: Sequence[str] | None = None,
+        compact: bool = False,
+    ) -> str:
+        """See `Tables.describe`. Raises ToolError for a column that does not exist."""
+        table = _with_columns(table, fields)
+        unprofiled = len(table.columns) - table_profile.MOST_COLUMNS
+        if unprofiled > 0:
+            more = f"the profile has the first {table_profile.MOST_COLUMNS} columns; {unprofiled:,} have none"
+            notes = [*notes, f"{more}: name some as fields"]
+        lines = _head(table, notes)
+        if compact:
+            return "\n".join(lines)
+        async with opened(self.artifacts, [table.handle]) as session:
+            profile = await table_profile.profile(session, table)
+            first = await _rows(session, table, 0, _FIRST_ROWS)
+        return "\n".join(
+            [
+                *lines,
+                "profile:",
+                csv_text(table_profile.HEADING, profile),
+                f"first {len(first.rows)} rows:",
+                first.csv,
+            ]
+        )
 
 
-def _in_one_form(cells: Sequence[Any]) -> Sequence[Any]:
-    """Write the time 00:00:00 too if other cells of the column have a time."""
-    texts = [cell_text(each) if isinstance(each, datetime) else "" for each in cells]
-    if all(" " not in text for text in texts):
-        return cells
-    return [
-        each.isoformat(sep=" ") if text else each for each, text in zip(cells, texts, strict=True)
-    ]
-
-
-def head(table: Artifact, notes: Sequence[str] = ()) -> list[str]:
+def _head(table: Artifact, notes: Sequence[str]) -> list[str]:
     """Return the lines with which every tool describes a table: handle, size and source, columns,
     what it lacks of its source, and `notes`."""
     url = f" <{table.source_url}>" if table.source_url else ""
@@ -80,116 +207,12 @@ def head(table: Artifact, notes: Sequence[str] = ()) -> list[str]:
     ]
 
 
-async def save_table(
-    artifacts: Artifacts,
-    data: bytes,
-    *,
-    name: str,
-    title: str = "",
-    url: str | None = None,
-    left_out: Sequence[str] = (),
-) -> Artifact:
-    """Save Parquet `data` as a table artifact with its columns and number of rows."""
-    async with opened(artifacts) as session:
-        measured = await session.measure(data)
-    return await _kept(artifacts, measured, name=name, title=title, url=url, left_out=left_out)
+def _source(table: Artifact) -> Source:
+    title = table.source_title or table.name
+    return Source(title=title, url=table.source_url, supports="The figures queried from it.")
 
 
-async def save_rows(
-    artifacts: Artifacts,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    *,
-    name: str,
-    left_out: Sequence[str] = (),
-) -> Artifact:
-    """Save rows of Python values as a table artifact; text stays text, ISO dates become dates."""
-    async with opened(artifacts) as session:
-        measured = await session.write(list(columns), rows)
-    return await _kept(artifacts, measured, name=name, left_out=left_out)
-
-
-async def _kept(
-    artifacts: Artifacts,
-    measured: Measured,
-    *,
-    name: str,
-    title: str = "",
-    url: str | None = None,
-    left_out: Sequence[str] = (),
-) -> Artifact:
-    return await artifacts.save(
-        measured.data,
-        name=name,
-        media_type=PARQUET,
-        prefix="tbl",
-        rows=measured.rows,
-        columns=measured.columns,
-        source_title=title or name,
-        source_url=url,
-        left_out=[*left_out, *(f"{name}: {each}" for each in measured.notes)],
-    )
-
-
-async def query(
-    artifacts: Artifacts, sql: str, handles: Sequence[str], *, left_out: Sequence[str] = ()
-) -> Artifact:
-    """Run one SELECT over the tables and save all rows of its result.
-
-    The result's `left_out` has that of the tables and the given one. Raises ToolError, also for a
-    result that is too large to save.
-    """
-    async with opened(artifacts, handles) as session:
-        measured = await session.select(clean(sql))
-    sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
-    urls = {table.source_url for table in session.tables}
-    return await _kept(
-        artifacts,
-        measured,
-        name="query result",
-        title=", ".join(sources),
-        url=urls.pop() if len(urls) == 1 else None,
-        left_out=[*gaps_of(*session.tables), *left_out],
-    )
-
-
-async def rows_of_query(
-    artifacts: Artifacts, sql: str, handles: Sequence[str]
-) -> list[tuple[Any, ...]]:
-    """Run a statement of the bot and return all rows, without saving them."""
-    async with opened(artifacts, handles) as session:
-        return await session.rows(sql)
-
-
-def sources(asked: Sequence[Artifact]) -> tuple[Source, ...]:
-    """Return the sources of a query over these tables."""
-    return tuple(
-        Source(
-            title=each.source_title or each.name,
-            url=each.source_url,
-            supports="The figures queried from it.",
-        )
-        for each in asked
-    )
-
-
-async def rows_of(
-    artifacts: Artifacts,
-    handle: str,
-    *,
-    offset: int = 0,
-    limit: int = _SHOWN_ROWS,
-    fields: Sequence[str] | None = None,
-) -> Rows:
-    """Return up to `limit` rows of a table from `offset` (0 is the first), with the columns `fields`
-    (None for all). Raises ToolError for a column that does not exist.
-    """
-    async with opened(artifacts, [handle]) as session:
-        table = with_columns(session.tables[0], fields)
-        return await _rows(session, table, offset, limit)
-
-
-def with_columns(table: Artifact, fields: Sequence[str] | None) -> Artifact:
+def _with_columns(table: Artifact, fields: Sequence[str] | None) -> Artifact:
     """Return `table` with only the columns `fields`, in its own order. Raises ToolError."""
     if fields is None:
         return table
@@ -215,69 +238,3 @@ async def _rows(session: Session, table: Artifact, offset: int, limit: int) -> R
         f"SELECT {selected} FROM {quoted_name(table.handle)} LIMIT {limit} OFFSET {offset}"
     )
     return Rows(table.columns, rows, table.rows or 0)
-
-
-_PLAIN = frozenset(
-    {"BOOLEAN", "VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP", "TIME", "HUGEINT"}
-    | {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG")}
-    | {"INTEGER", "UINTEGER"}
-)
-
-
-async def shown(
-    artifacts: Artifacts,
-    table: Artifact,
-    *,
-    notes: Sequence[str] = (),
-    limit: int | None = None,
-    compact: bool = False,
-) -> str:
-    """Return head, notes and, unless `compact`, the first `limit` rows of a table as CSV: by default
-    50, and 15 when the model's context runs short."""
-    lines = head(table, notes)
-    if compact:
-        return "\n".join(lines)
-    scarce = current_request().usage_ratio > _SCARCE
-    limit = limit or (_ROWS_WHEN_SCARCE if scarce else _SHOWN_ROWS)
-    found = await rows_of(artifacts, table.handle, limit=limit)
-    parts = [*lines, found.csv]
-    if found.total > len(found.rows):
-        parts.append(
-            f"[rows 1–{len(found.rows)} of {found.total:,} shown; read_artifact with offset "
-            f"{len(found.rows)} reads on, query_table narrows]"
-        )
-    return "\n".join(parts)
-
-
-async def describe(
-    artifacts: Artifacts,
-    table: Artifact,
-    *,
-    notes: Sequence[str] = (),
-    fields: Sequence[str] | None = None,
-    compact: bool = False,
-) -> str:
-    """Return head, notes and, unless `compact`, a profile of each column and the first 5 rows as CSV.
-
-    `fields` limits it to these columns. Raises ToolError for a column that does not exist.
-    """
-    table = with_columns(table, fields)
-    unprofiled = len(table.columns) - table_profile.MOST_COLUMNS
-    if unprofiled > 0:
-        more = f"the profile has the first {table_profile.MOST_COLUMNS} columns; {unprofiled:,} have none"
-        notes = [*notes, f"{more}: name some as fields"]
-    lines = head(table, notes)
-    if compact:
-        return "\n".join(lines)
-    async with opened(artifacts, [table.handle]) as session:
-        profile = await table_profile.profile(session, table)
-        first = await _rows(session, table, 0, _FIRST_ROWS)
-    return "\n".join(
-        [
-            *lines,
-            "profile:",
-            csv_text(table_profile.HEADING, profile),
-            f"first {len(first.rows)} rows:",
-            first.csv,
-        ]
-    )

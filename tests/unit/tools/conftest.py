@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from bot.core.context import RequestContext
 from bot.services.processes.isolation import warm_processes
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation, asked
 
@@ -19,6 +20,11 @@ HERE = Path(__file__).parent
 @pytest.fixture
 def artifacts() -> MemoryArtifacts:
     return MemoryArtifacts()
+
+
+@pytest.fixture
+def tables(artifacts: MemoryArtifacts) -> ArtifactTables:
+    return ArtifactTables(artifacts)
 
 
 @pytest.fixture

@@ -8,24 +8,24 @@ import pytest
 from PIL import Image
 
 from bot.core.errors import ToolError
-from bot.services.tables import tables
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import CHART_TYPE, Artifact, Chart
-from tools.charts import make_chart
+from tests.support.tools import draw
 
 REGIONS = [["North", 1200.5, 3], ["South", 800, None], ["East $5 🎉", 300, 7]]
 
 
 async def table(artifacts: MemoryArtifacts, rows: list[list[object]]) -> Artifact:
     columns = ["region", "total", "n"][: len(rows[0])]
-    return await tables.save_rows(artifacts, columns, rows, name="sales.csv")
+    return await ArtifactTables(artifacts).save(columns, rows, name="sales.csv")
 
 
 @pytest.mark.parametrize("kind", ["bar", "line", "area", "pie"])
 async def test_a_chart_is_data_and_a_picture(artifacts: MemoryArtifacts, kind: str) -> None:
     saved = await table(artifacts, REGIONS)
     values = ["total"] if kind == "pie" else ["total", "N"]
-    result = await make_chart(saved.handle, kind, "Sales in $", "region", values, artifacts)
+    result = await draw(saved.handle, kind, "Sales in $", "region", values, artifacts)
     handle, image = result.handles
     assert result.content.splitlines()[:2] == [
         f"handle: {handle} · {kind} chart · 3 labels × {len(values)} series · source: sales.csv",
@@ -47,7 +47,7 @@ async def test_many_long_labels_lie_on_their_side(artifacts: MemoryArtifacts) ->
     """The picture grows with them, so that each can be read."""
     rows: list[list[object]] = [[f"A rather long label {n}", n] for n in range(50)]
     saved = await table(artifacts, rows)
-    result = await make_chart(saved.handle, "bar", "Many", "region", ["total"], artifacts)
+    result = await draw(saved.handle, "bar", "Many", "region", ["total"], artifacts)
     with Image.open(io.BytesIO(artifacts.kept[result.handles[1]][1])) as picture:
         assert picture.height > picture.width
 
@@ -55,16 +55,16 @@ async def test_many_long_labels_lie_on_their_side(artifacts: MemoryArtifacts) ->
 async def test_the_first_rows_of_a_long_table_can_be_drawn(artifacts: MemoryArtifacts) -> None:
     saved = await table(artifacts, [[f"L{n}", n] for n in range(80)])
     with pytest.raises(ToolError, match="has 80 rows; a chart has at most 50"):
-        await make_chart(saved.handle, "bar", "Many", "region", ["total"], artifacts)
-    result = await make_chart(saved.handle, "line", "T", "region", ["total"], artifacts, limit=10)
+        await draw(saved.handle, "bar", "Many", "region", ["total"], artifacts)
+    result = await draw(saved.handle, "line", "T", "region", ["total"], artifacts, limit=10)
     assert "the first 10 of 80 rows" in result.content
 
 
 async def test_one_column_can_make_the_series(artifacts: MemoryArtifacts) -> None:
     """Rows of month, region, total become a line a region; what is not there is left out."""
     rows = [["Jan", "North", 1], ["Jan", "South", 2], ["Feb", "South", 4], ["Feb", "north", 8]]
-    saved = await tables.save_rows(artifacts, ["month", "region", "total_n"], rows, name="s.csv")
-    result = await make_chart(
+    saved = await ArtifactTables(artifacts).save(["month", "region", "total_n"], rows, name="s.csv")
+    result = await draw(
         saved.handle, "line", "T", "month", ["total_n"], artifacts, series_column="Region"
     )
     chart = Chart.model_validate_json(artifacts.kept[result.handles[0]][1])
@@ -79,9 +79,9 @@ async def test_one_column_can_make_the_series(artifacts: MemoryArtifacts) -> Non
 
 async def test_pairs_of_label_and_series_stand_once(artifacts: MemoryArtifacts) -> None:
     rows = [["Jan", "North", 1], ["Jan", "North", 2]]
-    saved = await tables.save_rows(artifacts, ["month", "region", "n"], rows, name="s.csv")
+    saved = await ArtifactTables(artifacts).save(["month", "region", "n"], rows, name="s.csv")
     with pytest.raises(ToolError, match="each pair of month and region has one row"):
-        await make_chart(saved.handle, "line", "T", "month", ["n"], artifacts, None, "region")
+        await draw(saved.handle, "line", "T", "month", ["n"], artifacts, series_column="region")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ async def test_what_cannot_be_drawn_says_what_to_do(
 ) -> None:
     saved = await table(artifacts, rows)
     with pytest.raises(ToolError, match=why):
-        await make_chart(saved.handle, kind, "T", "region", columns, artifacts)
+        await draw(saved.handle, kind, "T", "region", columns, artifacts)
 
 
 async def test_a_line_over_times_runs_in_their_order(artifacts: MemoryArtifacts) -> None:
@@ -112,7 +112,7 @@ async def test_a_line_over_times_runs_in_their_order(artifacts: MemoryArtifacts)
     saved = await table(artifacts, months)
     drawn = {}
     for kind in ("line", "bar"):
-        result = await make_chart(saved.handle, kind, "Total", "region", ["total"], artifacts)
+        result = await draw(saved.handle, kind, "Total", "region", ["total"], artifacts)
         chart = Chart.model_validate_json(artifacts.kept[result.handles[0]][1])
         drawn[kind] = dict(zip(chart.labels, chart.series[0].values, strict=True))
     assert list(drawn["bar"]) == ["2026-04", "2025-12", "2026-01", "2026-03"]
@@ -128,4 +128,4 @@ async def test_values_beyond_measure_hold_nobody_up(
     """S2: the picture is drawn inside the bot, where nothing can end it; a file may hold anything."""
     saved = await table(artifacts, [["a", value], ["b", 1.0]])
     with pytest.raises(ToolError, match="beyond 1e\\+18"):
-        await make_chart(saved.handle, "bar", "T", "region", ["total"], artifacts)
+        await draw(saved.handle, "bar", "T", "region", ["total"], artifacts)

@@ -19,12 +19,13 @@ from bot.core.errors import ToolError
 from bot.services import documents
 from bot.services.databases import DatabaseConfig, SqlDatabases
 from bot.services.file_kinds import Kind
-from bot.services.tables import tables
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
-from bot.toolkit import Artifact, Artifacts, Fetcher, Page, ToolResult
+from bot.toolkit import TABLE_TYPE, Artifact, Artifacts, Fetcher, Page, Tables, ToolResult
+from tests.support.tools import draw, share
 from tools import artifacts as reading
-from tools import charts, comparing, files, shaping, sharing, texts, web
+from tools import comparing, files, shaping, sharing, texts, web
 from tools import documents as reviewing
 from tools import tables as querying
 from tools.calculation import calculate
@@ -37,25 +38,47 @@ Step = Callable[[MemoryArtifacts, str], Awaitable[ToolResult]]
 
 
 async def _share(artifacts: MemoryArtifacts, handle: str, suffix: str) -> ToolResult:
-    return await sharing.share_file(f"out.{suffix}", MemoryConversation(), artifacts, handle=handle)
+    return await share(
+        f"out.{suffix}",
+        MemoryConversation(),
+        artifacts,
+        handle=handle,
+    )
 
 
 async def _share_in_sheets(artifacts: MemoryArtifacts, handle: str) -> ToolResult:
     sheets = [sharing.Sheet(name="One", handle=handle)]
-    return await sharing.share_file("out.xlsx", MemoryConversation(), artifacts, sheets=sheets)
+    return await share(
+        "out.xlsx",
+        MemoryConversation(),
+        artifacts,
+        sheets=sheets,
+    )
 
 
 async def _share_in_report(artifacts: MemoryArtifacts, handle: str) -> ToolResult:
     """The report itself says it as well, in the caption."""
     conversation, content = MemoryConversation(), f"# Report\n\n![Sales]({handle})"
-    result = await sharing.share_file("r.docx", conversation, artifacts, content=content)
+    result = await share(
+        "r.docx",
+        conversation,
+        artifacts,
+        content=content,
+    )
     report = docx.Document(io.BytesIO(conversation.shared[0][1]))
     assert any(GAP in paragraph.text for paragraph in report.paragraphs)
     return result
 
 
 async def _chart(artifacts: MemoryArtifacts, handle: str) -> ToolResult:
-    return await charts.make_chart(handle, "bar", "N by id", "id", ["n"], artifacts)
+    return await draw(
+        handle,
+        "bar",
+        "N by id",
+        "id",
+        ["n"],
+        artifacts,
+    )
 
 
 async def _refused(result: Awaitable[ToolResult]) -> ToolResult:
@@ -75,17 +98,19 @@ async def _read_attached(artifacts: MemoryArtifacts) -> ToolResult:
 
 
 OF_TABLES: dict[str, Step] = {
-    "query_table": lambda a, h: querying.query_table(f"SELECT * FROM {h}", [h], a),
-    "describe_table": lambda a, h: querying.describe_table(h, a),
-    "pivot_table": lambda a, h: shaping.pivot_table(h, ["id"], "day", "n", a),
-    "join_tables": lambda a, h: shaping.join_tables(h, h, "id", "id", a),
-    "combine_tables": lambda a, h: shaping.combine_tables([h, h], a),
-    "totals_over_time": lambda a, h: shaping.totals_over_time(h, "day", "n", "month", a),
-    "compare_tables": lambda a, h: comparing.compare_tables(h, h, "id", a),
-    "find_duplicates": lambda a, h: comparing.find_duplicates(h, ["id"], a),
+    "query_table": lambda a, h: querying.query_table(f"SELECT * FROM {h}", [h], ArtifactTables(a)),
+    "describe_table": lambda a, h: querying.describe_table(h, ArtifactTables(a)),
+    "pivot_table": lambda a, h: shaping.pivot_table(h, ["id"], "day", "n", ArtifactTables(a)),
+    "join_tables": lambda a, h: shaping.join_tables(h, h, "id", "id", ArtifactTables(a)),
+    "combine_tables": lambda a, h: shaping.combine_tables([h, h], ArtifactTables(a)),
+    "totals_over_time": lambda a, h: shaping.totals_over_time(
+        h, "day", "n", "month", ArtifactTables(a)
+    ),
+    "compare_tables": lambda a, h: comparing.compare_tables(h, h, "id", ArtifactTables(a)),
+    "find_duplicates": lambda a, h: comparing.find_duplicates(h, ["id"], ArtifactTables(a)),
     "make_chart": _chart,
-    "read_artifact": lambda a, h: reading.read_artifact(h, a),
-    "search_artifact": lambda a, h: reading.search_artifact(h, "x", a),
+    "read_artifact": lambda a, h: reading.read_artifact(h, a, ArtifactTables(a)),
+    "search_artifact": lambda a, h: reading.search_artifact(h, "x", a, ArtifactTables(a)),
     "share_file": lambda a, h: _share(a, h, "csv"),
     "share_file as a sheet": _share_in_sheets,
     "share_file as Parquet": lambda a, h: _share(a, h, "parquet"),
@@ -93,11 +118,13 @@ OF_TABLES: dict[str, Step] = {
     "share_file in a report": _share_in_report,
 }
 OF_TEXTS: dict[str, Step] = {
-    "read_artifact": lambda a, h: reading.read_artifact(h, a),
-    "search_artifact": lambda a, h: reading.search_artifact(h, "x", a),
-    "extract_matches": lambda a, h: texts.extract_matches(h, "[0-9]+", a),
-    "extract_matches without one": lambda a, h: texts.extract_matches(h, "nowhere", a),
-    "query_json": lambda a, h: texts.query_json(h, "@", a),
+    "read_artifact": lambda a, h: reading.read_artifact(h, a, ArtifactTables(a)),
+    "search_artifact": lambda a, h: reading.search_artifact(h, "x", a, ArtifactTables(a)),
+    "extract_matches": lambda a, h: texts.extract_matches(h, "[0-9]+", a, ArtifactTables(a)),
+    "extract_matches without one": lambda a, h: texts.extract_matches(
+        h, "nowhere", a, ArtifactTables(a)
+    ),
+    "query_json": lambda a, h: texts.query_json(h, "@", a, ArtifactTables(a)),
     "compare_texts": lambda a, h: texts.compare_texts(h, h, a),
     "edit_file": lambda a, h: texts.edit_file(h, "1", "7", a),
     "share_file": lambda a, h: _share(a, h, "json"),
@@ -121,7 +148,7 @@ WHOLE = {"make_table", "read_canvas", "write_file"}
 async def incomplete_table(artifacts: MemoryArtifacts) -> Artifact:
     rows = [[1, date(2026, 1, 3), 5], [2, date(2026, 2, 3), 6], [3, date(2026, 2, 9), 7]]
     columns = ["id", "day", "n"]
-    return await tables.save_rows(artifacts, columns, rows, name="erp export", left_out=[GAP])
+    return await ArtifactTables(artifacts).save(columns, rows, name="erp export", left_out=[GAP])
 
 
 async def incomplete_text(artifacts: MemoryArtifacts) -> Artifact:
@@ -136,7 +163,9 @@ async def incomplete_text(artifacts: MemoryArtifacts) -> Artifact:
 
 def test_every_tool_with_artifacts_is_among_these() -> None:
     """A new one must say what is missing, too."""
-    found = {tool.name for tool in catalogue().tools if Artifacts in tool.services.values()}
+    found = {
+        tool.name for tool in catalogue().tools if {Artifacts, Tables} & {*tool.services.values()}
+    }
     tested = {name.split()[0] for name in (*OF_TABLES, *OF_TEXTS, *MAKERS)}
     assert found == tested | WHOLE | {"query_database"}  # which has a test of its own
 
@@ -193,19 +222,23 @@ async def test_a_gap_is_said_however_often_a_table_is_made_of_another(
 
 async def test_a_result_of_many_rows_is_kept_whole(artifacts: MemoryArtifacts) -> None:
     """A count of a join over 200,000 rows counted 200,000."""
-    table = await tables.save_rows(artifacts, ["k"], [[n] for n in range(600)], name="t")
+    table = await ArtifactTables(artifacts).save(["k"], [[n] for n in range(600)], name="t")
     sql = f"SELECT a.k, b.k AS k2 FROM {table.handle} a, {table.handle} b"
-    joined = await querying.query_table(sql, [table.handle], artifacts)
+    joined = await querying.query_table(sql, [table.handle], ArtifactTables(artifacts))
     assert "360,000 rows" in joined.content
     [handle] = joined.handles
-    counted = await querying.query_table(f"SELECT count(*) AS n FROM {handle}", [handle], artifacts)
+    counted = await querying.query_table(
+        f"SELECT count(*) AS n FROM {handle}", [handle], ArtifactTables(artifacts)
+    )
     assert counted.content.endswith("n\n360000")
 
 
 async def test_rows_in_no_period_are_counted(artifacts: MemoryArtifacts) -> None:
     rows: list[list[object]] = [["2026-01-03", 5], ["soon", 7], [None, 11], ["2026-02-01", 13]]
-    table = await tables.save_rows(artifacts, ["day", "n"], rows, name="plan.csv")
-    result = await shaping.totals_over_time(table.handle, "day", "n", "month", artifacts)
+    table = await ArtifactTables(artifacts).save(["day", "n"], rows, name="plan.csv")
+    result = await shaping.totals_over_time(
+        table.handle, "day", "n", "month", ArtifactTables(artifacts)
+    )
     said = "plan.csv: 2 of 4 rows are in no period: 1 with a day that is no date (as soon), 1 without day"
     assert f"not complete: {said}" in result.content
     assert said in (await artifacts.find(result.handles[0])).left_out
@@ -225,25 +258,27 @@ async def test_years_months_and_quarters_are_times(
     artifacts: MemoryArtifacts, values: list[object], every: str, expected: list[str]
 ) -> None:
     rows = [[value, n] for value, n in zip(values, (1, 2, 3), strict=True)]
-    table = await tables.save_rows(artifacts, ["when", "n"], rows, name="t")
-    result = await shaping.totals_over_time(table.handle, "when", "n", every, artifacts)
+    table = await ArtifactTables(artifacts).save(["when", "n"], rows, name="t")
+    result = await shaping.totals_over_time(
+        table.handle, "when", "n", every, ArtifactTables(artifacts)
+    )
     assert result.content.splitlines()[-2:] == expected
 
 
 async def test_a_column_without_a_time_is_refused(artifacts: MemoryArtifacts) -> None:
     """3/4/24 is two days, and in DuckDB's words one of the year 3."""
     rows: list[list[object]] = [["3/4/24", 1], ["5/6/24", 2]]
-    table = await tables.save_rows(artifacts, ["day", "n"], rows, name="t")
+    table = await ArtifactTables(artifacts).save(["day", "n"], rows, name="t")
     with pytest.raises(ToolError, match=r"No value of day is a date.* as 3/4/24"):
-        await shaping.totals_over_time(table.handle, "day", "n", "month", artifacts)
+        await shaping.totals_over_time(table.handle, "day", "n", "month", ArtifactTables(artifacts))
 
 
 async def test_columns_of_a_pivot_are_in_the_order_of_their_values(
     artifacts: MemoryArtifacts,
 ) -> None:
     rows = [["a", n, 1] for n in (10, 2, 1, 11)] + [["a", None, 1]]
-    table = await tables.save_rows(artifacts, ["k", "month", "n"], rows, name="t")
-    result = await shaping.pivot_table(table.handle, ["k"], "month", "n", artifacts)
+    table = await ArtifactTables(artifacts).save(["k", "month", "n"], rows, name="t")
+    result = await shaping.pivot_table(table.handle, ["k"], "month", "n", ArtifactTables(artifacts))
     assert "k VARCHAR, 1 BIGINT, 2 BIGINT, 10 BIGINT, 11 BIGINT, total BIGINT" in result.content
     assert "rows without month, which count in total alone: 1" in result.content
 
@@ -287,11 +322,15 @@ async def test_a_database_query_that_has_more_rows_says_so_ever_after(
     connection.executescript("CREATE TABLE t (n); INSERT INTO t VALUES (1), (2), (3)")
     connection.close()
     shop = DatabaseConfig.model_validate({"url": f"sqlite:///{tmp_path}/s.sqlite", "row_limit": 2})
-    found = await query_database("shop", "SELECT n FROM t", SqlDatabases({"shop": shop}), artifacts)
+    found = await query_database(
+        "shop", "SELECT n FROM t", SqlDatabases({"shop": shop}), ArtifactTables(artifacts)
+    )
     said = "not complete: database shop: only the first 2 rows of a query that has more"
     assert said in found.content
     [handle] = found.handles
-    summed = await querying.query_table(f"SELECT sum(n) FROM {handle}", [handle], artifacts)
+    summed = await querying.query_table(
+        f"SELECT sum(n) FROM {handle}", [handle], ArtifactTables(artifacts)
+    )
     assert said in summed.content
 
 
@@ -300,29 +339,33 @@ async def test_rows_of_several_lines_are_read_on_where_they_ended(
 ) -> None:
     """Offsets count rows, not lines: none is skipped."""
     rows = [[f"{n}\nand more"] for n in range(4)]
-    table = await tables.save_rows(artifacts, ["t"], rows, name="t")
-    first = await reading.read_artifact(table.handle, artifacts, limit=2)
+    table = await ArtifactTables(artifacts).save(["t"], rows, name="t")
+    first = await reading.read_artifact(table.handle, artifacts, ArtifactTables(artifacts), limit=2)
     assert "rows 1–2 of 4 · next offset 2" in first.content
-    second = await reading.read_artifact(table.handle, artifacts, offset=2, limit=2)
+    second = await reading.read_artifact(
+        table.handle, artifacts, ArtifactTables(artifacts), offset=2, limit=2
+    )
     assert '"2\nand more"' in second.content
     assert "rows 3–4 of 4 · end" in second.content
 
 
 async def test_a_division_by_zero_is_said(artifacts: MemoryArtifacts) -> None:
     """V12: also of sums of its result."""
-    table = await tables.save_rows(artifacts, ["a", "b"], [[1, 0], [6, 2]], name="t")
+    table = await ArtifactTables(artifacts).save(["a", "b"], [[1, 0], [6, 2]], name="t")
     found = await querying.query_table(
-        f"SELECT a / b AS x FROM {table.handle}", [table.handle], artifacts
+        f"SELECT a / b AS x FROM {table.handle}", [table.handle], ArtifactTables(artifacts)
     )
     said = "1 values of x are infinite or no number"
     assert said in found.content
     [handle] = found.handles
-    summed = await querying.query_table(f"SELECT sum(x) AS s FROM {handle}", [handle], artifacts)
+    summed = await querying.query_table(
+        f"SELECT sum(x) AS s FROM {handle}", [handle], ArtifactTables(artifacts)
+    )
     assert said in summed.content
 
 
 def test_artifacts_of_earlier_releases_are_incomplete_as_they_were() -> None:
-    kept = {"handle": "tbl_1", "name": "db", "media_type": tables.PARQUET, "size": 1, "sha256": ""}
+    kept = {"handle": "tbl_1", "name": "db", "media_type": TABLE_TYPE, "size": 1, "sha256": ""}
     assert Artifact.model_validate({**kept, "is_cut": True}).left_out == (
         "db: a limit left rows out",
     )

@@ -16,6 +16,7 @@ from bot.dev.sample_database import build
 from bot.services.databases import DatabaseConfig, SqlDatabases
 from bot.services.isolated import Refused
 from bot.services.isolated.statements import checked_select
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Databases
 from tests.support.postgres import postgres as postgres
@@ -55,7 +56,7 @@ async def test_the_schema_is_told_when_the_tool_is_acquired(databases: SqlDataba
 
 async def test_a_query_gives_a_table(databases: SqlDatabases, artifacts: MemoryArtifacts) -> None:
     sql = "SELECT category, count(*) AS n FROM products GROUP BY 1 ORDER BY 1 -- all"
-    result = await query_database("shop", sql, databases, artifacts)
+    result = await query_database("shop", sql, databases, ArtifactTables(artifacts))
     [handle] = result.handles
     assert result.content == (
         f"handle: {handle} · 4 rows × 2 columns · source: database shop\n"
@@ -67,7 +68,9 @@ async def test_a_query_gives_a_table(databases: SqlDatabases, artifacts: MemoryA
 async def test_rows_are_capped_and_it_is_said(
     databases: SqlDatabases, artifacts: MemoryArtifacts
 ) -> None:
-    result = await query_database("shop", "SELECT id FROM orders", databases, artifacts, limit=5000)
+    result = await query_database(
+        "shop", "SELECT id FROM orders", databases, ArtifactTables(artifacts), limit=5000
+    )
     assert "100 rows × 1 columns" in result.content
     assert "[cut: there are more than these 100 rows" in result.content
 
@@ -98,7 +101,7 @@ async def test_only_reading_is_allowed(
     """The refusal says what is allowed; the file stays as it was."""
     before = digest(shop)
     with pytest.raises(ToolError, match=why) as caught:
-        await query_database("shop", sql, databases, artifacts)
+        await query_database("shop", sql, databases, ArtifactTables(artifacts))
     assert "not allowed" not in str(caught.value) or "One SELECT statement" in str(caught.value)
     assert digest(shop) == before
 
@@ -146,14 +149,14 @@ def test_ordinary_questions_pass(sql: str) -> None:
 async def test_an_endless_query_is_stopped(shop: Path, artifacts: MemoryArtifacts) -> None:
     slow = SqlDatabases({"shop": DatabaseConfig(url=f"sqlite:///{shop}", timeout=0.2)})
     with pytest.raises(ToolError, match=r"stopped after 0\.2 s"):
-        await query_database("shop", ENDLESS, slow, artifacts)
+        await query_database("shop", ENDLESS, slow, ArtifactTables(artifacts))
 
 
 async def test_a_wrong_name_gets_the_right_ones(
     databases: SqlDatabases, artifacts: MemoryArtifacts
 ) -> None:
     with pytest.raises(ToolError, match=r"no database shpo\. Configured: shop"):
-        await query_database("shpo", "SELECT 1", databases, artifacts)
+        await query_database("shpo", "SELECT 1", databases, ArtifactTables(artifacts))
 
 
 async def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
@@ -190,12 +193,14 @@ async def test_postgresql_is_read_and_cannot_be_written(
         )
     databases = SqlDatabases({"pg": DatabaseConfig(url=postgres, timeout=1.0)})
     assert "t(id integer, price numeric, at timestamp with time zone)" in await databases.schema()
-    result = await query_database("pg", "SELECT * FROM t WHERE 5 % 2 = 1", databases, artifacts)
+    result = await query_database(
+        "pg", "SELECT * FROM t WHERE 5 % 2 = 1", databases, ArtifactTables(artifacts)
+    )
     assert "\nid,price,at\n1,2.5,2026-01-02 03:04:05+00" in result.content
     with pytest.raises(ToolError, match="sneaky is not allowed"):
-        await query_database("pg", "SELECT sneaky()", databases, artifacts)
+        await query_database("pg", "SELECT sneaky()", databases, ArtifactTables(artifacts))
     with pytest.raises(ToolError, match=r"statement timeout|stopped after"):
-        await query_database("pg", ENDLESS, databases, artifacts)
+        await query_database("pg", ENDLESS, databases, ArtifactTables(artifacts))
 
 
 STRANGE = (
@@ -250,7 +255,9 @@ async def test_a_strange_value_of_postgresql_never_refuses_a_query(
         admin.execute("CREATE TYPE mood AS ENUM ('happy', 'sad')")
         admin.execute(f"CREATE VIEW strange AS SELECT {values}")
     databases = SqlDatabases({"pg": DatabaseConfig(url=postgres)})
-    result = await query_database("pg", "SELECT * FROM strange", databases, artifacts)
+    result = await query_database(
+        "pg", "SELECT * FROM strange", databases, ArtifactTables(artifacts)
+    )
     [found] = csv.reader(result.content.splitlines()[-1:])
     for (value, shown), text in zip(STRANGE, found, strict=True):
         assert shown in text if shown else text == "", (value, text)
@@ -271,7 +278,7 @@ async def test_a_strange_value_of_sqlite_never_refuses_a_query(
     )
     connection.close()
     databases = SqlDatabases({"s": DatabaseConfig(url=f"sqlite:///{tmp_path}/s.sqlite")})
-    result = await query_database("s", "SELECT * FROM t", databases, artifacts)
+    result = await query_database("s", "SELECT * FROM t", databases, ArtifactTables(artifacts))
     assert "9223372036854775807,,00ff,2026-02-30,-4713-01-01" in result.content
     assert "no number (NaN or infinite), read as empty: b (1)" in result.content
     assert "-9223372036854775808,1.5,text,infinity," in result.content

@@ -19,8 +19,9 @@ import pytest_asyncio
 import tools
 from bot.core.context import bound_request, current_request
 from bot.core.errors import ToolError
+from bot.services.artifact_services import artifact_services
 from bot.services.databases import DatabaseConfig, SqlDatabases
-from bot.services.tables import tables
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation, asked
 from bot.toolkit import (
@@ -175,7 +176,7 @@ def services(
         )
     databases = SqlDatabases({"shop": DatabaseConfig.model_validate({"url": f"sqlite:///{path}"})})
     return {
-        Artifacts: artifacts,
+        **artifact_services(artifacts),
         Conversation: conversation,
         Canvases: OneCanvas(),
         Databases: databases,
@@ -294,9 +295,9 @@ async def prepared(one_run: None) -> Prepared:
         changed = [
             [row[0], *(f"new {n}" for _ in range(29)), row[-1]] for n, row in enumerate(rows)
         ]
-        table = await tables.save_rows(artifacts, names, rows, name="wide")
-        other = await tables.save_rows(artifacts, names, changed, name="newer")
-        double = await tables.save_rows(artifacts, names, rows * 2, name="double")
+        table = await ArtifactTables(artifacts).save(names, rows, name="wide")
+        other = await ArtifactTables(artifacts).save(names, changed, name="newer")
+        double = await ArtifactTables(artifacts).save(names, rows * 2, name="double")
         text = await artifacts.save(TEXT.encode(), name="t", media_type="text/plain", prefix="doc")
         pages = [
             f"[page {n + 1} of 60]\n# Chapter {n}, {'which goes on ' * 5}\nIt is about {n}, {'again ' * 30}"
@@ -377,7 +378,7 @@ async def test_a_column_that_is_not_there_is_named(services: Services) -> None:
     """D3: with those that there are; and a text has none."""
     artifacts = services[Artifacts]
     assert isinstance(artifacts, MemoryArtifacts)
-    table = await tables.save_rows(artifacts, ["a", "b"], [["x", "y"]], name="t")
+    table = await ArtifactTables(artifacts).save(["a", "b"], [["x", "y"]], name="t")
     with pytest.raises(ToolError, match=r"no column z\. Columns: a VARCHAR, b VARCHAR"):
         await called(TOOLS["describe_table"], {"handle": table.handle, "fields": ["z"]}, services)
     text = await artifacts.save(b"x", name="t", media_type="text/plain")

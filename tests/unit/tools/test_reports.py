@@ -18,11 +18,12 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.services import reports
 from bot.services.reports.images import plain_png
-from bot.services.tables import drawing, glyphs, tables
+from bot.services.tables import drawing, glyphs
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
 from bot.toolkit import CHART_TYPE, Chart, Series
-from tools.sharing import share_file
+from tests.support.tools import share
 
 TEXT = """\
 # Review of Zoë's team
@@ -58,7 +59,12 @@ def a_german_asks(request_context: RequestContext) -> Iterator[None]:
 
 async def shared(name: str, text: str, artifacts: MemoryArtifacts) -> bytes:
     conversation = MemoryConversation()
-    await share_file(name, conversation, artifacts, content=text)
+    await share(
+        name,
+        conversation,
+        artifacts,
+        content=text,
+    )
     return conversation.shared[0][1]
 
 
@@ -111,8 +117,7 @@ async def test_a_report_is_a_pdf_that_can_be_searched(artifacts: MemoryArtifacts
 
 async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArtifacts) -> None:
     """Figures are in the reader's form; years are no amounts. An address is not fetched."""
-    table = await tables.save_rows(
-        artifacts,
+    table = await ArtifactTables(artifacts).save(
         ["region", "revenue", "year", "first_day"],
         [["North", 1234567.5, 2024, "2024-01-03"], ["=1+1", -3.25, 2025, None]],
         name="sales",
@@ -145,12 +150,27 @@ async def test_letters_that_no_font_has_are_told(
 ) -> None:
     """A PDF never has boxes for words: signs are left out and named, for words there is Word."""
     monkeypatch.setattr(glyphs, "fonts", lambda: _NoFonts())
-    result = await share_file("r.pdf", conversation, artifacts, content="Done \U0001f680 ✔ now")
+    result = await share(
+        "r.pdf",
+        conversation,
+        artifacts,
+        content="Done \U0001f680 ✔ now",
+    )
     assert "left out, as no font here has them: \U0001f680" in result.content
     assert "Done" in letters(conversation.shared[0][1])
     with pytest.raises(ToolError, match=r"No font on this machine has 中 文.*as \.docx"):
-        await share_file("r.pdf", conversation, artifacts, content="by 中文")
-    await share_file("r.docx", conversation, artifacts, content="by 中文 \U0001f680")
+        await share(
+            "r.pdf",
+            conversation,
+            artifacts,
+            content="by 中文",
+        )
+    await share(
+        "r.docx",
+        conversation,
+        artifacts,
+        content="by 中文 \U0001f680",
+    )
     assert opened(conversation.shared[1][1])[1] == "by 中文 \U0001f680"
 
 
@@ -243,10 +263,15 @@ async def test_what_cannot_stand_in_a_report_says_why(
     monkeypatch.setattr(reports, "_MOST_BLOCKS", 10)
     monkeypatch.setattr(reports, "_MOST_CELLS", 10)
     kept = await artifacts.save(b"x", name="n", media_type="text/plain", prefix="doc")
-    long = await tables.save_rows(artifacts, ["n"], [[n] for n in range(1001)], name="n")
+    long = await ArtifactTables(artifacts).save(["n"], [[n] for n in range(1001)], name="n")
     text = text.replace("TEXT", kept.handle).replace("LONG", long.handle)
     with pytest.raises(ToolError, match=why):
-        await share_file("r.pdf", conversation, artifacts, content=text)
+        await share(
+            "r.pdf",
+            conversation,
+            artifacts,
+            content=text,
+        )
     assert conversation.shared == []
 
 

@@ -8,26 +8,26 @@ import pytest_asyncio
 
 from bot.core.errors import ToolError
 from bot.services.processes.isolation import IsolatedLimits
-from bot.services.tables import session, tables
-from bot.testing.artifacts import MemoryArtifacts
+from bot.services.tables import session
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.conversation import asked
 from bot.toolkit import Artifact
 from tools.tables import describe_table, query_table
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def sales(artifacts: MemoryArtifacts) -> Artifact:
+async def sales(tables: ArtifactTables) -> Artifact:
     rows = [["North", 10, "2026-01-03"], ["South", 5, "2026-01-09"], ["North", 2.5, None]]
-    return await tables.save_rows(artifacts, ["region", "amount", "day"], rows, name="sales.csv")
+    return await tables.save(["region", "amount", "day"], rows, name="sales.csv")
 
 
 async def test_a_query_gives_a_handle_columns_and_rows(
-    artifacts: MemoryArtifacts, sales: Artifact
+    tables: ArtifactTables, sales: Artifact
 ) -> None:
     result = await query_table(
         f"SELECT region, sum(amount) AS total FROM {sales.handle} GROUP BY 1 ORDER BY 2 DESC -- all",
         [sales.handle],
-        artifacts,
+        tables,
     )
     [handle] = result.handles
     assert result.content.splitlines() == [
@@ -37,22 +37,18 @@ async def test_a_query_gives_a_handle_columns_and_rows(
         "North,12.5",
         "South,5.0",
     ]
-    again = await query_table(f"SELECT count(*) AS n FROM {handle}", [handle], artifacts)
+    again = await query_table(f"SELECT count(*) AS n FROM {handle}", [handle], tables)
     assert again.content.endswith("n\n2")
 
 
-async def test_a_table_answers_to_its_file_name(
-    artifacts: MemoryArtifacts, sales: Artifact
-) -> None:
-    result = await query_table('SELECT max(day) AS d FROM "sales.csv"', [sales.handle], artifacts)
+async def test_a_table_answers_to_its_file_name(tables: ArtifactTables, sales: Artifact) -> None:
+    result = await query_table('SELECT max(day) AS d FROM "sales.csv"', [sales.handle], tables)
     assert result.content.endswith("d\n2026-01-09")
 
 
-async def test_of_a_long_result_50_rows_are_shown(
-    artifacts: MemoryArtifacts, sales: Artifact
-) -> None:
+async def test_of_a_long_result_50_rows_are_shown(tables: ArtifactTables, sales: Artifact) -> None:
     sql = f"SELECT range AS n FROM range(1234), {sales.handle} WHERE amount = 5"
-    result = await query_table(sql, [sales.handle], artifacts)
+    result = await query_table(sql, [sales.handle], tables)
     assert "1,234 rows × 1 columns" in result.content
     assert "[rows 1–50 of 1,234 shown;" in result.content
 
@@ -78,10 +74,10 @@ async def test_of_a_long_result_50_rows_are_shown(
     ],
 )
 async def test_what_cannot_be_run_says_why(
-    artifacts: MemoryArtifacts, sales: Artifact, sql: str, why: str
+    tables: ArtifactTables, sales: Artifact, sql: str, why: str
 ) -> None:
     with pytest.raises(ToolError, match=why):
-        await query_table(sql.format(t=sales.handle), [sales.handle], artifacts)
+        await query_table(sql.format(t=sales.handle), [sales.handle], tables)
 
 
 @pytest.mark.parametrize(
@@ -104,55 +100,51 @@ async def test_what_cannot_be_run_says_why(
         ("FROM {t} SELECT max(n) AS m", "m\n3"),
     ],
 )
-async def test_results_of_all_kinds_are_shown(
-    artifacts: MemoryArtifacts, sql: str, shown: str
-) -> None:
+async def test_results_of_all_kinds_are_shown(tables: ArtifactTables, sql: str, shown: str) -> None:
     """Sums of integers are integers; nested values and time zones are text; the times of a column
     are in one form."""
-    saved = await tables.save_rows(artifacts, ["n"], [[1], [2], [3]], name="n.csv")
-    result = await query_table(sql.format(t=saved.handle), [saved.handle], artifacts)
+    saved = await tables.save(["n"], [[1], [2], [3]], name="n.csv")
+    result = await query_table(sql.format(t=saved.handle), [saved.handle], tables)
     assert shown.replace("{{", "{").replace("}}", "}") in result.content
 
 
 async def test_a_query_without_end_is_stopped(
-    artifacts: MemoryArtifacts, sales: Artifact, monkeypatch: pytest.MonkeyPatch
+    tables: ArtifactTables, sales: Artifact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The process that ran it is gone, and the next query gets another (S2)."""
     monkeypatch.setattr(session, "_LIMITS", IsolatedLimits(seconds=1))
     sql = "SELECT count(*) FROM range(9999999) a, range(9999999) b WHERE a.range % 7 = b.range % 5"
     with pytest.raises(ToolError, match="stopped after 1 s"):
-        await query_table(sql, [sales.handle], artifacts)
-    assert "1" in (await query_table("SELECT 1 AS one", [sales.handle], artifacts)).content
+        await query_table(sql, [sales.handle], tables)
+    assert "1" in (await query_table("SELECT 1 AS one", [sales.handle], tables)).content
 
 
-async def test_odd_characters_do_no_harm(artifacts: MemoryArtifacts) -> None:
+async def test_odd_characters_do_no_harm(tables: ArtifactTables) -> None:
     """Null bytes, lone surrogates and quotes in names, cells and statements."""
     rows = [["a\x00b\ud800", 1]]
-    saved = await tables.save_rows(artifacts, ['x"\x00', "n"], rows, name='we"ird\x00\ud800.csv')
+    saved = await tables.save(['x"\x00', "n"], rows, name='we"ird\x00\ud800.csv')
     result = await query_table(
-        f"SELECT *, '\x00\udfff' AS s FROM {saved.handle}", [saved.handle], artifacts
+        f"SELECT *, '\x00\udfff' AS s FROM {saved.handle}", [saved.handle], tables
     )
     assert result.content.endswith('"x""",n,s\nab\ufffd,1,\ufffd')
 
 
 async def test_less_is_shown_when_context_runs_short(
-    artifacts: MemoryArtifacts, sales: Artifact
+    tables: ArtifactTables, sales: Artifact
 ) -> None:
     """Beyond 70 % of the window (D9)."""
     with asked(usage_ratio=0.8):
         sql = f"SELECT range FROM range(99), {sales.handle} WHERE amount = 5"
-        result = await query_table(sql, [sales.handle], artifacts)
+        result = await query_table(sql, [sales.handle], tables)
     assert "[rows 1–15 of 99 shown;" in result.content
 
 
-async def test_a_document_is_no_table(artifacts: MemoryArtifacts) -> None:
-    saved = await artifacts.save(b"x", name="a.txt", media_type="text/plain", prefix="doc")
+async def test_a_document_is_no_table(tables: ArtifactTables) -> None:
+    saved = await tables.artifacts.save(b"x", name="a.txt", media_type="text/plain", prefix="doc")
     with pytest.raises(ToolError, match="is no table"):
-        await query_table("SELECT 1", [saved.handle], artifacts)
+        await query_table("SELECT 1", [saved.handle], tables)
 
 
-async def test_a_profile_counts_nulls_and_ranges(
-    artifacts: MemoryArtifacts, sales: Artifact
-) -> None:
-    result = await describe_table(sales.handle, artifacts)
+async def test_a_profile_counts_nulls_and_ranges(tables: ArtifactTables, sales: Artifact) -> None:
+    result = await describe_table(sales.handle, tables)
     assert "day,DATE,1,2,2026-01-03,2026-01-09" in result.content

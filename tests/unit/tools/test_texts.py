@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.core.errors import ToolError
-from bot.services.tables import tables
+from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from tools.documents import check_quote, outline_document, search_document
 from tools.texts import compare_texts, edit_file, extract_matches, list_artifacts, query_json
@@ -90,21 +90,25 @@ async def test_an_edited_file_is_a_new_one(artifacts: MemoryArtifacts) -> None:
 
 async def test_matches_become_a_table(artifacts: MemoryArtifacts) -> None:
     log = await kept(artifacts, "10:01 GET /a 12ms\nnothing\n10:02 GET /b 8ms\n")
-    made = await extract_matches(log, r"(?P<path>/\w+) (?P<ms>\d+)ms", artifacts)
+    made = await extract_matches(
+        log, r"(?P<path>/\w+) (?P<ms>\d+)ms", artifacts, ArtifactTables(artifacts)
+    )
     assert made.content.splitlines()[-3:] == ["line,path,ms", "1,/a,12", "3,/b,8"]
     with pytest.raises(ToolError, match="not a valid"):
-        await extract_matches(log, "(", artifacts)
+        await extract_matches(log, "(", artifacts, ArtifactTables(artifacts))
 
 
 async def test_json_is_asked_and_lists_become_tables(artifacts: MemoryArtifacts) -> None:
     text = '{"items": [{"id": 1, "price": 5}, {"id": 2, "price": 20}, {"id": 3, "price": 30}]}'
     data = await kept(artifacts, text, "application/json")
-    made = await query_json(data, "items[?price > `10`]", artifacts)
+    made = await query_json(data, "items[?price > `10`]", artifacts, ArtifactTables(artifacts))
     [table] = made.handles
-    total = await tables.query(artifacts, f"SELECT sum(price) FROM {table}", [table])
-    assert (await tables.shown(artifacts, total)).endswith("50")
-    assert (await query_json(data, "items[0].id", artifacts)).content == "1"
+    total = await ArtifactTables(artifacts).query(f"SELECT sum(price) FROM {table}", [table])
+    assert total.content.endswith("50")
+    assert (
+        await query_json(data, "items[0].id", artifacts, ArtifactTables(artifacts))
+    ).content == "1"
     with pytest.raises(ToolError, match="cannot be used"):
-        await query_json(data, "items[", artifacts)
+        await query_json(data, "items[", artifacts, ArtifactTables(artifacts))
     with pytest.raises(ToolError, match="not JSON"):
-        await query_json(await kept(artifacts, "hello"), "@", artifacts)
+        await query_json(await kept(artifacts, "hello"), "@", artifacts, ArtifactTables(artifacts))

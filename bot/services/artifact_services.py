@@ -1,0 +1,16 @@
+"""The services of tools that work on artifacts."""
+
+from __future__ import annotations
+
+from bot.services.exports import ArtifactExports
+from bot.services.tables.tables import ArtifactTables
+from bot.toolkit import Artifacts, Exports, Tables
+
+
+def artifact_services(artifacts: Artifacts) -> dict[type, object]:
+    """Return `artifacts`, and the services that read from it and save to it, by type."""
+    return {
+        Artifacts: artifacts,
+        Tables: ArtifactTables(artifacts),
+        Exports: ArtifactExports(artifacts),
+    }

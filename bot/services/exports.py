@@ -1,0 +1,39 @@
+"""Exports: tables, Markdown and charts as files for people."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.core.answers import Chart
+from bot.core.context import current_request
+from bot.services import reports
+from bot.services.tables import drawing, spreadsheets
+from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.exports import ChartImage, ReportFile, WorkbookSheet
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactExports:
+    """Exports with charts and tables of `artifacts`; see `bot.toolkit.exports.Exports`."""
+
+    artifacts: Artifacts
+
+    async def csv(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+        """See `Exports.csv`."""
+        return await asyncio.to_thread(spreadsheets.csv_file, columns, rows)
+
+    async def workbook(self, sheets: Sequence[WorkbookSheet]) -> bytes:
+        """See `Exports.workbook`."""
+        return await asyncio.to_thread(spreadsheets.workbook, sheets)
+
+    async def report(self, markdown: str, suffix: str, *, title: str) -> ReportFile:
+        """See `Exports.report`."""
+        return await reports.report(markdown, suffix, title=title, artifacts=self.artifacts)
+
+    async def chart(self, chart: Chart) -> ChartImage:
+        """See `Exports.chart`."""
+        locale = current_request().request.locale
+        png = await asyncio.to_thread(drawing.png, chart, locale)
+        return ChartImage(png, tuple(await asyncio.to_thread(drawing.undrawn, chart)))
