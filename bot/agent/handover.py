@@ -14,9 +14,13 @@ from bot.core.outcome import RunStatus, StopReason
 _MOST_ASKED = 2_000  # characters kept of a question whose run failed
 
 
-def first_state(caller: CallerState, asked: Item, *notes: Item) -> LoopState:
-    """Return the state in which a run begins: the thread's chain with the new request and `notes`."""
+def first_state(caller: CallerState, asked: Item, *notes: Item, choice: str = "") -> LoopState:
+    """Return the state in which a run begins: the thread's chain with the new request and `notes`.
+
+    `choice` is the name of the run's model choice.
+    """
     return LoopState(
+        choice=choice,
         parent=caller.previous_response_id,
         task=asked,
         pending=(*caller.pending, asked, *notes),

@@ -124,6 +124,7 @@ class LoopState(BaseModel):
     force_finish: bool = False
     closing: StopReason | None = None  # the guard that tripped: the next call is the last
     fallback: int = 0  # models given up
+    choice: str = ""  # name of the model choice that the run began with; "" is the configured model
     task: Item | None = None  # the current request
     restart: str = ""  # the model's checkpoint, with which the next chain begins
     went_on: bool = False  # a checkpoint was offered with the last request

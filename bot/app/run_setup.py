@@ -26,7 +26,7 @@ from bot.agent.hooks.evaluation import Evaluation
 from bot.app.tool_loading import catalogue
 from bot.core.audit import audit_keys
 from bot.core.request import Again, Request
-from bot.model import Model, PriceList, ResponsesModel, sdk_client
+from bot.model import Model, ResponsesModel, sdk_client
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.context.images import Images
 from bot.runs.context.memories import ScopedMemories
@@ -145,7 +145,7 @@ async def runner_factory(
     Raises ConfigurationError when a setting that runs need is missing or wrong.
     """
     check_run_settings(settings)
-    prices = PriceList(settings.model.window, settings.model.price)
+    prices = settings.prices
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
     estimates = CallEstimates(prices, settings.model.max_output_tokens)
     draining = draining or asyncio.Event()
@@ -175,7 +175,7 @@ async def runner_factory(
                 stores=stores,
                 toolbox=Toolbox(tools, services, artifacts),
                 model=model,
-                models=(settings.openai_model, *settings.openai_fallback_models),
+                models=settings.models,
                 prices=prices,
                 estimates=estimates,
                 limits=settings.limits,
@@ -208,6 +208,7 @@ def _hooks(
     conversation: Conversation,
     request: Request,
     model: Model,
+    model_name: str,
     policy: PolicyHooks,
 ) -> HookChain:
     """List all hooks of one run, in the order in which the loop calls them."""
@@ -227,7 +228,7 @@ def _hooks(
     # Has another model call judge the result, and sends it back or marks it partial.
     if settings.model.evaluation != "off":
         tries = 2 if settings.model.evaluation == "full" else 0
-        hooks.append(Evaluation(policy.steering.asked, model, settings.openai_model, tries=tries))
+        hooks.append(Evaluation(policy.steering.asked, model, model_name, tries=tries))
     # Runs the operator's commands around tool calls.
     commands = settings.hooks
     if commands.before_tool or commands.after_tool:

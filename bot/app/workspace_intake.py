@@ -254,6 +254,7 @@ def _home_tab(
         is_tool=partial(is_tool_name, settings),
         is_priced=not unpriced_models(settings),
         limits=settings.limits,
+        models=settings.models,
         record=stores.audit.append,
     )
     return HomeTab(

@@ -141,8 +141,8 @@ def _configured(settings: Settings, case: Case) -> Settings:
 def _bounded(runner: Runner) -> Runner:
     """Return `runner` with runs that end after the first turn in which a tool ran."""
 
-    def hooks(request: Request, model: Model, policy: PolicyHooks) -> HookChain:
-        chain = runner.deps.hooks_for(request, model, policy)
+    def hooks(request: Request, model: Model, name: str, policy: PolicyHooks) -> HookChain:
+        chain = runner.deps.hooks_for(request, model, name, policy)
         return HookChain((*chain.hooks, StopAfterFirstTools()))
 
     return runner.with_deps(hooks_for=hooks)

@@ -1,5 +1,6 @@
 """Client of the Responses API: requests, responses and their prices."""
 
+from bot.model.choices import Effort, ModelChoice, ModelChoices, RunModels
 from bot.model.client import ResponsesModel, delete_responses, sdk_client
 from bot.model.prices import Price, PriceList
 from bot.model.types import (
@@ -14,7 +15,10 @@ from bot.model.types import (
 
 __all__ = [
     "ArgumentsPart",
+    "Effort",
     "Model",
+    "ModelChoice",
+    "ModelChoices",
     "ModelRequest",
     "ModelResponse",
     "Price",
@@ -22,6 +26,7 @@ __all__ = [
     "Progress",
     "ReasoningPart",
     "ResponsesModel",
+    "RunModels",
     "TextPart",
     "delete_responses",
     "sdk_client",

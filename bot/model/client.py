@@ -294,6 +294,8 @@ class ResponsesModel:
             "safety_identifier": request.user_hash,
             **self._settings,
         }
+        if request.effort:
+            body["reasoning"] = {**(body["reasoning"] or {}), "effort": request.effort}
         if request.forced_tool and forcing == "named":
             body["tool_choice"] = {"type": "function", "name": request.forced_tool}
         elif request.forced_tool:

@@ -5,7 +5,8 @@ Prices come from the table in the `genai-prices` package, which lacks the fees o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
@@ -64,11 +65,13 @@ class Price(BaseModel):
 class PriceList:
     """Prices and input limits of models.
 
-    `default_window` (tokens) and `default_price` apply to models that the table lacks.
+    `default_window` (tokens) and `default_price` apply to models that the table lacks; the prices in
+    `given`, by model, replace those of the table.
     """
 
     default_window: int = 128_000
     default_price: Price | None = None
+    given: Mapping[str, Price] = field(default_factory=dict)
 
     def window(self, model: str) -> int:
         """Return the largest input that `model` takes, in tokens."""
@@ -80,9 +83,11 @@ class PriceList:
 
     def cost(self, model: str, usage: Usage) -> float | None:
         """Return the dollars for one response with fees; None when the model's price is unknown."""
-        price = self.default_price
-        for above, each in _prices(model, datetime.now(UTC).date()):
-            price = each if usage.input_tokens > above else price
+        price = self.given.get(model)
+        if price is None:
+            price = self.default_price
+            for above, each in _prices(model, datetime.now(UTC).date()):
+                price = each if usage.input_tokens > above else price
         return price.of(usage) + fees(usage) if price else None
 
     def knows(self, model: str) -> bool:

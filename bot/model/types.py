@@ -18,7 +18,7 @@ class ModelRequest:
     stores nothing and returns encrypted reasoning, which the next call sends again. `cache_key`
     groups requests that share a prefix. `user_hash` identifies the person to the service without
     naming them. The arguments of calls to the function `watched` are streamed. `is_last` means that
-    the run makes no call after this one.
+    the run makes no call after this one. `effort` replaces the configured reasoning effort.
     """
 
     model: str
@@ -32,6 +32,7 @@ class ModelRequest:
     user_hash: str = ""
     watched: str = ""
     is_last: bool = False
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,10 @@ from bot.agent.hooks.chain import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.parts import LoopDeps
+from bot.agent.state import LoopState
 from bot.core.context import RequestContext
-from bot.core.request import Request
-from bot.model import Model, PriceList
+from bot.core.request import Again, Request
+from bot.model import Model, ModelChoices, PriceList, RunModels
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
 from bot.runs.policy.access import Policy
 from bot.runs.policy.approval_hook import (
@@ -33,6 +34,7 @@ from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.runs.policy.estimates import CallEstimates
+from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.policy.spending import Spending
 from bot.runs.queue.steering import Steering
 from bot.runs.toolset_cache import ToolsetCache
@@ -61,8 +63,8 @@ class PolicyHooks:
     approval: ApprovalHook
 
 
-HooksFor = Callable[[Request, Model, PolicyHooks], HookChain]
-"""Returns all hooks of one run, in order; those that call a model call the one given."""
+HooksFor = Callable[[Request, Model, str, PolicyHooks], HookChain]
+"""Returns all hooks of one run, in order; those that call a model call the one given, by this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +72,13 @@ class RunDeps:
     """The dependencies that all runs of a process share.
 
     With `images`, the model sees the images that people attach. Once `draining` is set, runs stop at
-    their next save point. `models` are the configured model's name and its fallbacks.
+    their next save point.
     """
 
     stores: Stores
     toolbox: Toolbox
     model: Model
-    models: tuple[str, ...]
+    models: ModelChoices
     prices: PriceList
     estimates: CallEstimates
     limits: Limits
@@ -103,12 +105,29 @@ class RunDeps:
         """The loader of the state that a run starts from."""
         return RunLoader(self.stores, self.conversation, self.memories_of, self.images)
 
-    def context(self, request: Request, run_id: str) -> RequestContext:
+    async def models_for(
+        self, request: Request, channel_settings: ChannelSettings, record: RunRecord
+    ) -> RunModels:
+        """Return the models of a run: a resumed one keeps those with which it began.
+
+        What the asker chose counts before what an admin chose for the channel. *Go deeper* has a
+        choice of its own.
+        """
+        if record.state is not None:
+            return self.models.models(LoopState.model_validate_json(record.state).choice)
+        if not self.models.choices:
+            return self.models.models("")
+        book = PreferenceBook(self.stores.preferences)
+        own = (await book.of(request.team, request.user)).model
+        deeper = self.models.deeper if request.again is Again.DEEPER else ""
+        return self.models.models(self.models.first_of(deeper, own, channel_settings.model))
+
+    def context(self, request: Request, run_id: str, models: RunModels) -> RequestContext:
         """Return the context of a run that its tools may see."""
         return RequestContext(
             request=request,
             run_id=run_id,
-            model=self.models[0],
+            model=models.names[0],
             temperature=self.temperature,
             dry_run=self.dry_run,
         )
@@ -160,10 +179,11 @@ class RunDeps:
         channel_settings: ChannelSettings,
         spending: Spending,
         steering: Steering,
+        models: RunModels,
     ) -> LoopDeps:
         """Return the dependencies of the loop for one run, with the channel's settings applied."""
         request = context.request
-        model = spending.model(self.model)
+        model = spending.model(models.applied_to(self.model))
         egress = EgressGuard(steering.requests, self.policy, lambda: self.loader.history(request))
         approval = ApprovalHook(
             request,
@@ -183,7 +203,7 @@ class RunDeps:
         )
         loop_deps = LoopDeps(
             model=model,
-            models=self.models,
+            models=models.names,
             prices=self.prices,
             toolbox=replace(self.toolbox, catalogue=catalogue),
             response_type=await ResponseType.of(request),
@@ -194,7 +214,12 @@ class RunDeps:
             instructions=prompts.instructions(
                 channel_settings.instructions, self.server_tools.missing(channel_settings.tools)
             ),
-            hooks=self.hooks_for(request, model, PolicyHooks(spending, steering, egress, approval)),
+            hooks=self.hooks_for(
+                request,
+                model,
+                models.names[0],
+                PolicyHooks(spending, steering, egress, approval),
+            ),
             stateless=self.stateless,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )

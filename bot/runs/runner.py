@@ -234,8 +234,9 @@ class Runner:
         The state is None if no model has received the question.
         """
         deps, run_id = self.deps, record.run_id
-        context, interrupt = deps.context(request, run_id), Interrupt()
         channel_settings = await deps.channels.of(request.team, request.channel)
+        models = await deps.models_for(request, channel_settings, record)
+        context, interrupt = deps.context(request, run_id, models), Interrupt()
         spending = deps.spending(
             request, run_id, channel_settings, interrupt, approvals.surface.show
         )
@@ -246,11 +247,11 @@ class Runner:
                 raise Requeue(_PAUSED_SECONDS)
             steering = await deps.steering(request, record, channel_settings, interrupt)
             loop_deps = await deps.loop_deps(
-                context, interrupt, channel_settings, spending, steering
+                context, interrupt, channel_settings, spending, steering, models
             )
             catalogue = loop_deps.toolbox.catalogue
             state = await self.deps.loader.first_state(
-                request, record, lease, caller, catalogue, audit
+                request, record, lease, caller, catalogue, audit, models.choice
             )
             spending.begin(state)
             sink = EventSink(
@@ -277,6 +278,7 @@ class Runner:
                     log.error(
                         "the model service failed, which ended a run: %s", ended.error, extra=ids
                     )
+                context = replace(context, model=models.name(ended.state.fallback))
                 artifacts, joined = deps.toolbox.artifacts, steering.joined
                 outcome = await outcome_of(ended, context, artifacts, joined)
                 outcome = await spending.ending(outcome, ended.done)
@@ -286,9 +288,9 @@ class Runner:
         done_or_begun = (*ended.state.done, *ended.state.unknown)
         made = deps.toolbox.made_changes(step.tool for step in done_or_begun)
         changed = approvals.decided_changes or made
-        totals = outcome.totals.model_copy(
-            update={"seconds": max(0.0, outcome.totals.seconds - approvals.waited)}
-        )
+        seconds = max(0.0, outcome.totals.seconds - approvals.waited)
+        effort = models.effort_of(context.model) or ""
+        totals = outcome.totals.model_copy(update={"seconds": seconds, "effort": effort})
         facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
         facts["called_off"] = tuple(called_off)
         outcome = with_partial_results(outcome.model_copy(update=facts), ended.state)
@@ -301,7 +303,8 @@ class Runner:
         """Return the outcome of a failed run, with its steps up to its last save point."""
         kept = await self._stores.runs.state(record.run_id)
         state, toolbox = _decoded_state(kept) or LoopState(), self.deps.toolbox
-        outcome = internal_failure(request, record.run_id, state, self.deps.models[0])
+        model = self.deps.models.models(state.choice).name(state.fallback)
+        outcome = internal_failure(request, record.run_id, state, model)
         tools = [step.tool for step in (*steps_of(state), *state.unknown)] + begun_tools(state)
         changed = approvals.decided_changes or toolbox.made_changes(tools)
         return without_secrets(outcome.model_copy(update={"changed": changed}))

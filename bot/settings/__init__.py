@@ -34,7 +34,7 @@ from bot.agent.hooks.commands import AfterToolCommand, BeforeToolCommand
 from bot.agent.limits import Limits
 from bot.core import failpoints
 from bot.core.errors import ConfigurationError
-from bot.model import Price
+from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.ops.logs import Format
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
@@ -43,7 +43,7 @@ from bot.runs.queue.engine import EngineOptions
 from bot.services.databases import DatabaseConfig
 from bot.services.mcp import McpServer
 from bot.services.web_search import WebSearchConfig
-from bot.settings.errors import setting_error, unreadable, wrong_names
+from bot.settings.errors import setting_error, unreadable, wrong_choices, wrong_names
 from bot.slack.incoming.catch_up import CatchUpSettings
 from bot.store import Retention
 from bot.toolkit.hosted import HostedTools
@@ -62,12 +62,13 @@ class ModelSettings(BaseModel):
     `window` (tokens) and `price` (dollars per million tokens) apply to models that the price table
     lacks. Set `stateless` for services that store no responses, and `images = false` for models
     without vision. With `evaluation`, another model call judges each result: `basic` marks an
-    incomplete one as partial, `full` sends it back up to twice.
+    incomplete one as partial, `full` sends it back up to twice. `choices` are models that admins may
+    choose for a channel and people for themselves; `deeper` names the one for *Go deeper*.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    reasoning: Effort | None = None
     reasoning_summaries: bool = False
     temperature: float | None = Field(default=None, ge=0, le=2)
     max_output_tokens: int | None = Field(default=None, ge=256)
@@ -76,6 +77,19 @@ class ModelSettings(BaseModel):
     stateless: bool = False
     images: bool = True
     evaluation: Literal["off", "basic", "full"] = "off"
+    choices: tuple[ModelChoice, ...] = Field(default=(), max_length=50)
+    deeper: str = ""
+
+    @field_validator("choices")
+    @classmethod
+    def _have_names(cls, choices: tuple[ModelChoice, ...]) -> tuple[ModelChoice, ...]:
+        """Refuse two choices of one name, and two prices of one model."""
+        if len({each.name for each in choices}) < len(choices):
+            raise PydanticCustomError("choices", "each choice must have a name of its own")
+        prices = {(each.model, each.price) for each in choices if each.price}
+        if len({model for model, _ in prices}) < len(prices):
+            raise PydanticCustomError("choices", "a model has one price: give it once, or the same")
+        return choices
 
     @property
     def reasoning_parameter(self) -> dict[str, str] | None:
@@ -194,6 +208,24 @@ class Settings(BaseSettings, Tables):
         """Whether a model service is configured."""
         return self.openai_api_key is not None or self.openai_base_url is not None
 
+    @property
+    def models(self) -> ModelChoices:
+        """The configured model with its fallbacks, and the choices beside it."""
+        configured = (self.openai_model, *self.openai_fallback_models)
+        return ModelChoices(configured, self.model.choices, self.model.deeper)
+
+    @property
+    def model_names(self) -> list[str]:
+        """The names of all models that runs may ask, each once."""
+        models = self.models
+        return list(dict.fromkeys((*models.configured, *(each.model for each in models.choices))))
+
+    @property
+    def prices(self) -> PriceList:
+        """The prices and windows of all models."""
+        given = {each.model: each.price for each in self.model.choices if each.price}
+        return PriceList(self.model.window, self.model.price, given)
+
 
 def load_settings(**overrides: Any) -> Settings:
     """Load the settings. Raises ConfigurationError with one line that names the keys."""
@@ -210,7 +242,9 @@ def load_settings(**overrides: Any) -> Settings:
         raise ConfigurationError(f"Wrong setting: {unreadable(error)}") from None
     except ValueError as error:  # a file that is not TOML
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
-    if wrong := "; ".join(wrong_names(settings.channels, settings.access)):
+    if wrong := "; ".join(wrong_names(settings.channels, settings.access)) or "; ".join(
+        wrong_choices(settings.model.choices, settings.model.deeper, settings.channels)
+    ):
         raise ConfigurationError(f"Wrong setting: {wrong}.")
     if settings.access.approval_hours >= settings.retention.thread_days * 24:
         raise ConfigurationError(

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from bot.core.errors import ConfigurationError
-from bot.model import PriceList
 from bot.settings import Settings
 
 
 def unpriced_models(settings: Settings) -> list[str]:
     """Return the configured models whose price is unknown, so that budgets in dollars cannot hold."""
-    prices = PriceList(settings.model.window, settings.model.price)
-    models = (settings.openai_model, *settings.openai_fallback_models)
-    return [model for model in models if not prices.knows(model)]
+    prices = settings.prices
+    return [model for model in settings.model_names if not prices.knows(model)]
 
 
 def check_prices(settings: Settings) -> None:
@@ -22,7 +20,8 @@ def check_prices(settings: Settings) -> None:
     if bounds and unknown:
         raise ConfigurationError(
             f"{', '.join(bounds)}: the price of {', '.join(unknown)} is not known, so money cannot "
-            "be bounded. Set [model] price = {input = …, output = …} in dollars per million tokens."
+            "be bounded. Set [model] price = {input = …, output = …} in dollars per million tokens, or "
+            "price of that choice."
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic_core import ErrorDetails
 
+from bot.model import ModelChoice
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import DEFAULT, ChannelSettings
 
@@ -68,3 +69,19 @@ def wrong_names(channels: Mapping[str, ChannelSettings], access: Policy) -> Iter
     for key, ids in people.items():
         if wrong := [each for each in ids if not _PERSON.fullmatch(each)]:
             yield f"{key}: {', '.join(wrong)}? {_FIND_PERSON}"
+
+
+def wrong_choices(
+    choices: Iterable[ModelChoice], deeper: str, channels: Mapping[str, ChannelSettings]
+) -> Iterator[str]:
+    """Yield a line for each key that names no choice of `[model] choices`."""
+    names = [each.name for each in choices]
+    known = (
+        f"the names in model.choices are {', '.join(names)}" if names else "model.choices is empty"
+    )
+    chosen = {"model.deeper": deeper} | {
+        f"channels.{k}.model": c.model for k, c in channels.items()
+    }
+    for key, name in chosen.items():
+        if name and name not in names:
+            yield f"{key}: there is no choice {name}; {known}"

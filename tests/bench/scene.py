@@ -115,12 +115,14 @@ class Composition:
         record = RunRecord("run_bench", asked.id, asked.thread_key, Phase.RUNNING)
         here = ChannelSettings()
         steering = await deps.steering(asked, record, here, interrupt)
+        models = deps.models.models("")
         parts = await deps.loop_deps(
-            deps.context(asked, record.run_id),
+            deps.context(asked, record.run_id, models),
             interrupt,
             here,
             deps.spending(asked, record.run_id, here, interrupt, _Unwatched().show),
             steering,
+            models,
         )
         # The runner would have kept the question; the loop alone reads it from here.
         return replace(parts, model=model or deps.model, history=_history)

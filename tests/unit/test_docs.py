@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from bot.agent.hooks.commands import BeforeToolCommand
 from bot.cli import cli
+from bot.model import ModelChoice
 from bot.settings import Settings, Tables, load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -109,6 +110,7 @@ def test_docs_name_every_setting_with_its_default() -> None:
         HEADINGS.get(name, f"[{name}]"): keys(table_class(name)) for name in Tables.model_fields
     }
     tables[HEADINGS["hooks"]] = keys(BeforeToolCommand)
+    tables["[[model.choices]]"] = keys(ModelChoice)
     del tables[HEADINGS["channels"]]["version"]  # of what is stored
     others = {
         name: field

@@ -76,6 +76,23 @@ def test_nothing_has_to_be_set() -> None:
         ("[budgets]\nwarn_at = 80", "budgets.warn_at"),
         ("[model]\nprice = 3", "model.price"),
         ("[model]\nprice = {input = 1}", "model.price.output"),
+        ("[model]\nchoices = [{name = 'fast'}]", "model.choices.0.model"),
+        ("[model]\nchoices = [{name = '', model = 'm'}]", "model.choices.0.name"),
+        ("[model]\nchoices = [{name = 'a', model = 'm', effort = 'huge'}]", "choices.0.effort"),
+        (
+            "[model]\nchoices = [{name = 'a', model = 'm'}, {name = 'a', model = 'n'}]",
+            "model.choices: each choice must have a name of its own",
+        ),
+        (
+            "[[model.choices]]\nname = 'a'\nmodel = 'm'\nprice = {input = 1, output = 1}\n"
+            "[[model.choices]]\nname = 'b'\nmodel = 'm'\nprice = {input = 2, output = 1}",
+            "model.choices: a model has one price",
+        ),
+        ("[model]\ndeeper = 'large'", "model.deeper: there is no choice large; model.choices is"),
+        (
+            "[model]\nchoices = [{name = 'a', model = 'm'}]\n[channels.C0123]\nmodel = 'b'",
+            "channels.C0123.model: there is no choice b; the names in model.choices are a",
+        ),
         ("[web_search]\nprovider = 'bing'", "web_search.provider"),
         ("[web_search]\nprovider = 'searxng'", "web_search: set url"),
         ("[access]\napprovers = 'U0123'", "access.approvers: must be a list"),

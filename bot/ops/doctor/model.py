@@ -23,8 +23,7 @@ async def examine_model(settings: Settings) -> list[Check]:
     async with sdk_client(
         key.get_secret_value() if key else "none", settings.openai_base_url, max_retries=0
     ) as client:
-        names = dict.fromkeys((settings.openai_model, *settings.openai_fallback_models))
-        described = [await _described(client, name) for name in names]
+        described = [await _described(client, name) for name in settings.model_names]
     return [*described, _prices(settings)]
 
 

@@ -49,10 +49,11 @@ class RunLoader:
         caller: CallerState,
         catalogue: Catalogue,
         audit: RunAudit,
+        choice: str = "",
     ) -> LoopState:
         """Return the saved state of a resumed run, or the thread's state with the new request added.
 
-        The state of a new run is saved with its audit entries.
+        `choice` is the name of a new run's model choice. Its state is saved with its audit entries.
         """
         if record.state is not None:
             return LoopState.model_validate_json(record.state)
@@ -62,7 +63,7 @@ class RunLoader:
             *await self._answer_style(request),
             *tool_hints(request, catalogue, caller.acquired),
         )
-        state = handover.first_state(caller, request_item, *notes)
+        state = handover.first_state(caller, request_item, *notes, choice=choice)
         entry = LedgerEntry(
             run_id=record.run_id, items=(request_item, *notes), bound_to=bound_to(request)
         )

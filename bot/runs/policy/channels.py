@@ -40,8 +40,8 @@ class ChannelSettings(BaseModel):
     `instructions` are added to the model's instructions. `tools` are the names or groups of the only
     tools available there (`*` matches any letters). `people` are ids of the only users who may ask.
     `limits` replaces single fields of `[limits]`; `budgets` limits the spending there per day and
-    per month (UTC), instead of `channel_day` and `channel_month` of `[budgets]`. `extra` holds values
-    for your own tools, such as a project or a region, in `current_request().extra`.
+    per month (UTC), instead of `channel_day` and `channel_month` of `[budgets]`. `model` is the name
+    of a model choice, "" for the configured model. `extra` holds values for your own tools, such as a project or a region, in `current_request().extra`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -55,6 +55,7 @@ class ChannelSettings(BaseModel):
     follow: Follow = "alone"
     during_run: DuringRun = "steer"
     confirm: Confirm | None = None
+    model: str = ""
     limits: Mapping[str, float | None] = {}
     budgets: Mapping[Literal["day", "month"], Cap] = {}
     extra: Mapping[str, str | int | float | bool] = {}

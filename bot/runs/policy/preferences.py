@@ -21,7 +21,7 @@ class Preferences(BaseModel):
 
     `style` describes the answers that they want, and is sent to the model with each of their
     questions. With `only_me`, answers to their questions about a message are visible only to them by
-    default.
+    default. `model` is the name of their model choice, "" for that of the channel.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -29,6 +29,7 @@ class Preferences(BaseModel):
     version: int = 1
     style: Redacted = Field(default="", max_length=MAX_STYLE)
     only_me: bool = False
+    model: str = ""
 
 
 class PreferenceStore(Protocol):

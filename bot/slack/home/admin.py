@@ -14,6 +14,7 @@ from bot.agent.limits import Limits
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
+from bot.model import ModelChoices
 from bot.runs.audit_trail import Record, refused
 from bot.runs.policy import budget_words
 from bot.runs.policy.access import Person
@@ -46,6 +47,7 @@ class Admin:
         is_tool: Callable[[str], bool],
         is_priced: bool,
         limits: Limits,
+        models: ModelChoices,
         schedules: WorkspaceSchedules,
         one_of_many: bool = False,
         record: Record,
@@ -58,7 +60,9 @@ class Admin:
         self._tools = tools
         self.is_tool = is_tool
         self.is_priced = is_priced
-        self.general_settings = GeneralSettings(limits, budgets.budgets, gate.policy.confirm)
+        self.general_settings = GeneralSettings(
+            limits, budgets.budgets, gate.policy.confirm, models
+        )
         self._one_of_many = one_of_many
         self._record = record
 

@@ -12,9 +12,11 @@ from pydantic import BaseModel, ValidationError
 from bot.agent.limits import Limits
 from bot.core.budgets import Cap
 from bot.core.errors import MalformedPayload
+from bot.model import ModelChoices
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings, Confirm, DuringRun, Follow
 from bot.slack.home import home_words
+from bot.slack.home.model_field import chosen_model, model_field
 from bot.slack.incoming.message_events import SLACKBOT
 from bot.slack.render import approval_words, words
 from bot.slack.render.parts import Block, shortened
@@ -53,6 +55,7 @@ class GeneralSettings:
     limits: Limits
     budgets: Budgets
     confirm: Confirm
+    models: ModelChoices
 
     @property
     def numbers(self) -> dict[str, float | None]:
@@ -110,6 +113,13 @@ def channel_form(
                 tuple(confirm),
                 settings.confirm or _EVERYWHERE,
             ),
+            *model_field(
+                general.models,
+                settings.model,
+                label=home_words.CHANNEL_MODEL,
+                general=home_words.MODEL_AS_EVERYWHERE.format(model=general.models.configured[0]),
+                hint=home_words.CHANNEL_MODEL_HINT,
+            ),
             _others(settings),
             _number(_TURNS, home_words.CHANNEL_TURNS, settings.limits.get("turns"), defaults),
             _number(_COST, home_words.CHANNEL_COST, settings.limits.get("cost"), defaults),
@@ -147,6 +157,7 @@ def settings_of(
     view: Mapping[str, Any],
     before: ChannelSettings,
     is_tool: Callable[[str], bool],
+    models: ModelChoices,
     *,
     is_priced: bool,
     bot: str,
@@ -177,6 +188,7 @@ def settings_of(
             "follow": chosen(view, _FOLLOW),
             "during_run": chosen(view, _DURING_RUN),
             "confirm": _confirm(view),
+            "model": chosen_model(view, models, before.model),
             "allow_guests": _checkbox(_GUESTS in others, before.allow_guests),
             "allow_external": _checkbox(_EXTERNAL in others, before.allow_external),
             "limits": _limits(view, before.limits),

@@ -15,6 +15,8 @@ STYLE_USUAL = "as usual"
 PERSONAL_WHERE = "Where I answer what you ask about a message"
 IN_THREAD_BUT_DRAFTS = "In the thread; a draft of a reply only to you"
 DRAFTS_HINT = "A draft of a reply comes only to you, unless you choose otherwise in its form."
+PERSONAL_MODEL = "Which model answers you"
+MODEL_AS_CHANNEL = "As the channel has it"
 HOME_MEMORIES = "What I remember about you"
 HOME_NO_MEMORIES = "Nothing yet."
 HOME_REMEMBER = "Write to me directly: “Remember that …”."
@@ -98,6 +100,9 @@ CONFIRM = {
     "sensitive": "What is sensitive, such as posting in another channel",
     "always": "Everything that changes something",
 }
+CHANNEL_MODEL = "Which model answers here"
+CHANNEL_MODEL_HINT = "What somebody has chosen for themselves counts first."
+MODEL_AS_EVERYWHERE = "As everywhere: {model}"
 CHANNEL_OTHERS = "May ask here too"
 OTHERS = {"allow_guests": "Guests", "allow_external": "People of other organisations"}
 CHANNEL_TURNS = "Most steps for one question"

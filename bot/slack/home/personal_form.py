@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bot.model import ModelChoices
 from bot.runs.policy.preferences import MAX_STYLE, Preferences
 from bot.slack.home import home_words
+from bot.slack.home.model_field import chosen_model, model_field
 from bot.slack.render import words
 from bot.slack.render.parts import Block
 from bot.slack.transport.payloads import chosen, element
@@ -16,22 +18,37 @@ _STYLE, _WHERE = "style", "where"
 _THREAD, _ONLY_ME = "thread", "me"
 
 
-def personal_form(current: Preferences) -> Block:
+def personal_form(current: Preferences, models: ModelChoices) -> Block:
     """Return the modal, filled in with the current preferences."""
+    model = model_field(
+        models,
+        current.model,
+        label=home_words.PERSONAL_MODEL,
+        general=home_words.MODEL_AS_CHANNEL,
+    )
     return {
         "type": "modal",
         "callback_id": PERSONAL_FORM,
         "title": _plain(home_words.PERSONAL_TITLE),
         "submit": _plain(home_words.SAVE),
         "close": _plain(words.CLOSE),
-        "blocks": [_style(current.style), _where(current.only_me)],
+        "blocks": [_style(current.style), _where(current.only_me), *model],
     }
 
 
-def preferences_of(view: Mapping[str, Any]) -> Preferences:
-    """Return the preferences that the person submitted."""
+def preferences_of(
+    view: Mapping[str, Any], before: Preferences, models: ModelChoices
+) -> Preferences:
+    """Return the preferences `before`, changed by the input of the form.
+
+    Raises MalformedPayload for a model that the form does not offer.
+    """
     style = str(element(view, _STYLE).get("value") or "").strip()
-    return Preferences(style=style[:MAX_STYLE], only_me=chosen(view, _WHERE) == _ONLY_ME)
+    return Preferences(
+        style=style[:MAX_STYLE],
+        only_me=chosen(view, _WHERE) == _ONLY_ME,
+        model=chosen_model(view, models, before.model),
+    )
 
 
 def _style(current: str) -> Block:

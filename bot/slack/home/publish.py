@@ -12,6 +12,7 @@ from bot.runs.policy.budgets import Standing
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.home.admin import Admin
+from bot.slack.home.model_field import shown_model
 from bot.slack.home.view import CHOICE, home_view
 from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.providers.waiting_messages import WaitingMessages
@@ -65,10 +66,11 @@ class HomeTab:
 
     async def _publish(self, user: str, choice: str) -> None:
         team = self.identity.team
+        preferences = await self.preferences.of(team, user)
         view = home_view(
             self.identity.name,
             await self.usage_of(team, user),
-            await self.preferences.of(team, user),
+            preferences,
             await self.memories.all(MemoryScope.USER, self._holder(user)),
             await self.schedules.of(user),
             await self.messages.of(user),
@@ -77,6 +79,7 @@ class HomeTab:
             choice,
             refusal=await self.refusal(user),
             pause=await self.admin.paused(),
+            model=shown_model(self.admin.general_settings.models, preferences.model),
         )
         await self.clients.writes.views_publish(user_id=user, view=view)
 

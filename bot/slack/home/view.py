@@ -62,15 +62,16 @@ def home_view(
     *,
     refusal: str = "",
     pause: Pause | None = None,
+    model: str = "",
 ) -> Block:
     """Return the Home tab as Slack's view.
 
     `board` is the part for admins. `choice` is the block id of the channel menu: a new id empties
     the menu, because Slack otherwise keeps showing the last choice and does not report the same
     choice again. `refusal` is the sentence for people who may not ask, and replaces the
-    instructions.
+    instructions. `model` is the person's choice, "" where there is nothing to choose.
     """
-    instructions = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences)]
+    instructions = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences, model)]
     blocks = [
         _header(home_words.HOME_HELLO.format(name=name)),
         *([_section(_paused(pause, locale))] if pause else []),
@@ -126,13 +127,15 @@ def _usage(usage: Sequence[Standing], locale: str) -> list[Block]:
     ]
 
 
-def _settings(preferences: Preferences) -> list[Block]:
+def _settings(preferences: Preferences, model: str) -> list[Block]:
     style = escape_mrkdwn(shortened(" ".join(preferences.style.split()), 300))
     where = words.ONLY_ME if preferences.only_me else home_words.IN_THREAD_BUT_DRAFTS
-    lines = (
+    lines = [
         f"• {home_words.STYLE_LABEL}: {style or home_words.STYLE_USUAL}",
         f"• {home_words.PERSONAL_WHERE}: {where.lower()}",
-    )
+    ]
+    if model:
+        lines.append(f"• {home_words.PERSONAL_MODEL}: {escape_mrkdwn(model)}")
     change = {"type": "button", "action_id": SETTINGS, "text": _plain(home_words.CHANGE)}
     shown = {**_section("\n".join(lines)), "accessory": change}
     return [{"type": "divider"}, _header(home_words.HOME_SETTINGS), shown]

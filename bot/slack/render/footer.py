@@ -60,6 +60,7 @@ def details_modal(details: RunDetails) -> Block:
     )
     facts = {
         words.DETAIL_MODEL: totals.model,
+        words.DETAIL_EFFORT: totals.effort,
         words.DETAIL_TIME: _duration(totals.seconds, locale),
         words.DETAIL_COST: _cost(totals, locale),
         words.DETAIL_TURNS: number(totals.turns, locale),

@@ -4,16 +4,14 @@ import json
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from bot.app.process import bot
 from bot.core.text.token_estimate import estimated_tokens
 from bot.dev.model import Reply, ResponsesServer, Script, finish, text
 from bot.dev.workspace import ADA, BEN, Workspace
-from bot.settings import Settings
-from bot.slack.incoming.catch_up import CatchUpSettings
 from bot.slack.render import words
 from bot.slack.render.buttons import DETAILS
+from tests.support.deployment import configured
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, bot_in_slack
 
@@ -68,16 +66,7 @@ async def test_details_open_after_a_restart_for_whoever_reads_the_answer(redis_u
         Workspace.open() as slack,
         ResponsesServer.open(brain=Script([finish(sales)])) as api,
     ):
-        settings = Settings(
-            slack_bot_token=SecretStr(slack.bot_token),
-            slack_app_token=SecretStr(slack.app_token),
-            slack_api_url=slack.api_url,
-            openai_api_key=SecretStr(api.api_key),
-            openai_base_url=api.url,
-            openai_model="gpt-5.4-mini",
-            redis_url=redis_url,
-            catch_up=CatchUpSettings(every_minutes=0),
-        )
+        settings = configured(slack, api, redis_url)
 
         def answered() -> dict[str, Any]:
             replies = slack.messages(GENERAL, asked["ts"])[1:]

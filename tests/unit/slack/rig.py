@@ -21,6 +21,7 @@ from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import Workspace
+from bot.model import ModelChoices
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import BudgetPolicy, Budgets, Standing
 from bot.runs.policy.channels import Channels, ChannelSettings
@@ -309,11 +310,15 @@ class Rig:
         return f"<@{self.identity.user}> {text}"
 
 
+NO_CHOICE = ModelChoices(("gpt-5.4-mini",))
+
+
 @asynccontextmanager
 async def wired(
     ws: Workspace,
     policy: Policy | None = None,
     settings: Mapping[str, ChannelSettings] | None = None,
+    models: ModelChoices = NO_CHOICE,
 ) -> AsyncGenerator[Rig]:
     policy = policy or Policy()
     channels = Channels(settings or {}, Decisions())
@@ -353,6 +358,7 @@ async def wired(
             is_tool=lambda name: name == "calculate",
             is_priced=True,
             limits=Limits(),
+            models=models,
             record=mailbox.record,
         )
         app = slack_app(clients, identity, signing_secret=ws.signing_secret)
@@ -395,10 +401,11 @@ async def listening(
     ws: Workspace,
     policy: Policy | None = None,
     settings: Mapping[str, ChannelSettings] | None = None,
+    models: ModelChoices = NO_CHOICE,
 ) -> AsyncGenerator[Rig]:
     """The rig, connected over Socket Mode."""
     async with (
-        wired(ws, policy, settings) as rig,
+        wired(ws, policy, settings, models) as rig,
         socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
     ):
         yield rig

@@ -15,6 +15,7 @@ from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.state import Channel
+from bot.model import ModelChoice, ModelChoices
 from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
@@ -29,7 +30,7 @@ from bot.slack.home.view import AdminView, home_view, suggested_prompts
 from bot.slack.render import buttons, words
 from bot.slack.render.outcome import render
 from tests.unit.slack.judge import accept_view
-from tests.unit.slack.rig import Rig, listening, nothing_used
+from tests.unit.slack.rig import NO_CHOICE, Rig, listening, nothing_used
 from tests.unit.slack.samples import answer, outcome
 
 GENERAL = "C0GENERAL1"
@@ -497,10 +498,17 @@ async def test_the_home_tab_is_one_that_slack_takes():
         "Answer Bot", used, own, known, everybodys[:MOST], later, board, "de-DE", pause=pause
     )
     accept_view(shown, "home")
-    accept_view(personal_form(own), "modal")
+    few = ModelChoice(name="x" * 30, model="m" * 200, effort="high")
+    named = [few.model_copy(update={"name": f"{number:030}"}) for number in range(50)]
+    models = ModelChoices(("m" * 200,), named)
+    accept_view(personal_form(own, NO_CHOICE), "modal")
+    accept_view(personal_form(own, models), "modal")
     accept_view(
         channel_form(
-            "C1", "#" + "x" * 80, ChannelSettings(), GeneralSettings(Limits(), caps, "never")
+            "C1",
+            "#" + "x" * 80,
+            ChannelSettings(model=named[3].name),
+            GeneralSettings(Limits(), caps, "never", models),
         ),
         "modal",
     )
@@ -513,7 +521,9 @@ async def test_the_home_tab_is_one_that_slack_takes():
         limits={"turns": 5, "cost": 0.5},
     )
     accept_view(
-        channel_form("C1", "#general", every, GeneralSettings(Limits(), Budgets(), "always")),
+        channel_form(
+            "C1", "#general", every, GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE)
+        ),
         "modal",
     )
     accept_view(reset_done("#" + "x" * 80), "modal")

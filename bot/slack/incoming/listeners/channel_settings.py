@@ -65,6 +65,7 @@ def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: H
                 view,
                 before,
                 admin.is_tool,
+                admin.general_settings.models,
                 is_priced=admin.is_priced,
                 bot=home.identity.user,
             )

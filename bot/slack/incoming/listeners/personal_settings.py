@@ -17,17 +17,18 @@ Body = dict[str, Any]
 
 def register(app: AsyncApp, home: HomeTab) -> None:
     """Listen to the button and its modal, which change the settings of the person who acts."""
-    team = home.identity.team
+    team, models = home.identity.team, home.admin.general_settings.models
 
     @app.action(SETTINGS)
     async def pressed(body: Body, ack: AsyncAck) -> None:
         now = await home.preferences.of(team, body["user"]["id"])
-        await open_modal(home.clients, body, personal_form(now))
+        await open_modal(home.clients, body, personal_form(now, models))
         await ack()
 
     @app.view(PERSONAL_FORM)
     async def sent(body: Body, view: Body, ack: AsyncAck) -> None:
         user = body["user"]["id"]
-        await home.preferences.change(team, user, preferences_of(view))
+        before = await home.preferences.of(team, user)
+        await home.preferences.change(team, user, preferences_of(view, before, models))
         home.refresh(user)
         await ack()
