@@ -1,4 +1,4 @@
-"""A bot with settings of its own: MCP servers, messages that queue; and who is in a channel."""
+"""A bot with settings of its own: MCP servers, and messages that queue."""
 
 from __future__ import annotations
 
@@ -81,23 +81,3 @@ def test_messages_queue_where_they_are_to_and_each_has_its_answer(page: Page) ->
     panel.get_by_test_id("status").get_by_role("button", name="Stop").click()
     expect(panel.get_by_text("Stopped")).to_be_visible()
     expect(panel.get_by_test_id("message")).to_have_count(4)
-
-
-def command(page: Page, text: str) -> None:
-    composer = page.get_by_test_id("composer")
-    composer.fill(text)
-    composer.press("Enter")
-
-
-def test_the_bot_is_invited_and_taken_out_while_it_works(page: Page) -> None:
-    """The page shows it at once; who asked hears what became of the answer."""
-    page.get_by_test_id("channel-random").click()
-    expect(page.get_by_text("Bot is not in this conversation")).to_be_visible()
-    command(page, "/invite @Bot")
-    expect(page.get_by_text("is not in this conversation")).to_have_count(0)
-    ask_of_sample(page, "What is the total revenue by region?", channel="random")
-    expect(page.get_by_test_id("thread-panel").locator(".plan")).to_be_visible()
-    command(page, "/remove @Bot")
-    expect(page.get_by_text("Bot is not in this conversation")).to_be_visible()
-    page.get_by_test_id("dm-bot").click()
-    expect(page.get_by_text("I am not in that channel any more")).to_be_visible()

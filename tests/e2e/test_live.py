@@ -12,14 +12,6 @@ from tests.e2e.test_first_answer import finished, last_answer, reply, say
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
-HEARD = """() => {
-  window.heard = [];
-  const hear = (line) => heard.push(line.textContent);
-  const listen = (records) => records.forEach(({ addedNodes }) => addedNodes.forEach(hear));
-  new MutationObserver(listen).observe(document.getElementById("announcer"), { childList: true });
-}"""
-
-
 WRITTEN = """() => {
   window.written = false;
   const isWritten = (message) => message.querySelector(".plan")
@@ -51,9 +43,7 @@ def question(page: Page) -> Locator:
 
 def test_cards_and_text_come_in_while_it_works(page: Page) -> None:
     """The plan fills in, the answer is written before one's eyes, and then takes its place.
-    What one has selected meanwhile stays so.
-    A screen reader hears the answer once, when it is whole."""
-    page.evaluate(HEARD)
+    What one has selected meanwhile stays so."""
     page.evaluate(WRITTEN)
     ask_of_sample(page, "What is the total revenue by region?")
     answer = last_answer(page)
@@ -65,9 +55,6 @@ def test_cards_and_text_come_in_while_it_works(page: Page) -> None:
     assert page.evaluate("selected") == "Read sales.csv"
     expect(answer.locator(".plan")).to_have_count(0)
     expect(answer).not_to_have_class(re.compile("streaming"))
-    expect(page.locator("#announcer")).to_contain_text("Go deeper")
-    told = [text for text in page.evaluate("heard") if "has the highest total revenue" in text]
-    assert len(told) == 1
 
 
 def test_the_word_stop_stops_it_with_what_was_found(page: Page) -> None:
@@ -100,7 +87,7 @@ def test_an_edited_question_has_its_answer_revised_in_place(page: Page) -> None:
     expect(finished(page)).to_contain_text("42")
     question(page).hover()
     question(page).get_by_test_id("message-menu").click()
-    page.get_by_role("menuitem", name=re.compile("Edit")).click()
+    page.get_by_role("button", name="Edit message").click()
     box = question(page).get_by_role("textbox", name="Edit message")
     box.fill("@Bot what is 6 * 8?")
     box.press("Enter")
@@ -126,20 +113,3 @@ def test_an_answer_is_made_again_and_judged(page: Page) -> None:
     last_answer(page).get_by_role("button", name="Go deeper").click()
     expect(messages).to_have_count(4)
     expect(finished(page)).to_contain_text("81")
-
-
-def test_what_was_said_of_one_channel_is_not_said_in_the_next(page: Page) -> None:
-    """An error goes with its channel; one that cannot be fetched is not gone to."""
-    composer = page.get_by_test_id("composer")
-    composer.fill("/nonsense")
-    composer.press("Enter")
-    expect(page.get_by_test_id("toast")).to_contain_text("is no command here")
-    page.get_by_test_id("channel-sales").click()
-    expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
-    expect(page.get_by_test_id("toast")).to_have_count(0, timeout=3_000)  # by itself it stays 9 s
-
-    page.route("**/page/pane*", lambda route: route.abort())
-    page.get_by_test_id("channel-general").click()
-    expect(page.get_by_test_id("toast")).to_contain_text("does not answer")
-    expect(page).to_have_url(re.compile("channel=C0SALES001"))
-    expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()

@@ -108,20 +108,3 @@ def mention(page: Page, text: str) -> None:
     composer = page.get_by_test_id("thread-composer")
     composer.fill(f"@Answer Bot {text}")
     composer.press("Enter")
-
-
-def test_a_modal_closed_by_the_keyboard_gives_the_focus_back(page: Page) -> None:
-    """To the button whose menu it was chosen from."""
-    composer = page.get_by_test_id("composer")
-    composer.fill("Nobody is asked anything here.")
-    composer.press("Enter")
-    said = page.locator("main").get_by_test_id("message").filter(has_text="Nobody is asked")
-    said.focus()
-    for key in ("Enter", "ArrowLeft", "Enter", "ArrowUp"):  # the toolbar, its last button, its menu
-        page.keyboard.press(key)
-    expect(page.get_by_test_id("shortcut-draft_reply")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.get_by_test_id("modal")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.get_by_test_id("modal")).to_have_count(0)
-    expect(said.get_by_test_id("message-menu")).to_be_focused()

@@ -5,11 +5,9 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.dev.page.channel_commands import CHANNEL_COMMANDS, change_members
 from bot.dev.page.compose import as_slack_text
 from bot.dev.page.render.text import clean
-from bot.dev.page.sending import Said, read_form
-from bot.dev.page.windows import LastUsed
+from bot.dev.page.sending import SentMessage, read_form
 from bot.dev.workspace import CannotDo, NotAnswered, Workspace
 from bot.dev.workspace.reacting import remove_reaction
 
@@ -19,28 +17,22 @@ TOO_LATE = "The app did not answer in time. Is the bot running? Its log says mor
 
 
 class BadRequest(Exception):
-    """The request is not one the page sends; the message says what is wrong with it."""
+    """The page never sends such a request; the message says what is wrong with it."""
 
 
 class Actions:
-    """The actions by name, and how their failures are told to the person."""
+    """The actions by name.
 
-    def __init__(
-        self,
-        ws: Workspace,
-        windows: LastUsed,
-        commands: list[str],
-        functions: Mapping[str, Json],
-    ) -> None:
+    `commands` are the app's slash commands, `functions` its workflow steps by callback id.
+    """
+
+    def __init__(self, ws: Workspace, commands: list[str], functions: Mapping[str, Json]) -> None:
         self._ws = ws
-        self._windows = windows
         self._commands = commands
         self._functions = functions
-        self._known: dict[str, Callable[[Json], Awaitable[Json | None]]] = {
+        self._actions: dict[str, Callable[[Json], Awaitable[Json | None]]] = {
             "edit": self._edit,
             "delete": self._delete,
-            "pin": self._pin,
-            "unpin": self._unpin,
             "react": self._react,
             "click": self._click,
             "shortcut": self._shortcut,
@@ -53,52 +45,44 @@ class Actions:
         }
 
     async def say(self, request: web.Request) -> web.Response:
-        """A message or slash command; multipart with user, channel, text, thread_ts and files."""
+        """Send a message or slash command: multipart with user, channel, text, thread_ts and files."""
         try:
-            said = await read_form(request)
+            sent = await read_form(request)
         except ValueError:
             raise web.HTTPBadRequest(text="a multipart form is expected") from None
-        return await _told(self._say(said))
+        return await _answer(self._say(sent))
 
     async def do(self, request: web.Request) -> web.Response:
-        """Any other action; JSON `{"do": name, "user": …, …}`."""
-        return await _told(self._dispatch(await _read_json(request)))
+        """Do any other action; the request is JSON `{"do": name, "user": …, …}`."""
+        return await _answer(self._dispatch(await _read_json(request)))
 
     async def _dispatch(self, body: Json) -> Json | None:
-        if wrong := [name for name in body if not _is_of_its_kind(name, body[name])]:
+        if wrong := [name for name in body if not _has_valid_type(name, body[name])]:
             raise BadRequest(f"{wrong[0]} is of the wrong kind")
-        action = self._known.get(str(body.get("do")))
+        action = self._actions.get(str(body.get("do")))
         if action is None or body.get("user") not in self._ws.people:
             raise BadRequest("unknown action or user")
-        self._windows.used(body["user"], body.get("window") or "")
         try:
             return await action(body)
         except KeyError as missing:
             raise BadRequest(f"{missing} is missing") from None
 
-    async def _say(self, said: Said) -> Json:
-        self._require_member(said.user, said.channel)
-        self._windows.used(said.user, said.window)
-        command, _, rest = said.text.strip().partition(" ")
-        if said.thread_ts and (command in self._commands or command in CHANNEL_COMMANDS):
+    async def _say(self, sent: SentMessage) -> Json:
+        self._require_member(sent.user, sent.channel)
+        command, _, rest = sent.text.strip().partition(" ")
+        if sent.thread_ts and command in self._commands:
             raise CannotDo(f"{command} is not supported in threads, as in Slack")
-        if command in self._commands and not said.thread_ts and not said.files:
-            await self._ws.command(said.user, said.channel, command, rest.strip())
+        if command in self._commands and not sent.files:
+            await self._ws.command(sent.user, sent.channel, command, rest.strip())
             return {}
-        if command in CHANNEL_COMMANDS and not said.thread_ts and not said.files:
-            text = self._as_slack_text(said.user, rest)
-            await change_members(self._ws, said.user, said.channel, command, text)
-            return {}
-        if command[:1] == "/" and command[1:].isalpha() and said.text.startswith("/"):
+        if command[1:].isalpha() and sent.text.startswith("/"):
             raise CannotDo(
                 f"{command} is no command here. A space before it sends it as a message."
             )
-        if not said.text.strip() and not said.files:
+        if not sent.text.strip() and not sent.files:
             raise CannotDo("There is nothing to send yet.")
-        text = self._as_slack_text(said.user, said.text.strip())
-        posted = await self._ws.say(
-            said.user, said.channel, text, said.thread_ts, said.files, broadcast=said.broadcast
-        )
+        text = self._as_slack_text(sent.user, sent.text.strip())
+        posted = await self._ws.say(sent.user, sent.channel, text, sent.thread_ts, sent.files)
         return {"ts": posted["ts"]}
 
     async def _edit(self, body: Json) -> None:
@@ -108,14 +92,8 @@ class Actions:
     async def _delete(self, body: Json) -> None:
         await self._ws.delete(body["user"], body["channel"], body["ts"])
 
-    async def _pin(self, body: Json) -> None:
-        await self._ws.pin(body["user"], body["channel"], body["ts"])
-
-    async def _unpin(self, body: Json) -> None:
-        await self._ws.unpin(body["user"], body["channel"], body["ts"])
-
     async def _react(self, body: Json) -> None:
-        """Add the reaction, or take it back when it is the person's own."""
+        """Add the reaction, or take it back if the person added it before."""
         user, name = body["user"], body["name"]
         message = self._ws.store.get(body["channel"], body["ts"]) or {}
         mine = any(r["name"] == name and user in r["users"] for r in message.get("reactions", []))
@@ -130,8 +108,8 @@ class Actions:
         if view := body.get("view_id"):
             await self._ws.click_in_view(user, view, action, value=value, block_id=block)
         else:
-            place, ts = body["channel"], body["ts"]
-            await self._ws.click(user, place, ts, action, value=value, block_id=block)
+            channel, ts = body["channel"], body["ts"]
+            await self._ws.click(user, channel, ts, action, value=value, block_id=block)
 
     async def _shortcut(self, body: Json) -> None:
         await self._ws.shortcut(
@@ -160,35 +138,36 @@ class Actions:
         return {"execution": await self._ws.run_step(function, given, outputs, by=body["user"])}
 
     async def _stop(self, body: Json) -> None:
-        stopping = self._ws.stop_session(
-            body["user"], body["channel"], body.get("thread_ts") or None
-        )
-        if stopping is not None:
-            await stopping
+        thread_ts = body.get("thread_ts") or None
+        await self._ws.stop_session(body["user"], body["channel"], thread_ts)
 
-    def _require_member(self, user: str, channel: str) -> None:
-        place = self._ws.channels.get(channel)
-        if place is None or user not in place.members:
+    def _require_member(self, user: str, channel_id: str) -> None:
+        channel = self._ws.channels.get(channel_id)
+        if channel is None or user not in channel.members:
             raise CannotDo("You are not in this conversation.")
 
     def _as_slack_text(self, user: str, typed: str) -> str:
-        """With links to the channels that the person is in: the name of another stays a word, so that
-        nobody learns by guessing which private ones there are."""
+        """Return what Slack's composer would send.
+
+        Only the person's own channels become links: otherwise a name typed at random would show
+        whether there is a private channel of that name.
+        """
         people = {person.real_name: person.id for person in self._ws.state.everyone().values()}
         people |= {person.name: person.id for person in self._ws.state.everyone().values()}
-        everywhere = self._ws.channels.values()
-        rooms = {c.name: c.id for c in everywhere if user in c.members and not c.is_direct}
-        return as_slack_text(clean_line_ends(typed), people, rooms)
+        channels = {
+            channel.name: channel.id
+            for channel in self._ws.channels.values()
+            if user in channel.members and not channel.is_direct
+        }
+        return as_slack_text(typed.replace("\r\n", "\n"), people, channels)
 
 
-def clean_line_ends(typed: str) -> str:
-    """The text with the line ends of a form field made plain."""
-    return typed.replace("\r\n", "\n")
+async def _answer(action: Awaitable[Json | None]) -> web.Response:
+    """Return the action's result, or `{"error": a sentence for the person}`.
 
-
-async def _told(action: Awaitable[Json | None]) -> web.Response:
-    """The action's result; its failure as `{"error": a sentence for the person}`. What cannot be done
-    is an answer like any other, as in Slack's API: browsers report other statuses as errors."""
+    An action that Slack does not offer has status 200, as in Slack's API: browsers log other statuses
+    as errors.
+    """
     try:
         return web.json_response(await action or {})
     except CannotDo as problem:
@@ -201,8 +180,8 @@ async def _told(action: Awaitable[Json | None]) -> web.Response:
         )
 
 
-def _is_of_its_kind(name: str, value: object) -> bool:
-    """Whether a field has what the page sends there: text or nothing, but for what forms hold."""
+def _has_valid_type(name: str, value: object) -> bool:
+    """Whether a field holds text or nothing, except the fields that carry the values of a form."""
     if name == "values":
         return isinstance(value, dict) and all(isinstance(each, dict) for each in value.values())
     return name in ("value", "inputs") or value is None or isinstance(value, str)
@@ -216,7 +195,7 @@ def _sentence(problem: str) -> str:
 async def _read_json(request: web.Request) -> Json:
     try:
         body = await request.json()
-    except (ValueError, LookupError):  # no JSON, or in no encoding
+    except (ValueError, LookupError):  # not JSON, or an unknown encoding
         body = None
     if not isinstance(body, dict):
         raise web.HTTPBadRequest(text="a JSON object is expected")

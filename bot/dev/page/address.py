@@ -1,13 +1,13 @@
-"""What one browser window shows."""
+"""The place that one browser window shows."""
 
 from dataclasses import dataclass
 
-TABS = ("messages", "home")  # of what a pane shows
+TABS = ("messages", "home")
 
 
 @dataclass(frozen=True)
 class Address:
-    """What one browser window shows. Ids are checked against the workspace by `Screens.address`."""
+    """What one browser window shows; `Screens.address` checks its ids against the workspace."""
 
     user: str
     channel: str

@@ -43,7 +43,7 @@ def mount(
     steps = functions or {}
     screens = Screens(ws, notice=notice, shortcuts=shortcuts, functions=steps)
     names = [command["command"] for command in commands]
-    actions = Actions(ws, screens.windows, names, steps)
+    actions = Actions(ws, names, steps)
     live = _Live(ws, screens)
     routes: list[tuple[str, str, Handler]] = [
         ("GET", "/", _html(screens, screens.page)),
@@ -65,9 +65,8 @@ def mount(
 
 def _html(screens: Screens, draw: Callable[..., str]) -> Handler:
     async def handle(request: web.Request) -> web.Response:
-        headers = {"X-Changes": str(screens.changes)}
         html = draw(screens.address(request.query))
-        return web.Response(text=html, content_type="text/html", headers=headers)
+        return web.Response(text=html, content_type="text/html")
 
     return handle
 
@@ -142,8 +141,7 @@ class _Live:
         at = self._screens.address(request.query)
         self._ws.be_in(at.user, request.query.get("zone", ""))
         try:
-            window = request.query.get("window", "")
-            await LivePage(self._ws, self._screens, socket, at, window).run()
+            await LivePage(self._ws, self._screens, socket, at).run()
         finally:
             self._open.discard(socket)
         return socket

@@ -1,21 +1,16 @@
 """The workspace as one viewer sees it, as values for the templates."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.dev.page.address import TABS, Address
+from bot.dev.page.canvases import canvas_markdown, find_canvas
 from bot.dev.page.examples import EXAMPLES
-from bot.dev.page.files import SheetPreviews
-from bot.dev.page.kept import canvas_for, canvas_markdown, kept_in
 from bot.dev.page.render import Renderer, Scene
 from bot.dev.page.sidebar import sidebar, title, visible
-from bot.dev.page.windows import LastUsed
 from bot.dev.workspace import Channel, Workspace
 
 Json = dict[str, Any]
-
-_HOSTED = re.compile(r"/files-pri/[^/]+-(?P<id>F\w+)(?:/|$)")
 
 
 class Screens:
@@ -30,9 +25,7 @@ class Screens:
         functions: Mapping[str, Json],
     ) -> None:
         self._ws = ws
-        self.windows = LastUsed()
         self._renderer = Renderer()
-        self._previews = SheetPreviews(ws)
         self._notice = notice
         self._shortcuts = shortcuts
         self._functions = functions
@@ -57,11 +50,6 @@ class Screens:
             tab = "messages"
         return Address(user, channel, thread if known else "", tab)
 
-    @property
-    def changes(self) -> int:
-        """How many changes of the workspace what is drawn now has seen."""
-        return self._ws.record.changes
-
     def scene(self, user: str) -> Scene:
         """Names and files for the renderers."""
         everyone = self._ws.state.everyone()
@@ -76,7 +64,6 @@ class Screens:
                 if user in c.members and not c.is_direct
             },
             archived=frozenset(c.id for c in self._ws.channels.values() if c.archived),
-            hosted_image=lambda source: self._hosted_image(source, user),
         )
 
     def page(self, at: Address) -> str:
@@ -92,7 +79,6 @@ class Screens:
             global_shortcuts=[s for s in self._shortcuts if s.get("type") == "global"],
             message_shortcuts=[s for s in self._shortcuts if s.get("type") == "message"],
             functions=self._functions,
-            changes=self.changes,
         )
 
     def sidebar(self, at: Address) -> str:
@@ -107,13 +93,9 @@ class Screens:
         """The thread panel, "" for a thread that is not there."""
         return self._render("thread.html", at, **self._thread(at)) if at.thread_ts else ""
 
-    def kept(self, at: Address) -> str:
-        """What the channel keeps, for its header."""
-        return self._render("kept.html", at, **self._in(at)).strip()
-
     def canvas(self, key: str, user: str) -> str | None:
         """A canvas as a document of its own; None where there is none for this person."""
-        found = canvas_for(self._ws, key, user)
+        found = find_canvas(self._ws, key, user)
         if found is None:
             return None
         file, viewer = found
@@ -168,23 +150,16 @@ class Screens:
             "has_bot": self._ws.bot_user_id in members,
             "is_bot_dm": self._is_bot_dm(at.channel),
             "is_direct": channel is not None and channel.is_direct,
-            "previews": self._previews,
-            "kept": kept_in(self._ws, at.channel),
             "read_only": _read_only(channel),
             "status_of": lambda thread_ts: self._status(at.channel, thread_ts),
         }
 
     def _pane(self, at: Address) -> Json:
         channel = self._ws.channels.get(at.channel)
-        names = self.scene(at.user).people
-        direct = channel is None or channel.is_direct
         values = self._in(at) | {
             "tab": at.tab,
             "topic": channel.topic if channel else "",
             "place_icon": "lock" if channel and channel.kind == "private" else "",
-            "members": {}
-            if direct or not channel
-            else {m: names.get(m, m) for m in channel.members},
             "examples": EXAMPLES,
             "thread": at.thread_ts,
             "beside": self._ws.state.beside.get(at.user, ""),
@@ -246,11 +221,6 @@ class Screens:
         return (
             channel is not None and channel.kind == "im" and self._ws.bot_user_id in channel.members
         )
-
-    def _hosted_image(self, source: str, user: str) -> str | None:
-        found = _HOSTED.search(source) if source.startswith(self._ws.url) else None
-        file = self._ws.state.files.get(found["id"] if found else source)
-        return f"/page/files/{file.id}/image?user={user}" if file and file.content else None
 
 
 def _read_only(channel: Channel | None) -> str:

@@ -11,20 +11,18 @@ TEXT_MAX = 1_000_000  # bytes of a form field
 
 
 @dataclass(frozen=True)
-class Said:
-    """A message as it was sent from a composer."""
+class SentMessage:
+    """What a composer sent."""
 
     user: str
     channel: str
     text: str
     thread_ts: str | None
     files: list[tuple[str, bytes]]
-    broadcast: bool  # a reply that the channel shows too
-    window: str
 
 
-async def read_form(request: web.Request) -> Said:
-    """What the composer sent; bad requests and files that are too large are refused."""
+async def read_form(request: web.Request) -> SentMessage:
+    """Return what the composer sent. Raises HTTPBadRequest, HTTPRequestEntityTooLarge."""
     if not request.content_type.startswith("multipart/"):
         raise web.HTTPBadRequest(text="a multipart form is expected")
     fields: dict[str, str] = {}
@@ -32,21 +30,19 @@ async def read_form(request: web.Request) -> Said:
     async for part in await request.multipart():
         if not isinstance(part, BodyPartReader):
             raise web.HTTPBadRequest(text="nested parts are not expected")
-        # Forms write a quotation mark in a file's name so (HTML, multipart/form-data).
+        # HTML forms encode a quotation mark in a file name like this.
         name = part.filename and part.filename.replace("%22", '"')
         content = await _read_part(part, TEXT_MAX if name is None else FILE_MAX, name)
         if name is None:
             fields[part.name or ""] = content.decode("utf-8", "replace")
         else:
             files.append((name, content))
-    return Said(
+    return SentMessage(
         fields.get("user", ""),
         fields.get("channel", ""),
         fields.get("text", ""),
         fields.get("thread_ts") or None,
         files,
-        fields.get("broadcast") == "true",
-        fields.get("window", ""),
     )
 
 

@@ -19,22 +19,17 @@ async def test_saying_something_with_a_mention_and_a_file(browser):
     message = browser.ws.store.get(GENERAL, answer["ts"])
     assert message["text"] == f"<@{browser.ws.bot_user_id}> what is in <@{BEN}>'s file? a&lt;b"
     assert [file["name"] for file in message["files"]] == ["données.csv"]
-    html = await browser.text("/page/pane", user=ADA, channel=GENERAL)
-    assert "a&lt;b" in html
-    assert "<td>Köln</td>" in html, "a CSV shows its first rows"
+    assert "a&lt;b" in await browser.text("/page/pane", user=ADA, channel=GENERAL)
 
 
 async def test_who_comes_and_goes_is_told_in_the_channel(browser):
     """As Slack does, in lines that call nobody; an archived channel is offered by no picker."""
-    for command in ("/remove @bot", "/invite @bot", "/remove @Gus Guest"):
-        assert await browser.say(command) == (200, {})
+    bot = browser.ws.bot_user_id
+    await browser.ws.remove(ADA, GENERAL, bot)
+    await browser.ws.invite(ADA, GENERAL, bot)
     await browser.ws.archive(ADA, GENERAL)
     html = await browser.text("/page/pane", user=ADA, channel=GENERAL)
-    for line in (
-        "was removed from #general by Ada Lovelace.",
-        "was added to #general by Ada Lovelace.",
-        "archived #general.",
-    ):
+    for line in ("has left the channel", "has joined the channel", "has archived the channel"):
         assert line in html
     assert "data-typed" not in html, "nobody wrote it, so nobody edits it"
     picker = {"type": "conversations_select", "action_id": "where"}
@@ -66,13 +61,6 @@ async def test_a_reply_goes_into_its_thread(browser):
         "/page/thread", user=ADA, channel=GENERAL, thread=root["ts"]
     )
     assert "1 reply" in await browser.text("/page/pane", user=ADA, channel=GENERAL)
-
-
-async def test_a_reply_is_also_sent_to_the_channel(browser):
-    _, root = await browser.say("root")
-    _, reply = await browser.say("for all", thread_ts=root["ts"], broadcast="true")
-    assert browser.ws.store.get(GENERAL, reply["ts"])["subtype"] == "thread_broadcast"
-    assert "for all" in await browser.text("/page/pane", user=ADA, channel=GENERAL)
 
 
 async def test_what_a_person_may_not_do_is_told_in_plain_words(browser):

@@ -30,40 +30,26 @@ async def test_the_open_thread_gets_replies_and_changes(browser):
 
 async def test_the_page_says_what_it_shows_and_hears_of_nothing_else(browser):
     async with browser.live(channel=GENERAL) as live:
-        await live.until("watched")
+        await live.until("connected")
         await browser.ws.say(BEN, SALES, "over here")
         await browser.say("and here")
         async with asyncio.timeout(5):
             assert "over here" not in json.dumps(await live.socket.receive_json())
-        await live.socket.send_json({"channel": SALES, "anew": "true"})
-        await live.until("watched")
+        await live.socket.send_json({"channel": SALES})
+        await live.until("watching")
         await browser.ws.react(BEN, SALES, browser.ws.messages(SALES)[0]["ts"], "eyes")
         assert "over here" in (await live.until("message", channel=SALES))["in_channel"]
 
 
 async def test_nothing_arrives_from_places_one_cannot_see(browser):
     async with browser.live(user=GUS, channel=GENERAL) as live:
-        await live.until("watched")
+        await live.until("connected")
         await browser.ws.say(BEN, FINANCE, "secret")
         _, said = await browser.say("public")
         async with asyncio.timeout(5):
             first = await live.socket.receive_json()
         assert {op.get("channel") for op in first} == {GENERAL}
         assert said["ts"] == first[0]["ts"]
-
-
-async def test_what_changed_before_the_server_watched_can_be_told(browser):
-    """A page knows up to which change it was drawn, and the server says from which on it watches."""
-    _, said = await browser.say("first")
-    async with browser.http.get("/page/pane", params={"channel": GENERAL}) as answer:
-        drawn = int(answer.headers["X-Changes"])
-    assert f'data-changes="{drawn}"' in await browser.text("/", channel=GENERAL)
-    async with browser.live(channel=GENERAL) as live:
-        assert (await live.until("watched"))["changes"] == drawn
-        await browser.say("second")
-        await live.until("message")
-        await live.socket.send_json({"channel": GENERAL, "thread": said["ts"], "anew": "true"})
-        assert (await live.until("watched"))["changes"] > drawn
 
 
 async def test_status_and_stop_arrive_live(browser):
@@ -96,19 +82,10 @@ async def test_times_are_those_of_the_device(browser):
         assert browser.ws.people[ADA].tz == "Asia/Tokyo"
 
 
-async def test_a_modal_opens_in_the_window_that_one_is_at(browser):
-    """It stays there over a reload, and none is left anywhere when it is closed."""
-    view = {"id": "V1", "hash": "h", "title": "Ask", "blocks": []}
-    async with browser.live(window="laptop") as laptop, browser.live(window="phone") as phone:
-        await browser.do(do="beside", channel=GENERAL, window="phone")
-        for live in (laptop, phone):
-            assert (await live.until("modals"))["html"] == ""
-        browser.ws.state.open_views[ADA] = [view]
-        browser.ws.changed("view_opened", user=ADA)
-        assert "V1" in (await phone.until("modals"))["html"]
-        async with browser.live(window="phone") as reloaded:
-            assert "V1" in (await reloaded.until("modals"))["html"]
+async def test_a_modal_is_open_after_a_reload_until_it_is_closed(browser):
+    browser.ws.state.open_views[ADA] = [{"id": "V1", "hash": "h", "title": "Ask", "blocks": []}]
+    async with browser.live() as reloaded:
+        assert "V1" in (await reloaded.until("modals"))["html"]
         browser.ws.state.open_views[ADA] = []
         browser.ws.changed("view_closed", user=ADA)
-        for live in (laptop, phone):
-            assert (await live.until("modals"))["html"] == ""
+        assert (await reloaded.until("modals"))["html"] == ""

@@ -9,7 +9,6 @@ from lxml import html as lxml_html  # type: ignore[import-untyped]  # has no typ
 
 from bot.dev.page.render import Renderer, Scene
 from bot.dev.page.render.axes import labelled, short, ticks
-from bot.dev.page.render.chart_data import read_chart
 from bot.dev.page.render.markdown import markdown
 from bot.dev.page.render.mrkdwn import mrkdwn
 from bot.dev.page.render.tables import read_table
@@ -20,7 +19,6 @@ SCENE = Scene(
     bot="UBOT",
     people={"U1": "Ada <b>", "U2": "Ben", "UBOT": "Bot"},
     channels={"C1": "general"},
-    hosted_image=lambda source: "/page/files/F1/image" if source == "F1" else None,
 )
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
 
@@ -58,37 +56,15 @@ BLOCKS: dict[str, tuple[dict[str, Any], str]] = {
     "section": ({"text": mark(f"*hi* {EVIL}"), "fields": [plain("left"), mark("right")]}, "left"),
     "header": ({"text": plain("Title")}, "Title"),
     "divider": ({}, ""),
-    "context": (
-        {"elements": [mark("a note"), {"type": "image", "image_url": "F1", "alt_text": "i"}]},
-        "a note",
-    ),
+    "context": ({"elements": [mark("a note")]}, "a note"),
     "actions": ({"elements": [button()]}, "Go"),
-    "context_actions": (
-        {
-            "elements": [
-                {"type": "icon_button", "icon": "trash", "text": plain("Delete"), "action_id": "d"}
-            ]
-        },
-        "",
-    ),
     "input": (
         {"label": plain("Question"), "element": {"type": "plain_text_input", "action_id": "q"}},
         "Question",
     ),
-    "image": (
-        {"image_url": "https://elsewhere.example/x.png", "alt_text": "the picture"},
-        "the picture",
-    ),
     "markdown": ({"text": "# Big\n\n- one"}, "Big"),
     "rich_text": ({"elements": rich("rich words")["elements"]}, "rich words"),
     "table": ({"rows": [[{"type": "raw_text", "text": "H"}], [rich("cell")]]}, "cell"),
-    "data_table": (
-        {
-            "caption": "Sums",
-            "rows": [[{"type": "raw_text", "text": "N"}], [{"type": "raw_number", "value": 3}]],
-        },
-        "Sums",
-    ),
     "data_visualization": (
         {"title": "Shares", "chart": {"type": "pie", "segments": [{"label": "A", "value": 1}]}},
         "Shares",
@@ -101,15 +77,6 @@ BLOCKS: dict[str, tuple[dict[str, Any], str]] = {
         {"title": "The plan", "tasks": [{"task_id": "1", "title": "Step", "status": "error"}]},
         "Step",
     ),
-    "alert": ({"level": "warning", "text": plain("Careful")}, "Careful"),
-    "card": ({"title": mark("*Card*"), "body": mark("inside"), "actions": [button()]}, "inside"),
-    "carousel": ({"elements": [{"type": "card", "title": mark("first card")}]}, "first card"),
-    "container": (
-        {"title": plain("Box"), "child_blocks": [{"type": "header", "text": plain("in it")}]},
-        "in it",
-    ),
-    "file": ({"external_id": "ABC"}, "ABC"),
-    "video": ({"title": plain("Tour"), "video_url": "https://example.com/v"}, "Tour"),
 }
 
 
@@ -188,18 +155,8 @@ def test_only_web_and_mail_addresses_become_links(url):
 
 
 def test_no_image_is_loaded_from_outside():
-    outside = "https://elsewhere.example/pixel.png"
-    root = drawn(
-        {"type": "image", "image_url": outside, "alt_text": "a"},
-        {"type": "markdown", "text": f"![b]({outside})"},
-        {
-            "type": "section",
-            "text": plain("c"),
-            "accessory": {"type": "image", "image_url": outside, "alt_text": "c"},
-        },
-        {"type": "image", "slack_file": {"id": "F1"}, "alt_text": "ours"},
-    )
-    assert [image.get("src") for image in root.xpath("//img")] == ["/page/files/F1/image"]
+    root = drawn({"type": "markdown", "text": "![b](https://elsewhere.example/pixel.png)"})
+    assert not root.xpath("//img")
 
 
 def test_what_cannot_be_encoded_is_replaced_everywhere():
@@ -286,8 +243,7 @@ def test_a_chart_draws_each_series_and_lists_its_numbers():
                 "chart": {"type": kind, "series": series, "axis_config": {"x_label": "Month"}},
             }
         )
-        drawings = root.xpath("//svg")  # for a window, and for a phone
-        assert [len(each.xpath(f".{mark_of_one}")) for each in drawings] == [3, 3], kind
+        assert len(root.xpath(mark_of_one)) == 3, kind
         assert [li.text_content().strip() for li in root.xpath("//ul[@class='legend']/li")] == [
             "West",
             "North",
@@ -314,42 +270,20 @@ def test_a_pie_shows_shares():
     assert [span.text_content() for span in first] == ["A", "3", "75%"]
 
 
-def test_every_bar_has_its_name_where_cut_ones_can_be_told_apart():
-    """Five customers are named below their bars, on a phone in two rows; of ninety days those that
-    find room are, uncut."""
+def test_names_below_a_chart_are_cut_and_then_left_out():
+    """Five customers are all named below their bars; of many days only as many as there is room for."""
     customers = ("Smith, Jones & Co", "Acme Limited", "Nordic Steel AB", "Müller GmbH", "Bolt")
-    days = [f"2026-{month:02}-{day:02}" for month in (1, 2, 3) for day in range(1, 29)]
-    [named] = labelled(customers, 500)
     cut = ["Smith, Jone…", "Acme Limited", "Nordic Stee…", "Müller GmbH", "Bolt"]
-    assert [name for _, name in named] == cut
-    upper, lower = labelled(("Köln", "Düsseldorf", "München", "Zürich"), 240)
-    assert upper + lower == [(0, "Köln"), (2, "München"), (1, "Düsseldorf"), (3, "Zürich")]
-    assert len(labelled(("West", "Central", "North", "East", "South"), 270)) == 1
-    [shown] = labelled(days, 550)
-    assert len(shown) < 8
-    assert all(days[index] == name for index, name in shown)
+    assert [name for _, name in labelled(customers, 500)] == cut
+    shown = labelled([f"2026-01-{day:02}" for day in range(1, 29)], 550)
+    assert 2 < len(shown) < 10
+    assert shown[0][0] == 0
 
 
-def test_a_chart_reads_other_spellings():
-    """Bare numbers in category order and a kind that is unknown."""
-    block = {
-        "chart": {
-            "type": "line",
-            "series": [{"data": [1, 2]}],
-            "axis_config": {"categories": ["x", "y", "z"]},
-        }
-    }
-    chart = read_chart(block)
-    assert chart is not None
-    assert chart.series[0].values == (1.0, 2.0, None)
-    assert chart.series[0].name == "Series 1"
-    assert read_chart({"chart": {"type": "radar"}}) is None
-    assert "cannot draw a chart" in words(
-        {"type": "data_visualization", "chart": {"type": "radar"}}
-    )
-    assert "No numbers" in words(
-        {"type": "data_visualization", "title": "T", "chart": {"type": "bar", "series": []}}
-    )
+def test_a_chart_that_cannot_be_drawn_says_so():
+    block = {"type": "data_visualization", "title": "T"}
+    assert "cannot draw a chart" in words(block | {"chart": {"type": "radar"}})
+    assert "No numbers" in words(block | {"chart": {"type": "bar", "series": []}})
 
 
 @given(st.floats(-1e12, 1e12), st.floats(-1e12, 1e12))
@@ -374,11 +308,10 @@ def test_axis_numbers_are_short():
     ]
 
 
-def test_table_columns_align_and_sort_by_what_they_hold():
+def test_table_columns_align_by_what_they_hold():
     rows = [["Name", "Sum", "Share"], ["West", "€1,200", "12%"], ["North", "€900"]]
     table = read_table({"rows": [[{"type": "raw_text", "text": t} for t in row] for row in rows]})
     assert table.align == ["align-left", "align-right", "align-right"]
-    assert [row[1].sort for row in table.rows] == ["1200", "900"]
     assert table.rows[1][2].content == ""
     asked = read_table(
         {"rows": [[{"type": "raw_text", "text": "a"}]], "column_settings": [{"align": "center"}]}
@@ -388,20 +321,12 @@ def test_table_columns_align_and_sort_by_what_they_hold():
 
 ELEMENTS: list[dict[str, Any]] = [
     button(style="primary", confirm={"title": plain("Sure?"), "text": mark("Really")}),
-    {"type": "static_select", "action_id": "go", "options": options("North", "South"), "initial_option": options("South")[0]},
-    {"type": "static_select", "action_id": "go", "option_groups": [{"label": plain("G"), "options": options("A")}]},
-    {"type": "multi_static_select", "action_id": "go", "options": options("A", "B")},
-    {"type": "users_select", "action_id": "go"},
-    {"type": "conversations_select", "action_id": "go", "default_to_current_conversation": True},
-    {"type": "overflow", "action_id": "go", "options": options("A", "B")},
-    {"type": "datepicker", "action_id": "go", "initial_date": "2026-11-20"},
-    {"type": "timepicker", "action_id": "go", "initial_time": "09:30"},
-    {"type": "datetimepicker", "action_id": "go", "initial_date_time": 1_700_000_000},
+    {"type": "conversations_select", "action_id": "go", "initial_conversation": "C1"},
+    {"type": "multi_users_select", "action_id": "go", "initial_users": ["U2"]},
     {"type": "number_input", "action_id": "go", "is_decimal_allowed": False, "initial_value": "3"},
     {"type": "radio_buttons", "action_id": "go", "options": options("A", "B")},
     {"type": "checkboxes", "action_id": "go", "options": options("A", "B")},
     {"type": "plain_text_input", "action_id": "go", "multiline": True, "initial_value": "so far"},
-    {"type": "email_text_input", "action_id": "go"},
     {
         "type": "feedback_buttons",
         "action_id": "go",
@@ -424,8 +349,11 @@ def test_every_element_carries_what_a_click_sends(element):
 
 def test_initial_values_are_filled_in():
     select = drawn({"type": "actions", "block_id": "b", "elements": [ELEMENTS[1]]})
-    assert [option.get("value") for option in select.xpath("//option[@selected]")] == ["south"]
-    text = drawn({"type": "input", "label": plain("L"), "element": ELEMENTS[13]})
+    assert [option.get("value") for option in select.xpath("//option[@selected]")] == ["C1"]
+    people = drawn({"type": "actions", "block_id": "b", "elements": [ELEMENTS[2]]})
+    assert [each.get("value") for each in people.xpath("//input[@checked]")] == ["U2"]
+    element = next(each for each in ELEMENTS if each["type"] == "plain_text_input")
+    text = drawn({"type": "input", "label": plain("L"), "element": element})
     assert text.xpath("//textarea")[0].text == "so far"
 
 

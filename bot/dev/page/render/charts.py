@@ -8,9 +8,7 @@ from markupsafe import Markup
 from bot.dev.page.render.axes import full, labelled, short, ticks
 from bot.dev.page.render.chart_data import Chart, Series
 
-SIZES = {"wide": (640, 310), "narrow": (350, 270)}
-"""A chart with axes is drawn for a window and for a phone, with words of one size; the stylesheet
-shows the one that fits."""
+WIDTH, HEIGHT = 640, 310
 PIE = 260
 _TOP, _RIGHT = 14, 12
 COLOURS = 8
@@ -22,36 +20,30 @@ def colour(index: int) -> str:
 
 
 def draw(chart: Chart) -> Markup:
-    """The chart as `<svg>`; its words for screen readers are in `aria-label`."""
+    """Return the chart as `<svg>`, with an `aria-label` for screen readers."""
     if chart.kind == "pie":
-        return _svg(chart, "", (PIE, PIE), chart.categories, _pie(chart))
-    names = [series.name for series in chart.series]
-    drawn = [
-        _svg(chart, kind, size, names, _Plot(chart, *size).draw()) for kind, size in SIZES.items()
-    ]
-    return _join(drawn)
-
-
-def _svg(
-    chart: Chart, kind: str, size: tuple[int, int], names: Sequence[str], body: Markup
-) -> Markup:
+        names, size, body = chart.categories, (PIE, PIE), _pie(chart)
+    else:
+        names = tuple(series.name for series in chart.series)
+        size, body = (WIDTH, HEIGHT), _Plot(chart).draw()
+    label = f"{chart.kind} chart: {chart.title} ({', '.join(names)})"
     return Markup(
-        '<svg class="chart-svg {}" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-    ).format(kind, *size, f"{chart.kind} chart: {chart.title} ({', '.join(names)})", body)
+        '<svg class="chart-svg" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
+    ).format(size[0], size[1], label, body)
 
 
 class _Plot:
-    """A chart with two axes: where a value and a category lie, and the marks drawn there."""
+    """A chart with two axes: the position of each value and category, and the marks drawn there."""
 
-    def __init__(self, chart: Chart, width: int, height: int) -> None:
+    def __init__(self, chart: Chart) -> None:
         self.chart = chart
-        self.right, self.height = width - _RIGHT, height
+        self.right = WIDTH - _RIGHT
         known = [v for s in chart.series for v in s.values if v is not None]
         self.ticks = ticks(min(known, default=0), max(known, default=1))
         widest = max(len(short(tick)) for tick in self.ticks)
         self.left = 14 + widest * 7.4 + (20 if chart.y_label else 0)
         self.names = labelled(chart.categories, self.right - self.left)
-        self.bottom = height - 20 - 16 * len(self.names) - (20 if chart.x_label else 0)
+        self.bottom = HEIGHT - 36 - (20 if chart.x_label else 0)
         self.slot = (self.right - self.left) / max(len(chart.categories), 1)
 
     def draw(self) -> Markup:
@@ -72,14 +64,13 @@ class _Plot:
             yield _text(self.left - 8, y + 4, short(tick), "tick end")
 
     def _x_axis(self) -> Iterator[Markup]:
-        for row, names in enumerate(self.names):
-            for i, shown in names:
-                yield _text(self.x(i), self.bottom + 20 + 16 * row, shown, "tick middle")
+        for i, shown in self.names:
+            yield _text(self.x(i), self.bottom + 20, shown, "tick middle")
 
     def _labels(self) -> Iterator[Markup]:
         if self.chart.x_label:
             middle = (self.left + self.right) / 2
-            yield _text(middle, self.height - 6, self.chart.x_label, "label middle")
+            yield _text(middle, HEIGHT - 6, self.chart.x_label, "label middle")
         if self.chart.y_label:
             yield Markup(
                 '<text class="label middle" transform="translate(12 {}) rotate(-90)">{}</text>'

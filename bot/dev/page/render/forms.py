@@ -1,4 +1,4 @@
-"""Options of selects, radio buttons and the like, in one shape for the templates."""
+"""Options of selects, radio buttons and checkboxes, in one shape for the templates."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,71 +6,51 @@ from typing import Any
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
-from bot.dev.page.render.text import clean, text_of
+from bot.dev.page.render.text import clean
 
 Option = dict[str, Any]
 
 
 def as_list(value: object) -> list[Any]:
-    """The value if it is a list, else an empty one."""
+    """Return the value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def as_dict(value: object) -> dict[str, Any]:
-    """The value if it is a dict, else an empty one."""
+    """Return the value if it is a dict, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 @pass_context
-def groups(context: Context, element: Mapping[str, Any]) -> list[tuple[str, list[Option]]]:
-    """The element's options as (group label, options); one group without a label if ungrouped."""
-    kind = str(element.get("type"))
-    grouped = [as_dict(group) for group in as_list(element.get("option_groups"))]
-    if grouped:
-        return [(text_of(g.get("label")), _options(g.get("options"))) for g in grouped]
-    scene = context["scene"]
-    people = [_option(key, name) for key, name in scene.people.items()]
-    channels = [
-        _option(key, f"#{name}")
-        for key, name in scene.channels.items()
-        if key not in scene.archived
-    ]
-    if "users_select" in kind:
-        return [("", people)]
-    if "channels_select" in kind:
-        return [("", channels)]
-    if "conversations_select" in kind:
-        wanted = as_dict(element.get("filter"))
-        bots = {scene.bot} if wanted.get("exclude_bot_users") else set()
-        people = [each for each in people if each["value"] not in bots]
-        kinds = set(as_list(wanted.get("include"))) or {"public", "private", "im", "mpim"}
-        return [
-            *([("Channels", channels)] if kinds & {"public", "private"} else []),
-            *([("People", people)] if kinds & {"im", "mpim"} else []),
-        ]
-    return [("", _options(element.get("options")))]
+def choices(context: Context, element: Mapping[str, Any]) -> list[Option]:
+    """Return the element's options in order; those of `multi_users_select` are the people."""
+    if element.get("type") == "multi_users_select":
+        return [_option(key, name) for key, name in context["scene"].people.items()]
+    return [option for option in as_list(element.get("options")) if isinstance(option, dict)]
 
 
 @pass_context
-def choices(context: Context, element: Mapping[str, Any]) -> list[Option]:
-    """All options of the element in order."""
-    return [option for _, options in groups(context, element) for option in options]
+def conversations(context: Context, element: Mapping[str, Any]) -> list[tuple[str, list[Option]]]:
+    """Return what a `conversations_select` offers to the viewer, as (group, options)."""
+    scene, wanted = context["scene"], as_dict(element.get("filter"))
+    kinds = set(as_list(wanted.get("include"))) or {"public", "private", "im", "mpim"}
+    hidden = {scene.bot} if wanted.get("exclude_bot_users") else set()
+    channels = {key: name for key, name in scene.channels.items() if key not in scene.archived}
+    people = {key: name for key, name in scene.people.items() if key not in hidden}
+    groups = [
+        ("Channels", [_option(key, f"#{name}") for key, name in channels.items()]),
+        ("People", [_option(key, name) for key, name in people.items()]),
+    ]
+    offered = [bool(kinds & {"public", "private"}), bool(kinds & {"im", "mpim"})]
+    return [group for group, is_offered in zip(groups, offered, strict=True) if is_offered]
 
 
 def chosen(element: Mapping[str, Any]) -> list[str]:
-    """The values selected at first, whichever `initial_…` key holds them."""
-    single = element.get("initial_option")
-    found = [single] if single else as_list(element.get("initial_options"))
-    values = [clean(as_dict(option).get("value")) for option in found]
-    for key in ("user", "channel", "conversation"):
-        if one := element.get(f"initial_{key}"):
-            values.append(clean(one))
-        values += [clean(one) for one in as_list(element.get(f"initial_{key}s"))]
-    return values
-
-
-def _options(value: object) -> list[Option]:
-    return [option for option in as_list(value) if isinstance(option, dict)]
+    """Return the initially selected values, whichever `initial_…` key holds them."""
+    options = [element.get("initial_option"), *as_list(element.get("initial_options"))]
+    values = [as_dict(option).get("value") for option in options]
+    values += [element.get("initial_conversation"), *as_list(element.get("initial_users"))]
+    return [clean(value) for value in values if value]
 
 
 def _option(value: str, label: str) -> Option:

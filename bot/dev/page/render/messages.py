@@ -1,15 +1,12 @@
 """Small facts about people and files that the message templates show."""
 
-import re
 import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from bot.dev.page.render.scene import Scene
 from bot.dev.page.render.text import clean
 
 AVATARS = 8
-_BULLET = re.compile(r"^( *)[-*] (?=\S)", re.MULTILINE)
 _INLINE_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
@@ -22,14 +19,6 @@ def initials(name: object) -> str:
 def avatar(person_id: object) -> str:
     """The avatar colour class, always the same for one id."""
     return f"av{zlib.crc32(clean(person_id).encode()) % AVATARS}"
-
-
-def listed(text: object) -> str:
-    """A person's text with bullets for the lines that begin as those of a list, but in code: Slack's
-    composer makes them while one types."""
-    pieces = clean(text).split("```")
-    pieces[::2] = [_BULLET.sub(r"\1• ", piece) for piece in pieces[::2]]
-    return "```".join(pieces)
 
 
 def size(count: object) -> str:
@@ -54,21 +43,4 @@ def file_view(file: Mapping[str, Any]) -> dict[str, Any]:
         "kind": (clean(file.get("filetype")) or extension or "file").upper()[:5],
         "size": size(file.get("size")),
         "image": file.get("mimetype") in _INLINE_IMAGES,
-        "table": extension in ("csv", "tsv"),
     }
-
-
-def service_line(message: Mapping[str, Any], scene: Scene, place: str) -> str:
-    """What Slack itself says of its author in that place, to go on after their name; "" where it is
-    a message of their own."""
-    by = clean(message.get("inviter") or message.get("remover"))
-    own = not by or by == message.get("user")
-    match message.get("subtype"):
-        case "channel_join":
-            return f"joined {place}." if own else f"was added to {place} by {scene.person(by)}."
-        case "channel_leave":
-            return f"left {place}." if own else f"was removed from {place} by {scene.person(by)}."
-        case "channel_archive":
-            return f"archived {place}."
-        case _:
-            return ""

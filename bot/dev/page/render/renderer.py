@@ -19,12 +19,12 @@ from bot.dev.page.render import charts, forms, tables
 from bot.dev.page.render.axes import full
 from bot.dev.page.render.chart_data import read_chart
 from bot.dev.page.render.markdown import markdown
-from bot.dev.page.render.messages import avatar, file_view, initials, listed, service_line, size
+from bot.dev.page.render.messages import avatar, file_view, initials
 from bot.dev.page.render.mrkdwn import mrkdwn
 from bot.dev.page.render.rich_text import rich_text
 from bot.dev.page.render.scene import Scene
 from bot.dev.page.render.text import clean, plain, safe_url, text_of
-from bot.dev.workspace.messages import link_to
+from bot.dev.workspace.messages import UNWRITTEN, link_to
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
@@ -56,10 +56,9 @@ def _environment() -> Environment:
         "mrkdwn": _mrkdwn, "markdown": _markdown, "rich": _rich, "text": _text, "plain": plain,
         "words": text_of, "attr_json": json.dumps, "safe_url": safe_url, "chart": read_chart,
         "draw": charts.draw, "colour": charts.colour, "number": full, "table": tables.read_table,
-        "choices": forms.choices, "chosen": forms.chosen, "groups": forms.groups,
-        "initials": initials, "avatar": avatar, "file_view": file_view, "size": size, "listed": listed,
-        "hosted": _hosted, "typed": _typed, "person": _person,
-        "service_line": _service_line, "link": _link, "as_list": forms.as_list, "as_dict": forms.as_dict,
+        "choices": forms.choices, "chosen": forms.chosen, "conversations": forms.conversations,
+        "initials": initials, "avatar": avatar, "file_view": file_view, "unwritten": _is_unwritten,
+        "typed": _typed, "person": _person, "link": _link, "as_list": forms.as_list, "as_dict": forms.as_dict,
     }  # fmt: skip
     jinja.globals |= {
         "block_template": _named("blocks", "unsupported"),
@@ -111,25 +110,14 @@ def _typed(context: Context, value: object) -> str:
     return as_typed(str(value or ""), scene.people, scene.channels)
 
 
-@pass_context
-def _hosted(context: Context, image: object) -> str | None:
-    """The page's URL for an image block or element, None when it lies outside the workspace."""
-    if not isinstance(image, Mapping):
-        return None
-    own = image.get("slack_file")
-    own = own if isinstance(own, Mapping) else {}
-    source = image.get("image_url") or own.get("id") or own.get("url")
-    return context["scene"].hosted_image(source) if isinstance(source, str) else None
+def _is_unwritten(message: Mapping[str, Any]) -> bool:
+    """Whether Slack wrote the message itself, as when somebody joins."""
+    return message.get("subtype") in UNWRITTEN
 
 
 def _link(message: Mapping[str, Any], channel: str) -> str:
     """To the message, on this page."""
     return link_to("/", channel, message)
-
-
-@pass_context
-def _service_line(context: Context, message: Mapping[str, Any]) -> str:
-    return service_line(message, context["scene"], str(context.get("title", "")))
 
 
 @pass_context

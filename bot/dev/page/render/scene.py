@@ -1,13 +1,9 @@
 """What the renderers may ask about the workspace around a message."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.dev.workspace.state import SLACKBOT
-
-
-def _nothing_hosted(_: str) -> str | None:
-    return None
 
 
 @dataclass(frozen=True)
@@ -20,9 +16,6 @@ class Scene:
     people: Mapping[str, str] = field(default_factory=dict)
     channels: Mapping[str, str] = field(default_factory=dict)
     archived: frozenset[str] = frozenset()  # of the channels: known by name, offered by no picker
-    hosted_image: Callable[[str], str | None] = _nothing_hosted
-    """A file id or URL of the workspace's own file host → the page's URL for it; None for anything
-    outside, which the page never loads."""
 
     def person(self, user_id: str) -> str:
         """The display name; the id itself for somebody unknown."""

@@ -1,74 +1,46 @@
-// Modals of the app, and the confirm dialog. The server says which view is on top; views below it
-// wait here with what was typed into them.
+// Modals of the app, and the confirmation dialog. The server says which view is on top; views below it
+// are kept here with what was typed into them.
 import { prepareFields, valueOf, valuesIn } from "./fields.js";
-import { place } from "./place.js";
+import { parse } from "./dom.js";
 import { act } from "./server.js";
-import { byTouch, focusOn, parse } from "./dom.js";
-import { prepareTables } from "./tables.js";
-import { rescueToasts } from "./toast.js";
 
-const waiting = new Map();
-let cameFrom = null;
-const top = () => document.querySelector("dialog[data-view-id]");
+const below = new Map(); // view id → its dialog
 
 export function showModals(html, channel) {
   const fresh = parse(html).querySelector("dialog");
-  const old = top();
+  const old = document.querySelector("dialog[data-view-id]");
   if (old && fresh?.dataset.viewId === old.dataset.viewId) {
-    if (fresh.dataset.hash !== old.dataset.hash || !old.open) replaceBody(old, fresh, channel);
+    if (fresh.dataset.hash !== old.dataset.hash) update(old, fresh, channel);
     return;
   }
-  if (!old) cameFrom = document.activeElement;
-  if (old) shelve(old);
-  if (!fresh) {
-    waiting.clear();
-    if (cameFrom?.isConnected) focusOn(cameFrom);
-    return;
+  if (old) {
+    old.close();
+    old.remove();
+    below.set(old.dataset.viewId, old);
   }
-  const kept = waiting.get(fresh.dataset.viewId);
-  waiting.delete(fresh.dataset.viewId);
-  const dialog = kept && kept.dataset.hash === fresh.dataset.hash ? kept : fresh;
+  if (!fresh) return below.clear();
+  const kept = below.get(fresh.dataset.viewId);
+  below.delete(fresh.dataset.viewId);
+  const dialog = kept?.dataset.hash === fresh.dataset.hash ? kept : fresh;
   document.body.append(dialog);
-  if (dialog === fresh) wire(dialog);
-  prepare(dialog, channel);
+  if (dialog === fresh) listen(dialog);
+  prepareFields(dialog, channel);
   dialog.showModal();
-  (byTouch() ? dialog : firstField(dialog))?.focus();
+  (dialog.querySelector("[autofocus]") ?? dialog.querySelector(".modal-body :is(input, textarea, select, button)"))?.focus();
 }
-
-function shelve(dialog) {
-  rescueToasts(dialog);
-  dialog.close();
-  dialog.remove();
-  dialog.removeAttribute("aria-busy");
-  waiting.set(dialog.dataset.viewId, dialog);
-}
-
-const firstField = (dialog) =>
-  dialog.querySelector("[autofocus]") ?? dialog.querySelector(".modal-body :is(input, textarea, select, button)") ?? dialog.querySelector(".modal-foot .btn");
 
 // Slack keeps what was typed in a field whose block_id and action_id stay the same.
-function replaceBody(dialog, fresh, channel) {
-  const typed = new Map([...dialog.querySelectorAll(":is(input, textarea, select)[data-action-id]")].map((f) => [`${f.dataset.blockId}/${f.dataset.actionId}`, f.value]));
-  const focused = document.activeElement?.dataset?.actionId;
-  rescueToasts(dialog);
+function update(dialog, fresh, channel) {
+  const fieldsIn = (part) => [...part.querySelectorAll(":is(input, textarea, select)[data-action-id]")];
+  const keyOf = ({ dataset }) => `${dataset.blockId}/${dataset.actionId}`;
+  const typed = new Map(fieldsIn(dialog).map((field) => [keyOf(field), field.value]));
   dialog.dataset.hash = fresh.dataset.hash;
   dialog.replaceChildren(...fresh.childNodes);
-  dialog.removeAttribute("aria-busy");
-  prepare(dialog, channel);
-  for (const field of dialog.querySelectorAll(":is(input, textarea, select)[data-action-id]")) {
-    const before = typed.get(`${field.dataset.blockId}/${field.dataset.actionId}`);
-    if (before) field.value = before;
-  }
-  const again = focused && dialog.querySelector(`[data-action-id="${CSS.escape(focused)}"]`);
-  (again || firstField(dialog))?.focus();
-}
-
-function prepare(dialog, channel) {
   prepareFields(dialog, channel);
-  prepareTables(dialog);
+  for (const field of fieldsIn(dialog)) if (typed.get(keyOf(field))) field.value = typed.get(keyOf(field));
 }
 
-function wire(dialog) {
+function listen(dialog) {
   dialog.addEventListener("cancel", (event) => {
     event.preventDefault();
     closeModal(dialog);
@@ -77,9 +49,6 @@ function wire(dialog) {
     event.preventDefault();
     submit(dialog);
   });
-  dialog.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(dialog);
-  });
 }
 
 export function closeModal(dialog) {
@@ -87,19 +56,15 @@ export function closeModal(dialog) {
 }
 
 async function submit(dialog) {
-  if (dialog.ariaBusy === "true" || !dialog.querySelector("[data-testid=modal-submit]")) return;
-  showErrors(dialog, {});
-  const missing = missingFields(dialog);
-  if (Object.keys(missing).length) return showErrors(dialog, missing);
-  dialog.ariaBusy = "true";
   const button = dialog.querySelector("[data-testid=modal-submit]");
+  if (!button || button.ariaBusy === "true") return;
+  const missing = missingFields(dialog);
+  showErrors(dialog, missing);
+  if (Object.keys(missing).length) return;
   button.ariaBusy = "true";
   const answer = await act("submit", { view_id: dialog.dataset.viewId, values: valuesIn(dialog) });
-  dialog.removeAttribute("aria-busy");
-  button.removeAttribute("aria-busy");
-  if (answer?.errors) return showErrors(dialog, answer.errors);
-  if (answer && place.asking) place.awaited.add(place.asking);
-  place.asking = "";
+  button.ariaBusy = null;
+  if (answer?.errors) showErrors(dialog, answer.errors);
 }
 
 function missingFields(dialog) {
@@ -108,34 +73,26 @@ function missingFields(dialog) {
     const field = block.querySelector("[data-action-id]");
     if (!field || block.querySelector(".input-label .muted")) continue;
     const value = valueOf(field);
-    if (value === null || value === "" || value?.length === 0) missing[field.dataset.blockId] = "Please complete this required field.";
+    if (value === null || value.length === 0) missing[field.dataset.blockId] = "Please complete this required field.";
   }
   return missing;
 }
 
 function showErrors(dialog, errors) {
-  const left = { ...errors };
   for (const note of dialog.querySelectorAll("[data-error-for]")) {
-    const text = left[note.dataset.errorFor];
-    delete left[note.dataset.errorFor];
-    note.textContent = text ?? "";
+    const text = errors[note.dataset.errorFor] ?? "";
+    note.textContent = text;
     note.hidden = !text;
-    const field = note.parentElement.querySelector("[data-action-id]");
-    field?.classList.toggle("invalid", Boolean(text));
-    field?.setAttribute("aria-invalid", String(Boolean(text)));
+    note.parentElement.querySelector("[data-action-id]")?.classList.toggle("invalid", Boolean(text));
   }
-  const rest = dialog.querySelector(".form-error");
-  rest.textContent = Object.values(left).join(" ");
-  rest.hidden = !rest.textContent;
   const first = dialog.querySelector(".invalid");
   first?.focus();
-  first?.closest(".input").scrollIntoView({ block: "nearest" });  // what is wrong stands below it
+  first?.closest(".input").scrollIntoView({ block: "nearest" }); // its error is below it
 }
 
 // → whether the person said yes.
 export function confirmed({ title, text, confirm, deny, style }) {
-  const dialog = document.getElementById("confirm");
-  const [heading, words, yes, no] = ["confirm-title", "confirm-text", "confirm-yes", "confirm-no"].map((id) => document.getElementById(id));
+  const [dialog, heading, words, yes, no] = ["confirm", "confirm-title", "confirm-text", "confirm-yes", "confirm-no"].map((id) => document.getElementById(id));
   heading.textContent = title || "Are you sure?";
   words.textContent = text || "";
   yes.textContent = confirm || "Yes";
@@ -143,8 +100,7 @@ export function confirmed({ title, text, confirm, deny, style }) {
   yes.className = style === "danger" ? "btn danger" : "btn primary";
   dialog.returnValue = "";
   dialog.showModal();
-  yes.focus();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => { rescueToasts(dialog); resolve(dialog.returnValue === "yes"); }, { once: true });
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
   });
 }

@@ -1,36 +1,27 @@
-// Requests to the page's own server. Failures become a toast and `null`.
+// Requests to the page's own server. A failure becomes a toast and `null`.
 import { toast } from "./toast.js";
 
 export const user = () => document.body.dataset.user;
 
-// Of this window, also after a reload.
-export const ownName = sessionStorage.getItem("window") ?? String(Math.random());
-sessionStorage.setItem("window", ownName);
-
-// Up to which change of the workspace the oldest part of the screen was drawn.
-export const drawn = { changes: Number(document.body.dataset.changes) };
-
 export async function fragment(name, at) {
-  const answer = await request(`/page/${name}?${new URLSearchParams(at)}`);
-  if (!answer) return null;
-  if (name === "pane" || name === "thread") drawn.changes = Math.min(drawn.changes, Number(answer.headers.get("X-Changes")));
-  return answer.text();
+  const answer = await request(`/page/${name}?${new URLSearchParams({ user: user(), ...at })}`);
+  return answer && answer.text();
 }
 
-// → the decoded answer, or null when it failed and the person has been told.
+// → the decoded answer, or null when the action failed and a toast says why.
 export async function act(what, details = {}) {
   return decoded(
     await request("/page/do", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ do: what, user: user(), window: ownName, ...details }),
+      body: JSON.stringify({ do: what, user: user(), ...details }),
     }),
   );
 }
 
-export async function say({ channel, text, thread, files = [], broadcast = false }) {
+export async function say({ channel, text, thread, files = [] }) {
   const form = new FormData();
-  for (const [key, value] of Object.entries({ user: user(), channel, text, thread_ts: thread, broadcast, window: ownName })) form.append(key, value);
+  for (const [key, value] of Object.entries({ user: user(), channel, text, thread_ts: thread })) form.append(key, value);
   for (const file of files) form.append("file", file, file.name);
   return decoded(await request("/page/say", { method: "POST", body: form }));
 }
@@ -39,25 +30,20 @@ async function decoded(answer) {
   if (!answer) return null;
   const body = await answer.json();
   if (!body.error) return body;
-  toast(body.error, { error: true });
+  toast(body.error);
   return null;
 }
 
-let waiting = 0; // requests that are not answered yet
-
 async function request(url, options) {
   let answer;
-  document.body.classList.toggle("waiting", ++waiting > 0);
   try {
     answer = await fetch(url, options);
   } catch {
-    toast("The local workspace does not answer. Is it still running?", { error: true });
+    toast("The local workspace does not answer. Is it still running?");
     return null;
-  } finally {
-    document.body.classList.toggle("waiting", --waiting > 0);
   }
   if (answer.ok) return answer;
-  toast(await reason(answer), { error: true });
+  toast(await reason(answer));
   return null;
 }
 

@@ -1,30 +1,23 @@
-// The app's step of a workflow: its inputs are filled in here, and what it returns is shown.
+// The app's step of a workflow: its inputs are filled in here, and its outputs are shown.
 import { parse } from "./dom.js";
 import { act } from "./server.js";
-import { rescueToasts } from "./toast.js";
 
-const WORKING = `<p class="muted"><span class="dots" aria-hidden="true"><i></i><i></i><i></i></span> The agent works on it; Slack shows nothing meanwhile.</p>`;
+const WORKING = `<p class="muted">The agent works on it; Slack shows nothing meanwhile.</p>`;
+const ended = new Map(); // execution → its outputs, where they came before the answer with its id
 
-export function openStep(button) {
-  const dialog = document.querySelector(`dialog[data-step="${CSS.escape(button.dataset.function)}"]`);
-  dialog.showModal();
-}
+export const openStep = (button) => document.querySelector(`dialog[data-step="${button.dataset.function}"]`).showModal();
 
-export function closeStep(button) {
-  const dialog = button.closest("dialog");
-  rescueToasts(dialog);
-  dialog.close();
-}
+export const closeStep = (button) => button.closest("dialog").close();
 
 export function stepEnded(op) {
-  const dialog = document.querySelector(`dialog[data-execution="${CSS.escape(op.execution)}"]`);
-  if (!dialog) return ended.set(op.execution, op.html);
-  delete dialog.dataset.execution;
-  dialog.querySelector("[data-outputs]").replaceChildren(parse(op.html));
-  dialog.querySelector("[data-testid=run-step]").removeAttribute("aria-busy");
+  ended.set(op.execution, op.html);
+  const dialog = document.querySelector(`dialog[data-execution="${op.execution}"]`);
+  if (dialog) show(dialog, op.html);
 }
 
-const ended = new Map(); // outputs that came before the page knew the execution's id
+function show(dialog, html) {
+  dialog.querySelector("[data-outputs]").replaceChildren(parse(html));
+}
 
 for (const dialog of document.querySelectorAll("dialog[data-step]")) {
   dialog.addEventListener("submit", (event) => {
@@ -34,16 +27,10 @@ for (const dialog of document.querySelectorAll("dialog[data-step]")) {
 }
 
 async function run(dialog) {
-  const button = dialog.querySelector("[data-testid=run-step]");
-  if (button.ariaBusy === "true") return;
   const inputs = Object.fromEntries(new FormData(dialog.querySelector("form")));
-  button.ariaBusy = "true";
-  dialog.querySelector("[data-outputs]").replaceChildren(parse(WORKING));
+  show(dialog, WORKING);
   const answer = await act("step", { function: dialog.dataset.step, inputs });
-  if (!answer) {
-    button.removeAttribute("aria-busy");
-    return dialog.querySelector("[data-outputs]").replaceChildren();
-  }
-  dialog.dataset.execution = answer.execution;
-  if (ended.has(answer.execution)) stepEnded({ execution: answer.execution, html: ended.get(answer.execution) });
+  dialog.dataset.execution = answer?.execution ?? "";
+  if (!answer) show(dialog, "");
+  else if (ended.has(answer.execution)) show(dialog, ended.get(answer.execution));
 }
