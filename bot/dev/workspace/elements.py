@@ -7,7 +7,7 @@ from bot.dev.workspace.errors import CannotDo
 from bot.dev.workspace.state import Json
 
 # Where blocks and elements keep other elements.
-NESTED = ("accessory", "element", "elements", "actions", "child_blocks", "tasks", "blocks")
+NESTED = ("accessory", "element", "elements")
 SINGLE = {
     "users_select": "selected_user",
     "conversations_select": "selected_conversation",
@@ -25,8 +25,8 @@ MANY = {
     "multi_conversations_select": "selected_conversations",
     "multi_channels_select": "selected_channels",
 }
-ONE_OPTION = ("static_select", "external_select", "radio_buttons", "overflow")
-SOME_OPTIONS = ("multi_static_select", "multi_external_select", "checkboxes")
+ONE_OPTION = ("static_select", "radio_buttons")
+SOME_OPTIONS = ("checkboxes",)
 
 
 def interactive(blocks: list[Json]) -> Iterator[tuple[str, Json]]:
@@ -62,7 +62,7 @@ def action(block_id: str, element: Json, value: Any, ts: str) -> Json:
         "block_id": block_id,
         "action_ts": ts,
     }
-    if kind in ("button", "icon_button", "workflow_button"):
+    if kind == "button":
         return used | {k: element[k] for k in ("text", "value", "style", "url") if k in element}
     if kind == "feedback_buttons":
         return used | _feedback(element, value)

@@ -103,17 +103,6 @@ class People(Core):
         if any(pin.ts == ts for pin in place.pins):
             raise CannotDo("that message is pinned already")
         place.pins.append(Pin(ts, user, int(self.clock.now())))
-        self._pins_changed(channel, ts, user)
-
-    async def unpin(self, user: str, channel: str, ts: str) -> None:
-        """Take a message's pin away."""
-        place = self._place(user, channel)
-        place.pins = [pin for pin in place.pins if pin.ts != ts]
-        self._pins_changed(channel, ts, user)
-
-    def _pins_changed(self, channel: str, ts: str, user: str) -> None:
-        self.changed("channel", channel, user=user)
-        self.changed("pin", channel, ts=ts)
 
     async def write_canvas(
         self, user: str, channel: str, title: str, markdown: str, *, own: bool = False

@@ -34,7 +34,7 @@ class Change:
     """One thing people could see.
 
     `kind` is one of message, message_changed, message_deleted, ephemeral, status, view_opened,
-    view_updated, view_closed, home, reaction, pin, stream, prompts, session, file, channel, members
+    view_updated, view_closed, home, reaction, stream, prompts, session, file, members
     (who is in a channel, or that it was archived), people (whose account ended), workflow.
     """
 
@@ -51,8 +51,6 @@ class Record:
 
     def __init__(self) -> None:
         self.effects: list[Effect] = []
-        self.changes = 0
-        """How many changes there were: who knows the number knows whether one was missed."""
         self._subscribers: list[asyncio.Queue[Change]] = []  # told in the order they came
         self._news = asyncio.Event()
 
@@ -63,7 +61,6 @@ class Record:
 
     def change(self, change: Change) -> None:
         """Tell every subscriber."""
-        self.changes += 1
         for queue in self._subscribers:
             queue.put_nowait(change)
         self._wake()

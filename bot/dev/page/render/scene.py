@@ -20,7 +20,3 @@ class Scene:
     def person(self, user_id: str) -> str:
         """The display name; the id itself for somebody unknown."""
         return self.people.get(user_id, "Slackbot" if user_id == SLACKBOT else user_id)
-
-    def channel(self, channel_id: str) -> str:
-        """The channel's name without "#"; the id itself for one the viewer cannot see."""
-        return self.channels.get(channel_id, channel_id)

@@ -20,17 +20,15 @@ MARKDOWN_MAX = 12_000
 VIEW_MAX = 250_000  # bytes, https://docs.slack.dev/reference/methods/views.open
 CHARTS_MAX = 2
 # Blocks the SDK has no model of; its parser would only log and drop them.
-WITHOUT_MODEL = ("data_table", "data_visualization")
-NOT_IN_MESSAGES = ("input", "alert")
+WITHOUT_MODEL = ("data_visualization",)
+NOT_IN_MESSAGES = ("input",)
 NOT_IN_VIEWS = (
     "table",
-    "data_table",
     "data_visualization",
     "task_card",
     "plan",
     "markdown",
     "context_actions",
-    "file",
 )
 
 Problem = tuple[str, str]
@@ -101,14 +99,11 @@ def _message_rules(blocks: list[Any]) -> Iterator[Problem]:
     for index, kind in enumerate(kinds):
         if kind in NOT_IN_MESSAGES:
             yield f"/blocks/{index}/type", f"unsupported type: {kind}"
-    nested = _kinds(list(_with_children(blocks)))
-    if nested.count("table") > 1:
+    if kinds.count("table") > 1:
         yield "/blocks", "only one table allowed"
-    if nested.count("data_visualization") > CHARTS_MAX:
+    if kinds.count("data_visualization") > CHARTS_MAX:
         yield "/blocks", f"only {CHARTS_MAX} data_visualization blocks allowed"
-    markdown = sum(
-        len(str(b.get("text"))) for b in _with_children(blocks) if b.get("type") == "markdown"
-    )
+    markdown = sum(len(str(b.get("text"))) for b in _objects(blocks) if b.get("type") == "markdown")
     if markdown > MARKDOWN_MAX:
         yield "/blocks", f"markdown must be less than {MARKDOWN_MAX + 1} characters in all"
     yield from _unique(blocks)
@@ -149,16 +144,8 @@ def _kinds(blocks: list[Any]) -> list[str]:
     return [str(b.get("type")) if isinstance(b, dict) else "" for b in blocks]
 
 
-def _with_children(blocks: list[Any]) -> Iterator[Json]:
-    for block in blocks:
-        if isinstance(block, dict):
-            yield block
-            children = block.get("child_blocks")
-            yield from _with_children(children if isinstance(children, list) else [])
-
-
 def _tasks(blocks: list[Any]) -> Iterator[Json]:
-    for block in _with_children(blocks):
+    for block in _objects(blocks):
         if block.get("type") == "task_card":
             yield block
         tasks = block.get("tasks")

@@ -16,15 +16,7 @@ class RawText(Part):
     text: Annotated[str, Field(min_length=1)]
 
 
-class RawNumber(Part):
-    """A cell that sorts as a number."""
-
-    type: Literal["raw_number"]
-    value: float
-    text: Annotated[str, Field(min_length=1)] | None = None
-
-
-Cell = Annotated[RawText | RawNumber | RichText, Field(discriminator="type")]
+Cell = Annotated[RawText | RichText, Field(discriminator="type")]
 Row = Annotated[list[Cell], Field(min_length=1, max_length=20)]
 
 
@@ -44,23 +36,6 @@ class Table(LayoutBlock):
 
     @model_validator(mode="after")
     def _is_small(self) -> "Table":
-        _same_width(self.rows)
-        _short_in_all(self.rows)
-        return self
-
-
-class DataTable(LayoutBlock):
-    """A table people can sort and page: a header and 100 rows."""
-
-    type: Literal["data_table"]
-    caption: Annotated[str, Field(min_length=1)]
-    rows: Annotated[list[Row], Field(min_length=1, max_length=101)]
-    page_size: Annotated[int, Field(ge=1, le=100)] | None = None
-    row_header_column_index: Annotated[int, Field(ge=0, le=19)] | None = None
-    column_settings: Annotated[list[ColumnSettings | None], Field(max_length=20)] | None = None
-
-    @model_validator(mode="after")
-    def _is_small(self) -> "DataTable":
         _same_width(self.rows)
         _short_in_all(self.rows)
         return self
@@ -140,14 +115,8 @@ def _short_in_all(rows: list[list[Any]]) -> None:
         raise ValueError("must be less than 10001 characters in all")
 
 
-def _size(cell: RawText | RawNumber | RichText) -> int:
-    match cell:
-        case RawText():
-            return len(cell.text)
-        case RawNumber():
-            return len(cell.text or str(cell.value))
-        case _:
-            return _length(cell.model_dump())
+def _size(cell: RawText | RichText) -> int:
+    return len(cell.text) if isinstance(cell, RawText) else _length(cell.model_dump())
 
 
 def _length(part: Any) -> int:

@@ -42,16 +42,6 @@ class Button(_Element):
     agent_prompt: Annotated[str, Field(max_length=4000)] | None = None
 
 
-class WorkflowButton(_Element):
-    """A button that starts a workflow."""
-
-    type: Literal["workflow_button"]
-    text: Plain75
-    workflow: dict[str, Any]
-    style: Literal["primary", "danger"] | None = None
-    accessibility_label: Annotated[str, Field(max_length=75)] | None = None
-
-
 class FeedbackButton(Part):
     """A thumb."""
 
@@ -66,26 +56,6 @@ class FeedbackButtons(_Element):
     type: Literal["feedback_buttons"]
     positive_button: FeedbackButton
     negative_button: FeedbackButton
-
-
-class IconButton(_Element):
-    """A button with an icon only."""
-
-    type: Literal["icon_button"]
-    icon: Literal["trash"]
-    text: Plain75
-    value: Annotated[str, Field(max_length=2000)] | None = None
-    confirm: Confirm | None = None
-    accessibility_label: Annotated[str, Field(max_length=75)] | None = None
-    visible_to_user_ids: list[str] | None = None
-
-
-class Overflow(_Element):
-    """The three dots."""
-
-    type: Literal["overflow"]
-    options: Annotated[list[PlainOption], Field(min_length=1, max_length=5)]
-    confirm: Confirm | None = None
 
 
 class _Choice(_Confirmed):
@@ -104,22 +74,6 @@ class StaticSelect(_Choice):
     def _options_or_groups(self) -> "StaticSelect":
         _either(self.options, self.option_groups)
         _offered([self.initial_option], self.options, self.option_groups)
-        return self
-
-
-class MultiStaticSelect(_Choice):
-    """A menu of given options, several at once."""
-
-    type: Literal["multi_static_select"]
-    options: Annotated[list[PlainOption], Field(min_length=1, max_length=100)] | None = None
-    option_groups: Annotated[list[OptionGroup], Field(min_length=1, max_length=100)] | None = None
-    initial_options: list[Option] | None = None
-    max_selected_items: Annotated[int, Field(ge=1)] | None = None
-
-    @model_validator(mode="after")
-    def _options_or_groups(self) -> "MultiStaticSelect":
-        _either(self.options, self.option_groups)
-        _offered(self.initial_options or [], self.options, self.option_groups)
         return self
 
 
@@ -151,16 +105,6 @@ class ConversationsSelect(_Choice):
     response_url_enabled: bool | None = None
     max_selected_items: Annotated[int, Field(ge=1)] | None = None
     filter: dict[str, Any] | None = None
-
-
-class ExternalSelect(_Choice):
-    """A menu whose options the app looks up."""
-
-    type: Literal["external_select", "multi_external_select"]
-    min_query_length: int | None = None
-    initial_option: Option | None = None
-    initial_options: list[Option] | None = None
-    max_selected_items: Annotated[int, Field(ge=1)] | None = None
 
 
 class Picker(_Choice):
@@ -228,40 +172,11 @@ class NumberInput(_Choice):
     dispatch_action_config: dict[str, Any] | None = None
 
 
-class RichTextInput(_Choice):
-    """A box of formatted text."""
-
-    type: Literal["rich_text_input"]
-    initial_value: dict[str, Any] | None = None
-    dispatch_action_config: dict[str, Any] | None = None
-
-
-class FileInput(_Element):
-    """Files to upload."""
-
-    type: Literal["file_input"]
-    filetypes: list[str] | None = None
-    max_files: Annotated[int, Field(ge=1, le=10)] | None = None
-
-
-Menu = (
-    StaticSelect
-    | MultiStaticSelect
-    | UsersSelect
-    | MultiUsersSelect
-    | ConversationsSelect
-    | ExternalSelect
-)
-ActionElement = Annotated[
-    Button | WorkflowButton | Overflow | Menu | Picker | Checks | RichTextInput,
-    Field(discriminator="type"),
-]
-Accessory = Annotated[
-    Button | WorkflowButton | Overflow | Menu | Picker | Checks | Image, Field(discriminator="type")
-]
+Menu = StaticSelect | UsersSelect | MultiUsersSelect | ConversationsSelect
+ActionElement = Annotated[Button | Menu | Picker | Checks, Field(discriminator="type")]
+Accessory = Annotated[Button | Menu | Picker | Checks | Image, Field(discriminator="type")]
 InputElement = Annotated[
-    Menu | Picker | Checks | PlainInput | NumberInput | RichTextInput | FileInput,
-    Field(discriminator="type"),
+    Menu | Picker | Checks | PlainInput | NumberInput, Field(discriminator="type")
 ]
 
 

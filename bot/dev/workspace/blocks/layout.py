@@ -1,32 +1,29 @@
-"""Blocks of text, actions and cards, with Slack's limits:
-https://docs.slack.dev/reference/block-kit/blocks"""
+"""Layout blocks, with the limits of https://docs.slack.dev/reference/block-kit/blocks.
+
+Only the blocks that the bot sends have a model; any other type is refused as unsupported. A new kind
+of block needs its model here before it can be sent to the local workspace.
+"""
 
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from bot.dev.workspace.blocks.data import DataTable, DataVisualization, Table
+from bot.dev.workspace.blocks.data import DataVisualization, Table
 from bot.dev.workspace.blocks.elements import (
     Accessory,
     ActionElement,
-    Button,
     FeedbackButtons,
-    IconButton,
     InputElement,
-    Overflow,
 )
 from bot.dev.workspace.blocks.parts import (
     Image,
     Mrkdwn,
     Part,
     Plain150,
-    Plain199,
     Plain2000,
     PlainText,
     SlackFile,
     Text,
-    Text150,
-    Text200,
     Text2000,
     Url,
 )
@@ -97,13 +94,10 @@ class Context(LayoutBlock):
 
 
 class ContextActions(LayoutBlock):
-    """Feedback and icon buttons under an answer."""
+    """Feedback buttons under an answer."""
 
     type: Literal["context_actions"]
-    elements: Annotated[
-        list[Annotated[FeedbackButtons | IconButton, Field(discriminator="type")]],
-        Field(min_length=1, max_length=5),
-    ]
+    elements: Annotated[list[FeedbackButtons], Field(min_length=1, max_length=5)]
 
 
 class Actions(LayoutBlock):
@@ -122,29 +116,6 @@ class Input(LayoutBlock):
     hint: Plain2000 | None = None
     optional: bool | None = None
     dispatch_action: bool | None = None
-
-
-class FileBlock(LayoutBlock):
-    """A remote file."""
-
-    type: Literal["file"]
-    external_id: str
-    source: Literal["remote"]
-
-
-class Video(LayoutBlock):
-    """An embedded video."""
-
-    type: Literal["video"]
-    title: Plain199
-    video_url: Url
-    thumbnail_url: Url
-    alt_text: Annotated[str, Field(min_length=1)]
-    title_url: Url | None = None
-    author_name: Annotated[str, Field(max_length=49)] | None = None
-    description: PlainText | None = None
-    provider_name: str | None = None
-    provider_icon_url: Url | None = None
 
 
 class UrlSource(Part):
@@ -175,66 +146,7 @@ class Plan(LayoutBlock):
     tasks: list[TaskCard] | None = None
 
 
-class Alert(LayoutBlock):
-    """A coloured notice."""
-
-    type: Literal["alert"]
-    text: Text
-    level: Literal["default", "info", "warning", "error", "success"] | None = None
-
-
-class Card(LayoutBlock):
-    """A small card."""
-
-    type: Literal["card"]
-    hero_image: Image | None = None
-    icon: Image | None = None
-    title: Text150 | None = None
-    subtitle: Text150 | None = None
-    body: Text200 | None = None
-    actions: (
-        Annotated[
-            list[Annotated[Button | Overflow, Field(discriminator="type")]], Field(min_length=1)
-        ]
-        | None
-    ) = None
-
-    @model_validator(mode="after")
-    def _says_something(self) -> "Card":
-        if not (self.hero_image or self.title or self.actions or self.body):
-            raise ValueError("must have hero_image, title, actions or body")
-        return self
-
-
-class Carousel(LayoutBlock):
-    """Cards side by side."""
-
-    type: Literal["carousel"]
-    elements: Annotated[list[Card], Field(min_length=1, max_length=10)]
-
-
-class Container(LayoutBlock):
-    """Blocks in a frame."""
-
-    type: Literal["container"]
-    child_blocks: Annotated[list["Child"], Field(min_length=1, max_length=10)]
-    title: Plain150 | None = None
-    rich_text_title: RichText | None = None
-    subtitle: Text150 | None = None
-    icon: Image | None = None
-    width: Literal["narrow", "standard", "wide", "full"] | None = None
-    is_collapsible: bool | None = None
-    default_collapsed: bool | None = None
-    has_header_divider: bool | None = None
-
-    @model_validator(mode="after")
-    def _has_title(self) -> "Container":
-        if self.title is None and self.rich_text_title is None:
-            raise ValueError("must have title or rich_text_title")
-        return self
-
-
-Child = Annotated[
+AnyBlock = Annotated[
     Section
     | Divider
     | Header
@@ -243,17 +155,11 @@ Child = Annotated[
     | Context
     | ContextActions
     | Actions
-    | FileBlock
-    | Video
+    | Input
     | RichText
     | Table
-    | DataTable
     | DataVisualization
     | TaskCard
-    | Plan
-    | Alert
-    | Card
-    | Carousel,
+    | Plan,
     Field(discriminator="type"),
 ]
-AnyBlock = Annotated[Child | Container | Input, Field(discriminator="type")]

@@ -41,12 +41,9 @@ class Mrkdwn(Part):
 
 Text = Annotated[PlainText | Mrkdwn, Field(discriminator="type")]
 Text2000 = Annotated[Text, _at_most(2000)]
-Text150 = Annotated[Text, _at_most(150)]
-Text200 = Annotated[Text, _at_most(200)]
 Text75 = Annotated[Text, _at_most(75)]
 Plain2000 = Annotated[PlainText, _at_most(2000)]
 Plain150 = Annotated[PlainText, _at_most(150)]
-Plain199 = Annotated[PlainText, _at_most(199)]
 Plain75 = Annotated[PlainText, _at_most(75)]
 Plain30 = Annotated[PlainText, _at_most(30)]
 Plain24 = Annotated[PlainText, _at_most(24)]
