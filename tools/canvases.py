@@ -73,7 +73,7 @@ async def read_canvas(
     head = f"canvas: {found.id} · title: {found.title}"
     if not found.text:
         return ToolResult(f"{head} · empty", (_source(found, "That it is empty."),))
-    kept = await documents.keep(
+    kept = await documents.save_document(
         documents.Text(text=found.text),
         artifacts,
         name=found.title or found.id,

@@ -71,7 +71,7 @@ async def read_file(
     name = found.file.name
     kind = documents.kind_of(name, found.file.media_type, found.data)
     read = await documents.read(found.data, kind, name=name, sheet=sheet, pages=pages)
-    return await documents.keep(
+    return await documents.save_document(
         read, artifacts, name=name, url=found.url, query=query, compact=compact, own=found.own
     )
 

@@ -231,7 +231,7 @@ async def make_table(
     """Keep rows as a table under a handle tbl_…. Only figures that a person or a tool gave: never
     make them up."""
     found = await documents.read(content.encode(), "csv", name=name)
-    return await documents.keep(found, artifacts, name=name)
+    return await documents.save_document(found, artifacts, name=name)
 
 
 async def _values(tables: Tables, table: Artifact, column: str) -> tuple[list[str], int]:

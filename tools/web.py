@@ -35,7 +35,7 @@ async def fetch_page(
     kind = documents.kind_of(_file_name(page), page.media_type, page.data)
     read = await documents.read(page.data, kind, name=name)
     title = (read.title if isinstance(read, documents.Text) else "") or name
-    return await documents.keep(
+    return await documents.save_document(
         read, artifacts, name=name, title=title, url=page.url, query=query, compact=compact
     )
 

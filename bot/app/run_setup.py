@@ -45,7 +45,7 @@ from bot.services.artifact_services import artifact_services
 from bot.services.databases import SqlDatabases
 from bot.services.fetching import WebFetcher
 from bot.services.mcp import open_mcp_servers
-from bot.services.processes.scratch import remove_left_behind
+from bot.services.processes.scratch import remove_abandoned_folders
 from bot.services.web_search import ProviderWebSearch, WebSearchConfig
 from bot.settings import NO_MODEL, Settings, secret
 from bot.settings.checks import check_prices, check_tools
@@ -155,7 +155,7 @@ async def runner_factory(
         **artifact_services(artifacts),
         Memories: memories,
     }
-    await asyncio.to_thread(remove_left_behind)
+    await asyncio.to_thread(remove_abandoned_folders)
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
         sdk_client(_api_key(settings), settings.openai_base_url) as client,

@@ -29,7 +29,7 @@ from bot.runs.policy.budget_words import since, used_of
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
-from bot.services.mcp import Pin, Standing, ToolFacts, open_mcp_servers
+from bot.services.mcp import Pin, ServerStatus, ToolFacts, open_mcp_servers
 from bot.settings import Settings, arm_failpoints
 from bot.store import Erased, Stores
 from bot.store.embedded import rewrite_append_only_file
@@ -51,10 +51,10 @@ _AUDIT_HEAD = _AUDIT.format("when (UTC)", "kind", "who", "channel", "run", "what
 async def usage_lines(settings: Settings) -> list[str]:
     """Return a table of what each holder of a budget spent in this day and month (UTC)."""
     async with _policy(settings) as policy:
-        standings = await policy.of_all()
+        live_statuses = await policy.of_all()
         pause = await policy.paused()
     rows = [("budget", "of", "spent")]
-    for each in standings:
+    for each in live_statuses:
         share = f" ({each.share:.0%})" if each.shares else ""
         holder = each.position.account.holder
         name = f"{each.budget.replace('_', ', ')} {each.position.account.period}"
@@ -78,40 +78,36 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
         if accept and accept not in settings.mcp_servers:
             known = ", ".join(settings.mcp_servers) or "none"
             raise ConfigurationError(f"There is no MCP server {accept}. Configured: {known}.")
-        standings = await servers.standings()
+        statuses = await servers.live_statuses()
         if accept:
-            before = next(each for each in standings if each.name == accept)
+            before = next(each for each in statuses if each.name == accept)
             lines = _accepted_lines(replace(before, changed=await servers.accept(accept)))
         else:
-            lines = [line for each in standings for line in _standing_lines(each)]
+            lines = [line for each in statuses for line in _status_lines(each)]
     return lines or ["No MCP server is configured: see mcpServers in README.md."]
 
 
-def _accepted_lines(standing: Standing) -> list[str]:
+def _accepted_lines(status: ServerStatus) -> list[str]:
     """Return what was accepted, with its changes: the operator may see them here for the first time."""
-    if not standing.changed:
-        return [_head(standing, "nothing to accept, all its tools are on")]
-    lines = [f"{standing.name}: accepted, and on from now: {', '.join(standing.changed)}"]
-    for tool, pin in standing.changed.items():
+    if not status.changed:
+        return [_head(status, "nothing to accept, all its tools are on")]
+    lines = [f"{status.name}: accepted, and on from now: {', '.join(status.changed)}"]
+    for tool, pin in status.changed.items():
         lines += [f"  {tool}", *_difference(pin)]
     return lines
 
 
-def _standing_lines(standing: Standing) -> list[str]:
-    lines = [_head(standing, ", ".join(standing.usable) or "no tools")]
-    for tool, pin in standing.changed.items():
+def _status_lines(status: ServerStatus) -> list[str]:
+    lines = [_head(status, ", ".join(status.usable) or "no tools")]
+    for tool, pin in status.changed.items():
         what = "CHANGED" if pin.accepted else "NEW"
-        lines.append(f"  {what}, off until `bot mcp --accept {standing.name}`: {tool}")
+        lines.append(f"  {what}, off until `bot mcp --accept {status.name}`: {tool}")
         lines += _difference(pin)
     return lines
 
 
-def _head(standing: Standing, otherwise: str) -> str:
-    return (
-        f"! {standing.name}: {standing.error}"
-        if standing.error
-        else f"{standing.name}: {otherwise}"
-    )
+def _head(status: ServerStatus, otherwise: str) -> str:
+    return f"! {status.name}: {status.error}" if status.error else f"{status.name}: {otherwise}"
 
 
 def _difference(pin: Pin) -> list[str]:

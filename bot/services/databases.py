@@ -27,7 +27,7 @@ from bot.toolkit.sql import Selection
 _SCHEMA_SECONDS = 10.0
 _MAX_TABLES = 50
 _MAX_COLUMNS = 60
-_CONNECTING = 6.0
+_CONNECT_SECONDS = 6.0
 """Seconds for connecting and answering, beyond the server's own limit."""
 
 
@@ -73,7 +73,7 @@ class SqlDatabases:
         if not self.configs:
             return "No databases are configured."
         parts = await asyncio.gather(
-            *(self._described(each, query, compact) for each in sorted(self.configs))
+            *(self._describe(each, query, compact) for each in sorted(self.configs))
         )
         return "\n\n".join(parts)
 
@@ -84,28 +84,28 @@ class SqlDatabases:
         arguments: dict[str, Any] = {"sql": clean(sql), "limit": rows}
         if not _is_file(config):
             arguments["functions"] = config.functions
-        found = await self._done(database, "select", config.timeout, **arguments)
+        found = await self._run(database, "select", config.timeout, **arguments)
         return Selection.model_validate(found)
 
-    async def more_than_reading(self, database: str) -> list[str]:
+    async def extra_privileges(self, database: str) -> list[str]:
         """Return what a PostgreSQL role may do besides reading tables, a few words each; an empty
         list for SQLite. Raises ToolError when the database does not answer."""
         if _is_file(self._config(database)):
-            await self._done(database, "schema", _SCHEMA_SECONDS)
+            await self._run(database, "schema", _SCHEMA_SECONDS)
             return []
-        found: list[str] = await self._done(database, "privileges", _SCHEMA_SECONDS)
+        found: list[str] = await self._run(database, "privileges", _SCHEMA_SECONDS)
         return found
 
-    async def _described(self, name: str, query: str | None, compact: bool) -> str:
+    async def _describe(self, name: str, query: str | None, compact: bool) -> str:
         config = self.configs[name]
         head = f"database: {name} · {_dialect(config)}"
         if config.description:
             head += f" · {config.description}"
         try:
-            tables = await self._done(name, "schema", _SCHEMA_SECONDS)
+            tables = await self._run(name, "schema", _SCHEMA_SECONDS)
         except ToolError as error:
             return f"{head}\n(not available: {error})"
-        return f"{head}\n{_schema(tables, query=query, compact=compact)}"
+        return f"{head}\n{_format_tables(tables, query=query, compact=compact)}"
 
     def _config(self, name: str) -> DatabaseConfig:
         if name in self.configs:
@@ -115,14 +115,14 @@ class SqlDatabases:
             f"There is no database {name}. Configured: {', '.join(near or self.configs) or 'none'}."
         )
 
-    async def _done(self, name: str, job: str, seconds: float, **arguments: Any) -> Any:
+    async def _run(self, name: str, job: str, seconds: float, **arguments: Any) -> Any:
         """Run a job on a database in an isolated process. Raises ToolError."""
         config = self._config(name)
         jobs, where = _location(config)
         # PostgreSQL's server should end a statement before the process is killed.
         limits = IsolatedLimits(cpu=seconds, seconds=seconds)
         if not _is_file(config):
-            limits = replace(limits, seconds=seconds + _CONNECTING)
+            limits = replace(limits, seconds=seconds + _CONNECT_SECONDS)
         data = Path(where["path"]).parent if _is_file(config) else None
         try:
             async with isolated(jobs, limits, network=data is None, data=data) as process:
@@ -156,11 +156,11 @@ def _location(config: DatabaseConfig) -> tuple[str, dict[str, str]]:
     return "bot.services.isolated.postgres", {"url": re.sub(r"\+\w+:", ":", url, count=1)}
 
 
-def _schema(tables: list[tuple[str, list[str]]], *, query: str | None, compact: bool) -> str:
+def _format_tables(tables: list[tuple[str, list[str]]], *, query: str | None, compact: bool) -> str:
     """Return a line for each table or view: `orders(id INTEGER, customer_id INTEGER → customers.id)`."""
     if compact:
         return ", ".join(name for name, _ in tables if has_words(name, query)) or "(no tables)"
-    described = [f"{name}({_columns(columns)})" for name, columns in tables]
+    described = [f"{name}({_format_columns(columns)})" for name, columns in tables]
     if query:
         found = [line for line in described if has_words(line, query)][:_MAX_TABLES]
         return "\n".join(found) or f"(none of {len(tables):,} tables)"
@@ -171,5 +171,5 @@ def _schema(tables: list[tuple[str, list[str]]], *, query: str | None, compact: 
     return "\n".join(lines) or "(no tables)"
 
 
-def _columns(columns: list[str]) -> str:
+def _format_columns(columns: list[str]) -> str:
     return ", ".join([*columns[:_MAX_COLUMNS], *["…"] * (len(columns) > _MAX_COLUMNS)])

@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 LIMITS = IsolatedLimits(memory=2_000_000_000, output=100_000_000, cpu=25.0, seconds=30.0)
 """Limits for reading one file."""
 
-_MOST_BYTES = 100_000_000
+_MAX_TABLE_BYTES = 100_000_000
 """Limit for all tables of one file together."""
-_LONGEST_NAME, _LONGEST_NOTE = 200, 1_000  # characters
-_MOST_NOTES = 30
+_MAX_NAME, _MAX_NOTE = 200, 1_000  # characters
+_MAX_NOTES = 30
 
 
 class Text(BaseModel):
@@ -72,12 +72,12 @@ async def read(
             await asyncio.to_thread(process.write, "input", data)
             found = await process.call("read", kind=kind, name=name, sheet=sheet, pages=pages)
             if "document" in found:
-                return _told_in_lines(Text.model_validate(found["document"]))
-            return await _tables(process, found["tables"], name)
+                return _with_single_line_fields(Text.model_validate(found["document"]))
+            return await _read_tables(process, found["tables"], name)
     except TimeoutError:
-        raise ToolError(_too_much(name, f"more than {limits.seconds:g} s")) from None
+        raise ToolError(_limit_message(name, f"more than {limits.seconds:g} s")) from None
     except ProcessLost:
-        raise ToolError(_too_much(name, "more memory, time or space")) from None
+        raise ToolError(_limit_message(name, "more memory, time or space")) from None
     except Refused as error:
         raise ToolError(without_paths(str(error), name)) from None
     except RuntimeError as error:
@@ -85,45 +85,54 @@ async def read(
         raise ToolError(f"{name} is damaged, or of a kind that is not known here.") from None
 
 
-async def _tables(
+async def _read_tables(
     process: IsolatedProcess, described: list[dict[str, Any]], name: str
 ) -> list[ReadTable]:
-    tables, left = list[ReadTable](), _MOST_BYTES
+    tables, left = list[ReadTable](), _MAX_TABLE_BYTES
     for index, each in enumerate(described):
         data = await asyncio.to_thread(process.read, f"{index}.parquet")
         left -= len(data)
         if left < 0:
             raise Refused(f"The sheets of {name} are too large together: name one as `sheet`.")
-        told = {"notes": _lines(each["notes"]), "left_out": _lines(each["left_out"])}
-        tables.append(ReadTable(name=_line(each["name"]), **told, data=data))
+        table = ReadTable(
+            name=_single_line(each["name"]),
+            notes=_single_lines(each["notes"]),
+            left_out=_single_lines(each["left_out"]),
+            data=data,
+        )
+        tables.append(table)
     return tables
 
 
-def _told_in_lines(text: Text) -> Text:
-    said = {"title": _line(text.title), "date": _line(text.date)}
-    listed = {"notes": _lines(text.notes), "left_out": _lines(text.left_out)}
-    return text.model_copy(update={**said, **listed})
+def _with_single_line_fields(text: Text) -> Text:
+    fields = {
+        "title": _single_line(text.title),
+        "date": _single_line(text.date),
+        "notes": _single_lines(text.notes),
+        "left_out": _single_lines(text.left_out),
+    }
+    return text.model_copy(update=fields)
 
 
-def _lines(notes: list[str]) -> list[str]:
-    more = [f"and {len(notes) - _MOST_NOTES:,} more"] * (len(notes) > _MOST_NOTES)
-    return [_line(note, _LONGEST_NOTE) for note in notes[:_MOST_NOTES]] + more
+def _single_lines(notes: list[str]) -> list[str]:
+    more = [f"and {len(notes) - _MAX_NOTES:,} more"] * (len(notes) > _MAX_NOTES)
+    return [_single_line(note, _MAX_NOTE) for note in notes[:_MAX_NOTES]] + more
 
 
-def _line(words: str, longest: int = _LONGEST_NAME) -> str:
+def _single_line(words: str, longest: int = _MAX_NAME) -> str:
     """Return text from a file on one line, cut to `longest`: a second line could look like ours."""
     words = " ".join(words.split())
     return words if len(words) <= longest else f"{words[:longest]}…"
 
 
-def _too_much(name: str, what: str) -> str:
+def _limit_message(name: str, what: str) -> str:
     return (
         f"{name} could not be read: it takes {what} than is allowed, or is damaged. Ask for a "
         "smaller part of it, or for the data as CSV."
     )
 
 
-async def keep(
+async def save_document(
     found: Text | list[ReadTable],
     artifacts: Artifacts,
     *,
@@ -141,13 +150,13 @@ async def keep(
     passages of the text that have most of its words. An `own` file (see `ToolResult`) gets the handle
     of a written file.
     """
-    name, title = _line(name), _line(title)
+    name, title = _single_line(name), _single_line(title)
     if isinstance(found, Text):
         prefix, title = "file" if own else "doc", title or name
-        head, saved = await _keep_text(
+        head, saved = await _save_text(
             found, artifacts, prefix=prefix, name=name, title=title, url=url
         )
-        text = "" if compact else f"\n\n{_part(found.text, saved, query)}"
+        text = "" if compact else f"\n\n{_excerpt(found.text, saved, query)}"
         sources = _sources(found.title or title, url)
         return ToolResult(head + text, sources, (saved.handle,), own)
     tables, parts = ArtifactTables(artifacts), list[str]()
@@ -166,7 +175,7 @@ async def keep(
     return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles), own)
 
 
-async def _keep_text(
+async def _save_text(
     found: Text, artifacts: Artifacts, *, prefix: str, name: str, title: str, url: str | None
 ) -> tuple[str, Artifact]:
     """Save a text. Return the lines that describe it, and its artifact."""
@@ -189,11 +198,11 @@ async def _keep_text(
     return "\n".join(head), saved
 
 
-def _part(text: str, saved: Artifact, query: str | None) -> str:
-    return passages(text, query) if query else beginning(text.splitlines(), saved)
+def _excerpt(text: str, saved: Artifact, query: str | None) -> str:
+    return passages(text, query) if query else first_lines(text.splitlines(), saved)
 
 
-def beginning(lines: list[str], saved: Artifact) -> str:
+def first_lines(lines: list[str], saved: Artifact) -> str:
     """Return the first lines, up to half of the room that this output has, and how to read on."""
     left = current_room().characters_of("\n".join(lines)) // 2
     shown = 0

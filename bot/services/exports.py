@@ -36,4 +36,4 @@ class ArtifactExports:
         """See `Exports.chart`."""
         locale = current_request().request.locale
         png = await asyncio.to_thread(drawing.png, chart, locale)
-        return ChartImage(png, tuple(await asyncio.to_thread(drawing.undrawn, chart)))
+        return ChartImage(png, tuple(await asyncio.to_thread(drawing.missing_characters, chart)))

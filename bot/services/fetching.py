@@ -48,7 +48,7 @@ _HEADERS = {
 }
 
 _GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")  # RFC 4291: what the internet routes
-_INSIDE = (  # networks that some versions of Python call global
+_NOT_PUBLIC = (  # networks that some versions of Python call global
     ipaddress.IPv4Network(
         "168.63.129.16/32"
     ),  # Azure's wire server, which serves a machine's secrets
@@ -62,11 +62,11 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: IPv4 through a trans
 def public_only(address: IPAddress, port: int) -> bool:
     """Return whether `address`, and any IPv4 address embedded in it, is public and `port` is 80 or
     443."""
-    return port in _PORTS and all(_is_public(each) for each in _forms(address))
+    return port in _PORTS and all(_is_public(each) for each in _embedded_addresses(address))
 
 
 def _is_public(address: IPAddress) -> bool:
-    if any(address in network for network in _INSIDE):
+    if any(address in network for network in _NOT_PUBLIC):
         return False
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not address.is_multicast
@@ -74,7 +74,7 @@ def _is_public(address: IPAddress) -> bool:
     return address.is_global and (address in _GLOBAL_UNICAST or address in _NAT64)
 
 
-def _forms(address: IPAddress) -> list[IPAddress]:
+def _embedded_addresses(address: IPAddress) -> list[IPAddress]:
     """Return `address` and the IPv4 addresses embedded in it: mapped, 6to4, Teredo, NAT64."""
     if isinstance(address, ipaddress.IPv4Address):
         return [address]
@@ -106,7 +106,7 @@ class WebFetcher:
         """
         try:
             async with asyncio.timeout(_SECONDS):
-                return await self._follow(_checked_url(url))
+                return await self._follow(_parse_url(url))
         except TimeoutError:
             raise ToolError(f"{url} took more than {_SECONDS:g} s. Try another source.") from None
 
@@ -124,7 +124,7 @@ class WebFetcher:
 
         addresses = await self._addresses(url)
         connector = aiohttp.TCPConnector(
-            resolver=_pinned(addresses), use_dns_cache=False, force_close=True
+            resolver=_pinned_resolver(addresses), use_dns_cache=False, force_close=True
         )
         try:
             async with (
@@ -138,7 +138,7 @@ class WebFetcher:
                 session.get(url, allow_redirects=False) as response,
             ):
                 if response.status in _REDIRECTS and "Location" in response.headers:
-                    return _checked_url(str(url.join(URL(response.headers["Location"]))))
+                    return _parse_url(str(url.join(URL(response.headers["Location"]))))
                 return Page(str(url), _media_type(response), await _body(response))
         except (aiohttp.ClientError, OSError, ValueError, zlib.error) as error:
             raise ToolError(f"{url} could not be fetched: {_reason(error)}.") from None
@@ -159,11 +159,11 @@ class WebFetcher:
         return [str(each) for each in parsed]
 
 
-def _pinned(addresses: list[str]) -> aiohttp.abc.AbstractResolver:
+def _pinned_resolver(addresses: list[str]) -> aiohttp.abc.AbstractResolver:
     """Return a resolver of the checked addresses only: a second lookup could have another result."""
     from aiohttp.abc import AbstractResolver, ResolveResult
 
-    class Pinned(AbstractResolver):
+    class PinnedResolver(AbstractResolver):
         @override
         async def resolve(
             self,
@@ -187,10 +187,10 @@ def _pinned(addresses: list[str]) -> aiohttp.abc.AbstractResolver:
         async def close(self) -> None:
             """Do nothing: the resolver holds no resources."""
 
-    return Pinned()
+    return PinnedResolver()
 
 
-def _checked_url(url: str) -> URL:
+def _parse_url(url: str) -> URL:
     """Parse `url`. Raises ToolError unless it is an http(s) address without user and password."""
     try:
         parsed = URL(url.strip())

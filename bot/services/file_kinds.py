@@ -34,16 +34,16 @@ _BY_MEDIA_TYPE: dict[str, Kind] = {
     "text/html": "html",
     "application/xhtml+xml": "html",
 }
-_OFFICE: dict[Kind | None, Kind] = {"xlsx": "csv", "docx": "text"}
+_KIND_IF_TEXT: dict[Kind | None, Kind] = {"xlsx": "csv", "docx": "text"}
 """Kinds that are zip archives, and the kind of a file with such a name that is plain text."""
-_UNREAD = {
+_UNSUPPORTED = {
     **dict.fromkeys((".pptx", ".pptm", ".ppsx"), "a PowerPoint presentation"),
     **dict.fromkeys((".odt", ".ods", ".odp"), "an OpenDocument file"),
     **dict.fromkeys((".pages", ".numbers", ".key"), "a file of Apple iWork"),
     **dict.fromkeys((".epub", ".xlsb"), "of a kind"),
 }
-_INSTEAD = {
-    **dict.fromkeys(_UNREAD, "Ask for it as PDF."),
+_ALTERNATIVES = {
+    **dict.fromkeys(_UNSUPPORTED, "Ask for it as PDF."),
     **dict.fromkeys((".ods", ".numbers", ".xlsb"), "Ask for it as .xlsx or CSV."),
     **dict.fromkeys((".odt", ".pages"), "Ask for it as .docx or PDF."),
 }
@@ -51,9 +51,9 @@ _READABLE = "txt, md, csv, tsv, json, xlsx, docx, pdf, html, eml and parquet"
 _IMAGES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\x00", b"MM\x00*", b"BM")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_WRITTEN: frozenset[Kind | None] = frozenset({"text", "csv", "json", "html", "mail"})
+_TEXT_KINDS: frozenset[Kind | None] = frozenset({"text", "csv", "json", "html", "mail"})
 _ZIP = b"PK\x03\x04"
-_SHOWN = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
+_SHOWN_TO_MODELS = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
 """Image formats that models accept; others, such as HEIC, are not shown to them."""
 _OLD_OFFICE = (b"\xd0\xcf\x11\xe0", b"{\\rtf")
 
@@ -67,7 +67,7 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
         raise ToolError(f"{name} is empty (0 bytes): another copy of it is needed.")
     suffix = PurePosixPath(name.lower()).suffix
     if data.startswith(_IMAGES) or media_type.startswith("image/"):
-        if suffix not in _SHOWN:
+        if suffix not in _SHOWN_TO_MODELS:
             raise ToolError(
                 f"{name} is an image in a format that models do not take: it is needed as PNG or JPEG."
             )
@@ -86,11 +86,11 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
         return "parquet"
     kind = _BY_SUFFIX.get(suffix) or _BY_MEDIA_TYPE.get(media_type.split(";")[0].strip().lower())
     if data.startswith(_ZIP):
-        kind = _zipped(name, suffix, kind, data)
-    elif kind in _OFFICE and _is_text(data):  # some programs give a CSV this name
-        kind = _OFFICE[kind]
+        kind = _kind_of_archive(name, suffix, kind, data)
+    elif kind in _KIND_IF_TEXT and _is_text(data):  # some programs give a CSV this name
+        kind = _KIND_IF_TEXT[kind]
     kind = kind or (None if b"\x00" in data[:4096] else "text")
-    if kind is None or (kind in _WRITTEN and _is_binary(data)):
+    if kind is None or (kind in _TEXT_KINDS and _is_binary(data)):
         why = ": it is no text, whatever its name says" if kind else ""
         raise ToolError(f"{name} cannot be read{why}. These can: {_READABLE}.")
     return kind
@@ -105,10 +105,10 @@ def _is_binary(data: bytes) -> bool:
     return not is_utf16 and len(_CONTROLS.findall(start)) * 10 > len(start)
 
 
-def _zipped(name: str, suffix: str, kind: Kind | None, data: bytes) -> Kind:
-    if what := _UNREAD.get(suffix):
-        raise ToolError(f"{name} is {what}, which is not read. {_INSTEAD[suffix]}")
-    found = _office(data) or (kind if kind in _OFFICE else None)
+def _kind_of_archive(name: str, suffix: str, kind: Kind | None, data: bytes) -> Kind:
+    if what := _UNSUPPORTED.get(suffix):
+        raise ToolError(f"{name} is {what}, which is not read. {_ALTERNATIVES[suffix]}")
+    found = _office_kind(data) or (kind if kind in _KIND_IF_TEXT else None)
     if found is None:
         raise ToolError(f"{name} is an archive, which is not opened: the files in it are needed.")
     return found
@@ -121,7 +121,7 @@ def _is_text(data: bytes) -> bool:
         return False
 
 
-def _office(data: bytes) -> Kind | None:
+def _office_kind(data: bytes) -> Kind | None:
     """Return the Office kind of a zip archive by the names of its parts, whatever its own name is."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -27,13 +27,13 @@ from bot.toolkit.schema import strict_schema
 
 M = TypeVar("M", bound=BaseModel)
 
-_LONGEST = 500_000  # characters of one schema
-_SHORT = 20_000  # characters of a schema that can be inspected without delay
-_STEPS = 5_000  # of validation in this process: about 15 ms
-_CHARACTERS = 1_000_000  # that these steps may quote in messages in total
+_MAX_SCHEMA = 500_000  # characters of one schema
+_MAX_INSPECTED = 20_000  # characters of a schema that can be inspected without delay
+_MAX_STEPS = 5_000  # of validation in this process: about 15 ms
+_MAX_QUOTED = 1_000_000  # that these steps may quote in messages in total
 LIMITS = IsolatedLimits(memory=2**29, output=2**20, cpu=3.0, seconds=10.0)
 _TOO_MUCH = "checking it takes more time or memory than is allowed. Make the schema simpler."
-_IGNORED_BY_THE_SERVICE = frozenset(
+_NOT_SENT = frozenset(
     {
         "$schema", "$id", "$comment", "deprecated", "readOnly", "writeOnly", "contains",
         "minContains", "maxContains", "minProperties", "maxProperties", "propertyNames",
@@ -133,7 +133,9 @@ async def given_models(
         if form:
             made.append(ToolDefinitionError(form))
         else:
-            may_be_strict = None if strict else await asyncio.to_thread(_if_strict, schema, owner)
+            may_be_strict = (
+                None if strict else await asyncio.to_thread(_strict_model_or_none, schema, owner)
+            )
             made.append(may_be_strict or _model(schema, schema, strict=False))
     return made
 
@@ -143,10 +145,10 @@ async def _problems(given: Sequence[tuple[str, Any]]) -> list[Problems]:
     found: list[Problems | None] = []
     keys: dict[int, bytes] = {}
     for index, (owner, schema) in enumerate(given):
-        text = _text(schema)
-        if text is None or len(text) > _LONGEST:
-            found.append(_both(f"{owner}: this is too large, or nested too deeply."))
-        elif len(text) <= _SHORT and schemas.weight(schema) is not None:
+        text = _json_text(schema)
+        if text is None or len(text) > _MAX_SCHEMA:
+            found.append(_unusable(f"{owner}: this is too large, or nested too deeply."))
+        elif len(text) <= _MAX_INSPECTED and schemas.weight(schema) is not None:
             found.append(schemas.problems(owner, schema, is_sound=True))
         else:
             keys[index] = hashlib.sha256(f"{owner}\n{text}".encode()).digest()
@@ -158,7 +160,7 @@ async def _problems(given: Sequence[tuple[str, Any]]) -> list[Problems]:
         try:
             answers = await _isolated("inspect", schemas=text)
         except (TimeoutError, ProcessLost, ToolError):
-            answers = [_both(f"{given[index][0]}: {_TOO_MUCH}") for index in unknown]
+            answers = [_unusable(f"{given[index][0]}: {_TOO_MUCH}") for index in unknown]
         else:
             _inspected.update(zip((keys[index] for index in unknown), answers, strict=True))
         for index, answer in zip(unknown, answers, strict=True):
@@ -166,11 +168,11 @@ async def _problems(given: Sequence[tuple[str, Any]]) -> list[Problems]:
     return cast(list[Problems], found)
 
 
-def _both(problem: str) -> Problems:
+def _unusable(problem: str) -> Problems:
     return problem, problem
 
 
-def _text(value: Any) -> str | None:
+def _json_text(value: Any) -> str | None:
     try:
         return json.dumps(value)
     except (RecursionError, ValueError):
@@ -187,27 +189,27 @@ def _is_cheap(schema: Schema, value: Any) -> bool:
     """Return whether checking `value` takes a few milliseconds at most, whatever it contains."""
     if (weight := _weight(schema)) is None:
         return False
-    size = schemas.size(value, _STEPS // weight)
+    size = schemas.size(value, _MAX_STEPS // weight)
     return (
         size is not None
-        and weight * size.values <= _STEPS
-        and weight * size.characters <= _CHARACTERS
+        and weight * size.values <= _MAX_STEPS
+        and weight * size.characters <= _MAX_QUOTED
     )
 
 
 def _weight(schema: Schema) -> int | None:
     """Return the weight of a schema, None if it is unknown or too long to inspect each time."""
-    text = _text(schema)
-    return schemas.weight(schema) if text and len(text) <= _SHORT else None
+    text = _json_text(schema)
+    return schemas.weight(schema) if text and len(text) <= _MAX_INSPECTED else None
 
 
 def _strict_model(schema: Schema, owner: str) -> type[GivenModel]:
-    model = _model(schema, cast(Schema, _for_the_service(schema)), strict=True)
+    model = _model(schema, cast(Schema, _sent_form(schema)), strict=True)
     strict_schema(model, owner=owner)
     return model
 
 
-def _if_strict(schema: Schema, owner: str) -> type[GivenModel] | None:
+def _strict_model_or_none(schema: Schema, owner: str) -> type[GivenModel] | None:
     try:
         return _strict_model(schema, owner)
     except ToolDefinitionError:
@@ -233,18 +235,18 @@ def _is_text(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") == "string" and "enum" not in part
 
 
-def _for_the_service(node: Any) -> Any:
+def _sent_form(node: Any) -> Any:
     """Return the schema without the keywords that the service ignores or rejects."""
     if not isinstance(node, dict):
         return node
-    kept = {key: value for key, value in node.items() if key not in _IGNORED_BY_THE_SERVICE}
+    kept = {key: value for key, value in node.items() if key not in _NOT_SENT}
     for part in ("properties", "$defs", "definitions"):
         if part in kept:
-            kept[part] = {name: _for_the_service(each) for name, each in kept[part].items()}
+            kept[part] = {name: _sent_form(each) for name, each in kept[part].items()}
     if "items" in kept:
-        kept["items"] = _for_the_service(kept["items"])
+        kept["items"] = _sent_form(kept["items"])
     if "anyOf" in kept:
-        kept["anyOf"] = [_for_the_service(each) for each in kept["anyOf"]]
+        kept["anyOf"] = [_sent_form(each) for each in kept["anyOf"]]
     return kept
 
 

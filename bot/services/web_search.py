@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _SECONDS = 20.0
 _ATTEMPTS = 3
-_LONGEST_PAUSE = 5.0  # seconds to wait within one search
-_LONGEST_SAID = 86_400.0  # seconds; a provider may say "inf"
+_MAX_PAUSE = 5.0  # seconds to wait within one search
+_MAX_RETRY_AFTER = 86_400.0  # seconds; a provider may say "inf"
 _MAX_BYTES = 2_000_000
 _ADDRESSES = {"brave": "https://api.search.brave.com", "tavily": "https://api.tavily.com"}
 _LIMITED = frozenset({402, 429, 432, 433})  # the last two are Tavily's: the plan is used up
@@ -54,7 +54,7 @@ class WebSearchConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _Request:
     """A request to a provider."""
 
     path: str
@@ -68,7 +68,7 @@ class ProviderWebSearch:
 
     def __init__(self, config: WebSearchConfig, key: str) -> None:
         self._config = config
-        self._asks, self._reads = _PROVIDERS[config.provider]
+        self._build_request, self._parse_results = _PROVIDERS[config.provider]
         self._key = key
 
     async def search(self, search: Search) -> list[WebResult]:
@@ -76,7 +76,9 @@ class ProviderWebSearch:
         provider asks for a short pause. Raises ToolError for the model when a search fails."""
         try:
             async with asyncio.timeout(_SECONDS):
-                found = self._reads(await self._answer(self._asks(search, self._key)))
+                found = self._parse_results(
+                    await self._fetch(self._build_request(search, self._key))
+                )
         except TimeoutError:
             raise ToolError(
                 f"The web search took more than {_SECONDS:g} s. Try it once more, or go on without."
@@ -87,17 +89,17 @@ class ProviderWebSearch:
             : search.limit
         ]
 
-    async def _answer(self, call: _Call) -> Any:
+    async def _fetch(self, request: _Request) -> Any:
         """Send the request and return the JSON of the response."""
         import aiohttp  # takes 0.4 s, which a process that does not search should not pay
 
         try:
             async with aiohttp.ClientSession(trust_env=False) as session:
                 for attempt in range(_ATTEMPTS):
-                    async with self._made(session, call) as response:
-                        pause = _pause(response) if response.status == 429 else None
-                        if pause is None or pause > _LONGEST_PAUSE or attempt + 1 == _ATTEMPTS:
-                            return await _read(response, self._config.provider)
+                    async with self._send(session, request) as response:
+                        pause = _retry_after(response) if response.status == 429 else None
+                        if pause is None or pause > _MAX_PAUSE or attempt + 1 == _ATTEMPTS:
+                            return await _json(response, self._config.provider)
                     await asyncio.sleep(pause)
         except (aiohttp.ClientError, OSError):
             raise ToolError(
@@ -105,30 +107,32 @@ class ProviderWebSearch:
             ) from None
         raise AssertionError("the last attempt returns or raises")
 
-    def _made(
-        self, session: aiohttp.ClientSession, call: _Call
+    def _send(
+        self, session: aiohttp.ClientSession, request: _Request
     ) -> aiohttp.client._RequestContextManager:
         return session.request(
-            "GET" if call.body is None else "POST",
-            f"{self._config.address}{call.path}",
-            params=call.parameters,
-            json=call.body,
-            headers={"Accept": "application/json", **call.headers},
+            "GET" if request.body is None else "POST",
+            f"{self._config.address}{request.path}",
+            params=request.parameters,
+            json=request.body,
+            headers={"Accept": "application/json", **request.headers},
             allow_redirects=False,  # no other address may see the key
         )
 
 
-def _pause(response: aiohttp.ClientResponse) -> float:
+def _retry_after(response: aiohttp.ClientResponse) -> float:
     """Return the seconds until the next search may be made, by the response headers; 1 by default."""
     headers = response.headers
-    said = headers.get("Retry-After") or headers.get("X-RateLimit-Reset") or ""
+    header = headers.get("Retry-After") or headers.get("X-RateLimit-Reset") or ""
     try:
-        return min(max(0.0, float(said.split(",")[0])), _LONGEST_SAID)  # max makes 0.0 of "nan"
+        return min(
+            max(0.0, float(header.split(",")[0])), _MAX_RETRY_AFTER
+        )  # max makes 0.0 of "nan"
     except ValueError:
         return 1.0
 
 
-async def _read(response: aiohttp.ClientResponse, provider: str) -> Any:
+async def _json(response: aiohttp.ClientResponse, provider: str) -> Any:
     if response.status == 200:
         body = bytearray()
         async for chunk in response.content.iter_chunked(65_536):
@@ -136,10 +140,10 @@ async def _read(response: aiohttp.ClientResponse, provider: str) -> Any:
             if len(body) > _MAX_BYTES:
                 raise ToolError("The web search sent too much. Ask it for fewer results.")
         return json.loads(body)
-    raise ToolError(_refusal(response, provider))
+    raise ToolError(_error_message(response, provider))
 
 
-def _refusal(response: aiohttp.ClientResponse, provider: str) -> str:
+def _error_message(response: aiohttp.ClientResponse, provider: str) -> str:
     """Return why there are no results, for the model and the person it answers."""
     status = response.status
     if status == 403 and provider == "searxng":
@@ -153,9 +157,7 @@ def _refusal(response: aiohttp.ClientResponse, provider: str) -> str:
             "WEB_SEARCH_API_KEY. Go on without it, and say so."
         )
     if status == 429:
-        return (
-            f"The web search wants a pause of {_pause(response):.0f} s. Go on without it for now."
-        )
+        return f"The web search wants a pause of {_retry_after(response):.0f} s. Go on without it for now."
     if status in _LIMITED:
         return "What may be searched in this period is used up. Go on without it, and say so."
     if status in (400, 422):
@@ -167,7 +169,7 @@ def _with_site(search: Search) -> str:
     return f"{search.query} site:{search.site}" if search.site else search.query
 
 
-def _ask_brave(search: Search, key: str) -> _Call:
+def _brave_request(search: Search, key: str) -> _Request:
     parameters = {
         "q": _with_site(search),
         "count": str(search.limit),
@@ -176,58 +178,60 @@ def _ask_brave(search: Search, key: str) -> _Call:
     }
     if search.recent:
         parameters["freshness"] = f"p{search.recent[0]}"
-    return _Call("/res/v1/web/search", {"X-Subscription-Token": key}, parameters)
+    return _Request("/res/v1/web/search", {"X-Subscription-Token": key}, parameters)
 
 
-def _read_brave(answer: Any) -> list[WebResult]:
+def _brave_results(answer: Any) -> list[WebResult]:
     return [
-        WebResult(each["title"], each["url"], each.get("description") or "", _day(each, "page_age"))
+        WebResult(
+            each["title"], each["url"], each.get("description") or "", _date(each, "page_age")
+        )
         for each in (answer.get("web") or {}).get("results") or ()
     ]
 
 
-def _ask_tavily(search: Search, key: str) -> _Call:
+def _tavily_request(search: Search, key: str) -> _Request:
     body: dict[str, Any] = {"query": search.query, "max_results": search.limit}
     if search.recent:
         body["time_range"] = search.recent
     if search.site:
         body["include_domains"] = [search.site]
-    return _Call("/search", {"Authorization": f"Bearer {key}"}, body=body)
+    return _Request("/search", {"Authorization": f"Bearer {key}"}, body=body)
 
 
-def _read_tavily(answer: Any) -> list[WebResult]:
+def _tavily_results(answer: Any) -> list[WebResult]:
     return [
         WebResult(
-            each["title"], each["url"], each.get("content") or "", _day(each, "published_date")
+            each["title"], each["url"], each.get("content") or "", _date(each, "published_date")
         )
         for each in answer["results"]
     ]
 
 
-def _ask_searxng(search: Search, key: str) -> _Call:
+def _searxng_request(search: Search, key: str) -> _Request:
     parameters = {"q": _with_site(search), "format": "json"}
     if search.recent:
         parameters["time_range"] = "month" if search.recent == "week" else search.recent
-    return _Call("/search", {"Authorization": f"Bearer {key}"} if key else {}, parameters)
+    return _Request("/search", {"Authorization": f"Bearer {key}"} if key else {}, parameters)
 
 
-def _read_searxng(answer: Any) -> list[WebResult]:
+def _searxng_results(answer: Any) -> list[WebResult]:
     return [
         WebResult(
-            each["title"], each["url"], each.get("content") or "", _day(each, "publishedDate")
+            each["title"], each["url"], each.get("content") or "", _date(each, "publishedDate")
         )
         for each in answer["results"]
     ]
 
 
-def _day(result: dict[str, Any], key: str) -> str:
+def _date(result: dict[str, Any], key: str) -> str:
     return str(result.get(key) or "")[:10]
 
 
-_Provider = tuple[Callable[[Search, str], _Call], Callable[[Any], list[WebResult]]]
+_Provider = tuple[Callable[[Search, str], _Request], Callable[[Any], list[WebResult]]]
 
 _PROVIDERS: dict[str, _Provider] = {
-    "brave": (_ask_brave, _read_brave),
-    "tavily": (_ask_tavily, _read_tavily),
-    "searxng": (_ask_searxng, _read_searxng),
+    "brave": (_brave_request, _brave_results),
+    "tavily": (_tavily_request, _tavily_results),
+    "searxng": (_searxng_request, _searxng_results),
 }

@@ -58,5 +58,5 @@ async def test_each_right_beyond_reading_is_named(roles: str) -> None:
     url = {role: roles.replace("//postgres@", f"//{role}@") for role in (*expected, "careful")}
     databases = SqlDatabases({role: DatabaseConfig(url=each) for role, each in url.items()})
     for role, words in expected.items():
-        assert words in "; ".join(await databases.more_than_reading(role)), role
-    assert await databases.more_than_reading("careful") == []
+        assert words in "; ".join(await databases.extra_privileges(role)), role
+    assert await databases.extra_privileges("careful") == []

@@ -183,7 +183,7 @@ async def test_nothing_leaks_and_nothing_is_changed(redis_url, tmp_path, web, pa
         open_stores(redis_url) as stores,
         open_mcp_servers({"told": server}, stores.mcp) as met,
     ):
-        await met.standings()  # else the first questions come before its tools are known
+        await met.live_statuses()  # else the first questions come before its tools are known
     more = {
         "databases": {"shop": DatabaseConfig(url=f"sqlite:///{shop}")},
         "mcpServers": {"told": server},

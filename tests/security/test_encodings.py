@@ -78,7 +78,7 @@ async def spying(redis_url: str, way: str, notes: Path) -> McpServer:
         open_stores(redis_url) as stores,
         open_mcp_servers({"spy": server}, stores.mcp) as met,
     ):
-        await met.standings()
+        await met.live_statuses()
     return server
 
 

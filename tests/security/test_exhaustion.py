@@ -15,7 +15,7 @@ from bot.dev.workspace import ADA
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
-from bot.services.processes.places import Places
+from bot.services.processes.slots import Slots
 from bot.services.tables.tables import ArtifactTables
 from bot.store import Stores
 from bot.testing.artifacts import MemoryArtifacts
@@ -97,13 +97,13 @@ async def test_no_tool_on_texts_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch
 
 async def test_one_person_does_not_take_all_places() -> None:
     """Files are read, and tables asked, a few at a time for each; what somebody else asks is next."""
-    places, taken = Places(every=3, own=2), list[str]()
+    slots, holders = Slots(total=3, per_person=2), list[str]()
 
     async def take(user: str, until: asyncio.Event) -> None:
         request = asked().model_copy(update={"user": user})
         with bound_request(RequestContext(request=request, run_id="run_1")):
-            async with places.taken():
-                taken.append(user)
+            async with slots.hold():
+                holders.append(user)
                 await until.wait()
 
     go = asyncio.Event()
@@ -113,19 +113,19 @@ async def test_one_person_does_not_take_all_places() -> None:
         for user in ("U0GREEDY01", "U0GREEDY01", "U0GREEDY01", "U0OTHER001"):
             group.create_task(take(user, go))
         async with asyncio.timeout(30):
-            while len(taken) < 3:  # noqa: ASYNC110 - nothing tells of it
+            while len(holders) < 3:  # noqa: ASYNC110 - nothing tells of it
                 await asyncio.sleep(0)
-        assert sorted(taken) == ["U0GREEDY01", "U0GREEDY01", "U0OTHER001"]
-    assert len(taken) == 4
+        assert sorted(holders) == ["U0GREEDY01", "U0GREEDY01", "U0OTHER001"]
+    assert len(holders) == 4
 
 
 async def test_who_waits_for_a_place_too_long_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forty questions at once on a small machine: some are done, the others read what to do."""
-    monkeypatch.setattr("bot.services.processes.places._PATIENCE", 0.05)
-    places = Places(every=1, own=1)
-    async with places.taken():
+    monkeypatch.setattr("bot.services.processes.slots._WAIT_SECONDS", 0.05)
+    slots = Slots(total=1, per_person=1)
+    async with slots.hold():
         with pytest.raises(ToolError, match="Try again in a minute"):
-            async with places.taken():
+            async with slots.hold():
                 pass
-    async with places.taken():  # and nobody's place is lost
+    async with slots.hold():  # and nobody's place is lost
         pass

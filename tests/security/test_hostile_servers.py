@@ -66,7 +66,7 @@ def hostile(way: str, notes: Path | None = None) -> McpServer:
 
 async def act(connection: Connection, seen: Seen, artifacts: Any = None) -> ToolResult:
     """Call the tool that changes something."""
-    await connection.look()
+    await connection.refresh()
     [facts] = [each for each in seen.tools if each.name == "act"]
     assert not facts.read_only
     tool = mcp_tool(facts, await given_model(facts.input_schema), connection, 20)
@@ -165,7 +165,7 @@ async def test_a_list_without_an_end_is_cut(
     """S14: in pages and tools; the operator reads that some are left out."""
     async with connected(hostile(way)) as (connection, seen):
         async with asyncio.timeout(60):
-            await connection.look()
+            await connection.refresh()
     assert 1 <= len(seen.tools) <= most
     assert "left out" in caplog.text
 
@@ -173,7 +173,7 @@ async def test_a_list_without_an_end_is_cut(
 async def test_tools_that_cannot_be_shown_or_kept_are_left_out() -> None:
     """S14: descriptions without a bound, a name twice, a name that moves the cursor."""
     async with connected(hostile("large")) as (connection, seen):
-        await connection.look()
+        await connection.refresh()
     assert [each.name for each in seen.tools] == ["small"]
 
 
@@ -182,7 +182,7 @@ async def test_a_list_of_fat_pages_is_not_kept(way: str) -> None:
     """S14: 100 pages of 7 MB each are neither asked for nor held."""
     began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     async with connected(hostile(way)) as (connection, seen):
-        await connection.look()
+        await connection.refresh()
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - began
     assert sum(len(each.description) for each in seen.tools) < 100_000
     assert grown < 250_000  # kB
@@ -191,14 +191,14 @@ async def test_a_list_of_fat_pages_is_not_kept(way: str) -> None:
 async def test_no_two_tools_look_alike() -> None:
     """S6, S14: a name with something in it that draws nothing is left out."""
     async with connected(hostile("look-alikes")) as (connection, seen):
-        await connection.look()
+        await connection.refresh()
     assert [each.name for each in seen.tools] == ["act"]
 
 
 async def test_tools_that_only_run_as_tasks_are_hidden() -> None:
     """R16: each call of them would fail."""
     async with connected(hostile("tasks")) as (connection, seen):
-        await connection.look()
+        await connection.refresh()
     assert [each.name for each in seen.tools] == ["act"]
     assert connection.needs_tasks == {"slow"}
 
@@ -209,21 +209,21 @@ async def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.Monke
     began = time.monotonic()
     async with connected(hostile("silent")) as (connection, seen):
         with pytest.raises(ToolError, match="does not answer"):
-            await connection.look()
+            await connection.refresh()
         assert seen.missed == "does not answer"
     assert time.monotonic() - began < 30
 
 
 async def test_noise_on_stderr_is_nobodys_concern() -> None:
     async with connected(hostile("noise")) as (connection, _):
-        await connection.look()
+        await connection.refresh()
 
 
 async def test_what_a_server_started_ends_with_it(tmp_path: Path) -> None:
     """S14: its whole process group, though the server itself ends politely."""
     notes = tmp_path / "pid"
     async with connected(hostile("children", notes)) as (connection, _):
-        await connection.look()
+        await connection.refresh()
         child = int(notes.read_text())
         os.kill(child, 0)
     async with asyncio.timeout(10):
@@ -251,7 +251,7 @@ async def test_a_server_that_refuses_is_said_to_refuse(
 
     async with served(refuse) as url, connected(McpServer(url=url)) as (connection, seen):
         with pytest.raises(ToolError, match=says) as caught:
-            await connection.look()
+            await connection.refresh()
     assert says in seen.missed
     assert says in caplog.text
     assert "reached" not in f"{caught.value}{seen.missed}{caplog.text}"
@@ -270,7 +270,7 @@ async def test_an_answer_without_an_end_is_left(kind: str, monkeypatch: pytest.M
 
     async with served(endless) as url, connected(McpServer(url=url, timeout=15)) as (connection, _):
         with pytest.raises(ToolError, match="MCP server town"):
-            await connection.look()
+            await connection.refresh()
 
 
 class Resumed:

@@ -160,7 +160,7 @@ async def test_honest_threads_are_rarely_asked_about(
         open_stores(redis_url) as stores,
         open_mcp_servers({"tickets": server}, stores.mcp) as met,
     ):
-        await met.standings()
+        await met.live_statuses()
     more: dict[str, Any] = {"mcpServers": {"tickets": server}}
     async with (
         provider("searxng") as searched,

@@ -55,7 +55,7 @@ def test_the_settings_of_the_examples_are_taken(
     assert settings.limits.turns == given["limits"]["turns"]
     assert settings.databases["shop"].description == given["databases"]["shop"]["description"]
     assert settings.model.reasoning == "medium"
-    assert settings.mcp_servers["tickets"].takes("get_one")
+    assert settings.mcp_servers["tickets"].allows("get_one")
 
 
 def tables_of_the_page() -> dict[str, dict[str, str]]:

@@ -17,7 +17,7 @@ async def examine_databases(settings: Settings) -> list[Check]:
 async def _examined(databases: SqlDatabases, name: str) -> list[Check]:
     subject = f"database {name}"
     try:
-        more = await databases.more_than_reading(name)
+        more = await databases.extra_privileges(name)
     except ToolError as error:
         return [problem(subject, str(error), f"correct url under [databases.{name}] in bot.toml")]
     if not more:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from bot.core.errors import ConfigurationError, StoreError
 from bot.ops.doctor.findings import SECONDS, Check, ok, warning
-from bot.services.mcp import ServerPins, Standing, open_mcp_servers
+from bot.services.mcp import ServerPins, ServerStatus, open_mcp_servers
 from bot.settings import Settings
 from bot.store import open_stores
 
@@ -39,7 +39,7 @@ async def examine_mcp(settings: Settings) -> list[Check]:
         return []
     pins = _ReadOnlyPins(await _accepted(settings))
     async with open_mcp_servers(settings.mcp_servers, pins) as servers:
-        return [_check(each) for each in await servers.standings()]
+        return [_check(each) for each in await servers.live_statuses()]
 
 
 async def _accepted(settings: Settings) -> dict[str, ServerPins]:
@@ -59,20 +59,20 @@ async def _accepted(settings: Settings) -> dict[str, ServerPins]:
     return {name: pins for name, pins in accepted.items() if pins}
 
 
-def _check(standing: Standing) -> Check:
-    subject = f"MCP server {standing.name}"
-    if standing.error:
-        fix = f"correct [mcpServers.{standing.name}] in bot.toml; its tools are missing until then"
-        return warning(subject, standing.error, fix)
-    if not (standing.usable or standing.changed):
-        fix = f"see what [mcpServers.{standing.name}] takes with `tools` in bot.toml"
+def _check(status: ServerStatus) -> Check:
+    subject = f"MCP server {status.name}"
+    if status.error:
+        fix = f"correct [mcpServers.{status.name}] in bot.toml; its tools are missing until then"
+        return warning(subject, status.error, fix)
+    if not (status.usable or status.changed):
+        fix = f"see what [mcpServers.{status.name}] takes with `tools` in bot.toml"
         return warning(subject, "answers, and offers no tools", fix)
-    offers = f"offers {_tools(len(standing.usable))}"
-    if standing.hidden:
-        offers += f"; {', '.join(standing.hidden)}: only as a task, which the bot cannot do"
-    if standing.changed:
-        text = f"{offers}; off, because they changed or are new: {', '.join(standing.changed)}"
-        fix = f"read the change with `bot mcp`, and accept it: `bot mcp --accept {standing.name}`"
+    offers = f"offers {_tools(len(status.usable))}"
+    if status.hidden:
+        offers += f"; {', '.join(status.hidden)}: only as a task, which the bot cannot do"
+    if status.changed:
+        text = f"{offers}; off, because they changed or are new: {', '.join(status.changed)}"
+        fix = f"read the change with `bot mcp`, and accept it: `bot mcp --accept {status.name}`"
         return warning(subject, text, fix)
     return ok(subject, offers)
 

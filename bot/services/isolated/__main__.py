@@ -22,7 +22,7 @@ from bot.core import confinement
 from bot.services.isolated import Refused, wire
 
 _CODE = Path(bot.__file__).parents[1]
-_LONGEST = 2_000  # characters of the reason of a refusal; libraries quote the data
+_MAX_REASON = 2_000  # characters of the reason of a refusal; libraries quote the data
 
 
 def main(options: dict[str, Any]) -> None:
@@ -44,17 +44,17 @@ def main(options: dict[str, Any]) -> None:
             reply = wire.pack({})
         else:
             confinement.allow(cpu=request["cpu"], seconds=request["seconds"])
-            reply = _done(jobs, request)
+            reply = _run_job(jobs, request)
             confinement.allow(cpu=request["cpu"], seconds=0)
         replies.write(reply)
         replies.flush()
 
 
-def _done(jobs: ModuleType, request: dict[str, Any]) -> bytes:
+def _run_job(jobs: ModuleType, request: dict[str, Any]) -> bytes:
     try:
         return wire.pack({"value": getattr(jobs, request["job"])(**request["arguments"])})
     except Refused as error:
-        return wire.pack({"refused": str(error)[:_LONGEST]})
+        return wire.pack({"refused": str(error)[:_MAX_REASON]})
     except (MemoryError, RecursionError):
         return wire.pack({"exhausted": True})
     except Exception as error:  # noqa: BLE001 - our own bug, raised again in the bot

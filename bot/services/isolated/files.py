@@ -10,7 +10,7 @@ from typing import Any
 from bot.services.isolated import Refused
 from bot.services.parsing.results import Document, Sheet, Unreadable
 
-_MOST_TEXT, _MOST_LINES = 32_000_000, 2_000_000
+_MAX_TEXT, _MAX_LINES = 32_000_000, 2_000_000
 """Limits of a document's text in characters and lines: it is saved and searched as a whole."""
 
 
@@ -18,7 +18,7 @@ def read(kind: str, name: str, sheet: str | None, pages: str | None) -> dict[str
     """Read the file. Return {"document": {…}}, or {"tables": [{name, notes, left_out}, …]}; the table
     with index 2 is written to `2.parquet`. Raises Refused with a sentence about the file."""
     try:
-        return _written(_found(kind, name, sheet, pages), name)
+        return _write_result(_read_input(kind, name, sheet, pages), name)
     except PermissionError:
         # A reader needs neither network nor other programs; a file that makes it try is hostile.
         raise Refused(
@@ -27,18 +27,20 @@ def read(kind: str, name: str, sheet: str | None, pages: str | None) -> dict[str
     except Unreadable as error:
         raise Refused(str(error)) from None
     except Exception as error:
-        from bot.services.parsing.tabular import LONGEST_ROW, is_too_large
+        from bot.services.parsing.tabular import MAX_ROW_BYTES, is_too_large
 
         if not is_too_large(error):
             raise
         most, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
         raise Refused(
-            f"{name} is too large: a table may have {most:,} bytes, and a row of it {LONGEST_ROW:,}. "
+            f"{name} is too large: a table may have {most:,} bytes, and a row of it {MAX_ROW_BYTES:,}. "
             "Ask for a part of it."
         ) from None
 
 
-def _found(kind: str, name: str, sheet: str | None, pages: str | None) -> list[Sheet] | Document:
+def _read_input(
+    kind: str, name: str, sheet: str | None, pages: str | None
+) -> list[Sheet] | Document:
     """Read `input` with the reader for its kind. Raises Unreadable.
 
     Readers are imported only when needed: the libraries of some take half a second.
@@ -95,11 +97,11 @@ def _checked_parquet(name: str, to: Path) -> Sheet:
     infinity become NULL, because every sum with them is NaN or infinite."""
     import duckdb
 
-    from bot.services.parsing.tabular import connect, finite_only, is_too_large
+    from bot.services.parsing.tabular import connect, is_too_large, write_finite
 
     try:
         with connect() as connection:
-            notes = finite_only(connection, "read_parquet('input')", to)
+            notes = write_finite(connection, "read_parquet('input')", to)
             return Sheet("", [], [], notes=notes, is_written=True)
     except duckdb.Error as error:
         if is_too_large(error):
@@ -107,11 +109,11 @@ def _checked_parquet(name: str, to: Path) -> Sheet:
         raise Unreadable(f"{name} is damaged: it is not readable as Parquet.") from error
 
 
-def _written(found: list[Sheet] | Document, name: str) -> dict[str, Any]:
+def _write_result(found: list[Sheet] | Document, name: str) -> dict[str, Any]:
     """Write the sheets that their reader has not written; return the result of the job."""
     if isinstance(found, Document):
         lines = len(found.text.splitlines())
-        if len(found.text) > _MOST_TEXT or lines > _MOST_LINES:
+        if len(found.text) > _MAX_TEXT or lines > _MAX_LINES:
             raise Unreadable(
                 f"{name} holds {len(found.text):,} characters of text in {lines:,} lines, which is "
                 "more than can be read. Ask for a part of it."

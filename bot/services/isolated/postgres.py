@@ -18,10 +18,10 @@ from typing_extensions import override
 from bot.services.isolated import Refused
 from bot.services.isolated.functions import ALLOWED
 from bot.services.isolated.messages import without_paths
-from bot.services.isolated.selections import tables_of, taken
-from bot.services.isolated.statements import Checked, checked_select
+from bot.services.isolated.selections import bounded_result, describe_tables
+from bot.services.isolated.statements import CheckedSelect, checked_select
 
-_FETCHED = 100  # rows at a time
+_FETCH_ROWS = 100  # rows at a time
 _TIMES = ("date", "time", "timetz", "timestamp", "timestamptz", "interval")
 _SETTINGS = {
     "statement_timeout": "{milliseconds}",
@@ -35,7 +35,7 @@ _SETTINGS = {
     "max_parallel_workers_per_gather": "2",
     "standard_conforming_strings": "on",  # strings end where our check saw them end
 }
-_SET = """
+_APPLY_SETTINGS = """
 SELECT set_config(s.name, v.value, false)
 FROM jsonb_each_text(%s) AS v(name, value) JOIN pg_settings s USING (name)
 WHERE s.context = 'user'
@@ -67,7 +67,7 @@ _FUNCTIONS = """
 SELECT DISTINCT p.proname FROM pg_proc p
 WHERE p.proname = ANY(%s) AND p.pronargs > 0 AND p.pronargs - p.pronargdefaults <= 1
 """
-_CHANGING = """
+_CHANGING_FUNCTIONS = """
 WITH own AS (
     SELECT oid, proname FROM pg_proc
     WHERE pronamespace <> 'pg_catalog'::regnamespace AND (provolatile = 'v' OR prosecdef)
@@ -81,7 +81,7 @@ UNION ALL
 SELECT proname FROM own JOIN pg_cast c ON c.castfunc = own.oid
 WHERE c.castcontext = 'i' OR strpos(%(sql)s, 'CAST(') > 0
 """
-_IMPLIED = {
+_IMPLIED_OPERATORS = {
     **dict.fromkeys(("CASE", "DISTINCT", "IN", "NATURAL", "NULLIF", "USING"), ("=", "<>")),
     "BETWEEN": ("<", "<=", ">", ">="),
     "ILIKE": ("~~*", "!~~*"),
@@ -157,10 +157,10 @@ WHERE a.attrelid = to_regclass(%s) AND a.attnum > 0 AND NOT a.attisdropped
 
 def schema(url: str, seconds: float) -> list[tuple[str, list[str]]]:
     """Return the tables and views that the role may read, with their columns."""
-    with _connected(url, seconds) as connection:
+    with _connect(url, seconds) as connection:
         columns = connection.execute(_SCHEMA).fetchall()
         found = connection.execute(_REFERENCES).fetchall()
-    return tables_of(columns, {(table, column): target for table, column, target in found})
+    return describe_tables(columns, {(table, column): target for table, column, target in found})
 
 
 def select(
@@ -169,24 +169,24 @@ def select(
     """Run one SELECT, which may call the operator's `functions` beside the listed ones. Return
     {columns, rows, truncated}. Raises Refused with what is not allowed, or the server's message."""
     statement = checked_select(sql, "postgres", functions)
-    with _connected(url, seconds, sql) as connection:
+    with _connect(url, seconds, sql) as connection:
         _refuse_own_functions(connection, statement, functions)
         # A cursor takes a single SELECT and nothing else.
         with connection.cursor("bot") as cursor:
-            cursor.itersize = _FETCHED
+            cursor.itersize = _FETCH_ROWS
             cursor.execute(statement.sql.encode())
             columns = [each.name for each in cursor.description or ()]
-            return taken(columns, (tuple(map(_cell, row)) for row in cursor), limit)
+            return bounded_result(columns, (tuple(map(_cell, row)) for row in cursor), limit)
 
 
 def privileges(url: str, seconds: float) -> list[str]:
     """Return what the role may do besides reading tables: "is a superuser", "may …"."""
-    with _connected(url, seconds) as connection:
+    with _connect(url, seconds) as connection:
         return [text for (text,) in connection.execute(_PRIVILEGES) if text]
 
 
 def _refuse_own_functions(
-    connection: psycopg.Connection[Any], statement: Checked, functions: Sequence[str]
+    connection: psycopg.Connection[Any], statement: CheckedSelect, functions: Sequence[str]
 ) -> None:
     """Refuse calls of functions defined in this database, which only its catalogue shows.
 
@@ -200,7 +200,7 @@ def _refuse_own_functions(
         name
         for name, tables in statement.dotted
         if name in also_functions
-        and not (tables and all(_has(connection, table, name) for table in tables))
+        and not (tables and all(_has_column(connection, table, name) for table in tables))
     }
     for name in sorted(maybe_calls - ALLOWED["postgres"]):
         raise Refused(
@@ -211,19 +211,19 @@ def _refuse_own_functions(
     parameters = {
         "functions": list(functions),
         "calls": sorted(statement.calls | maybe_calls),
-        "operators": sorted({each for word in words for each in _IMPLIED.get(word, ())}),
+        "operators": sorted({each for word in words for each in _IMPLIED_OPERATORS.get(word, ())}),
         "sql": statement.sql,
     }
-    for (name,) in connection.execute(_CHANGING, parameters):
+    for (name,) in connection.execute(_CHANGING_FUNCTIONS, parameters):
         raise Refused(f"{name} is a function of this database that may change something.")
 
 
-def _has(connection: psycopg.Connection[Any], table: str, column: str) -> bool:
+def _has_column(connection: psycopg.Connection[Any], table: str, column: str) -> bool:
     return (column,) in connection.execute(_COLUMNS, (table,)).fetchall()
 
 
 @contextmanager
-def _connected(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Connection[Any]]:
+def _connect(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Connection[Any]]:
     """Open a connection with a read-only transaction and the server's limits. Raises Refused."""
     milliseconds = str(int(seconds * 1000))
     settings = {name: each.format(milliseconds=milliseconds) for name, each in _SETTINGS.items()}
@@ -236,7 +236,7 @@ def _connected(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Con
                 )
                 if loader:
                     connection.adapters.register_loader(name, _lenient(loader))
-            connection.execute(_SET, (json.dumps(settings),))
+            connection.execute(_APPLY_SETTINGS, (json.dumps(settings),))
             yield connection
             connection.rollback()
     except psycopg.errors.QueryCanceled:
@@ -246,9 +246,9 @@ def _connected(url: str, seconds: float, sql: str = "") -> Generator[psycopg.Con
     except psycopg.OperationalError as error:
         if error.sqlstate is None:
             raise Refused("It cannot be reached now. Go on without it and say so.") from None
-        raise _explained(error, sql) from None
+        raise _refusal(error, sql) from None
     except psycopg.Error as error:
-        raise _explained(error, sql) from None
+        raise _refusal(error, sql) from None
 
 
 def _lenient(loader: type[Loader]) -> type[Loader]:
@@ -277,7 +277,7 @@ def _cell(value: Any) -> Any:
     return value
 
 
-def _explained(error: psycopg.Error, sql: str) -> Refused:
+def _refusal(error: psycopg.Error, sql: str) -> Refused:
     message = (error.diag.message_primary or str(error)).strip().split("\n")[0][:300]
     hint = f" {error.diag.message_hint}"[:300] if error.diag.message_hint else ""
     return Refused(without_paths(f"The database refused the query: {message}{hint}", sql))

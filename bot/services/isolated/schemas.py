@@ -20,9 +20,9 @@ from referencing.exceptions import Unresolvable
 
 Schema = dict[str, Any]
 
-_MOST_PROPERTIES, _MOST_ENUM_VALUES, _MOST_CHARACTERS, _DEEPEST = 5_000, 1_000, 120_000, 10
+_MAX_PROPERTIES, _MAX_ENUM_VALUES, _MAX_CHARACTERS, _MAX_DEPTH = 5_000, 1_000, 120_000, 10
 """Limits of strict mode (guide "Structured outputs", as of November 2026)."""
-_REFUSED = {
+_NOT_IN_STRICT_MODE = {
     "if": "a condition",
     "dependentRequired": "dependent properties",
     "dependencies": "dependent properties",
@@ -31,10 +31,12 @@ _REFUSED = {
 _FORMATS = frozenset(
     {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 )
-_KINDS = frozenset({"type", "anyOf", "enum", "const", "properties", "oneOf", "allOf", "not"})
+_TYPE_KEYWORDS = frozenset(
+    {"type", "anyOf", "enum", "const", "properties", "oneOf", "allOf", "not"}
+)
 _NAMED_PARTS = ("properties", "$defs", "definitions")
-_SHOWN = 200  # characters of one error; it may quote all of the data
-_MOST_ERRORS = 20
+_MAX_MESSAGE = 200  # characters of one error; it may quote all of the data
+_MAX_ERRORS = 20
 
 
 class Misfit(NamedTuple):
@@ -83,7 +85,7 @@ def _form_problem(owner: str, schema: Schema) -> str | None:
         validator_for(schema, default=jsonschema.Draft202012Validator).check_schema(schema)
     except jsonschema.SchemaError as error:
         place = _place(owner, tuple(map(str, error.absolute_path)))
-        return f"{place}: {error.message[:_SHOWN]}"
+        return f"{place}: {error.message[:_MAX_MESSAGE]}"
     except RecursionError:
         return f"{owner}: this is nested too deeply."
     return None
@@ -103,12 +105,12 @@ def fitted(schema: Schema, value: Any) -> Any:
     kind = validator_for(schema, default=jsonschema.Draft202012Validator)
     validator = kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
     try:
-        pruned = _pruned(validator, schema, schema, value)
-        misfits = [_misfit(each) for each in islice(validator.iter_errors(pruned), _MOST_ERRORS)]
+        pruned = _without_nulls(validator, schema, schema, value)
+        misfits = [_misfit(each) for each in islice(validator.iter_errors(pruned), _MAX_ERRORS)]
     except RecursionError:  # references in a circle, or data that goes too deep
         raise DoesNotFit(Misfit((), "This is nested too deeply.")) from None
     except Unresolvable as error:
-        missing = f"The schema refers to {str(error.ref)[:_SHOWN]}, which is not in it."
+        missing = f"The schema refers to {str(error.ref)[:_MAX_MESSAGE]}, which is not in it."
         raise DoesNotFit(Misfit((), missing)) from None
     if misfits:
         raise DoesNotFit(*misfits)
@@ -116,20 +118,22 @@ def fitted(schema: Schema, value: Any) -> Any:
 
 
 def _misfit(error: jsonschema.ValidationError) -> Misfit:
-    message = error.message if len(error.message) <= _SHOWN else f"{error.message[:_SHOWN]}…"
+    message = (
+        error.message if len(error.message) <= _MAX_MESSAGE else f"{error.message[:_MAX_MESSAGE]}…"
+    )
     return Misfit(tuple(error.absolute_path), message)
 
 
 def _node_problem(root: Schema, node: Any) -> str | None:  # noqa: PLR0911 - one return for each rule
     if not isinstance(node, dict):
         return "strict mode needs a schema with a type here."
-    for keyword, what in _REFUSED.items():
+    for keyword, what in _NOT_IN_STRICT_MODE.items():
         if keyword in node:
             return f"strict mode cannot express {what} ({keyword})."
     if reference := node.get("$ref"):
         target = _target(root, reference)
         return None if target and "$ref" not in target else f"{reference} leads to no schema in it."
-    if not _KINDS & node.keys():
+    if not _TYPE_KEYWORDS & node.keys():
         return "strict mode needs a type here."
     unknown = sorted(set(node.get("required", ())) - set(node.get("properties", {})))
     if unknown:
@@ -150,10 +154,10 @@ def _size_problem(owner: str, schema: Schema) -> str | None:
         sum(part in ("properties", "items") for part in path) + 1 for path, _ in _nodes(schema)
     )
     for found, most, what in (
-        (sum(len(node.get("properties", {})) for node in nodes), _MOST_PROPERTIES, "properties"),
-        (len(values), _MOST_ENUM_VALUES, "values in enumerations"),
-        (characters, _MOST_CHARACTERS, "characters of names and enumerations"),
-        (depth, _DEEPEST, "levels of nesting"),
+        (sum(len(node.get("properties", {})) for node in nodes), _MAX_PROPERTIES, "properties"),
+        (len(values), _MAX_ENUM_VALUES, "values in enumerations"),
+        (characters, _MAX_CHARACTERS, "characters of names and enumerations"),
+        (depth, _MAX_DEPTH, "levels of nesting"),
     ):
         if found > most:
             return f"{owner}: {found:,} {what}; strict mode takes {most:,}."
@@ -191,22 +195,24 @@ def _target(root: Schema, reference: Any) -> Any:
     return found
 
 
-def _pruned(validator: Validator, root: Schema, node: Schema, given: Any) -> Any:
+def _without_nulls(validator: Validator, root: Schema, node: Schema, given: Any) -> Any:
     if not isinstance(node, dict):  # true, or a reference to nothing
         return given
     if "$ref" in node:
-        return _pruned(validator, root, cast(Schema, _target(root, node["$ref"])), given)
+        return _without_nulls(validator, root, cast(Schema, _target(root, node["$ref"])), given)
     if "anyOf" in node:
-        tried = ((each, _pruned(validator, root, each, given)) for each in node["anyOf"])
+        tried = ((each, _without_nulls(validator, root, each, given)) for each in node["anyOf"])
         fitting = (value for each, value in tried if validator.evolve(schema=each).is_valid(value))
         return next(fitting, given)
     if isinstance(given, list) and "items" in node:
-        return [_pruned(validator, root, node["items"], each) for each in given]
+        return [_without_nulls(validator, root, node["items"], each) for each in given]
     properties = node.get("properties")
     if not isinstance(given, dict) or not properties:
         return given
     return {
-        name: _pruned(validator, root, properties[name], value) if name in properties else value
+        name: _without_nulls(validator, root, properties[name], value)
+        if name in properties
+        else value
         for name, value in given.items()
         if value is not None
         or name in node.get("required", ())
@@ -244,7 +250,7 @@ def size(value: Any, most: int) -> Size | None:
 # Weight: an upper bound of the cost of validation, found without validating.
 
 _DEFINITIONS = ("$defs", "definitions")
-_NAMES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
+_TYPE_NAMES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
 
 
 def _is_scalar(value: Any) -> bool:
@@ -265,7 +271,7 @@ def _is_text(value: Any) -> bool:
 
 def _is_type(value: Any) -> bool:
     names = value if isinstance(value, list) and value else [value]
-    return all(isinstance(each, str) and each in _NAMES for each in names) and len(names) <= 7
+    return all(isinstance(each, str) and each in _TYPE_NAMES for each in names) and len(names) <= 7
 
 
 _CHEAP: dict[str, Callable[[Any], bool]] = {
@@ -304,22 +310,22 @@ class _Weigher:
         if not isinstance(schema, dict):
             raise _Unknown
         self._root = {key: value for key, value in schema.items() if key not in _DEFINITIONS}
-        self._defined: dict[str, Any] = {}
+        self._definitions: dict[str, Any] = {}
         for part in _DEFINITIONS:
             named = schema.get(part, {})
             if not isinstance(named, dict) or any(set(name) & set("/~%") for name in named):
                 raise _Unknown
-            self._defined |= {f"#/{part}/{name}": each for name, each in named.items()}
-        self._known: dict[str, int] = {}
+            self._definitions |= {f"#/{part}/{name}": each for name, each in named.items()}
+        self._costs: dict[str, int] = {}
         self._open: set[str] = set()
 
     def total(self) -> int:
         """Return the steps for one value. Raises _Unknown."""
-        for reference in self._defined:  # all must be well-formed, even without a reference
+        for reference in self._definitions:  # all must be well-formed, even without a reference
             self._reference(reference)
-        return self.of(self._root)
+        return self.steps(self._root)
 
-    def of(self, node: Any) -> int:
+    def steps(self, node: Any) -> int:
         """Return the steps of one nested schema. Raises _Unknown."""
         if isinstance(node, bool):
             return 1
@@ -334,22 +340,22 @@ class _Weigher:
             return 1 + len(value) // 10 if isinstance(value, list) else 1
         match key, value:
             case "properties", dict():
-                return 1 + sum(map(self.of, value.values()))
+                return 1 + sum(map(self.steps, value.values()))
             case (("items" | "additionalProperties"), (dict() | bool())):
-                return self.of(value)
+                return self.steps(value)
             case (("anyOf" | "oneOf" | "allOf"), [_, *_]):
                 # To leave out nulls, each branch is pruned and then tried: twice the work.
-                return 1 + 2 * sum(map(self.of, value))
+                return 1 + 2 * sum(map(self.steps, value))
             case "$ref", str():
                 return self._reference(value)
             case _:
                 raise _Unknown
 
     def _reference(self, reference: str) -> int:
-        if reference in self._open or reference not in self._defined:
+        if reference in self._open or reference not in self._definitions:
             raise _Unknown
-        if reference not in self._known:
+        if reference not in self._costs:
             self._open.add(reference)
-            self._known[reference] = self.of(self._defined[reference])
+            self._costs[reference] = self.steps(self._definitions[reference])
             self._open.discard(reference)
-        return self._known[reference]
+        return self._costs[reference]

@@ -7,11 +7,13 @@ from typing import Any
 
 from bot.services.isolated import Refused
 
-MOST_BYTES = 32_000_000
+MAX_BYTES = 32_000_000
 """Limit of a result, by the approximate size of its cells."""
 
 
-def taken(columns: list[str], rows: Iterable[tuple[Any, ...]], limit: int) -> dict[str, Any]:
+def bounded_result(
+    columns: list[str], rows: Iterable[tuple[Any, ...]], limit: int
+) -> dict[str, Any]:
     """Return {columns, rows, truncated} with the first `limit` of `rows`, fewer if they are large.
 
     Fetches one row more, to learn whether the result is `truncated`. Raises Refused when the first
@@ -21,18 +23,18 @@ def taken(columns: list[str], rows: Iterable[tuple[Any, ...]], limit: int) -> di
     size = 0
     for row in rows:
         size += sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
-        if size > MOST_BYTES and not kept:
+        if size > MAX_BYTES and not kept:
             raise Refused(
-                f"One row has more than {MOST_BYTES:,} bytes. Select fewer columns, or a part of a "
+                f"One row has more than {MAX_BYTES:,} bytes. Select fewer columns, or a part of a "
                 "long value with substr."
             )
-        if len(kept) == limit or size > MOST_BYTES:
+        if len(kept) == limit or size > MAX_BYTES:
             return {"columns": columns, "rows": kept, "truncated": True}
         kept.append(row)
     return {"columns": columns, "rows": kept, "truncated": False}
 
 
-def tables_of(
+def describe_tables(
     columns: Iterable[tuple[str, str, str]], references: Mapping[tuple[str, str], str]
 ) -> list[tuple[str, list[str]]]:
     """Return each table with its columns, written like `customer_id INTEGER → customers.id`.

@@ -15,30 +15,30 @@ from typing import Any
 from bot.services.isolated import Refused
 from bot.services.isolated.functions import ALLOWED
 from bot.services.isolated.messages import without_paths
-from bot.services.isolated.selections import tables_of, taken
+from bot.services.isolated.selections import bounded_result, describe_tables
 from bot.services.isolated.statements import checked_select
 
-_LONGEST = 50_000_000  # bytes of one value
+_MAX_VALUE = 50_000_000  # bytes of one value
 _HEAP = 500_000_000
 _READABLE = frozenset({"sqlite_master", "sqlite_schema", "json_each", "json_tree"})
 
 
 def schema(path: str, seconds: float) -> list[tuple[str, list[str]]]:
     """Return the tables and views with their columns."""
-    with _opened(path, seconds) as connection:
+    with _connect(path, seconds) as connection:
         columns, references = list[tuple[str, str, str]](), dict[tuple[str, str], str]()
         for table in sorted(_tables(connection)):
             for _, column, kind, *_ in connection.execute(f"PRAGMA table_info({_quoted(table)})"):
                 columns.append((table, column, kind))
             for key in connection.execute(f"PRAGMA foreign_key_list({_quoted(table)})"):
                 references[table, key[3]] = f"{key[2]}.{key[4] or 'rowid'}"
-        return tables_of(columns, references)
+        return describe_tables(columns, references)
 
 
 def select(path: str, sql: str, limit: int, seconds: float) -> dict[str, Any]:
     """Run one SELECT and return {columns, rows, truncated}. Raises Refused for anything else."""
     statement = checked_select(sql, "sqlite").sql
-    with _opened(path, seconds) as connection:
+    with _connect(path, seconds) as connection:
         known = {name.lower() for name in _tables(connection)} | _READABLE
         refused: list[str] = []
 
@@ -66,30 +66,30 @@ def select(path: str, sql: str, limit: int, seconds: float) -> dict[str, Any]:
         try:
             cursor = connection.execute(statement)
             columns = [each[0] for each in cursor.description]
-            return taken(columns, cursor, limit)
+            return bounded_result(columns, cursor, limit)
         except sqlite3.Error as error:
             if refused:
                 raise Refused(refused[0]) from None
-            raise _explained(error, sql) from None
+            raise _refusal(error, sql) from None
 
 
 @contextmanager
-def _opened(path: str, seconds: float) -> Generator[sqlite3.Connection]:
+def _connect(path: str, seconds: float) -> Generator[sqlite3.Connection]:
     """Open a connection that neither writes nor creates the file."""
     try:
         connection = sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True, timeout=seconds)
     except sqlite3.Error as error:
-        raise _explained(error, "") from None
+        raise _refusal(error, "") from None
     try:
         connection.text_factory = _text
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
         yield connection
     except sqlite3.Error as error:
-        raise _explained(error, "") from None
+        raise _refusal(error, "") from None
     finally:
         connection.close()
 
@@ -116,7 +116,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _explained(error: sqlite3.Error, sql: str) -> Exception:
+def _refusal(error: sqlite3.Error, sql: str) -> Exception:
     # Errors of the Python module itself, such as a missing parameter, have no code.
     if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOMEM:
         return MemoryError()

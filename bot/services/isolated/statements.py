@@ -25,11 +25,11 @@ _ALLOWED = (
     "One SELECT statement is allowed (WITH, JOIN, GROUP BY, UNION, window functions are fine); "
     "nothing that changes data or settings."
 )
-_LONGEST = 20_000  # characters
-_LONGEST_NAME = 63  # bytes; PostgreSQL cuts longer names
-_DEEPEST = 40  # nested parentheses; the parser's time grows fast with them
+_MAX_LENGTH = 20_000  # characters
+_MAX_NAME = 63  # bytes; PostgreSQL cuts longer names
+_MAX_DEPTH = 40  # nested parentheses; the parser's time grows fast with them
 
-_PART_NAMES = """
+_ALLOWED_NODE_NAMES = """
     Query Binary Unary Predicate Func Alias Aliases All Any AtTimeZone Between Boolean Bracket
     ColumnDef Column CTE Cube DataType DataTypeParam Distinct Fetch Filter From Group GroupingSets
     Having Identifier IgnoreNulls In Interval IntervalSpan Join JSONKeyValue JSONPath JSONPathPart
@@ -37,9 +37,9 @@ _PART_NAMES = """
     Slice Star Table TableAlias TableSample Tuple Values Var Where Window WindowSpec With
     WithinGroup
 """
-_PARTS = tuple(getattr(exp, name) for name in _PART_NAMES.split())
+_ALLOWED_NODES = tuple(getattr(exp, name) for name in _ALLOWED_NODE_NAMES.split())
 
-_LANGUAGE = """
+_KEYWORD_LIST = """
     all and any array as between by case distinct else except exists filter from having ilike in
     intersect is join lateral like limit not offset on or over recursive select similar some then
     to union using values when where with within group sets set returning materialized
@@ -47,7 +47,7 @@ _LANGUAGE = """
     timestamp varying zone tablesample bernoulli system escape collate end partition rows range
     window exclude only outer inner left right full cross natural
 """
-_NO_CALLS = frozenset(_LANGUAGE.split())
+_KEYWORDS = frozenset(_KEYWORD_LIST.split())
 """Keywords that may come before a parenthesis and are no function calls."""
 
 _TYPES = re.compile(
@@ -60,19 +60,19 @@ _TYPES = re.compile(
     r"|signed|unsigned"
 )
 _SCHEMAS = re.compile(r"pg_catalog|pg_toast.*|pg_temp.*|information_schema")
-_CATALOGUES = frozenset(
+_CATALOGUE_VIEWS = frozenset(
     f"information_schema.{name}"
     for name in (
         *("tables", "columns", "views", "schemata", "table_constraints", "key_column_usage"),
         *("constraint_column_usage", "referential_constraints"),
     )
 )
-_SYSTEM = re.compile(r"pg_.*|sqlite_(?!master$|schema$).*|pragma_.*|dbstat|fts\d.*|rtree.*")
+_SYSTEM_TABLES = re.compile(r"pg_.*|sqlite_(?!master$|schema$).*|pragma_.*|dbstat|fts\d.*|rtree.*")
 _VALUES = frozenset({TokenType.STRING, TokenType.NUMBER})
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedSelect:
     """A statement that only reads: the `sql` to run, the functions it `calls`, and the `dotted` names.
 
     A dotted name comes after a dot, as in `t.name`, with the tables that have such a column if it is
@@ -84,32 +84,34 @@ class Checked:
     dotted: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def checked_select(sql: str, dialect: str, functions: Collection[str] = ()) -> Checked:
+def checked_select(sql: str, dialect: str, functions: Collection[str] = ()) -> CheckedSelect:
     """Check that `sql` is one statement that only reads, and calls only functions that are listed for
     the dialect or in `functions`. Raises Refused that names what is not allowed and what is."""
-    statement = _parsed(clean(sql), dialect)
+    statement = _parse(clean(sql), dialect)
     if dialect == "postgres":
-        statement = cast(exp.Query, statement.transform(_as_written))
+        statement = cast(exp.Query, statement.transform(_keep_spelling))
     for node in statement.walk():
-        if not isinstance(node, _PARTS) or isinstance(node, exp.Operator):
-            raise Refused(f"{_named(node)} is not allowed in it. {_ALLOWED}")
+        if not isinstance(node, _ALLOWED_NODES) or isinstance(node, exp.Operator):
+            raise Refused(f"{_node_name(node)} is not allowed in it. {_ALLOWED}")
         if isinstance(node, exp.DataType):
             _check_type(node, dialect)
         if isinstance(node, exp.Table):
             _check_table(node)
-    written = statement.sql(dialect=dialect, comments=False)
-    tokens = sqlglot.tokenize(written, read=dialect)
+    generated = statement.sql(dialect=dialect, comments=False)
+    tokens = sqlglot.tokenize(generated, read=dialect)
     calls = _calls(statement, tokens)
     if refused := sorted(calls - ALLOWED[dialect] - set(functions)):
         raise Refused(
             f"The function {refused[0]} is not allowed: only listed ones that compute from their "
             f"arguments are. {_ALLOWED}"
         )
-    return Checked(written, frozenset(calls), tuple(_dotted(statement, tokens, dialect)))
+    return CheckedSelect(
+        generated, frozenset(calls), tuple(_dotted_names(statement, tokens, dialect))
+    )
 
 
-def _parsed(sql: str, dialect: str) -> exp.Query:
-    if len(sql) > _LONGEST or _depth(sql) > _DEEPEST:
+def _parse(sql: str, dialect: str) -> exp.Query:
+    if len(sql) > _MAX_LENGTH or _depth(sql) > _MAX_DEPTH:
         raise Refused(f"The statement is too long or too deeply nested. {_ALLOWED}")
     try:
         statements = [each for each in sqlglot.parse(sql, dialect=dialect) if each is not None]
@@ -133,7 +135,7 @@ def _depth(sql: str) -> int:
     return deepest
 
 
-def _named(node: object) -> str:
+def _node_name(node: object) -> str:
     return type(node).__name__.upper()
 
 
@@ -149,13 +151,13 @@ def _check_type(node: exp.DataType, dialect: str) -> None:
 
 def _check_table(node: exp.Table) -> None:
     schema, name = node.db.lower(), node.name.lower()
-    if f"{schema}.{name}" in _CATALOGUES and not node.catalog:
+    if f"{schema}.{name}" in _CATALOGUE_VIEWS and not node.catalog:
         return
-    if _SCHEMAS.fullmatch(schema) or _SYSTEM.fullmatch(name):
+    if _SCHEMAS.fullmatch(schema) or _SYSTEM_TABLES.fullmatch(name):
         raise Refused(f"The table {node.name} may not be read: it is the system's. {_ALLOWED}")
 
 
-def _as_written(node: exp.Expression) -> exp.Expression:
+def _keep_spelling(node: exp.Expression) -> exp.Expression:
     """Keep strings with escapes and function names that sqlglot's generator would change."""
     match node:
         case exp.ByteString() | exp.RawString():
@@ -171,7 +173,7 @@ def _as_written(node: exp.Expression) -> exp.Expression:
 def _folded(name: str, *, is_quoted: bool) -> str:
     """Return a name as PostgreSQL stores it: lower-case ASCII letters unless quoted, 63 bytes."""
     kept = name.encode() if is_quoted else name.encode().lower()
-    return kept[:_LONGEST_NAME].decode(errors="ignore")
+    return kept[:_MAX_NAME].decode(errors="ignore")
 
 
 def _calls(statement: exp.Query, tokens: list[Token]) -> set[str]:
@@ -181,21 +183,21 @@ def _calls(statement: exp.Query, tokens: list[Token]) -> set[str]:
     for index, (token, following) in enumerate(pairwise(tokens)):
         if following.token_type != TokenType.L_PAREN or token.token_type in _VALUES:
             continue
-        is_bare = token.token_type != TokenType.IDENTIFIER
-        name = _written_name(token).split()[-1] if is_bare else _written_name(token)
-        is_language = name in _NO_CALLS or not re.match(r"[^\W\d]", name)
-        if is_bare and is_language and not _is_dot(tokens[index - 1]):
+        is_unquoted = token.token_type != TokenType.IDENTIFIER
+        name = _token_name(token).split()[-1] if is_unquoted else _token_name(token)
+        is_keyword = name in _KEYWORDS or not re.match(r"[^\W\d]", name)
+        if is_unquoted and is_keyword and not _is_dot(tokens[index - 1]):
             continue
-        found[_qualified(tokens, index, name)] += 1
+        found[_qualified_name(tokens, index, name)] += 1
     for alias in statement.find_all(exp.TableAlias):
         if alias.columns and alias.this is not None:
-            found[_name(alias.this)] -= 1
+            found[_identifier_name(alias.this)] -= 1
     # A function may have the name of a keyword.
     unknown = {each.name.lower() for each in statement.find_all(exp.Anonymous)}
     return {name for name, count in found.items() if count > 0} | unknown
 
 
-def _qualified(tokens: list[Token], index: int, name: str) -> str:
+def _qualified_name(tokens: list[Token], index: int, name: str) -> str:
     """Return the name of a function with its schema, unless that is pg_catalog."""
     if index < 2 or not _is_dot(tokens[index - 1]):
         return name
@@ -203,24 +205,24 @@ def _qualified(tokens: list[Token], index: int, name: str) -> str:
     return name if schema.lower() == "pg_catalog" else f"{schema}.{name}"
 
 
-def _dotted(
+def _dotted_names(
     statement: exp.Query, tokens: list[Token], dialect: str
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the names after a dot that are no tables, with the tables that may have such a column."""
     sources: dict[str, list[str | None]] = {}
-    defined = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
+    ctes = {cte.alias.lower() for cte in statement.find_all(exp.CTE)}
     for node in statement.find_all(exp.Table, exp.Subquery, exp.Lateral, exp.Values, exp.Unnest):
         if name := node.alias_or_name.lower():
-            sources.setdefault(name, []).append(_base_table(node, defined, dialect))
-    behind_dots = Counter(_written_name(each) for dot, each in pairwise(tokens) if _is_dot(dot))
+            sources.setdefault(name, []).append(_base_table(node, ctes, dialect))
+    behind_dots = Counter(_token_name(each) for dot, each in pairwise(tokens) if _is_dot(dot))
     for table in statement.find_all(exp.Table):
-        behind_dots.subtract(map(_name, table.parts[1:]))
+        behind_dots.subtract(map(_identifier_name, table.parts[1:]))
     for column in statement.find_all(exp.Column):
         if column.table and not isinstance(column.this, exp.Star):
             tables = sources.get(column.table.lower(), [None])
             certain = tuple(each for each in tables if each)
-            behind_dots.subtract(map(_name, column.parts[1:]))
-            yield _name(column.this), certain if len(certain) == len(tables) else ()
+            behind_dots.subtract(map(_identifier_name, column.parts[1:]))
+            yield _identifier_name(column.this), certain if len(certain) == len(tables) else ()
     for name, count in behind_dots.items():
         if count > 0:
             yield name, ()
@@ -230,20 +232,20 @@ def _is_dot(token: Token) -> bool:
     return token.token_type == TokenType.DOT
 
 
-def _written_name(token: Token) -> str:
+def _token_name(token: Token) -> str:
     return _folded(token.text, is_quoted=token.token_type == TokenType.IDENTIFIER)
 
 
-def _name(part: exp.Expr) -> str:
+def _identifier_name(part: exp.Expr) -> str:
     return _folded(part.name, is_quoted=bool(part.args.get("quoted")))
 
 
-def _base_table(node: exp.Expression, defined: set[str], dialect: str) -> str | None:
+def _base_table(node: exp.Expression, ctes: set[str], dialect: str) -> str | None:
     """Return the name of a table of the database; None for a part of the statement, such as a CTE."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         return None
     alias = node.args.get("alias")
-    if (not node.db and node.name.lower() in defined) or (alias is not None and alias.columns):
+    if (not node.db and node.name.lower() in ctes) or (alias is not None and alias.columns):
         return None
     bare: exp.Table = exp.Table(this=node.this, db=node.args.get("db"))
     return bare.sql(dialect=dialect)

@@ -24,8 +24,8 @@ from bot.services.parsing.tabular import column_names, connect, write_parquet
 Tables = list[tuple[str, str, list[str]]]
 
 _MEMORY = "512MB"
-_LONGEST = 1_000  # characters of an error message, which may quote a whole value
-_ENDING = (duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.InternalException)
+_MAX_MESSAGE = 1_000  # characters of an error message, which may quote a whole value
+_FATAL = (duckdb.OutOfMemoryException, duckdb.FatalException, duckdb.InternalException)
 """Errors after which DuckDB accepts no more statements, or has no memory for them."""
 _ONE_SELECT = "One SELECT (or WITH … SELECT) statement is allowed, and nothing else."
 
@@ -40,7 +40,7 @@ class _Database:
         self.connection.execute("SET lock_configuration = true")
         self.tables: Tables = []
 
-    def over(self, tables: Tables) -> Any:
+    def connection_with(self, tables: Tables) -> Any:
         """Return the connection with exactly `tables` as its views."""
         if tables != self.tables:
             for name in _names(self.tables):
@@ -62,9 +62,9 @@ _databases: list[_Database] = []
 def rows(tables: Tables, sql: str) -> list[tuple[Any, ...]]:
     """Run a statement of the bot's own and return all rows."""
     try:
-        return list(_over(tables).execute(sql).fetchall())
+        return list(_connection_with(tables).execute(sql).fetchall())
     except duckdb.Error as error:
-        raise _explained(error, sql) from None
+        raise _refusal(error, sql) from None
 
 
 def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
@@ -72,19 +72,19 @@ def select(tables: Tables, sql: str, to: str) -> dict[str, Any]:
     `measure` returns. Raises Refused for anything but one SELECT over `tables` with allowed
     functions."""
     try:
-        connection = _over(tables)
-        statement = _judged(connection, sql, set(_names(tables)))
+        connection = _connection_with(tables)
+        statement = _check_select(connection, sql, set(_names(tables)))
         source = f"({statement}\n)"
         writing = f"FROM {source}) TO '{Path.cwd() / to}' (FORMAT parquet)"
         columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
         try:
-            connection.execute(f"COPY (SELECT * {_whole_numbers(columns)} {writing}")
+            connection.execute(f"COPY (SELECT * {_cast_sums(columns)} {writing}")
         except duckdb.ConversionException:
             # A sum beyond 64 bits, unless the statement itself is at fault and fails again.
             connection.execute(f"COPY (SELECT * {writing}")
         return measure(to)
     except duckdb.Error as error:
-        raise _explained(error, sql) from None
+        raise _refusal(error, sql) from None
 
 
 def measure(file: str) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def measure(file: str) -> dict[str, Any]:
     and notes on columns with infinite values or NaN."""
     source = f"read_parquet('{Path.cwd() / file}')"
     try:
-        connection = _over([])
+        connection = _connection_with([])
         columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
         names = [name for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
         counts = [f"count(*) FILTER (WHERE NOT isfinite({_quoted(name)}))" for name in names]
@@ -100,7 +100,7 @@ def measure(file: str) -> dict[str, Any]:
             f"SELECT {', '.join(['count(*)', *counts])} FROM {source}"
         ).fetchone()
     except duckdb.Error as error:
-        raise _explained(error, "") from None
+        raise _refusal(error, "") from None
     notes = [
         f"{count:,} values of {name} are infinite or no number, as after a division by zero: sums of "
         "them are, too"
@@ -119,13 +119,13 @@ def write(columns: list[str], rows: list[list[Any]], to: str) -> dict[str, Any]:
     return {**measure(to), "notes": sheet.notes}
 
 
-def _over(tables: Tables) -> Any:
+def _connection_with(tables: Tables) -> Any:
     if not _databases:
         _databases.append(_Database())
-    return _databases[0].over(tables)
+    return _databases[0].connection_with(tables)
 
 
-def _judged(connection: Any, sql: str, tables: set[str]) -> str:
+def _check_select(connection: Any, sql: str, tables: set[str]) -> str:
     """Return the one SELECT in `sql`, checked in the syntax tree of DuckDB's own parser."""
     statements = connection.extract_statements(sql)
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
@@ -175,7 +175,7 @@ def _nodes(tree: Any, tables: frozenset[str]) -> Iterator[tuple[dict[str, Any], 
                     waiting.append((value, known))
 
 
-def _whole_numbers(columns: list[tuple[str, str]]) -> str:
+def _cast_sums(columns: list[tuple[str, str]]) -> str:
     """Return a REPLACE clause that casts sums of integers to 64 bits; Parquet would make them floats."""
     casts = [
         f"CAST({_quoted(name)} AS BIGINT) AS {_quoted(name)}"
@@ -185,13 +185,13 @@ def _whole_numbers(columns: list[tuple[str, str]]) -> str:
     return f"REPLACE ({', '.join(casts)})" if casts else ""
 
 
-def _explained(error: Exception, sql: str) -> Exception:
+def _refusal(error: Exception, sql: str) -> Exception:
     """Return the error with DuckDB's message, without paths and without advice on its settings."""
-    if isinstance(error, _ENDING):
+    if isinstance(error, _FATAL):
         return MemoryError()
-    lines = [line for line in str(error)[:_LONGEST].splitlines() if "Did you mean" not in line]
-    told = re.sub(r" Use \"SET .*", "", "\n".join(list(filter(None, lines))[:4]))
-    return Refused(without_paths(told, sql))
+    lines = [line for line in str(error)[:_MAX_MESSAGE].splitlines() if "Did you mean" not in line]
+    message = re.sub(r" Use \"SET .*", "", "\n".join(list(filter(None, lines))[:4]))
+    return Refused(without_paths(message, sql))
 
 
 def _folded(name: str) -> str:

@@ -29,7 +29,7 @@ _READERS: dict[str, Callable[[str], object]] = {
 
 def pack(message: object) -> bytes:
     """Return `message` as one frame. Dates, Decimal, UUID and bytes keep their type; others become text."""
-    text = json.dumps(message, default=_tagged, ensure_ascii=False)
+    text = json.dumps(message, default=_encode, ensure_ascii=False)
     body = text.encode("utf-8", "surrogatepass")
     return HEADER.pack(len(body)) + body
 
@@ -37,7 +37,7 @@ def pack(message: object) -> bytes:
 def unpack(body: bytes) -> Any:
     """Return the message in a frame's body. Raises ValueError for what `pack` never writes."""
     try:
-        return json.loads(body, object_hook=_restored)
+        return json.loads(body, object_hook=_decode)
     except (LookupError, TypeError, ArithmeticError, RecursionError) as error:
         raise ValueError("it is no message") from error
 
@@ -51,7 +51,7 @@ def receive(stream: BinaryIO) -> Any:
     return unpack(stream.read(length))
 
 
-def _tagged(value: object) -> object:
+def _encode(value: object) -> object:
     kind = type(value).__name__
     match value:
         case bytes() | bytearray() | memoryview():
@@ -64,7 +64,7 @@ def _tagged(value: object) -> object:
             return str(value)
 
 
-def _restored(value: dict[str, Any]) -> Any:
+def _decode(value: dict[str, Any]) -> Any:
     if value.keys() != {_TAG, _VALUE}:
         return value
     return _READERS[value[_TAG]](value[_VALUE])

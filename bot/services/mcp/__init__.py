@@ -2,7 +2,7 @@
 
 from bot.services.mcp.config import McpServer
 from bot.services.mcp.pins import Pin, Pins, ServerPins, ToolFacts
-from bot.services.mcp.servers import McpServers, Standing, open_mcp_servers
+from bot.services.mcp.servers import McpServers, ServerStatus, open_mcp_servers
 
 __all__ = [
     "McpServer",
@@ -10,7 +10,7 @@ __all__ = [
     "Pin",
     "Pins",
     "ServerPins",
-    "Standing",
+    "ServerStatus",
     "ToolFacts",
     "open_mcp_servers",
 ]

@@ -36,7 +36,7 @@ class McpServer(BaseModel):
     timeout: float = Field(default=30.0, gt=0, le=600)
 
     @model_validator(mode="after")
-    def _one_way(self) -> McpServer:
+    def _one_transport(self) -> McpServer:
         if (self.command is None) == (self.url is None):
             raise ValueError("set command or url, one of them")
         return self
@@ -51,7 +51,7 @@ class McpServer(BaseModel):
             read_only=claims if self.read_only is None else _matches(tool.name, self.read_only),
         )
 
-    def takes(self, name: str) -> bool:
+    def allows(self, name: str) -> bool:
         """Return whether the operator allows this tool."""
         return _matches(name, self.tools)
 

@@ -82,7 +82,7 @@ def _pin(before: Pin | None, now: ToolFacts) -> Pin:
     return Pin(accepted=accepted, offered=None if now == accepted else now)
 
 
-class Reach(BaseModel):
+class Reachability(BaseModel):
     """Whether a server was unreachable at the last attempt, and why. It is stored beside the pins,
     because the process that shows it is not the one that tried."""
 

@@ -30,32 +30,34 @@ from bot.services.mcp.transports import http, statuses, stdio
 
 log = logging.getLogger(__name__)
 
-_CLOSED = "Connection closed"
+_CLOSED_MESSAGE = "Connection closed"
 """The SDK's message for a connection that ended. Its error code is no proof: servers may use it, and
 many use it for every error."""
 
-_FORGOTTEN = "Session terminated"
+_SESSION_LOST_MESSAGE = "Session terminated"
 """The SDK's message when a server no longer knows the session: the call was not begun."""
 
-_NOT_DONE = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS})
+_NOT_BEGUN = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS})
 """Protocol errors which say that a call was not begun."""
 
-MAYBE = "What was asked of it may have been done or not. Look before you do it again, and say so."
+MAYBE_DONE = (
+    "What was asked of it may have been done or not. Look before you do it again, and say so."
+)
 
 CONNECT_SECONDS = 30.0  # npx and uvx may have to download the server first
 _CLOSE_SECONDS = 5.0
 _LIST_SECONDS = 600.0  # maximum age of the list of tools when a tool is called
-_MOST_TOOLS, _MOST_PAGES = 500, 100
-_MOST_TOLD, _MOST_OF_ONE = 2_000_000, 100_000  # characters of all tools, and of one
-_MOST_LISTED = 16_000_000  # characters of all pages, tools that are left out included
-_LONGEST_NAME, _LONGEST_CURSOR = 128, 10_000
-_SHOWN = 2_000  # characters of a server's own words
+_MAX_TOOLS, _MAX_PAGES = 500, 100
+_MAX_ALL_TOOLS, _MAX_TOOL = 2_000_000, 100_000  # characters of all tools, and of one
+_MAX_LISTED = 16_000_000  # characters of all pages, tools that are left out included
+_MAX_NAME, _MAX_CURSOR = 128, 10_000
+_MAX_MESSAGE = 2_000  # characters of a server's own words
 
 
-Saw = Callable[[Sequence[ToolFacts]], Awaitable[None]]
+OnListed = Callable[[Sequence[ToolFacts]], Awaitable[None]]
 """Called with the tools that a server lists, after each listing."""
 
-Missed = Callable[[str], Awaitable[None]]
+OnUnreachable = Callable[[str], Awaitable[None]]
 """Called with the reason when a server cannot be reached or refuses the bot."""
 
 
@@ -66,22 +68,24 @@ class Connection:
     it.
     """
 
-    def __init__(self, name: str, server: McpServer, saw: Saw, missed: Missed) -> None:
+    def __init__(
+        self, name: str, server: McpServer, on_listed: OnListed, on_unreachable: OnUnreachable
+    ) -> None:
         self.name = name
         self._server = server
-        self._saw = saw
-        self._missed = missed
+        self._on_listed = on_listed
+        self._on_unreachable = on_unreachable
         self._listed: dict[str, ToolFacts] = {}
         self._output_schemas: dict[str, dict[str, object]] = {}
         self._listed_at = 0.0
-        self._opening = asyncio.Lock()
-        self._owner: asyncio.Task[None] | None = None
-        self._leave = asyncio.Event()
+        self._lock = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        self._closing = asyncio.Event()
         self._client: Client | None = None
         self.needs_tasks: frozenset[str] = frozenset()
         """Tools that require MCP tasks, which the bot does not support; from the last listing."""
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Ask the server for its tools. Raises ToolError when it cannot be reached."""
         self._listed_at = 0.0
         await self._connected()
@@ -100,7 +104,7 @@ class Connection:
                 "an admin accepts the change; go on without it and say so."
             )
         request = CallToolRequest(params=CallToolRequestParams(name=tool.name, arguments=arguments))
-        async with self._reported("answered", "" if tool.read_only else MAYBE):
+        async with self._errors_for_model("answered", "" if tool.read_only else MAYBE_DONE):
             return await client.session.send_request(request, CallToolResult)
 
     def output_schema(self, tool: str) -> dict[str, object] | None:
@@ -110,32 +114,32 @@ class Connection:
     async def close(self) -> None:
         """Disconnect from the server; a later call connects again."""
         self._client = None
-        owner, self._owner = self._owner, None
-        if owner is None:
+        task, self._task = self._task, None
+        if task is None:
             return
-        self._leave.set()
-        _, late = await asyncio.wait({owner}, timeout=_CLOSE_SECONDS)
+        self._closing.set()
+        _, late = await asyncio.wait({task}, timeout=_CLOSE_SECONDS)
         for task in late:
             task.cancel()
-        await asyncio.gather(owner, return_exceptions=True)
+        await asyncio.gather(task, return_exceptions=True)
 
     @asynccontextmanager
-    async def _reported(self, did: str, doubt: str = "") -> AsyncGenerator[None]:
+    async def _errors_for_model(self, did: str, doubt: str = "") -> AsyncGenerator[None]:
         """Turn any error before the server `did` something into a ToolError for the model, with the
         `doubt` about what was done. Disconnect when the connection broke."""
-        noted: list[int] = []
-        token = statuses.set(noted)
+        collected: list[int] = []
+        token = statuses.set(collected)
         try:
             yield
         except MCPError as error:
             # The first status is that of the call itself; later ones belong to its response.
-            if refused := _refusal(noted[:1]):
+            if refused := _refusal(collected[:1]):
                 raise ToolError(
                     f"The MCP server {self.name} {refused}. Nothing was done."
                 ) from None
-            if (error.code, error.message) == (CONNECTION_CLOSED, _CLOSED):
-                raise await self._broke_off(error, did, doubt) from error
-            if error.message == _FORGOTTEN:
+            if (error.code, error.message) == (CONNECTION_CLOSED, _CLOSED_MESSAGE):
+                raise await self._disconnect(error, did, doubt) from error
+            if error.message == _SESSION_LOST_MESSAGE:
                 await self.close()
                 raise ToolError(
                     f"The MCP server {self.name} was restarted. Nothing was done: call it again."
@@ -143,25 +147,25 @@ class Connection:
             if error.code == REQUEST_TIMEOUT:
                 said = f"did not answer within {self._server.timeout:g} s."
             else:
-                said = f"says: {_shortened(error.message)}"
-            doubt = "" if error.code in _NOT_DONE else doubt
+                said = f"says: {_shorten(error.message)}"
+            doubt = "" if error.code in _NOT_BEGUN else doubt
             raise ToolError(f"The MCP server {self.name} {said} {doubt}".rstrip()) from error
         except Exception as error:
             # A server may cause any error here; none is a bug of ours.
-            raise await self._broke_off(error, did, doubt) from error
+            raise await self._disconnect(error, did, doubt) from error
         finally:
             statuses.reset(token)
 
-    async def _broke_off(self, error: Exception, did: str, doubt: str) -> ToolError:
+    async def _disconnect(self, error: Exception, did: str, doubt: str) -> ToolError:
         """Disconnect, and return the error for the model; the next call connects again."""
-        log.warning("MCP server %s broke off: %s", self.name, first_of(error))
+        log.warning("MCP server %s broke off: %s", self.name, first_error(error))
         await self.close()
         return ToolError(f"The MCP server {self.name} broke off before it {did}. {doubt}".rstrip())
 
     async def _connected(self) -> Client:
         """Return the connected client, after refreshing the list of tools if it is old."""
-        async with self._opening:
-            if self._client is None or (self._owner and self._owner.done()):
+        async with self._lock:
+            if self._client is None or (self._task and self._task.done()):
                 await self.close()
                 self._client = await self._open()
                 self._listed_at = 0.0
@@ -176,13 +180,13 @@ class Connection:
         cursor: str | None = None
         seen: set[str | None] = set()
         listed = 0
-        async with self._reported("listed its tools"), asyncio.timeout(CONNECT_SECONDS):
+        async with self._errors_for_model("listed its tools"), asyncio.timeout(CONNECT_SECONDS):
             while (
                 cursor not in seen
-                and len(cursor or "") <= _LONGEST_CURSOR
-                and len(seen) < _MOST_PAGES
-                and len(found) <= _MOST_TOOLS
-                and listed <= _MOST_LISTED
+                and len(cursor or "") <= _MAX_CURSOR
+                and len(seen) < _MAX_PAGES
+                and len(found) <= _MAX_TOOLS
+                and listed <= _MAX_LISTED
             ):
                 seen.add(cursor)
                 page = await client.list_tools(cursor=cursor, cache_mode="refresh")
@@ -193,7 +197,7 @@ class Connection:
                     break
             else:
                 log.warning("MCP server %s lists without an end; the rest is left out", self.name)
-        wanted = [each for each in found if self._server.takes(each.name)]
+        wanted = [each for each in found if self._server.allows(each.name)]
         self.needs_tasks = frozenset(
             each.name
             for each in wanted
@@ -207,25 +211,25 @@ class Connection:
         self._output_schemas = {
             each.name: each.output_schema for each in taken if each.output_schema is not None
         }
-        await self._saw(facts)
+        await self._on_listed(facts)
 
     async def _within_bounds(self, listed: Sequence[Tool]) -> list[Tool]:
         """Return the tools within the limits: each once, with a printable name, and not too large
         alone or together. Log the others."""
         taken: dict[str, Tool] = {}
         left_out: list[str] = []
-        left = _MOST_TOLD
+        left = _MAX_ALL_TOOLS
         for each in listed:
             size = _size(each)
             if (
-                size > min(left, _MOST_OF_ONE)
-                or len(taken) == _MOST_TOOLS
+                size > min(left, _MAX_TOOL)
+                or len(taken) == _MAX_TOOLS
                 or each.name in taken
                 or not each.name.isprintable()
                 or each.name != without_unseen(each.name)
-                or not 0 < len(each.name) <= _LONGEST_NAME
+                or not 0 < len(each.name) <= _MAX_NAME
             ):
-                left_out.append(each.name[:_LONGEST_NAME])
+                left_out.append(each.name[:_MAX_NAME])
             else:
                 taken[each.name] = each
                 left -= size
@@ -243,12 +247,12 @@ class Connection:
 
     async def _open(self) -> Client:
         opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-        opened.add_done_callback(_retrieved)  # the waiting task may have been cancelled
-        self._leave = asyncio.Event()
-        noted: list[int] = []
-        token = statuses.set(noted)
-        self._owner = asyncio.create_task(
-            self._live(opened, self._leave), name=f"MCP server {self.name}"
+        opened.add_done_callback(_mark_retrieved)  # the waiting task may have been cancelled
+        self._closing = asyncio.Event()
+        collected: list[int] = []
+        token = statuses.set(collected)
+        self._task = asyncio.create_task(
+            self._run(opened, self._closing), name=f"MCP server {self.name}"
         )
         statuses.reset(token)
         try:
@@ -256,23 +260,23 @@ class Connection:
                 return await asyncio.shield(opened)
         except TimeoutError:
             await self.close()
-            await self._missed("does not answer")
+            await self._on_unreachable("does not answer")
             log.warning("MCP server %s does not answer; see `bot doctor`", self.name)
             raise ToolError(f"The MCP server {self.name} does not answer.") from None
         except asyncio.CancelledError:
-            self._leave.set()  # the next call closes it
+            self._closing.set()  # the next call closes it
             raise
         except Exception as error:
-            if refused := _refusal(noted):
-                await self._missed(refused)
+            if refused := _refusal(collected):
+                await self._on_unreachable(refused)
                 log.warning("MCP server %s %s; see `bot doctor`", self.name, refused)
                 raise ToolError(f"The MCP server {self.name} {refused}.") from None
-            await self._missed("cannot be reached")
-            why = reason(error)
+            await self._on_unreachable("cannot be reached")
+            why = describe_error(error)
             log.warning("MCP server %s cannot be reached: %s; see `bot doctor`", self.name, why)
             raise ToolError(f"The MCP server {self.name} cannot be reached.") from error
 
-    async def _live(self, opened: asyncio.Future[Client], leave: asyncio.Event) -> None:
+    async def _run(self, opened: asyncio.Future[Client], closing: asyncio.Event) -> None:
         server = self._server
         if server.command is not None:
             env = {key: value.get_secret_value() for key, value in server.env.items()}
@@ -284,10 +288,10 @@ class Connection:
             client_of = Client(transport, read_timeout_seconds=server.timeout, cache=None)
             async with client_of as client:
                 opened.set_result(client)
-                await leave.wait()
+                await closing.wait()
         except Exception as error:  # noqa: BLE001 - a server may cause any error
             if opened.done():
-                log.warning("MCP server %s: %s", self.name, first_of(error))
+                log.warning("MCP server %s: %s", self.name, first_error(error))
             else:
                 opened.set_exception(error)
 
@@ -298,40 +302,40 @@ def _size(tool: Tool) -> int:
         schemas = sum(len(json.dumps(each)) for each in (tool.input_schema, tool.output_schema))
         return schemas + len(tool.description or "") + len(tool.title or "")
     except (RecursionError, ValueError):
-        return _MOST_TOLD
+        return _MAX_ALL_TOOLS
 
 
-def _refusal(noted: Sequence[int]) -> str:
+def _refusal(collected: Sequence[int]) -> str:
     """Return a sentence if the server refused the bot; "" otherwise."""
-    if 401 in noted:
+    if 401 in collected:
         return "wants you to sign in (401): its entry in bot.toml needs valid `headers`"
-    if 403 in noted:
+    if 403 in collected:
         return "does not let the bot in (403): the account in its `headers` has no right to it"
     return ""
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}…"
 
 
-def _retrieved(opened: asyncio.Future[Client]) -> None:
+def _mark_retrieved(opened: asyncio.Future[Client]) -> None:
     if not opened.cancelled():
         opened.exception()
 
 
-def first_of(error: BaseException) -> BaseException:
+def first_error(error: BaseException) -> BaseException:
     """Return the first error inside exception groups, which anyio uses."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-def reason(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Describe the first error without data from the server: a response that cannot be parsed may
     hold anybody's data."""
-    error = first_of(error)
+    error = first_error(error)
     if isinstance(error, ValidationError):
         return f"its answer does not fit the protocol ({error.title})"
     if isinstance(error, FileNotFoundError):
         return f"there is no program {error.filename}"
-    return _shortened(f"{type(error).__name__}: {error}")
+    return _shorten(f"{type(error).__name__}: {error}")

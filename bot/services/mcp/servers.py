@@ -14,7 +14,7 @@ from bot.core.background import alongside
 from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
 from bot.services.given_schema import given_models
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.pins import Pin, Pins, Reach, ServerPins, ToolFacts
+from bot.services.mcp.pins import Pin, Pins, Reachability, ServerPins, ToolFacts
 from bot.toolkit.tool import Tool
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 600.0  # seconds between attempts to reach a new server
-_FIRST_MEETING = 10.0  # seconds after the start in which runs wait for new servers
+_DISCOVERY_SECONDS = 10.0  # seconds after the start in which runs wait for new servers
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ServerStatus:
     """The status of one server, for operators. `usable` tools can be called, `changed` ones are off
     until accepted, and the bot cannot call `hidden` ones. `error` says why the server cannot be
     reached, with details if it was asked just now."""
@@ -47,15 +47,15 @@ class McpServers:
     """
 
     def __init__(
-        self, servers: Mapping[str, McpServer], pins: Pins, *, meeting_ends: float = float("-inf")
+        self, servers: Mapping[str, McpServer], pins: Pins, *, discovery_ends: float = float("-inf")
     ) -> None:
         self._servers = servers
         self._pins = pins
-        self._made: dict[tuple[str, str], Tool | None] = {}
-        self._making = asyncio.Lock()
+        self._tools: dict[tuple[str, str], Tool | None] = {}
+        self._tools_lock = asyncio.Lock()
         # Each is set after the first attempt to list the server's tools.
-        self._asked = {name: asyncio.Event() for name in servers}
-        self._meeting_ends = meeting_ends  # on the event loop's clock
+        self._listed_once = {name: asyncio.Event() for name in servers}
+        self._discovery_ends = discovery_ends  # on the event loop's clock
         self._missing: set[str] = set()
         self._connections = {
             name: self._connection(name, server) for name, server in servers.items()
@@ -64,7 +64,9 @@ class McpServers:
     def _connection(self, name: str, server: McpServer) -> Connection:
         from bot.services.mcp.server import Connection  # loads the SDK, which takes half a second
 
-        return Connection(name, server, partial(self._saw, name), partial(self._missed, name))
+        return Connection(
+            name, server, partial(self._record_tools, name), partial(self._record_unreachable, name)
+        )
 
     async def tools(self, allowed: Sequence[str] | None = None) -> tuple[Tool, ...]:
         """Return the usable tools of the servers that `allowed` names: tools, groups and patterns
@@ -74,19 +76,19 @@ class McpServers:
         StoreUnavailable.
         """
         names = [name for name in self._servers if self._may_have(name, allowed)]
-        await self._first_asked(names)
-        known = [(name, await self._known(name)) for name in names]
+        await self._wait_for_first_listing(names)
+        known = [(name, await self._load_pins(name)) for name in names]
         for name, pins in known:
-            self._note(name, is_known=pins is not None)
+            self._update_missing(name, is_known=pins is not None)
         usable = [
             (name, pin.usable)
             for name, pins in known
             for pin in (pins.tools.values() if pins else ())
             if pin.usable and self._is_offered(name, pin.usable.name)
         ]
-        async with self._making:
-            await self._make([each for each in usable if _key(*each) not in self._made])
-        made = [tool for each in usable if (tool := self._made[_key(*each)])]
+        async with self._tools_lock:
+            await self._build_tools([each for each in usable if _key(*each) not in self._tools])
+        made = [tool for each in usable if (tool := self._tools[_key(*each)])]
         # tool_name gives unique names; should a server get around that, the first tool counts.
         return tuple({each.name: each for each in reversed(made)}.values())[::-1]
 
@@ -94,7 +96,7 @@ class McpServers:
         """Return the servers that were never reached, so that `tools` has none of their tools."""
         return tuple(name for name in sorted(self._missing) if self._may_have(name, allowed))
 
-    def _note(self, name: str, *, is_known: bool) -> None:
+    def _update_missing(self, name: str, *, is_known: bool) -> None:
         if is_known:
             self._missing.discard(name)
         elif name not in self._missing:
@@ -105,19 +107,19 @@ class McpServers:
         server = self._servers[name]
         return allowed is None or any(server.may_have(name, each) for each in allowed)
 
-    async def _first_asked(self, names: Sequence[str]) -> None:
+    async def _wait_for_first_listing(self, names: Sequence[str]) -> None:
         """Wait until each server was asked for its tools once, successfully or not."""
-        asked = [self._asked[name] for name in names]
-        left = self._meeting_ends - asyncio.get_running_loop().time()
+        asked = [self._listed_once[name] for name in names]
+        left = self._discovery_ends - asyncio.get_running_loop().time()
         if left <= 0 or all(each.is_set() for each in asked):
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(left):
                 await asyncio.gather(*(each.wait() for each in asked))
 
-    async def standings(self) -> list[Standing]:
+    async def live_statuses(self) -> list[ServerStatus]:
         """Ask each server for its tools now, and return its status."""
-        return list(await asyncio.gather(*(self._standing(name) for name in self._servers)))
+        return list(await asyncio.gather(*(self._live_status(name) for name in self._servers)))
 
     async def accept(self, name: str, tools: Sequence[str] | None = None) -> dict[str, Pin]:
         """Accept the changes that the server offered when it was last asked, for the named tools or
@@ -126,28 +128,28 @@ class McpServers:
             raise ToolError(
                 f"There is no MCP server {name}. Configured: {', '.join(self._servers)}."
             )
-        pins = await self._known(name) or ServerPins()
+        pins = await self._load_pins(name) or ServerPins()
         changed = self._changed(name, pins)
         taken = {tool: pin for tool, pin in changed.items() if tools is None or tool in tools}
         await self._pins.save(name, pins.accept(taken))
         return taken
 
-    async def meet_new_ones(self) -> None:
+    async def discover(self) -> None:
         """Ask servers that were never reached for their tools, until all have answered."""
         async with asyncio.TaskGroup() as group:
             for name in self._servers:
-                group.create_task(self._meet(name))
+                group.create_task(self._discover(name))
 
     async def close(self) -> None:
         """Disconnect from all servers."""
         await asyncio.gather(*(each.close() for each in self._connections.values()))
 
-    async def _meet(self, name: str) -> None:
+    async def _discover(self, name: str) -> None:
         pause = _FIRST_PAUSE
         while True:
             try:
-                if await self._known(name) is None:
-                    await self._connections[name].look()
+                if await self._load_pins(name) is None:
+                    await self._connections[name].refresh()
             except ToolError:
                 pass  # the connection has logged it
             except StoreUnavailable as error:
@@ -155,14 +157,14 @@ class McpServers:
             else:
                 return
             finally:
-                self._asked[name].set()
+                self._listed_once[name].set()
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    async def _saw(self, name: str, listed: Sequence[ToolFacts]) -> None:
-        if await self._trouble(name):
-            await self._pins.save(_reach(name), Reach(down=False))
-        before = await self._known(name)
+    async def _record_tools(self, name: str, listed: Sequence[ToolFacts]) -> None:
+        if await self._last_failure(name):
+            await self._pins.save(_reach_name(name), Reachability(down=False))
+        before = await self._load_pins(name)
         now = before.against(listed) if before else ServerPins.first(listed)
         if now == before:
             return
@@ -175,18 +177,18 @@ class McpServers:
                 name,
             )
 
-    async def _missed(self, name: str, why: str) -> None:
-        await self._pins.save(_reach(name), Reach(down=True, why=why))
+    async def _record_unreachable(self, name: str, why: str) -> None:
+        await self._pins.save(_reach_name(name), Reachability(down=True, why=why))
 
-    async def _trouble(self, name: str) -> str:
+    async def _last_failure(self, name: str) -> str:
         """Return why the last attempt to reach the server failed; "" when it succeeded."""
         try:
-            reach = await self._pins.load(_reach(name), Reach)
+            reach = await self._pins.load(_reach_name(name), Reachability)
         except CorruptValue:
             return ""
         return (reach.why or "cannot be reached") if reach and reach.down else ""
 
-    async def _known(self, name: str) -> ServerPins | None:
+    async def _load_pins(self, name: str) -> ServerPins | None:
         try:
             return await self._pins.load(name, ServerPins)
         except CorruptValue:
@@ -195,46 +197,46 @@ class McpServers:
             await self._pins.save(name, ServerPins())
             return ServerPins()
 
-    async def pinned(self) -> list[Standing]:
+    async def pinned_statuses(self) -> list[ServerStatus]:
         """Return the last known status of each server, without asking it."""
-        return [await self._as_pinned(name) for name in self._servers]
+        return [await self._pinned_status(name) for name in self._servers]
 
-    async def _standing(self, name: str) -> Standing:
-        from bot.services.mcp.server import first_of, reason
+    async def _live_status(self, name: str) -> ServerStatus:
+        from bot.services.mcp.server import describe_error, first_error
 
         error = ""
         try:
-            await self._connections[name].look()
+            await self._connections[name].refresh()
         except ToolError as failed:
             error = str(failed)
             if failed.__cause__:
-                error = f"cannot be reached: {reason(failed.__cause__)}"
-                is_missing = isinstance(first_of(failed.__cause__), FileNotFoundError)
+                error = f"cannot be reached: {describe_error(failed.__cause__)}"
+                is_missing = isinstance(first_error(failed.__cause__), FileNotFoundError)
                 if self._servers[name].command and not is_missing:
                     error += "; run its command by hand to see why"
-        return replace(await self._as_pinned(name), error=error)
+        return replace(await self._pinned_status(name), error=error)
 
-    async def _as_pinned(self, name: str) -> Standing:
-        known = await self._known(name)
+    async def _pinned_status(self, name: str) -> ServerStatus:
+        known = await self._load_pins(name)
         pins = known or ServerPins()
         error = "" if known else "has not answered yet"
-        error = await self._trouble(name) or error
+        error = await self._last_failure(name) or error
         usable = tuple(
             tool for tool, pin in pins.tools.items() if pin.usable and self._is_offered(name, tool)
         )
         hidden = tuple(sorted(self._connections[name].needs_tasks))
-        return Standing(name, usable, self._changed(name, pins), error, hidden)
+        return ServerStatus(name, usable, self._changed(name, pins), error, hidden)
 
     def _changed(self, name: str, pins: ServerPins) -> dict[str, Pin]:
-        takes = self._servers[name].takes
-        return {tool: pin for tool, pin in pins.changed.items() if takes(tool)}
+        allows = self._servers[name].allows
+        return {tool: pin for tool, pin in pins.changed.items() if allows(tool)}
 
     def _is_offered(self, server: str, tool: str) -> bool:
         """Return whether the operator allows this tool and the bot can call it."""
         hidden = self._connections[server].needs_tasks
-        return tool not in hidden and self._servers[server].takes(tool)
+        return tool not in hidden and self._servers[server].allows(tool)
 
-    async def _make(self, wanted: Sequence[tuple[str, ToolFacts]]) -> None:
+    async def _build_tools(self, wanted: Sequence[tuple[str, ToolFacts]]) -> None:
         """Build tools from their facts; None, with a warning, for a tool that cannot be used."""
         if not wanted:
             return
@@ -249,18 +251,18 @@ class McpServers:
         for (name, facts), model in zip(wanted, models, strict=True):
             if isinstance(model, ToolDefinitionError):
                 log.warning("A tool is left out: %s", model)
-                self._made[_key(name, facts)] = None
+                self._tools[_key(name, facts)] = None
             else:
                 server = self._servers[name]
                 tool = mcp_tool(facts, model, self._connections[name], server.timeout)
-                self._made[_key(name, facts)] = tool
+                self._tools[_key(name, facts)] = tool
 
 
 def _key(server: str, facts: ToolFacts) -> tuple[str, str]:
     return server, facts.digest
 
 
-def _reach(name: str) -> str:
+def _reach_name(name: str) -> str:
     """Return the storage name of a server's reachability."""
     return f"{name}/reach"
 
@@ -270,10 +272,10 @@ async def open_mcp_servers(
     servers: Mapping[str, McpServer], pins: Pins
 ) -> AsyncGenerator[McpServers]:
     """Provide the servers for the body, and stop at its end the ones that were started."""
-    ends = asyncio.get_running_loop().time() + _FIRST_MEETING
-    opened = McpServers(servers, pins, meeting_ends=ends)
+    ends = asyncio.get_running_loop().time() + _DISCOVERY_SECONDS
+    opened = McpServers(servers, pins, discovery_ends=ends)
     try:
-        async with alongside(opened.meet_new_ones(), name="MCP servers"):
+        async with alongside(opened.discover(), name="MCP servers"):
             yield opened
     finally:
         await opened.close()

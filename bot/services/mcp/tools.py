@@ -35,10 +35,10 @@ _MAX_SUMMARY = 100
 _MAX_DESCRIPTION = 4_000
 _MAX_ERROR = 4_000
 _MAX_URL = 4_000
-_MOST_SAVED, _MOST_SOURCES = 20, 100
+_MAX_SAVED, _MAX_SOURCES = 20, 100
 """Limits of one result: files go into the store, sources into each save point."""
 _DIGEST = 8
-_CLEAR = r"[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*"
+_UNAMBIGUOUS = r"[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*"
 """A name without double underscores and without an underscore at its ends."""
 _CHECK_SECONDS = 10.0  # for the structured part of a result
 
@@ -53,7 +53,7 @@ def mcp_tool(
     async def call(root: dict[str, object], artifacts: Artifacts) -> ToolResult:
         result = await connection.call(facts, root)
         misfit = await _misfit(result, connection.output_schema(facts.name))
-        return await _result(result, misfit, artifacts, owner)
+        return await _convert_result(result, misfit, artifacts, owner)
 
     words = " ".join(facts.description.split()) or facts.name
     return Tool(
@@ -82,8 +82,8 @@ def tool_name(server: str, tool: str) -> str:
     digest keeps the name unique. The same names always give the same result.
     """
     name = f"{server}__{tool}"
-    is_clear = re.fullmatch(_CLEAR, server) and re.fullmatch(_CLEAR, tool)
-    if is_clear and len(name) <= _MAX_NAME:
+    is_unambiguous = re.fullmatch(_UNAMBIGUOUS, server) and re.fullmatch(_UNAMBIGUOUS, tool)
+    if is_unambiguous and len(name) <= _MAX_NAME:
         return name
     digest = hashlib.sha256(json.dumps([server, tool]).encode()).hexdigest()[:_DIGEST]
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)
@@ -112,14 +112,14 @@ async def _misfit(result: CallToolResult, schema: dict[str, object] | None) -> s
     return ""
 
 
-async def _result(
+async def _convert_result(
     result: CallToolResult, misfit: str, artifacts: Artifacts, owner: str
 ) -> ToolResult:
     """Return the result for the model: text as it is, binary data as artifact handles."""
-    parts = [await _part(block, artifacts) for block in _kept(result.content)]
+    parts = [await _convert_block(block, artifacts) for block in _within_limit(result.content)]
     saved = sum(map(_is_binary, result.content))
-    if saved > _MOST_SAVED:
-        left_out = f"[{saved - _MOST_SAVED} more pictures or files are left out]"
+    if saved > _MAX_SAVED:
+        left_out = f"[{saved - _MAX_SAVED} more pictures or files are left out]"
         parts.append(ToolResult(left_out))
     text = "\n".join(part.content for part in parts if part.content)
     if not text and result.structured_content is not None:
@@ -128,14 +128,14 @@ async def _result(
         raise ToolError(text[:_MAX_ERROR] or f"{owner} failed and did not say why.")
     return ToolResult(
         content="\n".join(filter(None, (text or "Done; it returned nothing.", misfit))),
-        sources=tuple(source for part in parts for source in part.sources)[:_MOST_SOURCES],
+        sources=tuple(source for part in parts for source in part.sources)[:_MAX_SOURCES],
         handles=tuple(handle for part in parts for handle in part.handles),
     )
 
 
-def _kept(blocks: Sequence[ContentBlock]) -> Iterator[ContentBlock]:
+def _within_limit(blocks: Sequence[ContentBlock]) -> Iterator[ContentBlock]:
     """Yield the parts of a result, without the binary ones beyond the limit."""
-    left = _MOST_SAVED
+    left = _MAX_SAVED
     for block in blocks:
         left -= _is_binary(block)
         if left >= 0 or not _is_binary(block):
@@ -148,12 +148,12 @@ def _is_binary(block: ContentBlock) -> bool:
     return isinstance(block, ImageContent | AudioContent)
 
 
-async def _part(block: ContentBlock, artifacts: Artifacts) -> ToolResult:
+async def _convert_block(block: ContentBlock, artifacts: Artifacts) -> ToolResult:
     match block:
         case TextContent():
             return ToolResult(block.text)
         case ImageContent() | AudioContent():
-            return await _saved(block.data, block.mime_type, artifacts)
+            return await _save_binary(block.data, block.mime_type, artifacts)
         case ResourceLink():
             title, url = block.title or block.name, str(block.uri)
             # Nobody could open an address with a scheme of the server's own.
@@ -163,11 +163,11 @@ async def _part(block: ContentBlock, artifacts: Artifacts) -> ToolResult:
         case EmbeddedResource():
             resource = block.resource
             if isinstance(resource, BlobResourceContents):
-                return await _saved(resource.blob, resource.mime_type, artifacts)
+                return await _save_binary(resource.blob, resource.mime_type, artifacts)
             return ToolResult(resource.text)
 
 
-async def _saved(data: str, media_type: str | None, artifacts: Artifacts) -> ToolResult:
+async def _save_binary(data: str, media_type: str | None, artifacts: Artifacts) -> ToolResult:
     """Save binary data, or say in its place why not: the call itself was made."""
     kind = (media_type or "application/octet-stream")[:_MAX_SUMMARY]
     try:

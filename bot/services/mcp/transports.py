@@ -26,13 +26,13 @@ from bot.services.processes.process_group import process_group
 
 log = logging.getLogger(__name__)
 
-_MOST_MESSAGE = 8 * 2**20  # bytes; pictures and files come in one
-_MOST_VALUES = 300_000  # in one message, counted by its commas and brackets
-_MOST_UNASKED = 32 * 2**20  # bytes between two of our requests
-_MOST_LINES = 10_000  # as above
+_MAX_MESSAGE = 8 * 2**20  # bytes; pictures and files come in one
+_MAX_VALUES = 300_000  # in one message, counted by its commas and brackets
+_MAX_UNREQUESTED = 32 * 2**20  # bytes between two of our requests
+_MAX_LINES = 10_000  # as above
 _CHUNK = 2**16
 _RESUME_SECONDS = 1.0  # between two requests for the rest of a response
-_LEAVE_SECONDS = 2.0  # for a server to end once its input is closed
+_CLOSE_SECONDS = 2.0  # for a server to end once its input is closed
 
 statuses: ContextVar[list[int]] = ContextVar("statuses")
 """Collects the HTTP status of responses, in order; the SDK does not expose it."""
@@ -50,9 +50,9 @@ class _Allowance:
 
     def renew(self) -> None:
         """Restore the full amount: the bot has sent a request."""
-        self._bytes, self._lines = _MOST_UNASKED, _MOST_LINES
+        self._bytes, self._lines = _MAX_UNREQUESTED, _MAX_LINES
 
-    def take(self, size: int, lines: int) -> None:
+    def spend(self, size: int, lines: int) -> None:
         """Count received bytes and lines. Raises Flood when the amount is used up."""
         self._bytes -= size
         self._lines -= lines
@@ -90,13 +90,13 @@ async def stdio(
             finally:
                 stdin.close()
                 draining.start_soon(_drain, stdout)
-                with anyio.CancelScope(shield=True), anyio.move_on_after(_LEAVE_SECONDS):
+                with anyio.CancelScope(shield=True), anyio.move_on_after(_CLOSE_SECONDS):
                     await process.wait()
 
 
 async def _drain(stdout: asyncio.StreamReader) -> None:
     """Read and drop the rest of the output: a pipe with unread data would stay open."""
-    with anyio.CancelScope(shield=True), anyio.move_on_after(2 * _LEAVE_SECONDS):
+    with anyio.CancelScope(shield=True), anyio.move_on_after(2 * _CLOSE_SECONDS):
         while await stdout.read(_CHUNK):
             pass
 
@@ -110,7 +110,7 @@ async def _read(
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError), incoming:
         try:
             async for line in _lines(stdout, allowance):
-                if message := _parsed(line):
+                if message := _parse(line):
                     await incoming.send(message)
         except Flood as flood:
             log.warning("Disconnected from an MCP server: %s", flood)
@@ -139,18 +139,18 @@ async def _lines(stdout: asyncio.StreamReader, allowance: _Allowance) -> AsyncIt
     buffer = bytearray()
     while chunk := await stdout.read(_CHUNK):
         first, *others = chunk.split(b"\n")
-        allowance.take(len(chunk), len(others))
+        allowance.spend(len(chunk), len(others))
         buffer += first
         for other in others:
             yield bytes(buffer)
             buffer = bytearray(other)
-        if len(buffer) > _MOST_MESSAGE:
+        if len(buffer) > _MAX_MESSAGE:
             raise Flood("it sends a message without an end")
 
 
-def _parsed(line: bytes) -> SessionMessage | None:
+def _parse(line: bytes) -> SessionMessage | None:
     """Return the message in a line; None if it has none. Raises Flood for too many values."""
-    if sum(map(line.count, (b",", b"[", b"{"))) > _MOST_VALUES:
+    if sum(map(line.count, (b",", b"[", b"{"))) > _MAX_VALUES:
         raise Flood("it sends a message of too many values")
     try:
         return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
@@ -162,22 +162,20 @@ def _parsed(line: bytes) -> SessionMessage | None:
 async def http(url: str, headers: Mapping[str, str], seconds: float) -> AsyncGenerator[Streams]:
     """Talk to a server over HTTP, without listening to messages that the bot did not ask for."""
     hooks: dict[str, list[Callable[..., Awaitable[None]]]] = {
-        "request": [_Asked(seconds).only],
-        "response": [_bounded],
+        "request": [_RequestFilter(seconds).check],
+        "response": [_limit_response],
     }
     async with (
         # Without compression, as a few bytes could otherwise become gigabytes.
         httpx2.AsyncClient(
             headers={"accept-encoding": "identity", **headers}, timeout=seconds, event_hooks=hooks
         ) as client,
-        streamable_http_client(
-            url, http_client=client, max_sse_event_size=_MOST_MESSAGE
-        ) as streams,
+        streamable_http_client(url, http_client=client, max_sse_event_size=_MAX_MESSAGE) as streams,
     ):
         yield streams
 
 
-class _Asked:
+class _RequestFilter:
     """A filter for outgoing requests of the SDK.
 
     It passes the bot's own requests. After a response broke off, it passes requests for the rest for
@@ -189,7 +187,7 @@ class _Asked:
         self._until = 0.0
         self._resumed = 0.0
 
-    async def only(self, request: httpx2.Request) -> None:
+    async def check(self, request: httpx2.Request) -> None:
         """Raise RequestError for a request whose response nobody waits for."""
         now = asyncio.get_running_loop().time()
         if request.method != "GET":
@@ -202,10 +200,10 @@ class _Asked:
             await asyncio.sleep(self._resumed - now)
 
 
-async def _bounded(response: httpx2.Response) -> None:
+async def _limit_response(response: httpx2.Response) -> None:
     """Record the status and limit the body. Raises RemoteProtocolError for a compressed one."""
-    if not response.is_redirect and (noted := statuses.get(None)) is not None:
-        noted.append(response.status_code)
+    if not response.is_redirect and (collected := statuses.get(None)) is not None:
+        collected.append(response.status_code)
     if response.headers.get("content-encoding", "identity") != "identity":
         raise httpx2.RemoteProtocolError("the response is compressed, which was not requested")
     if isinstance(response.stream, httpx2.AsyncByteStream):
@@ -225,10 +223,10 @@ class _BoundedBody(httpx2.AsyncByteStream):
         async for chunk in self._inner:
             values += sum(map(chunk.count, (b",", b"[", b"{")))
             try:
-                self._allowance.take(len(chunk), chunk.count(b"\n"))
+                self._allowance.spend(len(chunk), chunk.count(b"\n"))
             except Flood as flood:
                 raise httpx2.RemoteProtocolError(str(flood)) from None
-            if values > _MOST_VALUES:
+            if values > _MAX_VALUES:
                 raise httpx2.RemoteProtocolError("it sends a message of too many values")
             yield chunk
 

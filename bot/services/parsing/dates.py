@@ -22,18 +22,18 @@ _ORDERS = (("second", "first"), ("first", "second"))
 """The groups of `_WRITTEN` that are (month, day): with the day first, and with the month first."""
 
 
-def looks_like_one(text: str) -> bool:
+def looks_like_date(text: str) -> bool:
     """Return whether a text may be a date or a month in some form."""
     forms = (_WRITTEN, _MONTH, _YEAR_FIRST, _SHORT)
     return bool(_ISO.match(text)) or any(form.fullmatch(text) for form in forms)
 
 
-def may_be_one(shape: str) -> bool:
+def may_be_date(shape: str) -> bool:
     """Return whether texts of a shape (with 1 for each digit except 0) may be dates or months."""
-    return looks_like_one(shape) or bool(_MONTH_SHAPE.fullmatch(shape))
+    return looks_like_date(shape) or bool(_MONTH_SHAPE.fullmatch(shape))
 
 
-def iso_sql(texts: Sequence[str], source: str) -> str | None:
+def iso_date_sql(texts: Sequence[str], source: str) -> str | None:
     """Return SQL that turns `source` into ISO dates, or ISO months where all `texts` are months.
 
     `source` is the SQL of a column and `texts` are all its values, in any mixture of forms. Returns
@@ -42,7 +42,7 @@ def iso_sql(texts: Sequence[str], source: str) -> str | None:
     """
     if all(map(_YEAR_FIRST.fullmatch, texts)):
         return rf"regexp_replace({source}, '^(\d+)[./](\d+)[./](\d+)', '\1-\2-\3')"
-    if _are_months(texts):
+    if _are_all_months(texts):
         month = rf"lpad(regexp_extract({source}, '^\d+'), 2, '0')"
         return rf"(regexp_extract({source}, '\d+$') || '-' || {month})"
     order = _order(texts)
@@ -68,7 +68,7 @@ def _order(texts: Sequence[str]) -> tuple[str, str] | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _are_months(texts: Sequence[str]) -> bool:
+def _are_all_months(texts: Sequence[str]) -> bool:
     """Return whether all texts are months. 12.2026 alone may be a number; 01.2026 is a month."""
     written = [_MONTH.fullmatch(text) for text in texts]
     return all(written) and any(

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from bot.core.text.cells import cell_text
-from bot.services.parsing.numerals import some_of
+from bot.services.parsing.numerals import join_some
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.services.parsing.tabular import (
     Head,
-    Levelled,
     NumberedRow,
+    RowNormalizer,
     column_names,
     connect,
     copy_columns,
@@ -35,8 +35,8 @@ from bot.services.parsing.text_columns import read_columns
 _DELIMITERS = ",;\t|"
 _NAMES = {"\t": "tab"}
 _SAMPLE_ROWS = 1_000
-_LOOKED_AT = 100
-_MOST_ADDED = 100_000
+_TYPE_SAMPLE_ROWS = 100
+_MAX_SUMMED = 100_000
 """Most rows that are summed to see whether the last row is their total."""
 _MAX_CELL = 4_000_000
 
@@ -52,13 +52,15 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
     delimiter = _delimiter(text)
     try:
         with connect(threads=2, memory="1GB") as connection:
-            sheet = _loaded(connection, name, text, delimiter, to.with_suffix(".csv"))
+            sheet = _load(connection, name, text, delimiter, to.with_suffix(".csv"))
             if '"' in text:
-                sheet.notes.extend(_swallowed(connection, sheet.columns, delimiter))
+                sheet.notes.extend(_missing_quote_notes(connection, sheet.columns, delimiter))
             del text
-            samples = [_samples(sheet.rows[:_LOOKED_AT], at) for at in range(len(sheet.columns))]
+            samples = [
+                _samples(sheet.rows[:_TYPE_SAMPLE_ROWS], at) for at in range(len(sheet.columns))
+            ]
             columns, notes = read_columns(connection, sheet.columns, samples, delimiter=delimiter)
-            copy_columns(connection, {each.name: each.read_as for each in columns}, to)
+            copy_columns(connection, {each.name: each.cast_sql for each in columns}, to)
     except csv.Error as error:
         if "field limit" in str(error):
             why = f"a cell of it has more than {_MAX_CELL:,} characters"
@@ -75,27 +77,27 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
     return replace(sheet, rows=[], notes=[*sheet.notes, *notes], is_written=True)
 
 
-def _swallowed(connection: Any, columns: Sequence[str], delimiter: str) -> list[str]:
+def _missing_quote_notes(connection: Any, columns: Sequence[str], delimiter: str) -> list[str]:
     """Return a note on cells whose lines look like rows: a missing quote turns all rows up to the
     next quote into one cell. Such a cell has as many delimiters as its lines would have as rows."""
-    between = len(columns) - 1
-    if not between:
+    delimiters_per_row = len(columns) - 1
+    if not delimiters_per_row:
         return []
     counts = []
     for at in range(len(columns)):
         lines = f"(length(c{at}) - length(replace(c{at}, chr(10), '')))"
         marks = f"(length(c{at}) - length(replace(c{at}, '{delimiter}', '')))"
         # The last row may go on to the end of the file.
-        is_many = f"({marks} = {lines} * {between} OR ({lines} > 2 AND {marks} > ({lines} - 1) * {between}))"
+        is_many = f"({marks} = {lines} * {delimiters_per_row} OR ({lines} > 2 AND {marks} > ({lines} - 1) * {delimiters_per_row}))"
         counts.append(
             f"count(CASE WHEN contains(c{at}, chr(10)) THEN nullif({is_many}, false) END)"
         )
     [found] = connection.execute(f"SELECT {', '.join(counts)} FROM cells").fetchall()
-    told = [f"{name} ({count:,})" for name, count in zip(columns, found, strict=True) if count]
+    suspects = [f"{name} ({count:,})" for name, count in zip(columns, found, strict=True) if count]
     return [
-        f"Cells that look like several rows, as where a quote is missing: {some_of(told)}. Rows may "
+        f"Cells that look like several rows, as where a quote is missing: {join_some(suspects)}. Rows may "
         "be lost in them."
-    ] * bool(told)
+    ] * bool(suspects)
 
 
 def _samples(rows: Sequence[Sequence[Cell]], at: int) -> list[str]:
@@ -103,7 +105,7 @@ def _samples(rows: Sequence[Sequence[Cell]], at: int) -> list[str]:
     return [text for row in rows if at < len(row) and (text := cell_text(row[at]).strip())]
 
 
-def _loaded(connection: Any, name: str, text: str, delimiter: str, spool: Path) -> Sheet:
+def _load(connection: Any, name: str, text: str, delimiter: str, spool: Path) -> Sheet:
     """Load the rows below the header as the table `cells`. Return the sheet with its first rows.
 
     DuckDB reads the text itself where all rows have one form; otherwise the rows are first written
@@ -113,26 +115,26 @@ def _loaded(connection: Any, name: str, text: str, delimiter: str, spool: Path) 
     if _load_plain(connection, text, delimiter, head, spool):
         return Sheet(name, head.columns, [row for _, row in head.rows], notes=head.notes)
     width, left_out = len(head.columns), list[str]()
-    levelled = Levelled(width)
-    held: NumberedRow | None = None
+    normalizer = RowNormalizer(width)
+    pending: NumberedRow | None = None
     rows = islice(_filled_rows(text, delimiter), head.skipped, None)
     with spool.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         for each in rows:
-            if held is not None:
-                writer.writerow(levelled.row(*held))
-            held = each
-        if held is not None and may_be_total(held[1]) and levelled.total < _MOST_ADDED:
-            every = list(_filled_rows(text, delimiter))
-            kept = without_total(every[head.skipped :], width, head.notes, left_out)
-            held = held if len(kept) > levelled.total else None
-        if held is not None:
-            writer.writerow(levelled.row(*held))
+            if pending is not None:
+                writer.writerow(normalizer.row(*pending))
+            pending = each
+        if pending is not None and may_be_total(pending[1]) and normalizer.total < _MAX_SUMMED:
+            all_rows = list(_filled_rows(text, delimiter))
+            kept = without_total(all_rows[head.skipped :], width, head.notes, left_out)
+            pending = pending if len(kept) > normalizer.total else None
+        if pending is not None:
+            writer.writerow(normalizer.row(*pending))
     load_csv(connection, spool, width + 1)
     spool.unlink()
-    extra = ["extra"] * levelled.has_surplus
+    extra = ["extra"] * normalizer.has_surplus
     columns = column_names([*head.columns, *extra], width + len(extra))
-    notes = [*head.notes, *levelled.notes()]
+    notes = [*head.notes, *normalizer.notes()]
     return Sheet(name, columns, [row for _, row in head.rows], notes=notes, left_out=left_out)
 
 

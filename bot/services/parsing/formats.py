@@ -10,42 +10,44 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from bot.services.parsing.numerals import some_of
+from bot.services.parsing.numerals import join_some
 from bot.services.parsing.results import Cell, Sheet
 
-_OF_A_PLACE = re.compile(r"\[\$([^\]-]*)[^\]]*\]")
+_LOCALE_CURRENCY = re.compile(r"\[\$([^\]-]*)[^\]]*\]")
 """A currency as `[$€-407]`; `[$-407]` has none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class NumberSigns:
     """The signs shown with the numbers of each column, by column index."""
 
-    seen: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    by_column: defaultdict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
 
-    def see(self, row: Sequence[Any]) -> None:
+    def record(self, row: Sequence[Any]) -> None:
         """Record the signs in a row of openpyxl cells."""
-        for at, cell in enumerate(row):
+        for index, cell in enumerate(row):
             if _is_number(cell.value):
-                self.seen[at].add(_sign(cell.number_format) if cell.has_style else "")
+                self.by_column[index].add(
+                    _sign_of_format(cell.number_format) if cell.has_style else ""
+                )
 
-    def tell(self, sheet: Sheet) -> Sheet:
+    def apply_to(self, sheet: Sheet) -> Sheet:
         """Return the sheet with 10 where 0.1 is shown as 10%, and notes on these and on currencies."""
         columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
-        told = []
-        for at, cells in enumerate(columns):
-            sign, *others = self.seen[at] or {""}
+        changes = []
+        for index, cells in enumerate(columns):
+            sign, *others = self.by_column[index] or {""}
             if not sign or others:
                 continue
             if sign == "%":
-                columns[at] = [_hundredfold(cell) for cell in cells]
-            first = next(filter(_is_number, columns[at]), None)
+                columns[index] = [_hundredfold(cell) for cell in cells]
+            first = next(filter(_is_number, columns[index]), None)
             if first is not None:
                 written = f"{first}%" if sign == "%" else f"{sign}{first}"
-                told.append(f"{sheet.columns[at]} ({written} as {first})")
-        if not told:
+                changes.append(f"{sheet.columns[index]} ({written} as {first})")
+        if not changes:
             return sheet
-        note = f"Read as numbers: {some_of(told)}."
+        note = f"Read as numbers: {join_some(changes)}."
         return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, note])
 
 
@@ -61,11 +63,11 @@ def _hundredfold(cell: Cell) -> Cell:
 
 
 @cache
-def _sign(form: str) -> str:
+def _sign_of_format(form: str) -> str:
     """Return the sign in a format such as `0.0%` or `#,##0 "€"`; "" without one."""
     from openpyxl.styles.numbers import is_builtin
 
-    plain = _OF_A_PLACE.sub(r"\1", form)
+    plain = _LOCALE_CURRENCY.sub(r"\1", form)
     sign = next((c for c in plain if c == "%" or unicodedata.category(c) == "Sc"), "")
     # Excel shows built-in currency formats in the currency of the person who looks.
     return "" if sign != "%" and is_builtin(form) else sign

@@ -16,11 +16,11 @@ _WRITTEN = re.compile(
     r"(?P<digits>[.,]?\d[\d.,’' \u00a0\u202f]*?)\s?(?P<after>[^\w\s.,+−-]?)"
 )
 _SPACED = r"[1-9]\d{0,2}(?: \d{3})+"
-_OF_A_PHONE = 9
+_PHONE_DIGITS = 9
 """Digits of a phone number in groups of three: a column where all cells have that many is text."""
-_BELOW_ZERO = re.compile(r"([^\w\s.,()+-]?)\s?\(([^()+-]+)\)")
+_IN_PARENTHESES = re.compile(r"([^\w\s.,()+-]?)\s?\(([^()+-]+)\)")
 """A negative number as accountants write it: €(300.00)."""
-NO_VALUE = frozenset(
+MISSING_VALUES = frozenset(
     [
         "n/a",
         "#n/a",
@@ -52,7 +52,7 @@ NO_VALUE = frozenset(
 _NUMBER = re.compile(
     r"[-+−]?[^\w\s]?\s?[\d.,’' \u00a0\u202f]*\d[\d.,]*(?:[eE][-+]?\d+)?\s?[^\w\s]?"
 )
-MOST_TOLD = 8
+MAX_NAMED = 8
 
 
 class Style(Enum):
@@ -105,26 +105,26 @@ class Numerals:
         return self.styles[0] if self.is_clear or not self.has_marks else None
 
 
-def with_blanks(sheet: Sheet) -> Sheet:
+def blank_missing_values(sheet: Sheet) -> Sheet:
     """Return the sheet with empty cells in place of "n/a" and the like in columns that are no text,
     and a note on them."""
     columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
-    told = []
+    columns_named = []
     for at, cells in enumerate(columns):
-        said = [str(cell).strip() for cell in cells if says_nothing(str(cell))]
-        rest = ["" if says_nothing(str(cell)) else cell for cell in cells]
-        if said and _is_typed(rest):
+        missing = [str(cell).strip() for cell in cells if is_missing_value(str(cell))]
+        rest = ["" if is_missing_value(str(cell)) else cell for cell in cells]
+        if missing and _is_typed(rest):
             columns[at] = rest
-            told.append(f"{sheet.columns[at]} ({', '.join(dict.fromkeys(said))})")
-    if not told:
+            columns_named.append(f"{sheet.columns[at]} ({', '.join(dict.fromkeys(missing))})")
+    if not columns_named:
         return sheet
-    note = f"Read as empty: {some_of(told)}."
+    note = f"Read as empty: {join_some(columns_named)}."
     return replace(sheet, rows=list(zip(*columns, strict=True)), notes=[*sheet.notes, note])
 
 
-def says_nothing(text: str) -> bool:
+def is_missing_value(text: str) -> bool:
     """Return whether a text is a word for a missing value."""
-    return text.strip().casefold() in NO_VALUE
+    return text.strip().casefold() in MISSING_VALUES
 
 
 def _is_typed(cells: Sequence[Cell]) -> bool:
@@ -132,7 +132,7 @@ def _is_typed(cells: Sequence[Cell]) -> bool:
     return bool(filled) and not any(isinstance(cell, str) for cell in filled)
 
 
-def adds_up(cells: Sequence[Cell]) -> bool:
+def is_sum(cells: Sequence[Cell]) -> bool:
     """Return whether the last cell is the sum of the cells above it, within 0.1 %, in any notation;
     False for zero, which proves nothing."""
     return any(
@@ -140,12 +140,12 @@ def adds_up(cells: Sequence[Cell]) -> bool:
     )
 
 
-def stands_out(cells: Sequence[Cell]) -> bool:
+def is_outlier(cells: Sequence[Cell]) -> bool:
     """Return whether the last cell is a number that neither sums up nor averages those above it: it
     is not their sum, and it is below the least or above the greatest."""
     readings = _readings(cells)
     within = any(min(above) <= last <= max(above) for *above, last in readings)
-    return bool(readings) and not within and not adds_up(cells)
+    return bool(readings) and not within and not is_sum(cells)
 
 
 def _readings(cells: Sequence[Cell]) -> list[list[float]]:
@@ -162,7 +162,7 @@ def _readings(cells: Sequence[Cell]) -> list[list[float]]:
 def numerals(texts: Sequence[str], *, units: bool = True) -> Numerals | None:
     """Return the texts as `Numerals`; None when one of them is no number. They may all have the same
     currency or per cent sign; without `units`, any signs."""
-    found = [_WRITTEN.fullmatch(_signed(text)) for text in texts]
+    found = [_WRITTEN.fullmatch(_with_minus(text)) for text in texts]
     written = [each for each in found if each]
     if len(written) < len(found):
         return None
@@ -177,38 +177,40 @@ def numerals(texts: Sequence[str], *, units: bool = True) -> Numerals | None:
 
 def is_written_number(text: str) -> bool:
     """Return whether a text is a number in some notation, with or without a currency."""
-    return (text.isascii() and text.isdecimal()) or bool(_NUMBER.fullmatch(_signed(text)))
+    return (text.isascii() and text.isdecimal()) or bool(_NUMBER.fullmatch(_with_minus(text)))
 
 
 def _are_phones(found: Sequence[re.Match[str]]) -> bool:
     digits = [cell["digits"] for cell in found]
     spaced = any(" " in each for each in digits)
-    return spaced and all(sum(map(str.isdigit, each)) == _OF_A_PHONE for each in digits)
+    return spaced and all(sum(map(str.isdigit, each)) == _PHONE_DIGITS for each in digits)
 
 
-def _signed(text: str) -> str:
+def _with_minus(text: str) -> str:
     """Return the text with a minus sign in place of accountants' parentheses."""
-    return _BELOW_ZERO.sub(r"-\1\2", text) if "(" in text else text
+    return _IN_PARENTHESES.sub(r"-\1\2", text) if "(" in text else text
 
 
 def _is_unit(sign: str) -> bool:
     return sign in {"", "%"} or (len(sign) == 1 and unicodedata.category(sign) == "Sc")
 
 
-def doubtful_words(found: Mapping[str, Mapping[str, int]]) -> list[str]:
+def missing_value_note(found: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Return a note on text columns that hold "NA" or the like: counts and groups will include it.
 
     `found` has, for each column name, these words and how often each occurs.
     """
-    told = [
+    columns_named = [
         f"{name} ({', '.join(counts)} in {sum(counts.values()):,} rows)"
         for name, counts in found.items()
         if counts
     ]
-    return [f"Kept as words that may mean that there is no value: {some_of(told)}."] * bool(told)
+    return [
+        f"Kept as words that may mean that there is no value: {join_some(columns_named)}."
+    ] * bool(columns_named)
 
 
-def some_of(told: Sequence[str]) -> str:
+def join_some(items: Sequence[str]) -> str:
     """Join the first 8 items of a note, and say how many more there are."""
-    more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
-    return f"{', '.join(told[:MOST_TOLD])}{more}"
+    more = f" and {len(items) - MAX_NAMED} more" if len(items) > MAX_NAMED else ""
+    return f"{', '.join(items[:MAX_NAMED])}{more}"

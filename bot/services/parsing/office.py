@@ -10,24 +10,24 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from bot.services.parsing.formats import Signs
-from bot.services.parsing.numerals import some_of, with_blanks
+from bot.services.parsing.formats import NumberSigns
+from bot.services.parsing.numerals import blank_missing_values, join_some
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.services.parsing.sheet_marks import (
-    Marks,
+    SheetMarks,
     fill_merged,
+    find_header_rows,
     join_header,
-    joined_header,
-    marks_of,
+    read_marks,
 )
 from bot.services.parsing.tabular import NumberedRow, is_blank, to_sheet
 
-_DAMAGE = (
+_DAMAGE_ERRORS = (
     *(LookupError, ValueError, OSError, zipfile.BadZipFile, zlib.error),
     SyntaxError,  # all XML is syntax
 )
-_RELATED = re.compile(rb'\bType\s*=\s*["\'][^"\'<>]{1,200}/(\w{1,40})["\']')
-_UNREAD = {
+_RELATIONSHIP = re.compile(rb'\bType\s*=\s*["\'][^"\'<>]{1,200}/(\w{1,40})["\']')
+_NOT_READ = {
     b"chart": "charts",
     b"chartEx": "charts",
     b"diagramData": "diagrams",
@@ -41,7 +41,7 @@ _STRICT = b"http://purl.oclc.org/ooxml/officeDocument"
 _MAX_UNPACKED = 400_000_000
 _MAX_RATIO = 200
 _MAX_SHEETS = 10
-_NAMED = 20  # sheets
+_MAX_NAMED_SHEETS = 20  # sheets
 _MAX_CELLS = 5_000_000
 _ERRORS = frozenset(
     (
@@ -58,10 +58,10 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
     check_archive(data, name)
     try:
         workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        unseen = _outside_cells(data)
-    except _DAMAGE as error:
+        outside_notes = _notes_outside_cells(data)
+    except _DAMAGE_ERRORS as error:
         raise Unreadable(f"{name} is damaged: it is not readable as an Excel workbook.") from error
-    chosen = _chosen(workbook.sheetnames, sheet, name)
+    chosen = _choose_sheets(workbook.sheetnames, sheet, name)
     sheets: list[Sheet] = []
     unread = dict.fromkeys(chosen[_MAX_SHEETS:], "name it as `sheet` to read it")
     for each in chosen[:_MAX_SHEETS]:
@@ -74,39 +74,41 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
             if sheet:
                 raise
             unread[each] = str(error).strip()
-        except _DAMAGE as error:
+        except _DAMAGE_ERRORS as error:
             raise Unreadable(f"{name} is damaged: its sheet {each!r} cannot be read.") from error
     if not sheets:
         why = next(iter(unread.values()), "")
-        empty = " ".join([f"{name} is empty: none of its sheets has a row with a value.", *unseen])
+        empty = " ".join(
+            [f"{name} is empty: none of its sheets has a row with a value.", *outside_notes]
+        )
         raise Unreadable(f"{name}: {why}" if why else empty)
-    sheets[0].notes.extend(unseen)
+    sheets[0].notes.extend(outside_notes)
     for found in sheets:
         found.left_out.extend(f"sheet {title} was not read: {why}" for title, why in unread.items())
     return sheets
 
 
-def _outside_cells(data: bytes) -> list[str]:
+def _notes_outside_cells(data: bytes) -> list[str]:
     """Return a note on charts, pictures, text boxes and the like, which are not in cells."""
     found: Counter[str] = Counter()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for part in archive.namelist():
             if part.endswith(".rels"):
-                kinds = _RELATED.findall(archive.read(part))
-                found.update(_UNREAD[each] for each in kinds if each in _UNREAD)
+                kinds = _RELATIONSHIP.findall(archive.read(part))
+                found.update(_NOT_READ[each] for each in kinds if each in _NOT_READ)
             elif "/drawings/" in part and part.endswith(".xml"):
                 bodies = archive.read(part).split(b"txBody")[1::2]  # between its tags
                 found["text boxes"] += sum(b":t>" in each for each in bodies)
-    told = ", ".join(f"{what} ({count:,})" for what, count in found.items() if count)
-    return [f"The workbook also has what is not read: {told}."] * bool(told)
+    counts = ", ".join(f"{what} ({count:,})" for what, count in found.items() if count)
+    return [f"The workbook also has what is not read: {counts}."] * bool(counts)
 
 
-def _chosen(names: list[str], sheet: str | None, file: str) -> list[str]:
+def _choose_sheets(names: list[str], sheet: str | None, file: str) -> list[str]:
     if sheet is None:
         return names
     found = [each for each in names if each.casefold() == sheet.strip().casefold()]
     if not found:
-        shown = f"{', '.join(names[:_NAMED])}{', …' * (len(names) > _NAMED)}"
+        shown = f"{', '.join(names[:_MAX_NAMED_SHEETS])}{', …' * (len(names) > _MAX_NAMED_SHEETS)}"
         raise Unreadable(f"{file} has no sheet {sheet!r}. Its sheets: {shown}.")
     return found
 
@@ -115,59 +117,61 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
     if not hasattr(worksheet, "reset_dimensions"):
         raise Unreadable(f"{name} is a chart sheet.")
     worksheet.reset_dimensions()  # the declared size may be a billion empty cells
-    signs = Signs()
+    signs = NumberSigns()
     with worksheet._get_source() as source:  # openpyxl reads only values in this mode
-        marks = marks_of(source)
+        marks = read_marks(source)
     errors: Counter[str] = Counter()
     rows = dict(_rows(worksheet, signs, errors))
-    blocks, beside = _blocks(rows), _beside(rows)
-    header = joined_header(rows, marks.merged)
+    later_headers, column_groups = _later_headers(rows), _column_groups(rows)
+    header = find_header_rows(rows, marks.merged)
     if header:
         join_header(rows, marks.merged, *header)
     fill_merged(rows, [each for each in marks.merged if not header or each.top > header[1]])
-    sheet = signs.tell(with_blanks(to_sheet(name, sorted(rows.items()))))
-    if unkept := [
+    sheet = signs.apply_to(blank_missing_values(to_sheet(name, sorted(rows.items()))))
+    if without_value := [
         f"{sheet.columns[at - 1]} ({count:,})"
-        for at, count in sorted(marks.unkept.items())
+        for at, count in sorted(marks.without_value.items())
         if at <= len(sheet.columns)
     ]:
         sheet.left_out.append(
             "formulas are kept without their values, which are empty here: "
-            f"{some_of(unkept)}; opened and saved in Excel the file has them"
+            f"{join_some(without_value)}; opened and saved in Excel the file has them"
         )
-    sheet.notes.extend(_odd(marks, errors, blocks, beside))
+    sheet.notes.extend(_sheet_notes(marks, errors, later_headers, column_groups))
     if worksheet.sheet_state != "visible":
         sheet.notes.append("The sheet is hidden in the workbook.")
     return sheet
 
 
-def _odd(marks: Marks, errors: Counter[str], blocks: list[int], beside: list[str]) -> list[str]:
+def _sheet_notes(
+    marks: SheetMarks, errors: Counter[str], later_headers: list[int], column_groups: list[str]
+) -> list[str]:
     """Return notes on what a person who opens the workbook sees differently."""
-    said = []
+    notes = []
     if marks.hidden_rows:
-        said.append(
+        notes.append(
             f"{marks.hidden_rows:,} rows are hidden in the workbook, and read like the others."
         )
     if marks.hidden_columns:
-        said.append("Some columns are hidden in the workbook, and read like the others.")
+        notes.append("Some columns are hidden in the workbook, and read like the others.")
     if errors:
-        told = ", ".join(f"{code} ({count:,})" for code, count in errors.most_common(5))
-        said.append(f"Formula errors, read as empty: {told}.")
-    if len(beside) > 1:
-        said.append(
-            f"Blank columns separate columns {', '.join(beside[:5])}, which may be tables of their "
+        counts = ", ".join(f"{code} ({count:,})" for code, count in errors.most_common(5))
+        notes.append(f"Formula errors, read as empty: {counts}.")
+    if len(column_groups) > 1:
+        notes.append(
+            f"Blank columns separate columns {', '.join(column_groups[:5])}, which may be tables of their "
             "own; all is read as one table."
         )
-    if blocks:
-        lines = ", ".join(map(str, blocks[:5]))
-        said.append(
+    if later_headers:
+        lines = ", ".join(map(str, later_headers[:5]))
+        notes.append(
             f"Below a blank line, line {lines} looks like the header of another table; all is read "
             "as one table. Ask for each as a sheet of its own, or query by rows."
         )
-    return said
+    return notes
 
 
-def _beside(rows: dict[int, list[Cell]]) -> list[str]:
+def _column_groups(rows: dict[int, list[Cell]]) -> list[str]:
     """Return the groups of columns that blank columns separate, as "A–C"."""
     from openpyxl.utils import get_column_letter
 
@@ -180,7 +184,7 @@ def _beside(rows: dict[int, list[Cell]]) -> list[str]:
     ]
 
 
-def _blocks(rows: dict[int, list[Cell]]) -> list[int]:
+def _later_headers(rows: dict[int, list[Cell]]) -> list[int]:
     """Return the lines that look like headers of further tables: only words, below a blank line, in
     columns that had numbers before."""
     found, numeric, last = [], set[int](), 0
@@ -196,7 +200,7 @@ def _blocks(rows: dict[int, list[Cell]]) -> list[int]:
     return found
 
 
-def _rows(worksheet: Any, signs: Signs, errors: Counter[str]) -> Iterator[NumberedRow]:
+def _rows(worksheet: Any, signs: NumberSigns, errors: Counter[str]) -> Iterator[NumberedRow]:
     cells = 0
     for number, row in enumerate(worksheet.iter_rows(), start=1):
         if not row:
@@ -207,7 +211,7 @@ def _rows(worksheet: Any, signs: Signs, errors: Counter[str]) -> Iterator[Number
                 f"Sheet {worksheet.title!r} has more than {_MAX_CELLS:,} cells. Ask for a CSV or "
                 "Parquet file of it, or for a part."
             )
-        signs.see(row)
+        signs.record(row)
         errors.update(cell.value for cell in row if _is_error(cell.value))
         yield number, [_value(cell.value) for cell in row]
 
@@ -230,7 +234,7 @@ def check_archive(data: bytes, name: str) -> None:
             unpacked = sum(each.file_size for each in archive.infolist())
             _check_size(name, len(data), unpacked)
             is_strict = _is_strict(archive)
-    except (*_DAMAGE, NotImplementedError, RuntimeError) as error:
+    except (*_DAMAGE_ERRORS, NotImplementedError, RuntimeError) as error:
         raise Unreadable(f"{name} is damaged: it is not a readable Office file.") from error
     if is_strict:
         raise Unreadable(

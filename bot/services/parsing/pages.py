@@ -16,13 +16,13 @@ from bot.services.parsing.text import decode
 
 _MAX_PAGES = 1_000
 _SECONDS = 15.0
-_MOST_NAMED = 20  # pages, attached files
+_MAX_NAMED = 20  # pages, attached files
 _LINE_BREAKS = str.maketrans({"\r": None, "\ufffe": "-\n", "\x02": "-\n"})
 """PDFium has special characters for a hyphen at the end of a line."""
 
 _WIDE_LINE, _WIDE_LINE_HEIGHT = "a-line-as-wide-as-the-page", 8.0
 
-_BESIDE = "[beside the main text]"
+_BESIDE_HEADING = "[beside the main text]"
 _INLINE = frozenset(
     [
         *(
@@ -59,7 +59,7 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
         document = pypdfium2.PdfDocument(data)
         document.init_forms()
         total = len(document)
-        chosen = _chosen(pages, total, name) if pages and total else list(range(1, total + 1))
+        chosen = _choose_pages(pages, total, name) if pages and total else list(range(1, total + 1))
         found = _read_pages(document, chosen[:_MAX_PAGES])
         attached = [
             document.get_attachment(at).get_name() for at in range(document.count_attachments())
@@ -81,7 +81,7 @@ def read_pdf(data: bytes, name: str, pages: str | None) -> Document:
         )
     text = "\n\n".join(f"[page {at} of {total}]\n{page.text}" for at, page in found.items())
     title = clean(document.get_metadata_dict().get("Title", ""))
-    left_out = [*_unread(chosen, found), *_unseen(found, attached)]
+    left_out = [*_unread_pages_note(chosen, found), *_not_text_notes(found, attached)]
     return Document(text, title=title, pages=total, left_out=left_out)
 
 
@@ -113,14 +113,14 @@ def _read_page(document: Any, number: int) -> _Page:
         page = document[number - 1]
     except pypdfium2.PdfiumError:
         return _Page("", is_scanned=True)
-    parts = [_text_of(document, page), *_written_on(page)]
+    parts = [_page_text(document, page), *_annotations(page)]
     is_empty = not any(parts)
     has_images = is_empty and any(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3))
     page.close()
     return _Page("\n".join(filter(None, parts)), is_scanned=has_images)
 
 
-def _text_of(document: Any, page: Any) -> str:
+def _page_text(document: Any, page: Any) -> str:
     """Return the text of a page in the order of its content.
 
     Where no line of a page is wide, as in a narrow table, PDFium takes single characters below one
@@ -143,29 +143,29 @@ def _text_of(document: Any, page: Any) -> str:
     return clean((before + after).translate(_LINE_BREAKS)).strip()
 
 
-def _written_on(page: Any) -> Iterator[str]:
+def _annotations(page: Any) -> Iterator[str]:
     """Yield the form fields of a page and the notes that people put on it."""
     from pypdfium2 import raw
 
-    typed = {raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT}
-    boxes = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
+    note_kinds = {raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_TEXT, raw.FPDF_ANNOT_HIGHLIGHT}
+    checkable = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
     for at in range(raw.FPDFPage_GetAnnotCount(page)):
         annotation = raw.FPDFPage_GetAnnot(page, at)
         kind = raw.FPDFAnnot_GetSubtype(annotation)
         if kind == raw.FPDF_ANNOT_WIDGET and page.formenv:
             field = (page.formenv, annotation)
-            value = _said(raw.FPDFAnnot_GetFormFieldValue, *field)
-            if raw.FPDFAnnot_GetFormFieldType(*field) in boxes:
+            value = _pdfium_text(raw.FPDFAnnot_GetFormFieldValue, *field)
+            if raw.FPDFAnnot_GetFormFieldType(*field) in checkable:
                 value = "yes" if raw.FPDFAnnot_IsChecked(*field) else ""
-            label = _said(raw.FPDFAnnot_GetFormFieldName, *field)
+            label = _pdfium_text(raw.FPDFAnnot_GetFormFieldName, *field)
             yield f"[form field {label}: {value}]" if value else ""
-        elif kind in typed:
-            words = _said(raw.FPDFAnnot_GetStringValue, annotation, b"Contents")
+        elif kind in note_kinds:
+            words = _pdfium_text(raw.FPDFAnnot_GetStringValue, annotation, b"Contents")
             yield f"[note on the page: {words}]" if words else ""
         raw.FPDFPage_CloseAnnot(annotation)
 
 
-def _said(ask: Callable[..., int], *about: Any) -> str:
+def _pdfium_text(ask: Callable[..., int], *about: Any) -> str:
     """Return a text from PDFium: the first call tells its size in bytes of UTF-16."""
     size = ask(*about, None, 0)
     if size <= 2:
@@ -176,21 +176,23 @@ def _said(ask: Callable[..., int], *about: Any) -> str:
     return " ".join(clean(text).split())
 
 
-def _unseen(found: dict[int, _Page], attached: list[str]) -> list[str]:
+def _not_text_notes(found: dict[int, _Page], attached: list[str]) -> list[str]:
     """Return notes on scanned pages and attached files, which are not read."""
-    said = []
+    notes = []
     if scanned := [str(number) for number, page in found.items() if page.is_scanned]:
-        said.append(f"no text on page {_some(scanned)}: images, as of a scan, which are not read")
+        notes.append(
+            f"no text on page {_join_some(scanned)}: images, as of a scan, which are not read"
+        )
     if attached:
-        said.append(f"files attached to it are not read: {_some(attached)}")
-    return said
+        notes.append(f"files attached to it are not read: {_join_some(attached)}")
+    return notes
 
 
-def _some(told: list[str]) -> str:
-    return f"{', '.join(told[:_MOST_NAMED])}{', …' if len(told) > _MOST_NAMED else ''}"
+def _join_some(items: list[str]) -> str:
+    return f"{', '.join(items[:_MAX_NAMED])}{', …' if len(items) > _MAX_NAMED else ''}"
 
 
-def _unread(chosen: list[int], texts: Collection[int]) -> list[str]:
+def _unread_pages_note(chosen: list[int], texts: Collection[int]) -> list[str]:
     if len(chosen) == len(texts):
         return []
     return [
@@ -199,7 +201,7 @@ def _unread(chosen: list[int], texts: Collection[int]) -> list[str]:
     ]
 
 
-def _chosen(pages: str, total: int, name: str) -> list[int]:
+def _choose_pages(pages: str, total: int, name: str) -> list[int]:
     chosen: list[int] = []
     for part in pages.split(","):
         match = re.fullmatch(r"\s*(\d{1,6})\s*(?:[-–]\s*(\d{1,6})?)?\s*", part)
@@ -219,7 +221,7 @@ def read_html(data: bytes | str, name: str) -> Document:
     import trafilatura
     from lxml import etree, html  # type: ignore[import-untyped]
 
-    page, note = (data, "") if isinstance(data, str) else _decoded(data)
+    page, note = (data, "") if isinstance(data, str) else _decode_page(data)
     try:
         tree = html.fromstring(page)
         text = trafilatura.extract(page, output_format="markdown", include_links=True) or ""
@@ -228,8 +230,8 @@ def read_html(data: bytes | str, name: str) -> Document:
         raise Unreadable(f"{name} holds no text.") from error
     title = metadata.title or tree.findtext(".//title") or ""
     whole = _all_text(tree)
-    if rest := _not_in(text, whole) if text else []:
-        text = "\n".join([text, "", _BESIDE, *rest])
+    if rest := _missing_lines(text, whole) if text else []:
+        text = "\n".join([text, "", _BESIDE_HEADING, *rest])
     text = text or whole
     if not text.strip():
         raise Unreadable(f"{name} holds no text; it may be drawn by scripts only.")
@@ -238,7 +240,7 @@ def read_html(data: bytes | str, name: str) -> Document:
     return Document(clean(text), title=" ".join(clean(title).split()), date=date, notes=notes)
 
 
-def _decoded(data: bytes) -> tuple[str, str]:
+def _decode_page(data: bytes) -> tuple[str, str]:
     """Return the page as text and a note on its encoding: UTF-8, or the encoding that it declares."""
     declared = re.search(
         rb"<(?:meta|\?xml)[^>]{0,200}?(?:charset|encoding)=[\"']?([\w-]+)", data[:4096]
@@ -271,11 +273,11 @@ def _all_text(tree: Any) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _not_in(text: str, whole: str) -> list[str]:
+def _missing_lines(text: str, whole: str) -> list[str]:
     """Return the lines of `whole` whose words do not occur in the Markdown `text` in that order."""
-    plain = _said_words(re.sub(r"\]\([^)\s]*\)|\*\*|</?su[bp]>", "", text))
-    return [line for line in whole.splitlines() if _said_words(line) not in plain]
+    plain = _plain_words(re.sub(r"\]\([^)\s]*\)|\*\*|</?su[bp]>", "", text))
+    return [line for line in whole.splitlines() if _plain_words(line) not in plain]
 
 
-def _said_words(text: str) -> str:
+def _plain_words(text: str) -> str:
     return " ".join(["", *re.findall(r"[^\W_]+", text.casefold()), ""])

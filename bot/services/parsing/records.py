@@ -7,15 +7,16 @@ import re
 from typing import Any
 
 from bot.core.text.cells import clean
-from bot.services.parsing.numerals import some_of
+from bot.services.parsing.numerals import join_some
 from bot.services.parsing.results import Cell, Document, Sheet, Unreadable
 from bot.services.parsing.tabular import column_names
 from bot.services.parsing.text import decode
 
-_LONGEST = 500
-_WHAT = "hits?|found|results?|records?|items?|rows?|match(?:es)?|elements?|entries"
+_MAX_NOTE = 500
+_ITEM_WORDS = "hits?|found|results?|records?|items?|rows?|match(?:es)?|elements?|entries"
 _TOTAL = re.compile(
-    rf"(?:total|num|count)[_-]?(?:count|{_WHAT})?|(?:{_WHAT})[_-]?(?:total|count)?", re.IGNORECASE
+    rf"(?:total|num|count)[_-]?(?:count|{_ITEM_WORDS})?|(?:{_ITEM_WORDS})[_-]?(?:total|count)?",
+    re.IGNORECASE,
 )
 _NEXT = re.compile(r"next|cursor|continu|more|scroll|truncated|partial|incomplete", re.IGNORECASE)
 
@@ -36,16 +37,16 @@ def read_json(data: bytes, name: str) -> Sheet | Document:
         raise Unreadable(f"{name} holds a number of too many digits to be read.") from None
     except RecursionError:
         raise Unreadable(f"{name} is nested too deeply to be read.") from None
-    records, others = _records(value)
+    records, other_fields = _records(value)
     if records is None:
         return Document(clean(json.dumps(value, ensure_ascii=False, indent=2)))
-    sheet = _sheet(name, records)
-    if others:
-        sheet.notes.append(f"Beside the rows the file says: {_told(others)}")
+    sheet = _table(name, records)
+    if other_fields:
+        sheet.notes.append(f"Beside the rows the file says: {_quote_fields(other_fields)}")
     if more := {
-        key: each for key, each in others.items() if _tells_of_more(key, each, len(records))
+        key: each for key, each in other_fields.items() if _has_more_pages(key, each, len(records))
     }:
-        sheet.left_out.append(f"it is a page of {len(records):,} rows; {_told(more)}")
+        sheet.left_out.append(f"it is a page of {len(records):,} rows; {_quote_fields(more)}")
     return sheet
 
 
@@ -61,21 +62,21 @@ def _parse(text: str) -> Any:
 
 def _records(value: Any) -> tuple[list[dict[str, Any]] | None, dict[str, Any]]:
     """Return the records in `value` (None when it is no table) and the other fields beside them."""
-    others: dict[str, Any] = {}
+    other_fields: dict[str, Any] = {}
     if isinstance(value, dict):
-        others = {key: each for key, each in value.items() if not isinstance(each, list)}
+        other_fields = {key: each for key, each in value.items() if not isinstance(each, list)}
         lists = [each for each in value.values() if isinstance(each, list)]
         value = lists[0] if len(lists) == 1 else None
     if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
-        return value, others
+        return value, other_fields
     return None, {}
 
 
-def _tells_of_more(key: str, value: Any, rows: int) -> bool:
+def _has_more_pages(key: str, value: Any, rows: int) -> bool:
     """Return whether `key`, or a key inside its object, says that more pages of rows exist: a total
     above `rows`, or a next page."""
     if isinstance(value, dict):
-        return any(_tells_of_more(inner, each, rows) for inner, each in value.items())
+        return any(_has_more_pages(inner, each, rows) for inner, each in value.items())
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
     if isinstance(value, int | float) and not isinstance(value, bool) and _TOTAL.fullmatch(key):
@@ -83,18 +84,20 @@ def _tells_of_more(key: str, value: Any, rows: int) -> bool:
     return bool(_NEXT.search(key)) and bool(value)
 
 
-def _told(others: dict[str, Any]) -> str:
-    said = [f"{key}: {json.dumps(each, ensure_ascii=False)}" for key, each in others.items()]
-    text = clean(" ".join(", ".join(said).split()))
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+def _quote_fields(other_fields: dict[str, Any]) -> str:
+    fields = [
+        f"{key}: {json.dumps(each, ensure_ascii=False)}" for key, each in other_fields.items()
+    ]
+    text = clean(" ".join(", ".join(fields).split()))
+    return text if len(text) <= _MAX_NOTE else f"{text[:_MAX_NOTE]}…"
 
 
-def _sheet(name: str, records: list[dict[str, Any]]) -> Sheet:
+def _table(name: str, records: list[dict[str, Any]]) -> Sheet:
     keys = list(dict.fromkeys(key for record in records for key in record))
     rows = [[_cell(record.get(key)) for key in keys] for record in records]
     names = column_names(keys, len(keys))
-    told = [f"{key!r} as {name}" for key, name in zip(keys, names, strict=True) if key != name]
-    notes = [f"Names of columns that had to be changed: {some_of(told)}."] * bool(told)
+    renamed = [f"{key!r} as {name}" for key, name in zip(keys, names, strict=True) if key != name]
+    notes = [f"Names of columns that had to be changed: {join_some(renamed)}."] * bool(renamed)
     return Sheet(name, names, rows, typed=True, notes=notes)
 
 

@@ -11,27 +11,27 @@ from typing import IO
 from bot.services.parsing.results import Cell
 
 _TAG = rb"<(?:\w{1,20}:)?"
-_SOME = rb"[^<>]{0,300}"
+_WITHIN_TAG = rb"[^<>]{0,300}"
 """A bounded stretch inside one tag, so that a hostile file cannot make the patterns slow."""
 _MERGED = re.compile(
-    _TAG + rb"mergeCell\b" + _SOME + rb'\bref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
+    _TAG + rb"mergeCell\b" + _WITHIN_TAG + rb'\bref="([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})"'
 )
-_ROW = re.compile(_TAG + rb"row\b" + _SOME + rb"\bhidden=\"(?:1|true)\"")
-_COLUMN = re.compile(_TAG + rb"col\b" + _SOME + rb"\bhidden=\"(?:1|true)\"")
-_UNKEPT = re.compile(
+_ROW = re.compile(_TAG + rb"row\b" + _WITHIN_TAG + rb"\bhidden=\"(?:1|true)\"")
+_COLUMN = re.compile(_TAG + rb"col\b" + _WITHIN_TAG + rb"\bhidden=\"(?:1|true)\"")
+_WITHOUT_VALUE = re.compile(
     _TAG
     + rb"c\b(?!"
-    + _SOME
+    + _WITHIN_TAG
     + rb'\bt="str")'
-    + _SOME
+    + _WITHIN_TAG
     + rb'\br="([A-Z]{1,3})\d+"'
-    + _SOME
+    + _WITHIN_TAG
     + rb">"
     + _TAG
     + rb"f\b(?:"
-    + _SOME
+    + _WITHIN_TAG
     + rb"/>|"
-    + _SOME
+    + _WITHIN_TAG
     + rb">[^<]*</(?:\w{1,20}:)?f>)(?:"
     + _TAG
     + rb"v\s?/>|"
@@ -39,8 +39,8 @@ _UNKEPT = re.compile(
     + rb"v></(?:\w{1,20}:)?v>)?</(?:\w{1,20}:)?c>"
 )
 _CHUNK = 4_000_000
-_MOST_MERGED = 20_000
-_MOST_FILLED = 1_000_000
+_MAX_MERGED = 20_000
+_MAX_FILLED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,40 +54,42 @@ class Range:
 
 
 @dataclass(slots=True)
-class Marks:
-    """Findings about one worksheet; `unkept` counts formulas without a value by column, from 1."""
+class SheetMarks:
+    """Findings about one worksheet; `without_value` counts formulas without a value by column, from 1."""
 
     merged: list[Range] = field(default_factory=list)
     hidden_rows: int = 0
     hidden_columns: int = 0
-    unkept: Counter[int] = field(default_factory=Counter)
+    without_value: Counter[int] = field(default_factory=Counter)
 
 
-def marks_of(source: IO[bytes]) -> Marks:
+def read_marks(source: IO[bytes]) -> SheetMarks:
     """Return the marks in the XML of a worksheet, which is read in parts that end with a tag."""
-    marks = Marks()
-    for part in _parts(source):
+    marks = SheetMarks()
+    for part in _chunks(source):
         marks.hidden_rows += len(_ROW.findall(part))
         marks.hidden_columns += len(_COLUMN.findall(part))
-        marks.unkept.update(map(_number, _UNKEPT.findall(part)))
+        marks.without_value.update(map(_column_number, _WITHOUT_VALUE.findall(part)))
         for left, top, right, bottom in _MERGED.findall(part):
-            if len(marks.merged) < _MOST_MERGED:
-                marks.merged.append(Range(int(top), _number(left), int(bottom), _number(right)))
+            if len(marks.merged) < _MAX_MERGED:
+                marks.merged.append(
+                    Range(int(top), _column_number(left), int(bottom), _column_number(right))
+                )
     return marks
 
 
-def _parts(source: IO[bytes]) -> Iterator[bytes]:
-    kept = b""
+def _chunks(source: IO[bytes]) -> Iterator[bytes]:
+    buffer = b""
     while chunk := source.read(_CHUNK):
-        kept += chunk
-        end = max(kept.rfind(b"</row>"), kept.rfind(b":row>"), kept.rfind(b"<mergeCell "))
+        buffer += chunk
+        end = max(buffer.rfind(b"</row>"), buffer.rfind(b":row>"), buffer.rfind(b"<mergeCell "))
         if end > 0:
-            yield kept[:end]
-            kept = kept[end:]
-    yield kept
+            yield buffer[:end]
+            buffer = buffer[end:]
+    yield buffer
 
 
-def _number(letters: bytes) -> int:
+def _column_number(letters: bytes) -> int:
     """Return the number of a column: 1 for A, 27 for AA."""
     number = 0
     for letter in letters:
@@ -98,9 +100,9 @@ def _number(letters: bytes) -> int:
 def fill_merged(rows: dict[int, list[Cell]], merged: list[Range]) -> None:
     """Copy the value of each merged range, which is in its first row, to all its rows, in place: a
     group that is named once counts for all its rows."""
-    left = _MOST_FILLED
+    left = _MAX_FILLED
     for each in merged:
-        value = _at(rows, each.top, each.left)
+        value = _cell(rows, each.top, each.left)
         for line in range(each.top + 1, each.bottom + 1):
             row = rows.get(line)
             if value is None or row is None or left <= 0:
@@ -111,11 +113,11 @@ def fill_merged(rows: dict[int, list[Cell]], merged: list[Range]) -> None:
             left -= 1
 
 
-def joined_header(rows: dict[int, list[Cell]], merged: list[Range]) -> tuple[int, int] | None:
+def find_header_rows(rows: dict[int, list[Cell]], merged: list[Range]) -> tuple[int, int] | None:
     """Return the first and last line of a header in several rows, in which a merged range groups
     some columns; None where there is no such header."""
     width = max(map(len, rows.values()), default=0)
-    first = next((line for line, row in sorted(rows.items()) if _filled(row) > 1), None)
+    first = next((line for line, row in sorted(rows.items()) if _filled_cells(row) > 1), None)
     if first is None:
         return None
     last = first
@@ -135,7 +137,7 @@ def join_header(rows: dict[int, list[Cell]], merged: list[Range], first: int, la
         row = [*rows.get(line, []), *[None] * width][:width]
         for each in merged:
             if each.top <= line <= each.bottom:
-                value = _at(rows, each.top, each.left)
+                value = _cell(rows, each.top, each.left)
                 row[each.left - 1 : each.right] = [value] * (min(each.right, width) - each.left + 1)
         for name, cell in zip(names, row, strict=True):
             text = str(cell).strip() if cell is not None else ""
@@ -145,10 +147,10 @@ def join_header(rows: dict[int, list[Cell]], merged: list[Range], first: int, la
     rows[last] = [" ".join(name) or None for name in names]
 
 
-def _at(rows: dict[int, list[Cell]], line: int, column: int) -> Cell:
+def _cell(rows: dict[int, list[Cell]], line: int, column: int) -> Cell:
     row = rows.get(line, [])
     return row[column - 1] if column <= len(row) else None
 
 
-def _filled(row: list[Cell]) -> int:
+def _filled_cells(row: list[Cell]) -> int:
     return sum(cell is not None for cell in row)

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from bot.core.text.cells import cell_text, clean
-from bot.services.parsing.dates import looks_like_one
-from bot.services.parsing.headers import judged
-from bot.services.parsing.kinds import is_no_number, kind_of_cells
+from bot.services.parsing.dates import looks_like_date
+from bot.services.parsing.headers import judge_header
+from bot.services.parsing.kinds import is_not_finite, type_of_cells
 from bot.services.parsing.numerals import (
-    adds_up,
-    doubtful_words,
+    is_missing_value,
+    is_outlier,
+    is_sum,
     is_written_number,
-    says_nothing,
-    some_of,
-    stands_out,
+    join_some,
+    missing_value_note,
 )
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 
@@ -35,8 +35,8 @@ _TOTAL = re.compile(
     r"(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|somme|suma)\b", re.IGNORECASE
 )
 _MAX_COLUMNS = 2_000
-LONGEST_ROW = 16_000_000  # bytes
-_LONGEST_NAME = 200  # characters of a column's name
+MAX_ROW_BYTES = 16_000_000  # bytes
+_MAX_NAME = 200  # characters of a column's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ def to_sheet(name: str, rows: Iterable[NumberedRow]) -> Sheet:
     head = find_head(name, kept, typed=True)
     left_out: list[str] = []
     body = without_total(head.rows, len(head.columns), head.notes, left_out)
-    levelled = Levelled(len(head.columns))
-    level = [levelled.row(*each)[:-1] for each in body]
+    normalizer = RowNormalizer(len(head.columns))
+    level = [normalizer.row(*each)[:-1] for each in body]
     return Sheet(name, head.columns, level, typed=True, notes=head.notes, left_out=left_out)
 
 
@@ -76,29 +76,29 @@ def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
     width = _width(rows, typed=typed)
     notes: list[str] = []
     kept = _without_preamble(rows, width, notes)
-    kept = _with_one_header(kept, width) if typed else kept
+    kept = _join_header_rows(kept, width) if typed else kept
     line, first = kept[0]
-    verdict = judged(first, [row for _, row in kept[1:]], width)
+    verdict = judge_header(first, [row for _, row in kept[1:]], width)
     header = first if verdict.is_header else None
-    words = words_of(first)[:100]
+    words = row_text(first)[:100]
     if header is None:
         note = "There is no header row; the columns were named column_1, column_2, …."
         notes.append(f"{note} Line {line} ({words}) was read as a row; it may be a header.")
     elif not verdict.is_sure:
         notes.append(f"Line {line} ({words}) was read as the header; it may be a row.")
     if header is not None and not typed:
-        header = _above_its_columns(header, kept[1:], width, notes)
+        header = _align_header(header, kept[1:], width, notes)
     width = max(width, len(header or ()))
     if width > _MAX_COLUMNS:
         raise Unreadable(f"{name} has {width:,} columns; {_MAX_COLUMNS:,} can be read.")
     names = column_names(header or (), width)
-    if later := _renamed(header or (), names):
+    if later := _renamed_columns(header or (), names):
         notes.append(f"Columns of the same name: the later ones are called {', '.join(later)}.")
     body = kept[1:] if header is not None else kept
     return Head(names, body, len(rows) - len(body), notes)
 
 
-class Levelled:
+class RowNormalizer:
     """Gives rows one width, and remembers the lines that had another."""
 
     def __init__(self, width: int) -> None:
@@ -131,11 +131,11 @@ class Levelled:
         parts = []
         if short:
             parts.append(
-                f"{len(short):,} with too few cells (line {_some(short)}), filled with nulls"
+                f"{len(short):,} with too few cells (line {_line_numbers(short)}), filled with nulls"
             )
         if long:
             parts.append(
-                f"{len(long):,} with too many (line {_some(long)}), the surplus is in column extra"
+                f"{len(long):,} with too many (line {_line_numbers(long)}), the surplus is in column extra"
             )
         odd = f"{len(short) + len(long):,} of {self.total:,} lines were odd: {'; '.join(parts)}."
         return [odd] if parts else []
@@ -147,7 +147,7 @@ def column_names(header: Sequence[Cell], width: int) -> list[str]:
     seen: set[str] = set()
     for index in range(width):
         given = " ".join(cell_text(header[index]).split()) if index < len(header) else ""
-        given = given[:_LONGEST_NAME]
+        given = given[:_MAX_NAME]
         base = name = given or f"column_{index + 1}"
         copy = 1
         while name.lower() in seen:
@@ -158,7 +158,7 @@ def column_names(header: Sequence[Cell], width: int) -> list[str]:
     return names
 
 
-def _above_its_columns(
+def _align_header(
     header: list[Cell], rows: list[NumberedRow], width: int, notes: list[str]
 ) -> list[Cell]:
     """Return the header aligned with its columns, and note where it is shorter than the rows. With
@@ -180,7 +180,7 @@ def _above_its_columns(
     return header
 
 
-def _renamed(header: Sequence[Cell], names: Sequence[str]) -> list[str]:
+def _renamed_columns(header: Sequence[Cell], names: Sequence[str]) -> list[str]:
     """Return the new names of columns whose name was taken."""
     given = [" ".join(cell_text(cell).split()) for cell in header]
     return [name for said, name in zip(given, names, strict=False) if said and said != name]
@@ -213,7 +213,7 @@ def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> 
         while start < len(rows) - 1 and _filled(rows[start][1]) <= most:
             start += 1
     if start:
-        words = "; ".join(words_of(row) for _, row in rows[:start])
+        words = "; ".join(row_text(row) for _, row in rows[:start])
         notes.append(f"{start} line(s) above the header were left out: {words[:200]}")
     return rows[start:]
 
@@ -222,7 +222,7 @@ def _filled(row: Sequence[Cell]) -> int:
     return sum(not is_blank([cell]) for cell in row)
 
 
-def _with_one_header(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
+def _join_header_rows(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
     """Join two rows that name the columns together into one row of names like "2025 H1".
 
     The first two rows are such a header if only one of them names the first column, and figures
@@ -255,7 +255,7 @@ def without_total(
     """Drop a last row that sums up the rows above. Where it only begins like a total, add a note: it
     may be a company called Total."""
     last = rows[-1][1] if len(rows) > 2 else []
-    words = words_of(last)
+    words = row_text(last)
     if not _TOTAL.match(words):
         return rows
     if _is_total([row for _, row in rows], width) or _TOTAL.fullmatch(words):
@@ -267,10 +267,10 @@ def without_total(
 
 def may_be_total(row: Sequence[Cell]) -> bool:
     """Return whether a row begins with a word for a total."""
-    return bool(_TOTAL.match(words_of(row)))
+    return bool(_TOTAL.match(row_text(row)))
 
 
-def words_of(row: Sequence[Cell]) -> str:
+def row_text(row: Sequence[Cell]) -> str:
     """Return the texts of a row on one line, as notes need it."""
     return " ".join(" ".join(map(cell_text, row)).split())
 
@@ -283,8 +283,8 @@ def _is_total(rows: list[list[Cell]], width: int) -> bool:
     filled = [cells for cells in columns if cells not in labels]
     return (
         any(not any(is_blank([cell]) for cell in cells[:-1]) for cells in labels)
-        and any(map(adds_up, filled))
-        and not any(map(stands_out, filled))
+        and any(map(is_sum, filled))
+        and not any(map(is_outlier, filled))
     )
 
 
@@ -292,7 +292,7 @@ def _is_label(cell: Cell) -> bool:
     return isinstance(cell, str) and bool(_TOTAL.fullmatch(cell.strip().rstrip(":")))
 
 
-def _some(lines: list[int]) -> str:
+def _line_numbers(lines: list[int]) -> str:
     shown = ", ".join(str(line) for line in lines[:5])
     return f"{shown}, …" if len(lines) > 5 else shown
 
@@ -318,21 +318,21 @@ def connect(threads: int = 1, memory: str = "512MB") -> Any:
 def write_parquet(sheet: Sheet, path: Path) -> None:
     """Write a sheet of typed cells as Parquet; each column gets the type that fits all its values."""
     columns = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.columns)
-    if told := [
+    if empty_counts := [
         f"{name} ({empty:,})"
         for name, cells in zip(sheet.columns, columns, strict=True)
-        if (empty := sum(map(is_no_number, cells)))
+        if (empty := sum(map(is_not_finite, cells)))
     ]:
         sheet.notes.append(
-            f"Values that are no number (NaN or infinite), read as empty: {some_of(told)}."
+            f"Values that are no number (NaN or infinite), read as empty: {join_some(empty_counts)}."
         )
-    kinds = list(map(kind_of_cells, columns))
+    kinds = list(map(type_of_cells, columns))
     texts = {
         name: list(filter(None, (cell_text(cell).strip() for cell in cells)))
         for name, cells, kind in zip(sheet.columns, columns, kinds, strict=True)
         if kind == "VARCHAR"
     }
-    sheet.notes.extend(_on_texts(texts))
+    sheet.notes.extend(_text_notes(texts))
     source = path.with_suffix(".csv")
     with source.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -347,31 +347,31 @@ def write_parquet(sheet: Sheet, path: Path) -> None:
         copy_columns(connection, typed, path)
 
 
-def _on_texts(columns: Mapping[str, Sequence[str]]) -> list[str]:
+def _text_notes(columns: Mapping[str, Sequence[str]]) -> list[str]:
     """Return notes on text columns of mostly numbers or dates, and on words for a missing value."""
     figures = [
-        f"{name} ({texts[0][:_LONGEST_NAME]})"
+        f"{name} ({texts[0][:_MAX_NAME]})"
         for name, texts in columns.items()
-        if _are_figures(texts)
+        if _are_mostly_numbers(texts)
     ]
-    counts = {name: Counter(filter(says_nothing, texts)) for name, texts in columns.items()}
-    told = [f"Kept as text, as the file has them: {some_of(figures)}."] * bool(figures)
-    return [*told, *doubtful_words(counts)]
+    counts = {name: Counter(filter(is_missing_value, texts)) for name, texts in columns.items()}
+    notes = [f"Kept as text, as the file has them: {join_some(figures)}."] * bool(figures)
+    return [*notes, *missing_value_note(counts)]
 
 
-def _are_figures(texts: Sequence[str]) -> bool:
+def _are_mostly_numbers(texts: Sequence[str]) -> bool:
     if all(each.isdecimal() for each in texts) and any(each[0] == "0" for each in texts):
         return False  # codes
-    figures = sum(is_written_number(each) or looks_like_one(each) for each in texts)
+    figures = sum(is_written_number(each) or looks_like_date(each) for each in texts)
     return figures * 2 > len(texts)
 
 
 def _stored_text(cell: Cell) -> str:
     """Return a cell as `cell_text` does, but numbers with all their digits."""
     if isinstance(cell, float):
-        return "" if is_no_number(cell) else repr(cell)
+        return "" if is_not_finite(cell) else repr(cell)
     if isinstance(cell, Decimal):
-        return "" if is_no_number(cell) else f"{cell:f}"
+        return "" if is_not_finite(cell) else f"{cell:f}"
     return cell_text(cell)
 
 
@@ -383,7 +383,7 @@ def load_csv(
     found = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
     options = (
         f"header = false, auto_detect = false, delim = '{delimiter}', quote = '{quote}', "
-        f"escape = '{quote}', max_line_size = {LONGEST_ROW}, parallel = false, columns = {{{found}}}"
+        f"escape = '{quote}', max_line_size = {MAX_ROW_BYTES}, parallel = false, columns = {{{found}}}"
     )
     connection.execute(
         f"CREATE OR REPLACE TABLE cells AS FROM read_csv({_quoted(source)}, {options})"
@@ -396,7 +396,7 @@ def copy_columns(connection: Any, typed: Mapping[str, str], path: Path) -> None:
     connection.execute(f"COPY (SELECT {values} FROM cells) TO {_quoted(path)} (FORMAT parquet)")
 
 
-def finite_only(connection: Any, source: str, path: Path) -> list[str]:
+def write_finite(connection: Any, source: str, path: Path) -> list[str]:
     """Write a table as Parquet with NULL in place of NaN and infinity; return notes on them."""
     columns = connection.execute(f"DESCRIBE FROM {source}").fetchall()
     names = [_identifier(name) for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
@@ -408,10 +408,10 @@ def finite_only(connection: Any, source: str, path: Path) -> list[str]:
     connection.execute(
         f"COPY (SELECT * {replaced} FROM {source}) TO {_quoted(path)} (FORMAT parquet)"
     )
-    told = [f"{name.strip(chr(34))} ({count:,})" for name, count in empty.items()]
+    empty_counts = [f"{name.strip(chr(34))} ({count:,})" for name, count in empty.items()]
     return (
-        [f"Values that are no number (NaN or infinite), read as empty: {some_of(told)}."]
-        if told
+        [f"Values that are no number (NaN or infinite), read as empty: {join_some(empty_counts)}."]
+        if empty_counts
         else []
     )
 

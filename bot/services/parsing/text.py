@@ -10,7 +10,7 @@ import chardet
 
 from bot.core.text.cells import clean
 
-_MARKS = (
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -35,20 +35,20 @@ def decode(data: bytes) -> tuple[str, str]:
     Western European letters, then a guess by the frequency of letters. The note quotes a few words
     of the result and says when the encoding may be wrong: È in Windows-1252 is Č in Windows-1250.
     """
-    for mark, encoding in _MARKS:
+    for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            return _normal(data.decode(encoding, "replace")), ""
+            return _clean_lines(data.decode(encoding, "replace")), ""
     try:
-        return _normal(data.decode("utf-8")), ""
+        return _clean_lines(data.decode("utf-8")), ""
     except UnicodeDecodeError:
         sample = data[:_SAMPLE]
     if sample.isascii():
         sample = b"\n".join(line for line in data.splitlines() if not line.isascii())[:_SAMPLE]
     if _is_western(sample.decode("cp1252", "replace")):
-        text = _normal(data.decode("cp1252", "replace"))
+        text = _clean_lines(data.decode("cp1252", "replace"))
         is_sure = sample.decode("cp1252", "replace") == sample.decode("cp1250", "replace")
         how = ", for example in" if is_sure else " by its letters, which may be wrong"
-        return text, f"Encoding: cp1252{how}: {_words(text)}."
+        return text, f"Encoding: cp1252{how}: {_example_words(text)}."
     found = chardet.detect(
         sample,
         compat_names=False,
@@ -57,11 +57,11 @@ def decode(data: bytes) -> tuple[str, str]:
         empty_input_encoding="cp1252",
     )
     encoding = found["encoding"] or "cp1252"
-    text = _normal(data.decode(encoding, "replace"))
-    return text, f"Encoding: {encoding} by its letters, which may be wrong: {_words(text)}."
+    text = _clean_lines(data.decode(encoding, "replace"))
+    return text, f"Encoding: {encoding} by its letters, which may be wrong: {_example_words(text)}."
 
 
-def _words(text: str) -> str:
+def _example_words(text: str) -> str:
     """Return the first words that are not ASCII, which show a reader whether the encoding is right."""
     found = (word for word in re.finditer(r"\S+", text) if not word[0].isascii())
     return " ".join(word[0] for word in islice(found, 3))[:100]
@@ -72,5 +72,5 @@ def _is_western(text: str) -> bool:
     return len(special) * 2 < len(text) and _WESTERN.issuperset(special)
 
 
-def _normal(text: str) -> str:
+def _clean_lines(text: str) -> str:
     return clean(text).replace("\r\n", "\n").replace("\r", "\n")

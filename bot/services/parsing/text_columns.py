@@ -14,37 +14,37 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.services.parsing import dates
-from bot.services.parsing.kinds import decimal_kind, is_exact, kind_of_texts
+from bot.services.parsing.kinds import decimal_type, is_exact, type_of_texts
 from bot.services.parsing.numerals import (
-    MOST_TOLD,
-    NO_VALUE,
+    MAX_NAMED,
+    MISSING_VALUES,
     Numerals,
     Style,
-    doubtful_words,
+    is_missing_value,
     is_written_number,
+    join_some,
+    missing_value_note,
     numerals,
-    says_nothing,
-    some_of,
 )
 
 TABLE = "cells"
 """The DuckDB table with the text columns c0, c1, …"""
 
 _SPACES = " \t\u00a0\u202f\u2007"
-_MOST_SHAPES = 50_000
-_LOOKED_AT, _MOST_INEXACT = 100, 10_000
+_MAX_SHAPES = 50_000
+_FIRST_INEXACT, _MAX_INEXACT = 100, 10_000
 """How many numbers that floating point may round are checked: at first, and if these are not enough."""
-_CELLS, _COLUMNS = 1_000_000, 25
+_MAX_STATEMENT_CELLS, _MAX_STATEMENT_COLUMNS = 1_000_000, 25
 """Limits of one statement: more columns take DuckDB too long, more cells too much memory."""
 
-_DAY = r"(?:[1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])-(?:0[1-9]|[1-9]\d)-(?:0[1-9]|[1-9]\d)"
+_DATE = r"(?:[1-9]\d{3}|0[1-9]\d\d|00[1-9]\d|000[1-9])-(?:0[1-9]|[1-9]\d)-(?:0[1-9]|[1-9]\d)"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?"
 _PLAIN = {
     "BIGINT": r"[-+]?(?:0|[1-9]\d{0,17})",
     "DOUBLE": r"[-+]?(?:0|[1-9]\d*)(?:\.\d+)?",
-    "DATE": _DAY,
-    "TIMESTAMP": rf"{_DAY}(?:[ T]{_CLOCK})?",
-    "TIMESTAMP WITH TIME ZONE": rf"{_DAY}[ T]{_CLOCK}(?:Z|[-+]\d\d(?::?\d\d)?)",
+    "DATE": _DATE,
+    "TIMESTAMP": rf"{_DATE}(?:[ T]{_CLOCK})?",
+    "TIMESTAMP WITH TIME ZONE": rf"{_DATE}[ T]{_CLOCK}(?:Z|[-+]\d\d(?::?\d\d)?)",
     "BOOLEAN": "[Tt]rue|TRUE|[Ff]alse|FALSE",
 }
 """Patterns whose matches have that type by the rules, independent of the other values."""
@@ -62,7 +62,7 @@ class TextColumn:
     """
 
     name: str
-    at: int
+    index: int
     value: str = ""
     sql: str = ""
     kind: str = "VARCHAR"
@@ -77,10 +77,10 @@ class TextColumn:
 
     @property
     def cell(self) -> str:
-        return f"c{self.at}"
+        return f"c{self.index}"
 
     @property
-    def read_as(self) -> str:
+    def cast_sql(self) -> str:
         """The SQL of the cell in the column's type."""
         if not self.sql:
             return f"nullif({self.cell}, '')"
@@ -94,10 +94,12 @@ def read_columns(
 
     `sample` has the first values of each column, without blank ones; `delimiter` is that of the file.
     """
-    columns = [TextColumn(name, at) for at, name in enumerate(names)]
-    looked_at = [each for each in columns if not _is_text(sample[each.at])]
-    plain = _read_plain(connection, [each for each in looked_at if _expect(each, sample[each.at])])
-    _read_shapes(connection, [each for each in looked_at if each.at not in plain])
+    columns = [TextColumn(name, index) for index, name in enumerate(names)]
+    candidates = [each for each in columns if not _is_mostly_words(sample[each.index])]
+    plain = _confirm_plain(
+        connection, [each for each in candidates if _guess_from_sample(each, sample[each.index])]
+    )
+    _read_shapes(connection, [each for each in candidates if each.index not in plain])
     clear = {
         each.numerals.styles[0] for each in columns if each.numerals and each.numerals.is_clear
     }
@@ -110,7 +112,7 @@ def read_columns(
     return columns, _notes(connection, columns)
 
 
-def _asked(
+def _aggregate(
     connection: Any, columns: Sequence[TextColumn], sql: Callable[[TextColumn], str]
 ) -> Iterator[tuple[TextColumn, Any]]:
     """Yield each column with the value of its aggregate `sql`; one statement serves many columns."""
@@ -120,20 +122,20 @@ def _asked(
         yield from zip(some, values, strict=True)
 
 
-def _counted(
+def _count_values(
     connection: Any, columns: Sequence[TextColumn], sql: Callable[[TextColumn], str]
 ) -> dict[int, dict[str, int]]:
     """Return the different values of `sql` and their counts for each column, by its index. A column
     with too many different values is missing."""
     counted: dict[int, dict[str, int]] = {}
     for some in _slices(connection, columns):
-        places = ", ".join(str(each.at) for each in some)
+        places = ", ".join(str(each.index) for each in some)
         texts = ", ".join(map(sql, some))
         cells = f"SELECT unnest([{places}]) AS place, unnest([{texts}]) AS text FROM {TABLE}"
         rows = connection.execute(
             f"WITH found AS MATERIALIZED (SELECT place, text, count(*) AS times FROM ({cells}) "
             f"WHERE text <> '' GROUP BY ALL) SELECT * FROM found WHERE place IN "
-            f"(SELECT place FROM found GROUP BY place HAVING count(*) < {_MOST_SHAPES})"
+            f"(SELECT place FROM found GROUP BY place HAVING count(*) < {_MAX_SHAPES})"
         ).fetchall()
         for place, text, times in rows:
             counted.setdefault(place, {})[text] = times
@@ -142,20 +144,20 @@ def _counted(
 
 def _slices(connection: Any, columns: Sequence[TextColumn]) -> Iterator[Sequence[TextColumn]]:
     [rows] = connection.execute(f"SELECT count(*) FROM {TABLE}").fetchone()
-    size = max(1, min(_COLUMNS, _CELLS // max(rows, 1)))
-    return (columns[at : at + size] for at in range(0, len(columns), size))
+    size = max(1, min(_MAX_STATEMENT_COLUMNS, _MAX_STATEMENT_CELLS // max(rows, 1)))
+    return (columns[index : index + size] for index in range(0, len(columns), size))
 
 
-def _unknown(_: str) -> bool:
+def _assume_exact(_: str) -> bool:
     """Return True: shapes cannot tell whether floating point keeps a number; `_verify` checks it."""
     return True
 
 
-def _is_text(sample: Sequence[str]) -> bool:
+def _is_mostly_words(sample: Sequence[str]) -> bool:
     """Return whether most of the first values are words, so that the column stays text."""
     plain = {"true", "false"}
     words = sum(
-        not (says_nothing(each) or is_written_number(each) or dates.looks_like_one(each))
+        not (is_missing_value(each) or is_written_number(each) or dates.looks_like_date(each))
         and each.casefold() not in plain
         and ":" not in each
         for each in sample
@@ -163,38 +165,38 @@ def _is_text(sample: Sequence[str]) -> bool:
     return words * 2 > len(sample)
 
 
-def _expect(column: TextColumn, sample: Sequence[str]) -> bool:
+def _guess_from_sample(column: TextColumn, sample: Sequence[str]) -> bool:
     """Choose a type by the first values. Return False where later values of the same form could
     lead to another type."""
     shapes = {each.translate(_DIGITS) for each in sample}
-    column.kind, column.numerals = kind_of_texts(shapes, _unknown), numerals(list(shapes))
+    column.kind, column.numerals = type_of_texts(shapes, _assume_exact), numerals(list(shapes))
     is_clear = column.numerals is not None and column.numerals.is_clear
     column.value = column.sql = f"nullif({column.cell}, '')"
     return column.kind in _PLAIN and (column.kind != "DOUBLE" or is_clear)
 
 
-def _read_plain(connection: Any, columns: Sequence[TextColumn]) -> set[int]:
+def _confirm_plain(connection: Any, columns: Sequence[TextColumn]) -> set[int]:
     """Return the indexes of the columns whose values all match the plain pattern of their type."""
 
     def others(column: TextColumn) -> str:
         is_plain = f"regexp_full_match({column.cell}, '{_PLAIN[column.kind]}')"
         return f"count(*) FILTER (WHERE {column.cell} <> '' AND NOT {is_plain})"
 
-    return {column.at for column, count in _asked(connection, columns, others) if count == 0}
+    return {column.index for column, count in _aggregate(connection, columns, others) if count == 0}
 
 
 def _read_shapes(connection: Any, columns: Sequence[TextColumn]) -> None:
     """Choose types by the shapes of all values; ambiguous numbers wait for `_settle_notation`."""
     spaced = f"'^[{_SPACES}]|[{_SPACES}]$'"
-    for column, is_spaced in _asked(
+    for column, is_spaced in _aggregate(
         connection, columns, lambda each: f"bool_or(regexp_matches({each.cell}, {spaced}))"
     ):
         column.value = f"trim({column.cell}, '{_SPACES}')" if is_spaced else column.cell
-    shapes = _counted(connection, columns, lambda each: _shape(each.value))
+    shapes = _count_values(connection, columns, lambda each: _shape(each.value))
     days = []
     for column in columns:
-        found = shapes.get(column.at, {})
-        rest = {shape: count for shape, count in found.items() if not says_nothing(shape)}
+        found = shapes.get(column.index, {})
+        rest = {shape: count for shape, count in found.items() if not is_missing_value(shape)}
         column.kind, column.numerals, column.sql = "VARCHAR", None, ""
         if not found:
             continue
@@ -203,17 +205,17 @@ def _read_shapes(connection: Any, columns: Sequence[TextColumn]) -> None:
         if not rest:
             column.sql = column.value
             continue
-        column.kind, column.numerals = kind_of_texts(rest, _unknown), numerals(list(rest))
+        column.kind, column.numerals = type_of_texts(rest, _assume_exact), numerals(list(rest))
         if column.kind != "VARCHAR":
             column.sql = column.value
         elif column.numerals is None:
             days.append((column, rest))
-    _read_days(
-        connection, [each for each, rest in days if all(map(dates.may_be_one, rest))], shapes
+    _read_dates(
+        connection, [each for each, rest in days if all(map(dates.may_be_date, rest))], shapes
     )
     for column, rest in days:
         if not column.sql:
-            _tell_others(column, rest)
+            _explain_text(column, rest)
 
 
 def _shape(text: str) -> str:
@@ -231,12 +233,12 @@ def _without(text: str, markers: Sequence[str]) -> str:
     return f"CASE WHEN {text} NOT IN ({blank}) THEN {text} END"
 
 
-def _tell_others(column: TextColumn, shapes: dict[str, int]) -> None:
+def _explain_text(column: TextColumn, shapes: dict[str, int]) -> None:
     """Set `doubt` and `others`: why the column is not one of numbers or dates."""
     total = sum(shapes.values())
     others = [shape for shape in sorted(shapes) if not is_written_number(shape)]
     count = sum(shapes[each] for each in others)
-    if all(map(dates.looks_like_one, shapes)):
+    if all(map(dates.looks_like_date, shapes)):
         column.doubt = "days that may be read in two ways, or are none"
     elif count == 0 and not all(map(str.isdecimal, shapes)):  # codes like 007 need no word
         column.doubt = "codes, or numbers of several currencies or notations"
@@ -258,24 +260,26 @@ def _settle_notation(column: TextColumn, usual: Style | None, *, is_local: bool)
         column.style = style
     if style is Style.COMMA or column.kind == "VARCHAR":
         column.sql = style.sql(column.value)
-        column.kind = kind_of_texts([style.number(text) for text in found.texts], _unknown)
+        column.kind = type_of_texts([style.number(text) for text in found.texts], _assume_exact)
 
 
-def _read_days(
+def _read_dates(
     connection: Any, columns: Sequence[TextColumn], shapes: dict[int, dict[str, int]]
 ) -> None:
     """Turn dates and months as people write them into ISO form, where all have one reading."""
-    found = _counted(connection, columns, lambda each: f"regexp_extract({each.value}, '^[^ T]+')")
+    found = _count_values(
+        connection, columns, lambda each: f"regexp_extract({each.value}, '^[^ T]+')"
+    )
     for column in columns:
-        days = list(found.get(column.at, ()))
-        if not days or not all(map(dates.looks_like_one, days)):
+        days = list(found.get(column.index, ()))
+        if not days or not all(map(dates.looks_like_date, days)):
             continue
-        sql = dates.iso_sql(days, column.value)
+        sql = dates.iso_date_sql(days, column.value)
         if sql is None:
             continue
         column.sql = sql
         if "lpad" not in sql:  # months stay text
-            is_timed = any(":" in shape for shape in shapes[column.at])
+            is_timed = any(":" in shape for shape in shapes[column.index])
             column.kind = "TIMESTAMP" if is_timed else "DATE"
 
 
@@ -285,12 +289,12 @@ def _verify(connection: Any, columns: Sequence[TextColumn]) -> None:
 
     def counts(column: TextColumn) -> str:
         cast = f"TRY_CAST({column.sql} AS {column.kind})"
-        first = f"min({column.sql}, {_LOOKED_AT}) FILTER ({_is_rounded(column.sql)})"
+        first = f"min({column.sql}, {_FIRST_INEXACT}) FILTER ({_is_rounded(column.sql)})"
         rounded = first if column.kind == "DOUBLE" else "[]"
         return f"{{'filled': count({column.sql}), 'cast': count({cast}), 'rounded': {rounded}}}"
 
     inexact = []
-    for column, found in list(_asked(connection, columns, counts)):
+    for column, found in list(_aggregate(connection, columns, counts)):
         filled, lost = found["filled"], found["filled"] - found["cast"]
         if lost:
             column.keep_as_text(f"{lost:,} of {filled:,} values are no {column.kind}")
@@ -309,13 +313,13 @@ def _is_rounded(number: str) -> str:
 def _loses_digits(connection: Any, column: TextColumn, some: Sequence[str]) -> bool:
     """Return whether floating point would lose digits of a value. `some` are the first candidates;
     the others are fetched only where these do not decide."""
-    if len(some) < _LOOKED_AT or not all(map(is_exact, some)):
+    if len(some) < _FIRST_INEXACT or not all(map(is_exact, some)):
         return not all(map(is_exact, some))
     rows = connection.execute(
         f"SELECT DISTINCT {column.sql} FROM {TABLE} WHERE {_is_rounded(column.sql)} "
-        f"LIMIT {_MOST_INEXACT}"
+        f"LIMIT {_MAX_INEXACT}"
     ).fetchall()
-    return len(rows) == _MOST_INEXACT or not all(is_exact(text) for (text,) in rows)
+    return len(rows) == _MAX_INEXACT or not all(is_exact(text) for (text,) in rows)
 
 
 def _make_exact(connection: Any, columns: Sequence[TextColumn]) -> None:
@@ -326,8 +330,8 @@ def _make_exact(connection: Any, columns: Sequence[TextColumn]) -> None:
         whole, scale = (f"max(length(split_part({number}, '.', {part})))" for part in (1, 2))
         return f"[{whole}, {scale}, count(*) FILTER (contains(lower({number}), 'e'))]"
 
-    for column, (whole, scale, exponents) in list(_asked(connection, columns, longest)):
-        kind = decimal_kind(whole + scale, scale) if not exponents else "VARCHAR"
+    for column, (whole, scale, exponents) in list(_aggregate(connection, columns, longest)):
+        kind = decimal_type(whole + scale, scale) if not exponents else "VARCHAR"
         if kind == "VARCHAR":
             column.keep_as_text("numbers with more digits than can be kept")
         column.kind = kind
@@ -336,27 +340,29 @@ def _make_exact(connection: Any, columns: Sequence[TextColumn]) -> None:
 def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
     read = [each for each in columns if each.sql]
     changed = [each for each in read if each.sql != each.value]
-    said = (
-        ("Read as empty", [each for each in read if each.markers], _markers),
-        ("Read as dates", [each for each in changed if not each.numerals], _change),
-        ("Read as numbers", [each for each in changed if each.numerals], _change),
-        ("In two notations", [each for each in read if each.style], _readings),
-        ("Kept as text", [each for each in columns if each.doubt], _doubt),
+    kinds_of_notes = (
+        ("Read as empty", [each for each in read if each.markers], _describe_markers),
+        ("Read as dates", [each for each in changed if not each.numerals], _describe_change),
+        ("Read as numbers", [each for each in changed if each.numerals], _describe_change),
+        ("In two notations", [each for each in read if each.style], _describe_readings),
+        ("Kept as text", [each for each in columns if each.doubt], _describe_doubt),
     )
     notes = []
-    for what, found, words in said:
+    for what, found, words in kinds_of_notes:
         # Only the columns that the note names need a query for an example.
-        told = [text for each in found[:MOST_TOLD] if (text := words(connection, each))]
-        if told:
-            more = [each.name for each in found[MOST_TOLD:]]
-            notes.append(f"{what}: {some_of([*told, *more])}.")
-    return [*notes, *doubtful_words(_no_values(connection, columns))]
+        named = [text for each in found[:MAX_NAMED] if (text := words(connection, each))]
+        if named:
+            more = [each.name for each in found[MAX_NAMED:]]
+            notes.append(f"{what}: {join_some([*named, *more])}.")
+    return [*notes, *missing_value_note(_count_missing_words(connection, columns))]
 
 
-def _no_values(connection: Any, columns: Sequence[TextColumn]) -> dict[str, dict[str, int]]:
+def _count_missing_words(
+    connection: Any, columns: Sequence[TextColumn]
+) -> dict[str, dict[str, int]]:
     """Count the words for a missing value in each text column, by column name."""
-    words = ", ".join("'" + each.replace("'", "''") + "'" for each in sorted(NO_VALUE))
-    counts = _asked(
+    words = ", ".join("'" + each.replace("'", "''") + "'" for each in sorted(MISSING_VALUES))
+    counts = _aggregate(
         connection,
         [each for each in columns if not each.sql],
         lambda each: f"histogram({each.cell}) FILTER (lower({each.cell}) IN ({words}))",
@@ -364,11 +370,11 @@ def _no_values(connection: Any, columns: Sequence[TextColumn]) -> dict[str, dict
     return {column.name: count or {} for column, count in counts}
 
 
-def _markers(_: Any, column: TextColumn) -> str:
+def _describe_markers(_: Any, column: TextColumn) -> str:
     return f"{column.name} ({', '.join(dict.fromkeys(column.markers))})"
 
 
-def _change(connection: Any, column: TextColumn) -> str:
+def _describe_change(connection: Any, column: TextColumn) -> str:
     """Return the column name with a value before and after; "" if none was changed."""
     found = connection.execute(
         f"SELECT {column.value}, {column.sql} FROM {TABLE} "
@@ -377,14 +383,14 @@ def _change(connection: Any, column: TextColumn) -> str:
     return f"{column.name} ({found[0]} as {found[1]})" if found else ""
 
 
-def _readings(connection: Any, column: TextColumn) -> str:
-    first, taken = _first(connection, column), column.style
+def _describe_readings(connection: Any, column: TextColumn) -> str:
+    first, taken = _first_value(connection, column), column.style
     other = next(each for each in Style if each is not taken)
     read = f"{taken.number(first)} or {other.number(first)}" if taken else ""
     return f"{column.name} ({first} may be {read}, the first was taken)"
 
 
-def _doubt(connection: Any, column: TextColumn) -> str:
+def _describe_doubt(connection: Any, column: TextColumn) -> str:
     examples = [
         connection.execute(
             f"SELECT min({column.value}) FROM {TABLE} WHERE {_shape(column.value)} = ?", [shape]
@@ -393,11 +399,11 @@ def _doubt(connection: Any, column: TextColumn) -> str:
         else shape
         for shape in column.others
     ]
-    named = f": {some_of(examples)}" if examples else ""
-    return f"{column.name} ({_first(connection, column)}: {column.doubt}{named})"
+    named = f": {join_some(examples)}" if examples else ""
+    return f"{column.name} ({_first_value(connection, column)}: {column.doubt}{named})"
 
 
-def _first(connection: Any, column: TextColumn) -> str:
+def _first_value(connection: Any, column: TextColumn) -> str:
     found = connection.execute(
         f"SELECT {column.cell} FROM {TABLE} WHERE {column.value} IS NOT NULL LIMIT 1"
     ).fetchone()

@@ -15,14 +15,14 @@ from bot.services.parsing.results import Document, Unreadable
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_GONE = frozenset((f"{_W}del", f"{_W}moveFrom"))
-_UNSEEN = _GONE | {_FALLBACK, f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"}
+_DELETED = frozenset((f"{_W}del", f"{_W}moveFrom"))
+_SKIPPED = _DELETED | {_FALLBACK, f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"}
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
-_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 """Superscripts, so that 10⁶ does not become 106."""
 _NOTES = {f"{_W}footnoteReference": "", f"{_W}endnoteReference": "e"}
 
-_UNREAD = {
+_NOT_READ = {
     "chart": "charts",
     "diagramData": "diagrams",
     "aFChunk": "documents",
@@ -46,13 +46,13 @@ def read_word(data: bytes, name: str) -> Document:
         raise Unreadable(f"{name} is damaged: it is not readable as a Word document.") from error
     found = _Reader(document)
     body, margins = found.blocks(document.element.body), found.page_margins()
-    text = clean("\n\n".join([*body, *found.notes_below(), *found.comments(), *margins]))
-    left_out = found.unread()
+    text = clean("\n\n".join([*body, *found.footnotes(), *found.comments(), *margins]))
+    left_out = found.embedded_notes()
     if not text.strip():
         why = f", but what is not read: {'; '.join(left_out)}" if left_out else ""
         raise Unreadable(f"{name} holds no text{why}.")
     title = clean(document.core_properties.title or "")
-    return Document(text, title=title, notes=found.remarks(), left_out=left_out)
+    return Document(text, title=title, notes=found.notes(), left_out=left_out)
 
 
 class _Reader:
@@ -69,7 +69,7 @@ class _Reader:
         }
         self._changes = Counter(
             "inserted" if each.tag in {f"{_W}ins", f"{_W}moveTo"} else "deleted"
-            for each in document.element.body.iter(f"{_W}ins", f"{_W}moveTo", *_GONE)
+            for each in document.element.body.iter(f"{_W}ins", f"{_W}moveTo", *_DELETED)
         )
 
     def blocks(self, parent: Any) -> Iterator[str]:
@@ -82,10 +82,10 @@ class _Reader:
                         yield from self.blocks(box)
             elif child.tag == f"{_W}tbl":
                 yield from filter(None, ["\n".join(self._rows(child))])
-            elif child.tag not in _UNSEEN:
+            elif child.tag not in _SKIPPED:
                 yield from self.blocks(child)
 
-    def notes_below(self) -> Iterator[str]:
+    def footnotes(self) -> Iterator[str]:
         """Yield footnotes and endnotes under the marks that refer to them in the text."""
         for kind, mark in (("footnote", ""), ("endnote", "e")):
             for part in self._parts(f"{kind}s"):
@@ -96,25 +96,27 @@ class _Reader:
     def page_margins(self) -> Iterator[str]:
         """Yield page headers and footers, each different text once."""
         for kind in ("header", "footer"):
-            said = [" ".join(self.blocks(part)).strip() for part in self._parts(kind)]
-            for text in filter(None, dict.fromkeys(said)):
+            texts = [" ".join(self.blocks(part)).strip() for part in self._parts(kind)]
+            for text in filter(None, dict.fromkeys(texts)):
                 yield f"[page {kind}] {text}"
 
-    def remarks(self) -> list[str]:
+    def notes(self) -> list[str]:
         """Return notes on what the text does not show: tracked changes, numbering, pictures."""
-        said = []
+        notes = []
         if self._changes:
             inserted, deleted = self._changes["inserted"], self._changes["deleted"]
-            said.append(
+            notes.append(
                 f"It has tracked changes: {inserted:,} insertions are in the text, {deleted:,} "
                 "deletions are not."
             )
         marks = self._document.element.body.iter(f"{_W}numPr", f"{_W}pStyle")
         if any(each.tag == f"{_W}numPr" or _value(each) in self._numbered for each in marks):
-            said.append("Numbers that Word itself gives to headings and lists are not in the text.")
+            notes.append(
+                "Numbers that Word itself gives to headings and lists are not in the text."
+            )
         if pictures := sum(1 for _ in self._document.element.body.iter(_BLIP)):
-            said.append(f"It has {pictures:,} pictures, of which the text says nothing.")
-        return said
+            notes.append(f"It has {pictures:,} pictures, of which the text says nothing.")
+        return notes
 
     def comments(self) -> Iterator[str]:
         """Yield the comments that people made on the text."""
@@ -123,10 +125,10 @@ class _Reader:
                 if text := " ".join(self.blocks(comment)):
                     yield f"[comment by {comment.get(f'{_W}author') or 'somebody'}] {text}"
 
-    def unread(self) -> list[str]:
+    def embedded_notes(self) -> list[str]:
         """Return notes on embedded charts, diagrams and files, which are not read."""
         kinds = [each.reltype.rpartition("/")[2] for each in self._document.part.rels.values()]
-        counted = ((kinds.count(kind), what) for kind, what in _UNREAD.items())
+        counted = ((kinds.count(kind), what) for kind, what in _NOT_READ.items())
         return [f"{what} inside it are not read: {count:,}" for count, what in counted if count]
 
     def _parts(self, kind: str) -> list[Any]:
@@ -143,24 +145,24 @@ class _Reader:
         ]
 
     def _paragraph(self, paragraph: Any) -> str:
-        text = "".join(_inline(paragraph)).strip()
-        about = paragraph.find(f"{_W}pPr")
-        style = self._styles.get(_value(_child(about, "pStyle"))) or ""
+        text = "".join(_paragraph_text(paragraph)).strip()
+        properties = paragraph.find(f"{_W}pPr")
+        style = self._styles.get(_value(_child(properties, "pStyle"))) or ""
         level = style.casefold().removeprefix("heading ")
         if text and style.casefold().startswith("heading ") and level.isdecimal():
             return f"{'#' * int(level)} {text}"
-        is_item = style.casefold().startswith("list") or _child(about, "numPr") is not None
+        is_item = style.casefold().startswith("list") or _child(properties, "numPr") is not None
         return f"- {text}" if text and is_item else text
 
     def _rows(self, table: Any) -> Iterator[str]:
         """Yield the rows of a table; a cell that spans several rows is in each of them."""
         above: dict[int, str] = {}
-        for row in _within(table, "tr", "tbl"):
-            about = row.find(f"{_W}trPr")
-            if _child(about, "del") is not None:
+        for row in _nested(table, "tr", "tbl"):
+            row_properties = row.find(f"{_W}trPr")
+            if _child(row_properties, "del") is not None:
                 continue
             cells: list[str] = []
-            for cell in _within(row, "tc", "tr"):
+            for cell in _nested(row, "tc", "tr"):
                 properties, at = cell.find(f"{_W}tcPr"), len(cells)
                 merged = _child(properties, "vMerge")
                 text = " ".join(" ".join(self.blocks(cell)).split())
@@ -172,39 +174,39 @@ class _Reader:
             yield " | ".join(cells)
 
 
-def _within(parent: Any, name: str, stop: str) -> Iterator[Any]:
+def _nested(parent: Any, name: str, stop: str) -> Iterator[Any]:
     """Yield children of that name, also in content controls, but not in a nested `stop` element."""
     for child in parent:
         if child.tag == f"{_W}{name}":
             yield child
-        elif child.tag not in {f"{_W}{stop}", f"{_W}tc", *_GONE}:
-            yield from _within(child, name, stop)
+        elif child.tag not in {f"{_W}{stop}", f"{_W}tc", *_DELETED}:
+            yield from _nested(child, name, stop)
 
 
-def _inline(parent: Any) -> Iterator[str]:
+def _paragraph_text(parent: Any) -> Iterator[str]:
     """Yield the visible text of a paragraph, with marks for notes; text boxes are separate blocks."""
     for child in parent:
         if child.tag in {f"{_W}t", f"{_MATH}t"}:
             yield child.text or ""
         elif child.tag == f"{_W}ffData":
-            yield _filled_in(child)
-        elif child.tag == f"{_W}r" and _is_raised(child):
-            yield "".join(_inline(child)).translate(_RAISED)
+            yield _form_field_value(child)
+        elif child.tag == f"{_W}r" and _is_superscript(child):
+            yield "".join(_paragraph_text(child)).translate(_SUPERSCRIPTS)
         elif child.tag in _SIGNS:
             yield _SIGNS[child.tag]
         elif child.tag in _NOTES:
             yield f"[^{_NOTES[child.tag]}{child.get(f'{_W}id')}]"
-        elif child.tag == f"{_W}txbxContent" or child.tag in _UNSEEN:
+        elif child.tag == f"{_W}txbxContent" or child.tag in _SKIPPED:
             continue
         else:
-            yield from _inline(child)
+            yield from _paragraph_text(child)
 
 
-def _is_raised(run: Any) -> bool:
+def _is_superscript(run: Any) -> bool:
     return _value(_child(run.find(f"{_W}rPr"), "vertAlign")) == "superscript"
 
 
-def _filled_in(field: Any) -> str:
+def _form_field_value(field: Any) -> str:
     """Return the choice in a form field: the list entry, or ☒ or ☐."""
     choices, box = field.find(f"{_W}ddList"), field.find(f"{_W}checkBox")
     if choices is not None:
@@ -212,9 +214,9 @@ def _filled_in(field: Any) -> str:
         at = _value(_child(choices, "result")) or _value(_child(choices, "default")) or "0"
         return named[int(at)] if at.isdecimal() and int(at) < len(named) else ""
     if box is not None:
-        said = box.find(f"{_W}checked")
-        said = box.find(f"{_W}default") if said is None else said
-        is_on = said is not None and (_value(said) or "1") in {"1", "true", "on"}
+        state = box.find(f"{_W}checked")
+        state = box.find(f"{_W}default") if state is None else state
+        is_on = state is not None and (_value(state) or "1") in {"1", "true", "on"}
         return "☒" if is_on else "☐"
     return ""
 

@@ -24,23 +24,23 @@ import bot
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.services.isolated import Refused, wire
-from bot.services.processes.places import Places, at_once
 from bot.services.processes.process_group import process_group
 from bot.services.processes.scratch import scratch_folder
+from bot.services.processes.slots import Slots, slots_for
 
-_PLACES = Places(every=at_once(each=2**30), own=3)
+_SLOTS = Slots(total=slots_for(bytes_each=2**30), per_person=3)
 """Limit for isolated processes that work at the same time, of any kind."""
 
-_MOST_IDLE = 8
+_MAX_IDLE = 8
 """Idle processes kept in the whole bot; the one that is idle for longest is ended first."""
 
-_MOST_REPLY = 128_000_000
-_MOST_READ = 64_000_000
+_MAX_REPLY = 128_000_000
+_MAX_READ = 64_000_000
 _GRACE = 1.0
 """Seconds after the bot's own timeout until the kernel's alarm, in case the bot is too busy."""
 
-_STARTING = 60.0
-_ANSWERING = 2.0
+_START_SECONDS = 60.0
+_READY_SECONDS = 2.0
 """Seconds in which a new process and an idle one must answer."""
 
 
@@ -70,16 +70,16 @@ class IsolatedProcess:
         self._replies = cast(asyncio.StreamReader, process.stdout)
         self._limits = limits
         self.folder = folder
-        self.is_sound = True
+        self.is_reusable = True
 
     @property
     def pid(self) -> int:
         return self._process.pid
 
-    async def answer(self, seconds: float) -> None:
+    async def wait_until_ready(self, seconds: float) -> None:
         """Wait until the process accepts jobs. Raises TimeoutError or ProcessLost when it does not."""
         async with asyncio.timeout(seconds):
-            await self._exchanged(wire.pack(None))
+            await self._exchange(wire.pack(None))
 
     async def call(self, job: str, **arguments: Any) -> Any:
         """Run a job and return its result.
@@ -95,12 +95,12 @@ class IsolatedProcess:
             "seconds": seconds + _GRACE,
         }
         message = await asyncio.to_thread(wire.pack, request)
-        was_sound, self.is_sound = self.is_sound, False
-        if not was_sound:
+        was_reusable, self.is_reusable = self.is_reusable, False
+        if not was_reusable:
             raise ProcessLost("the process is busy or has ended")
         async with asyncio.timeout(seconds):
-            reply = await self._exchanged(message)
-        self.is_sound = not reply.keys().isdisjoint(("value", "refused", "broken"))
+            reply = await self._exchange(message)
+        self.is_reusable = not reply.keys().isdisjoint(("value", "refused", "broken"))
         match reply:
             case {"value": value}:
                 return value
@@ -117,12 +117,12 @@ class IsolatedProcess:
         host, or a pipe without a writer."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         with os.fdopen(os.open(self.folder / name, flags), "rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
+            info = os.fstat(file.fileno())
+            if not stat.S_ISREG(info.st_mode):
                 raise OSError(f"{name} is not a plain file")
-            if about.st_size > _MOST_READ:
-                raise Refused(f"What came of it has more than {_MOST_READ:,} bytes: ask for less.")
-            return file.read(about.st_size)
+            if info.st_size > _MAX_READ:
+                raise Refused(f"The result has more than {_MAX_READ:,} bytes: ask for less.")
+            return file.read(info.st_size)
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file into the process's folder, replacing any file of that name."""
@@ -131,13 +131,13 @@ class IsolatedProcess:
         with path.open("xb") as file:
             file.write(data)
 
-    async def _exchanged(self, message: bytes) -> Mapping[str, Any]:
+    async def _exchange(self, message: bytes) -> Mapping[str, Any]:
         try:
             self._requests.write(message)
             await self._requests.drain()
             header = await self._replies.readexactly(wire.HEADER.size)
             [length] = wire.HEADER.unpack(header)
-            if length > _MOST_REPLY:
+            if length > _MAX_REPLY:
                 raise ProcessLost("its reply is too large")
             body = await self._replies.readexactly(length)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -154,40 +154,40 @@ class IsolatedProcess:
         return reply
 
 
-class _Run:
+class _RunScope:
     """A run, at whose end its idle processes end."""
 
     is_over = False
 
 
 @dataclass(frozen=True)
-class _Lent:
+class _WarmProcess:
     """A process, the `key` of the calls that may reuse it, and the stack that ends it."""
 
-    run: _Run | None
+    run: _RunScope | None
     key: tuple[object, ...]
     process: IsolatedProcess
-    ending: AsyncExitStack
+    on_end: AsyncExitStack
 
 
-_run: ContextVar[_Run | None] = ContextVar("isolated_run", default=None)
-_idle: list[_Lent] = []
+_run: ContextVar[_RunScope | None] = ContextVar("isolated_run", default=None)
+_idle: list[_WarmProcess] = []
 
 
 @asynccontextmanager
 async def warm_processes() -> AsyncGenerator[None]:
     """Keep isolated processes warm between the calls of one run, which is the body."""
-    run = _Run()
+    run = _RunScope()
     token = _run.set(run)
     try:
         yield
     finally:
         _run.reset(token)
         run.is_over = True
-        async with AsyncExitStack() as endings:  # all are ended, even when this is cancelled
+        async with AsyncExitStack() as stack:  # all are ended, even when this is cancelled
             for each in [each for each in _idle if each.run is run]:
                 _idle.remove(each)
-                endings.push_async_callback(each.ending.aclose)
+                stack.push_async_callback(each.on_end.aclose)
 
 
 @asynccontextmanager
@@ -209,38 +209,38 @@ async def isolated(
     run = None if once else _run.get()
     person = (current_request().team, current_request().user) if run else None
     key = (jobs, limits, network, data, person)
-    async with _PLACES.taken():
-        lent = run and await _warm(run, key)
-        if not lent:
-            ending = AsyncExitStack()
-            process = await ending.enter_async_context(_started(jobs, limits, network, data))
-            lent = _Lent(run, key, process, ending)
+    async with _SLOTS.hold():
+        warm = run and await _take_idle(run, key)
+        if not warm:
+            on_end = AsyncExitStack()
+            process = await on_end.enter_async_context(_start(jobs, limits, network, data))
+            warm = _WarmProcess(run, key, process, on_end)
         try:
-            yield lent.process
+            yield warm.process
         finally:
-            if run is not None and not run.is_over and lent.process.is_sound:
-                _idle.append(lent)
-                if len(_idle) > _MOST_IDLE:
-                    await _idle.pop(0).ending.aclose()
+            if run is not None and not run.is_over and warm.process.is_reusable:
+                _idle.append(warm)
+                if len(_idle) > _MAX_IDLE:
+                    await _idle.pop(0).on_end.aclose()
             else:
-                await lent.ending.aclose()
+                await warm.on_end.aclose()
 
 
-async def _warm(run: _Run, key: tuple[object, ...]) -> _Lent | None:
+async def _take_idle(run: _RunScope, key: tuple[object, ...]) -> _WarmProcess | None:
     """Return an idle process that still answers: the kernel may have killed it to free memory."""
     while idle := next((each for each in _idle if (each.run, each.key) == (run, key)), None):
         _idle.remove(idle)
         async with AsyncExitStack() as unless_it_answers:
-            unless_it_answers.push_async_callback(idle.ending.aclose)
+            unless_it_answers.push_async_callback(idle.on_end.aclose)
             with suppress(TimeoutError, ProcessLost):
-                await idle.process.answer(_ANSWERING)
+                await idle.process.wait_until_ready(_READY_SECONDS)
                 unless_it_answers.pop_all()
                 return idle
     return None
 
 
 @asynccontextmanager
-async def _started(
+async def _start(
     jobs: str, limits: IsolatedLimits, network: bool, data: Path | None
 ) -> AsyncGenerator[IsolatedProcess]:
     options = {
@@ -258,7 +258,7 @@ async def _started(
         async with process_group(command, cwd=path, env=env, stdin=pipe, stdout=pipe) as started:
             process = IsolatedProcess(started, path, limits)
             try:
-                await process.answer(_STARTING)
+                await process.wait_until_ready(_START_SECONDS)
             except TimeoutError:
                 raise ToolError(
                     "This machine is too busy to begin with it. Try again in a minute."

@@ -138,8 +138,8 @@ class Report(BaseModel):
     @property
     def is_wide(self) -> bool:
         """Whether a table needs landscape format."""
-        tables = (each for each in every(self.blocks) if isinstance(each, Table))
-        return any(len(each.heading) > _NARROW for each in tables)
+        tables = (each for each in all_blocks(self.blocks) if isinstance(each, Table))
+        return any(len(each.heading) > _MAX_PORTRAIT_COLUMNS for each in tables)
 
     @property
     def on_us_letter(self) -> bool:
@@ -147,9 +147,9 @@ class Report(BaseModel):
         return locale_of(self.locale).territory in _US_LETTER
 
     @property
-    def letters(self) -> str:
+    def text_content(self) -> str:
         """All text of the report."""
-        return "".join(_letters(every(self.blocks)))
+        return "".join(_texts(all_blocks(self.blocks)))
 
 
 _US_LETTER = frozenset(
@@ -157,22 +157,22 @@ _US_LETTER = frozenset(
 )
 """Territories that use US letter paper (CLDR, paperSize)."""
 
-_NARROW = 8
+_MAX_PORTRAIT_COLUMNS = 8
 """Columns that fit in portrait format."""
 
 
-def every(blocks: Iterable[Block]) -> Iterator[Block]:
+def all_blocks(blocks: Iterable[Block]) -> Iterator[Block]:
     """Yield the blocks and all blocks inside them."""
     for block in blocks:
         yield block
         if isinstance(block, Quote):
-            yield from every(block.blocks)
+            yield from all_blocks(block.blocks)
         if isinstance(block, Listing):
             for item in block.items:
-                yield from every(item)
+                yield from all_blocks(item)
 
 
-def _letters(blocks: Iterable[Block]) -> Iterator[str]:
+def _texts(blocks: Iterable[Block]) -> Iterator[str]:
     for block in blocks:
         match block:
             case Heading() | Paragraph():

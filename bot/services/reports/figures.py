@@ -14,18 +14,18 @@ from bot.core.errors import ToolError
 from bot.core.text import locales
 from bot.core.text.cells import cell_text
 from bot.services.reports.blocks import Block, Figure, Listing, Paragraph, Quote, Run, Table, Text
-from bot.services.reports.images import MOST_PIXELS, plain_png
+from bot.services.reports.images import MAX_PIXELS, plain_png
 from bot.services.tables import spreadsheets
 from bot.services.tables.tables import ArtifactTables
 from bot.toolkit.artifacts import CHART_TYPE, Artifacts
 from bot.toolkit.tables import TABLE_TYPE
 
-_MOST_ROWS = 1000
-_MOST_COLUMNS = 16
-_MOST_FIGURES = 20
+_MAX_ROWS = 1000
+_MAX_COLUMNS = 16
+_MAX_FIGURES = 20
 
 
-async def filled(
+async def with_figures(
     blocks: Sequence[Block], artifacts: Artifacts, locale: str
 ) -> tuple[tuple[Block, ...], dict[str, bytes], tuple[str, ...]]:
     """Return the blocks with each figure of a table replaced by that table, the PNGs of the other
@@ -34,11 +34,11 @@ async def filled(
     A figure without a handle becomes its caption. Raises ToolError for a handle that is no chart,
     image or table, and for a table that is too large for a report.
     """
-    found = _Filling(artifacts, locale)
-    return await found.within(blocks), found.images, tuple(dict.fromkeys(found.gaps))
+    found = _FigureLoader(artifacts, locale)
+    return await found.fill(blocks), found.images, tuple(dict.fromkeys(found.gaps))
 
 
-class _Filling:
+class _FigureLoader:
     def __init__(self, artifacts: Artifacts, locale: str) -> None:
         self._artifacts = artifacts
         self._locale = locale
@@ -47,17 +47,17 @@ class _Filling:
         self.images: dict[str, bytes] = {}
         self.gaps: list[str] = []
 
-    async def within(self, blocks: Iterable[Block]) -> tuple[Block, ...]:
-        return tuple([await self._one(block) for block in blocks])
+    async def fill(self, blocks: Iterable[Block]) -> tuple[Block, ...]:
+        return tuple([await self._fill_block(block) for block in blocks])
 
-    async def _one(self, block: Block) -> Block:
+    async def _fill_block(self, block: Block) -> Block:
         match block:
             case Figure():
                 return await self._figure(block)
             case Quote():
-                return Quote(blocks=await self.within(block.blocks))
+                return Quote(blocks=await self.fill(block.blocks))
             case Listing():
-                items = tuple([await self.within(item) for item in block.items])
+                items = tuple([await self.fill(item) for item in block.items])
                 return block.model_copy(update={"items": items})
             case _:
                 return block
@@ -66,8 +66,8 @@ class _Filling:
         if ":" in figure.handle or "/" in figure.handle:  # an address: nothing is fetched
             return Paragraph(runs=(Run(text=figure.caption, italic=True),))
         self._count += 1
-        if self._count > _MOST_FIGURES:
-            raise ToolError(f"A report has at most {_MOST_FIGURES} charts and tables by handle.")
+        if self._count > _MAX_FIGURES:
+            raise ToolError(f"A report has at most {_MAX_FIGURES} charts and tables by handle.")
         artifact = await self._artifacts.find(figure.handle)
         gaps = [f"not complete: {gap}" for gap in artifact.left_out]
         self.gaps += gaps
@@ -87,38 +87,40 @@ class _Filling:
             data = await self._artifacts.read(image)
             plain, pixels = await asyncio.to_thread(plain_png, data, figure.handle)
             self._pixels += pixels
-            if self._pixels > MOST_PIXELS:
+            if self._pixels > MAX_PIXELS:
                 raise ToolError(
-                    f"The images of the report have more than {MOST_PIXELS:,} pixels together. Share it "
+                    f"The images of the report have more than {MAX_PIXELS:,} pixels together. Share it "
                     "in parts, or with fewer or smaller images."
                 )
             self.images[figure.handle] = plain
         return figure
 
     async def _table(self, figure: Figure) -> Table:
-        found = await ArtifactTables(self._artifacts).rows(figure.handle, limit=_MOST_ROWS)
-        if found.total > _MOST_ROWS or len(found.columns) > _MOST_COLUMNS:
+        found = await ArtifactTables(self._artifacts).rows(figure.handle, limit=_MAX_ROWS)
+        if found.total > _MAX_ROWS or len(found.columns) > _MAX_COLUMNS:
             raise ToolError(
                 f"{figure.handle} has {found.total:,} rows and {len(found.columns)} columns; a report "
-                f"shows up to {_MOST_ROWS} and {_MOST_COLUMNS}. Aggregate it with query_table, or share "
+                f"shows up to {_MAX_ROWS} and {_MAX_COLUMNS}. Aggregate it with query_table, or share "
                 "it as .xlsx beside the report."
             )
         return Table(
             caption=figure.caption,
             heading=tuple(_text(name.replace("_", " ")) for name in found.names),
             rows=tuple(zip(*map(self._column, zip(*found.rows, strict=True)), strict=True)),
-            alignments=tuple("end" if _is_number(each.type) else "start" for each in found.columns),
+            alignments=tuple(
+                "end" if _is_number_type(each.type) else "start" for each in found.columns
+            ),
         )
 
     def _column(self, values: Sequence[Any]) -> list[Text]:
         """Return cells in the asker's locale: the decimals of the column for fractions, and digits
         grouped if a whole number has five of them, so that years are not grouped."""
-        found = [each for each in values if _is_figure(each)]
+        found = [each for each in values if _is_finite_number(each)]
         digits = spreadsheets.digits(found)
         plain = digits == 0 and all(abs(each) < 10_000 for each in found)
 
         def cell(value: Any) -> str:
-            if _is_figure(value) and not plain:
+            if _is_finite_number(value) and not plain:
                 return locales.number(value, self._locale, digits=digits)
             if isinstance(value, date) and not isinstance(value, datetime):
                 return locales.day(value.isoformat(), self._locale)
@@ -127,13 +129,13 @@ class _Filling:
         return [_text(cell(value)) for value in values]
 
 
-def _is_figure(value: object) -> bool:
+def _is_finite_number(value: object) -> bool:
     return (
         isinstance(value, int | float | Decimal) and not isinstance(value, bool) and isfinite(value)
     )
 
 
-def _is_number(kind: str) -> bool:
+def _is_number_type(kind: str) -> bool:
     return kind.endswith("INT") or kind.startswith(
         ("DECIMAL", "INTEGER", "UINTEGER", "DOUBLE", "FLOAT")
     )

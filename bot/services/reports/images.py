@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from bot.core.errors import ToolError
 
-MOST_PIXELS = 40_000_000
+MAX_PIXELS = 40_000_000
 """Limit of all images of a report; a decoded pixel may take 8 bytes."""
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_NEEDED = frozenset((b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"))
+_KEPT_CHUNKS = frozenset((b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND"))
 """Chunks that are kept; profiles and texts, which may unpack to any size, are dropped."""
 
 
@@ -27,33 +27,33 @@ def plain_png(data: bytes, handle: str) -> tuple[bytes, int]:
     width, height = struct.unpack_from(">II", chunks[0][1])
     if not width or not height:
         raise _damaged(handle)
-    if width * height > MOST_PIXELS:
+    if width * height > MAX_PIXELS:
         raise ToolError(
-            f"{handle} is an image of {width:,} x {height:,} pixels; a report shows {MOST_PIXELS:,} at "
+            f"{handle} is an image of {width:,} x {height:,} pixels; a report shows {MAX_PIXELS:,} at "
             "most. Ask for a smaller one."
         )
-    kept = (_packed(kind, body) for kind, body in chunks if kind in _NEEDED)
-    return _SIGNATURE + b"".join(kept), width * height
+    encoded = (_encode_chunk(kind, body) for kind, body in chunks if kind in _KEPT_CHUNKS)
+    return _SIGNATURE + b"".join(encoded), width * height
 
 
 def _chunks(data: bytes, handle: str) -> Iterator[tuple[bytes, bytes]]:
     """Yield the chunks of a PNG up to its end. Raises ToolError for a cut or altered chunk."""
-    at, kind = len(_SIGNATURE), b""
+    start, kind = len(_SIGNATURE), b""
     if not data.startswith(_SIGNATURE):
         raise _damaged(handle)
     while kind != b"IEND":
-        if len(data) < at + 12:
+        if len(data) < start + 12:
             raise _damaged(handle)
-        length, kind = struct.unpack_from(">I4s", data, at)
-        whole = data[at : at + length + 12]
-        body = whole[8:-4]
-        if whole != _packed(kind, body) or (kind == b"IHDR" and length != 13):
+        length, kind = struct.unpack_from(">I4s", data, start)
+        chunk = data[start : start + length + 12]
+        body = chunk[8:-4]
+        if chunk != _encode_chunk(kind, body) or (kind == b"IHDR" and length != 13):
             raise _damaged(handle)
         yield kind, body
-        at += len(whole)
+        start += len(chunk)
 
 
-def _packed(kind: bytes, body: bytes) -> bytes:
+def _encode_chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I4s", len(body), kind) + body + struct.pack(">I", zlib.crc32(kind + body))
 
 

@@ -25,14 +25,14 @@ from bot.services.reports.blocks import (
     Text,
 )
 
-_DEEPEST = 6
+_MAX_DEPTH = 6
 """Nested lists and quotes that fit on a page."""
 _ALIGNMENTS: dict[str, Alignment] = {"text-align:right": "end", "text-align:center": "center"}
 
 _PARSER = parser()
 
 
-def blocks_of(markdown: str) -> tuple[Block, ...]:
+def parse_blocks(markdown: str) -> tuple[Block, ...]:
     """Return the blocks of a CommonMark text with tables and ~~strikethrough~~."""
     tokens = _PARSER.parse(markdown)
     if any(token.level >= MAX_NESTING for token in tokens):  # the parser drops deeper levels
@@ -50,7 +50,7 @@ def _blocks(parent: SyntaxTreeNode, depth: int) -> Iterator[Block]:
                 yield _figure(node) or Paragraph(runs=_runs(node))
             case "fence" | "code_block":
                 yield Code(text=node.content.rstrip("\n"))
-            case "bullet_list" | "ordered_list" | "blockquote" | "list_item" if depth >= _DEEPEST:
+            case "bullet_list" | "ordered_list" | "blockquote" | "list_item" if depth >= _MAX_DEPTH:
                 yield from _blocks(node, depth)
             case "bullet_list" | "ordered_list":
                 yield _list(node, depth + 1)
@@ -94,44 +94,44 @@ def _table(node: SyntaxTreeNode) -> Table:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Format:
     bold: bool = False
     italic: bool = False
     strike: bool = False
 
-    def of(self, text: str) -> Run:
+    def run(self, text: str) -> Run:
         return Run(text=text, bold=self.bold, italic=self.italic, strike=self.strike)
 
 
 def _runs(node: SyntaxTreeNode) -> Runs:
-    return tuple(run for inline in node.children for run in _inline(inline, _Look()))
+    return tuple(run for inline in node.children for run in _inline(inline, _Format()))
 
 
-def _inline(node: SyntaxTreeNode, look: _Look) -> Iterator[Run]:
+def _inline(node: SyntaxTreeNode, style: _Format) -> Iterator[Run]:
     for each in node.children:
         match each.type:
             case "text" | "image":
-                yield look.of(each.content)
+                yield style.run(each.content)
             case "softbreak":
-                yield look.of(" ")
+                yield style.run(" ")
             case "hardbreak":
-                yield look.of("\n")
+                yield style.run("\n")
             case "code_inline":
                 yield Run(text=each.content, code=True)
             case "strong":
-                yield from _inline(each, replace(look, bold=True))
+                yield from _inline(each, replace(style, bold=True))
             case "em":
-                yield from _inline(each, replace(look, italic=True))
+                yield from _inline(each, replace(style, italic=True))
             case "s":
-                yield from _inline(each, replace(look, strike=True))
+                yield from _inline(each, replace(style, strike=True))
             case "link":
-                yield from _link(each, look)
+                yield from _link(each, style)
             case _:
                 pass
 
 
-def _link(node: SyntaxTreeNode, look: _Look) -> Iterator[Run]:
-    label, address = tuple(_inline(node, look)), str(node.attrs["href"])
+def _link(node: SyntaxTreeNode, style: _Format) -> Iterator[Run]:
+    label, address = tuple(_inline(node, style)), str(node.attrs["href"])
     yield from label
     if "".join(run.text for run in label) != address:
-        yield look.of(f" ({address})")
+        yield style.run(f" ({address})")

@@ -19,7 +19,7 @@ def set_font(style: Any, name: str) -> None:
     fonts = style.get_or_add_rPr().get_or_add_rFonts()
     fonts.attrib.clear()
     for script in ("ascii", "hAnsi", "cs", "eastAsia"):
-        fonts.set(_name(f"w:{script}"), name)
+        fonts.set(_qualified(f"w:{script}"), name)
 
 
 def shade(properties: Any, colour: str) -> None:
@@ -34,7 +34,7 @@ def underline(paragraph: Any) -> None:
     paragraph._p.get_or_add_pPr().append(borders)
 
 
-def from_the_right(paragraph: Any) -> None:
+def set_right_to_left(paragraph: Any) -> None:
     """Make the paragraph read from right to left."""
     paragraph._p.get_or_add_pPr().append(_element("w:bidi"))
 
@@ -60,7 +60,7 @@ def set_widths(table: Any, parts: Sequence[int]) -> None:
             cell.width = column.width
 
 
-def keep_whole(row: Any, *, repeated: bool) -> None:
+def keep_on_one_page(row: Any, *, repeated: bool) -> None:
     """Keep the row on one page; if `repeated`, show it at the top of each page of its table."""
     properties = row._tr.get_or_add_trPr()
     properties.append(_element("w:cantSplit"))
@@ -83,11 +83,11 @@ def new_numbering(document: Document, style: str, start: int) -> int:
     """Create a numbering in the form of the style that counts from `start`, and return its id. With
     the style's own numbering all lists of a document would count as one."""
     numbering = document.part.numbering_part.element
-    of_style = document.styles[style].element.pPr.numPr.numId.val
-    abstract = numbering.num_having_numId(of_style).abstractNumId.val
-    made = numbering.add_num(abstract)
-    made.add_lvlOverride(ilvl=0).add_startOverride(start)
-    return int(made.numId)
+    base_id = document.styles[style].element.pPr.numPr.numId.val
+    abstract_id = numbering.num_having_numId(base_id).abstractNumId.val
+    element = numbering.add_num(abstract_id)
+    element.add_lvlOverride(ilvl=0).add_startOverride(start)
+    return int(element.numId)
 
 
 def number(paragraph: Any, numbering: int) -> None:
@@ -100,13 +100,13 @@ def number(paragraph: Any, numbering: int) -> None:
 def _element(name: str, **attributes: str) -> Any:
     from docx.oxml import OxmlElement
 
-    made = OxmlElement(name)
+    element = OxmlElement(name)
     for key, value in attributes.items():
-        made.set(_name(f"w:{key}"), value)
-    return made
+        element.set(_qualified(f"w:{key}"), value)
+    return element
 
 
-def _name(prefixed: str) -> str:
+def _qualified(prefixed: str) -> str:
     from docx.oxml.ns import qn
 
     return str(qn(prefixed))

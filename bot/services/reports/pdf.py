@@ -13,10 +13,10 @@ from bot.core.text.locales import locale_of
 from bot.core.text.redaction import each_text
 from bot.services.processes.scratch import scratch_folder
 from bot.services.reports.blocks import Report
-from bot.services.tables.glyphs import fonts, undrawable
+from bot.services.tables.glyphs import fonts, missing_glyphs
 
 _TEMPLATE = Path(__file__).with_name("report.typ")
-_ENDLESS = re.compile(r"\S{40}(?=\S)")
+_LONG_WORD = re.compile(r"\S{40}(?=\S)")
 
 
 def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
@@ -26,7 +26,7 @@ def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
     """
     import typst
 
-    missing = undrawable(report.letters)
+    missing = missing_glyphs(report.text_content)
     if letters := [each for each in missing if each.isalnum()]:
         raise ToolError(
             f"No font on this machine has {' '.join(letters[:10])}, so a PDF cannot show them. Share "
@@ -37,23 +37,23 @@ def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
         names = {handle: f"{n}.png" for n, handle in enumerate(report.images)}
         for handle, name in names.items():
             (folder / name).write_bytes(report.images[handle])
-        given = json.dumps(_described(report, names, missing))
+        data = json.dumps(_template_data(report, names, missing))
         try:
-            made = typst.compile(
-                template, root=str(folder), font_paths=fonts(), sys_inputs={"report": given}
+            file = typst.compile(
+                template, root=str(folder), font_paths=fonts(), sys_inputs={"report": data}
             )
         except typst.TypstError as error:
             if "decode image" not in str(error):
                 raise
             raise ToolError("An image of the report is damaged. Leave it out.") from None
-    gone = f"left out, as no font here has them: {' '.join(missing)}"
-    return made, (gone,) if missing else ()
+    removed = f"left out, as no font here has them: {' '.join(missing)}"
+    return file, (removed,) if missing else ()
 
 
-def _described(report: Report, images: dict[str, str], without: list[str]) -> Any:
+def _template_data(report: Report, images: dict[str, str], dropped: list[str]) -> Any:
     """Return the data for the template. Endless words get places where they may be broken."""
-    gone = str.maketrans(dict.fromkeys(without, ""))
-    given = {
+    removed = str.maketrans(dict.fromkeys(dropped, ""))
+    data = {
         "title": report.title,
         "language": locale_of(report.locale).language,
         "paper": "us-letter" if report.on_us_letter else "a4",
@@ -61,4 +61,4 @@ def _described(report: Report, images: dict[str, str], without: list[str]) -> An
         "images": images,
         "blocks": [each.model_dump() for each in report.blocks],
     }
-    return each_text(given, lambda text: _ENDLESS.sub("\\g<0>\u200b", text.translate(gone)))
+    return each_text(data, lambda text: _LONG_WORD.sub("\\g<0>\u200b", text.translate(removed)))

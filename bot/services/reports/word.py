@@ -25,7 +25,7 @@ from bot.services.reports.blocks import (
 if TYPE_CHECKING:
     from docx.document import Document
 
-_DEEPEST = 3  # levels of lists that Word has styles for
+_MAX_DEPTH = 3  # levels of lists that Word has styles for
 _FONT, _CODE_FONT = "Calibri", "Consolas"
 _CODE = "Code"
 _MARGIN_CM, _IMAGE_CM = 2.2, 15.5
@@ -38,7 +38,7 @@ def docx(report: Report) -> bytes:
     document = word.Document()
     document.core_properties.title = report.title[:255]
     document.core_properties.author = ""
-    _lay_out(document, report)
+    _set_page(document, report)
     _set_styles(document)
     _Writer(document, report).write(report.blocks)
     out = io.BytesIO()
@@ -46,7 +46,7 @@ def docx(report: Report) -> bytes:
     return out.getvalue()
 
 
-def _lay_out(document: Document, report: Report) -> None:
+def _set_page(document: Document, report: Report) -> None:
     from docx.enum.section import WD_ORIENT
     from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.shared import Cm, Inches
@@ -59,9 +59,9 @@ def _lay_out(document: Document, report: Report) -> None:
     section.page_width, section.page_height = width, height
     section.left_margin = section.right_margin = Cm(_MARGIN_CM)
     section.top_margin = section.bottom_margin = Cm(_MARGIN_CM)
-    foot = section.footer.paragraphs[0]
-    foot.alignment = WD_ALIGN_PARAGRAPH.CENTER
-    ooxml.add_field(foot, "PAGE")
+    footer = section.footer.paragraphs[0]
+    footer.alignment = WD_ALIGN_PARAGRAPH.CENTER
+    ooxml.add_field(footer, "PAGE")
 
 
 def _set_styles(document: Document) -> None:
@@ -106,7 +106,7 @@ class _Writer:
                     self._document.add_paragraph(block.text, style=_CODE)
                     self._document.add_paragraph()
                 case Listing():
-                    self._list(block, min(depth + 1, _DEEPEST))
+                    self._list(block, min(depth + 1, _MAX_DEPTH))
                 case Quote():
                     self.write(block.blocks, "Quote", depth)
                 case Table():
@@ -145,7 +145,7 @@ class _Writer:
         ooxml.colour_borders(made, "C9CFD8")
         for number, row in enumerate((table.heading, *table.rows)):
             cells = made.add_row()
-            ooxml.keep_whole(cells, repeated=number == 0)
+            ooxml.keep_on_one_page(cells, repeated=number == 0)
             for cell, text, side in zip(cells.cells, row, table.alignments, strict=True):
                 [paragraph] = cell.paragraphs
                 _fill(paragraph, text, bold=number == 0, size=Pt(9 if len(row) > 6 else 10))
@@ -174,7 +174,7 @@ def _fill(paragraph: Any, text: Text, *, bold: bool = False, size: Any = None) -
         if text.rtl:
             made.font.rtl = True
     if text.rtl:
-        ooxml.from_the_right(paragraph)
+        ooxml.set_right_to_left(paragraph)
 
 
 def _widths(table: Table) -> list[int]:

@@ -22,8 +22,8 @@ _COLOURS = (
     *("#3b6fb6", "#e07b39", "#4a9d6f", "#c44e52", "#8268b0", "#8c6d54"),
     *("#d685b8", "#6b7280", "#b8a233", "#3fa7b5", "#1f3a5f", "#a3c76d"),
 )
-_INK = "#1f2328"
-_FAINT = "#d8dce2"
+_TEXT_COLOUR = "#1f2328"
+_GRID_COLOUR = "#d8dce2"
 _MARGIN = 0.15  # inches
 _BOX = "□"
 
@@ -37,7 +37,7 @@ def png(chart: Chart, locale: str) -> bytes:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    fonts, missing = _fonts_and_undrawn(chart)
+    fonts, missing = _fonts_and_missing(chart)
     chart = _with_boxes(chart, missing)
     layout = ConstrainedLayoutEngine(w_pad=_MARGIN, h_pad=_MARGIN)
     figure = Figure(figsize=(8, _height(chart)), dpi=150, layout=layout, facecolor="white")
@@ -49,42 +49,46 @@ def png(chart: Chart, locale: str) -> bytes:
         _draw_series(figure, axes, chart, locale)
     axes.set_title(chart.title, loc="left", fontsize=14, fontweight="bold", pad=14)
     if missing:
-        figure.supxlabel(f"{_BOX} is a letter that no font here has", fontsize=8, color=_INK)
-    _as_written(figure, fonts)
+        figure.supxlabel(
+            f"{_BOX} is a letter that no font here has", fontsize=8, color=_TEXT_COLOUR
+        )
+    _set_text_style(figure, fonts)
     out = io.BytesIO()
     figure.savefig(out, format="png")
     return out.getvalue()
 
 
 def _height(chart: Chart) -> float:
-    if not _lying(chart):
+    if not _is_horizontal(chart):
         return 4.5
     return max(4.5, 1.2 + 0.24 * len(chart.labels) * max(1, len(chart.series) * 0.6))
 
 
-def _lying(chart: Chart) -> bool:
+def _is_horizontal(chart: Chart) -> bool:
     """Return whether bars are horizontal: their labels would not fit side by side below them."""
     return chart.kind == "bar" and sum(len(label) + 2 for label in chart.labels) > _WIDE_LABELS
 
 
 def _draw_series(figure: Figure, axes: Axes, chart: Chart, locale: str) -> None:
-    places = range(len(chart.labels))
-    lying = _lying(chart)
+    positions = range(len(chart.labels))
+    is_horizontal = _is_horizontal(chart)
     for number, series in enumerate(chart.series):
         values = [math.nan if value is None else value for value in series.values]
-        _draw_one(axes, chart, number, values)
-    grid: Literal["x", "y"] = "x" if lying else "y"
-    axes.grid(axis=grid, color=_FAINT, linewidth=0.8)
+        _draw_one_series(axes, chart, number, values)
+    grid: Literal["x", "y"] = "x" if is_horizontal else "y"
+    axes.grid(axis=grid, color=_GRID_COLOUR, linewidth=0.8)
     axes.set_axisbelow(True)
-    axes.spines[["top", "right", "bottom" if lying else "left"]].set_visible(False)
-    axes.tick_params(length=0, colors=_INK, labelsize=9)
-    number_axis, label_axis = (axes.xaxis, axes.yaxis) if lying else (axes.yaxis, axes.xaxis)
+    axes.spines[["top", "right", "bottom" if is_horizontal else "left"]].set_visible(False)
+    axes.tick_params(length=0, colors=_TEXT_COLOUR, labelsize=9)
+    number_axis, label_axis = (
+        (axes.xaxis, axes.yaxis) if is_horizontal else (axes.yaxis, axes.xaxis)
+    )
     number_axis.set_major_formatter(lambda value, _: _number(value, locale))
-    shown = list(places)[:: 1 if lying else _step(chart.labels)]
-    label_axis.set_ticks(shown, [chart.labels[place] for place in shown])
-    if lying:
+    shown = list(positions)[:: 1 if is_horizontal else _step(chart.labels)]
+    label_axis.set_ticks(shown, [chart.labels[position] for position in shown])
+    if is_horizontal:
         axes.invert_yaxis()
-    elif sum(len(chart.labels[place]) for place in shown) > _WIDE_LABELS:
+    elif sum(len(chart.labels[position]) for position in shown) > _WIDE_LABELS:
         for text in axes.get_xticklabels():
             text.set(rotation=45, ha="right", rotation_mode="anchor")
     axes.set(**{f"{grid}label": chart.y_title})
@@ -93,22 +97,22 @@ def _draw_series(figure: Figure, axes: Axes, chart: Chart, locale: str) -> None:
         figure.legend(frameon=False, fontsize=9, ncols=columns, loc="outside lower left")
 
 
-def _draw_one(axes: Axes, chart: Chart, number: int, values: Sequence[float]) -> None:
+def _draw_one_series(axes: Axes, chart: Chart, number: int, values: Sequence[float]) -> None:
     colour = _COLOURS[number]
     name = chart.series[number].name
-    places = list(range(len(values)))
+    positions = list(range(len(values)))
     if chart.kind == "bar":
         width = 0.8 / len(chart.series)
-        beside = [place - 0.4 + width * (number + 0.5) for place in places]
-        if _lying(chart):
-            axes.barh(beside, values, height=width * 0.94, color=colour, label=name)
+        offsets = [position - 0.4 + width * (number + 0.5) for position in positions]
+        if _is_horizontal(chart):
+            axes.barh(offsets, values, height=width * 0.94, color=colour, label=name)
         else:
-            axes.bar(beside, values, width=width * 0.94, color=colour, label=name)
+            axes.bar(offsets, values, width=width * 0.94, color=colour, label=name)
         return
     mark = "o" if len(values) <= 31 else None
-    axes.plot(places, values, color=colour, linewidth=2, marker=mark, markersize=4, label=name)
+    axes.plot(positions, values, color=colour, linewidth=2, marker=mark, markersize=4, label=name)
     if chart.kind == "area":
-        axes.fill_between(places, values, color=colour, alpha=0.25, linewidth=0)
+        axes.fill_between(positions, values, color=colour, alpha=0.25, linewidth=0)
 
 
 def _step(labels: Sequence[str]) -> int:
@@ -140,7 +144,7 @@ def _number(value: float, locale: str) -> str:
     return rewritten(f"{value:,.0f}" if whole else f"{value:.4g}", locale)
 
 
-def _as_written(figure: Figure, fonts: Sequence[Path]) -> None:
+def _set_text_style(figure: Figure, fonts: Sequence[Path]) -> None:
     """Set the fonts, and keep dollar signs: Matplotlib would take them for mathematics."""
     from matplotlib.font_manager import fontManager, get_font
     from matplotlib.text import Text
@@ -153,15 +157,15 @@ def _as_written(figure: Figure, fonts: Sequence[Path]) -> None:
         text.set_fontfamily(families)
 
 
-def undrawn(chart: Chart) -> list[str]:
+def missing_characters(chart: Chart) -> list[str]:
     """Return the characters that the image shows as boxes, because no font has them."""
-    return _fonts_and_undrawn(chart)[1]
+    return _fonts_and_missing(chart)[1]
 
 
-def _fonts_and_undrawn(chart: Chart) -> tuple[list[Path], list[str]]:
+def _fonts_and_missing(chart: Chart) -> tuple[list[Path], list[str]]:
     names = [series.name for series in chart.series]
     words = "".join([chart.title, chart.y_title, *chart.labels, *names])
-    return glyphs.drawn_with(words, bitmaps=False)
+    return glyphs.fonts_for(words, bitmaps=False)
 
 
 def _with_boxes(chart: Chart, missing: Sequence[str]) -> Chart:

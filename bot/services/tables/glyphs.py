@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import typst
 
-_LAST_RESORT = 20
+_LAST_RESORT_RATIO = 20
 """Characters per glyph of a last-resort font; a font for reading has about one."""
 
-_UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me", "Cn", "Co", "Cs"})
+_INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me", "Cn", "Co", "Cs"})
 
 
 @cache
@@ -23,23 +23,23 @@ def fonts() -> typst.Fonts:
     """Return all fonts for PDFs: Typst's own, Matplotlib's, and those of the machine."""
     import typst
 
-    return typst.Fonts(font_paths=[_bundled()])
+    return typst.Fonts(font_paths=[_bundled_folder()])
 
 
-def undrawable(text: str) -> list[str]:
+def missing_glyphs(text: str) -> list[str]:
     """Return the characters that no font has, each once, in the order of `text`."""
-    return drawn_with(text)[1]
+    return fonts_for(text)[1]
 
 
-def drawn_with(text: str, *, bitmaps: bool = True) -> tuple[list[Path], list[str]]:
+def fonts_for(text: str, *, bitmaps: bool = True) -> tuple[list[Path], list[str]]:
     """Return the fonts that draw `text`, DejaVu Sans first, and the characters that no font has.
     Without `bitmaps`, only outline fonts count."""
-    wanted = dict.fromkeys(c for c in text if unicodedata.category(c) not in _UNSEEN)
+    wanted = dict.fromkeys(c for c in text if unicodedata.category(c) not in _INVISIBLE)
     used: list[Path] = []
     for path in _paths():
         if used and not wanted:
             break
-        known = _letters(path, bitmaps)
+        known = _code_points(path, bitmaps)
         if not used or any(ord(each) in known for each in wanted):
             used.append(path)
         wanted = {each: None for each in wanted if ord(each) not in known}
@@ -48,11 +48,11 @@ def drawn_with(text: str, *, bitmaps: bool = True) -> tuple[list[Path], list[str
 
 def _paths() -> Iterator[Path]:
     """Yield DejaVu first: it is nearly always enough, and reading all fonts of a machine is slow."""
-    yield _bundled() / "DejaVuSans.ttf"
+    yield _bundled_folder() / "DejaVuSans.ttf"
     yield from (Path(path) for path in dict.fromkeys(each.path for each in fonts().fonts()) if path)
 
 
-def _bundled() -> Path:
+def _bundled_folder() -> Path:
     """Return Matplotlib's font folder: DejaVu has Latin, Greek, Cyrillic, Arabic, Hebrew, symbols."""
     import matplotlib as mpl
 
@@ -60,7 +60,7 @@ def _bundled() -> Path:
 
 
 @cache
-def _letters(path: Path, bitmaps: bool) -> frozenset[int]:
+def _code_points(path: Path, bitmaps: bool) -> frozenset[int]:
     """Return the code points that a font draws; none for a last-resort font (Matplotlib and macOS
     have one), which draws the same few boxes for all of Unicode."""
     from fontTools.ttLib import TTFont, TTLibError
@@ -71,6 +71,6 @@ def _letters(path: Path, bitmaps: bool) -> frozenset[int]:
             has_outlines = "glyf" in font or "CFF " in font or "CFF2" in font
     except (TTLibError, OSError):
         return frozenset()
-    is_last_resort = len(glyphs) > _LAST_RESORT * len(set(glyphs.values()))
+    is_last_resort = len(glyphs) > _LAST_RESORT_RATIO * len(set(glyphs.values()))
     can_draw = not is_last_resort and (has_outlines or bitmaps)
     return frozenset(glyphs) if can_draw else frozenset()

@@ -24,7 +24,7 @@ _RESULT = "result.parquet"
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredTable:
     """A table's Parquet data, columns and number of rows; `notes` say which values were changed."""
 
     data: bytes
@@ -43,34 +43,34 @@ class Session:
 
     async def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a statement of the bot and return all rows. Raises ToolError for DuckDB's errors."""
-        found = await self._done("rows", tables=self._views, sql=sql)
+        found = await self._call("rows", tables=self._views, sql=sql)
         return [tuple(row) for row in found]
 
-    async def select(self, sql: str) -> Measured:
+    async def select(self, sql: str) -> MeasuredTable:
         """Run a statement of the model and return all rows as a table. Raises ToolError for anything
         but one SELECT over the tables, and for DuckDB's errors."""
-        found = await self._done("select", tables=self._views, sql=sql, to=_RESULT)
-        return await self._measured(_RESULT, found)
+        found = await self._call("select", tables=self._views, sql=sql, to=_RESULT)
+        return await self._measured_table(_RESULT, found)
 
-    async def measure(self, data: bytes) -> Measured:
+    async def measure(self, data: bytes) -> MeasuredTable:
         """Return Parquet `data` with its columns and number of rows."""
         await asyncio.to_thread(self._process.write, _RESULT, data)
-        return await self._measured(_RESULT, await self._done("measure", file=_RESULT))
+        return await self._measured_table(_RESULT, await self._call("measure", file=_RESULT))
 
-    async def write(self, columns: list[str], rows: Sequence[Sequence[object]]) -> Measured:
+    async def write(self, columns: list[str], rows: Sequence[Sequence[object]]) -> MeasuredTable:
         """Return rows of Python values as a table; text stays text, ISO dates become dates."""
-        found = await self._done("write", columns=columns, rows=rows, to=_RESULT)
-        return await self._measured(_RESULT, found)
+        found = await self._call("write", columns=columns, rows=rows, to=_RESULT)
+        return await self._measured_table(_RESULT, found)
 
-    async def _measured(self, file: str, found: dict[str, Any]) -> Measured:
+    async def _measured_table(self, file: str, found: dict[str, Any]) -> MeasuredTable:
         try:
             data = await asyncio.to_thread(self._process.read, file)
         except Refused as error:
             raise ToolError(str(error)) from None
         columns = tuple(Column(name=name, type=kind) for name, kind in found["columns"])
-        return Measured(data, columns, found["rows"], tuple(found.get("notes", ())))
+        return MeasuredTable(data, columns, found["rows"], tuple(found.get("notes", ())))
 
-    async def _done(self, job: str, **arguments: Any) -> Any:
+    async def _call(self, job: str, **arguments: Any) -> Any:
         try:
             return await self._process.call(job, **arguments)
         except TimeoutError:
@@ -82,9 +82,9 @@ class Session:
                 "The query needs more memory than is allowed. Filter or aggregate earlier."
             ) from None
         except Refused as error:
-            raise ToolError(self._explained(str(error))) from None
+            raise ToolError(self._with_columns(str(error))) from None
 
-    def _explained(self, message: str) -> str:
+    def _with_columns(self, message: str) -> str:
         """Return DuckDB's message with the existing columns and names similar to a missing one."""
         parts = [message]
         missing = re.search(r'column "([^"]+)" not found', message)
@@ -97,7 +97,9 @@ class Session:
 
 
 @asynccontextmanager
-async def opened(artifacts: Artifacts, handles: Sequence[str] = ()) -> AsyncGenerator[Session]:
+async def open_session(
+    artifacts: Artifacts, handles: Sequence[str] = ()
+) -> AsyncGenerator[Session]:
     """Open a session over the tables with these `handles`. Each is a view named by its handle and, if
     that name is free, by its file name. Raises ToolError when a handle is no table.
     """

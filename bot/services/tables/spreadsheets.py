@@ -17,12 +17,12 @@ from bot.toolkit.exports import WorkbookSheet
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
-_NO_TITLE = re.compile(r"[\[\]:*?/\\]")
-_LONGEST_TITLE, _LONGEST_CELL, _DIGITS = 31, 32_767, 15
+_NOT_IN_TITLE = re.compile(r"[\[\]:*?/\\]")
+_MAX_TITLE, _MAX_CELL, _MAX_DIGITS = 31, 32_767, 15
 """Limits of Excel: characters of a sheet's name and of a cell, digits of a number."""
-_MOST_CELLS = 3_000_000
+_MAX_CELLS = 3_000_000
 _MEASURED_ROWS = 200
-_DATE, _MOMENT = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
+_DATE, _DATE_TIME = "yyyy-mm-dd", "yyyy-mm-dd hh:mm:ss"
 
 
 def digits(values: Iterable[object]) -> int:
@@ -40,8 +40,8 @@ def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """Return CSV with a byte order mark, without which Excel misreads accents."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([_harmless(column) for column in columns])
-    writer.writerows([cell_text(_harmless(cell)) for cell in row] for row in rows)
+    writer.writerow([_without_formula(column) for column in columns])
+    writer.writerows([cell_text(_without_formula(cell)) for cell in row] for row in rows)
     return out.getvalue().encode("utf-8-sig")
 
 
@@ -53,9 +53,9 @@ def workbook(sheets: Sequence[WorkbookSheet]) -> bytes:
     import openpyxl
 
     cells = sum(len(each.columns) * (len(each.rows) + 1) for each in sheets)
-    if cells > _MOST_CELLS:
+    if cells > _MAX_CELLS:
         raise ToolError(
-            f"These are {cells:,} cells; a workbook gets {_MOST_CELLS:,} at most. Choose rows or columns "
+            f"These are {cells:,} cells; a workbook gets {_MAX_CELLS:,} at most. Choose rows or columns "
             "with query_table, or share .csv or .parquet."
         )
     book = openpyxl.Workbook(write_only=True)
@@ -70,39 +70,44 @@ def _titles(sheets: Sequence[WorkbookSheet]) -> list[str]:
     """Return sheet names that Excel accepts, numbered where they are the same."""
     titles: list[str] = []
     for number, sheet in enumerate(sheets, 1):
-        plain = " ".join(_NO_TITLE.sub(" ", clean(sheet.name)).split()).strip("'")
-        title = base = plain[:_LONGEST_TITLE].strip() or f"Sheet {number}"
+        plain = " ".join(_NOT_IN_TITLE.sub(" ", clean(sheet.name)).split()).strip("'")
+        title = base = plain[:_MAX_TITLE].strip() or f"Sheet {number}"
         copy = 1
         while title.casefold() in map(str.casefold, titles):
             copy += 1
-            title = f"{base[: _LONGEST_TITLE - 4]} ({copy})"
+            title = f"{base[: _MAX_TITLE - 4]} ({copy})"
         titles.append(title)
     return titles
 
 
-def _write(made: Any, sheet: WorkbookSheet) -> None:
+def _write(worksheet: Any, sheet: WorkbookSheet) -> None:
     from openpyxl.styles import Alignment, Font, PatternFill
     from openpyxl.utils import get_column_letter
 
     last = get_column_letter(max(1, len(sheet.columns)))
-    made.freeze_panes = "A2"
-    made.auto_filter.ref = f"A1:{last}{len(sheet.rows) + 1}"
+    worksheet.freeze_panes = "A2"
+    worksheet.auto_filter.ref = f"A1:{last}{len(sheet.rows) + 1}"
     for number, width in enumerate(_widths(sheet), 1):
-        made.column_dimensions[get_column_letter(number)].width = width
-    heading = [_text_cell(made, clean(column)) for column in sheet.columns]
+        worksheet.column_dimensions[get_column_letter(number)].width = width
+    heading = [_text_cell(worksheet, clean(column)) for column in sheet.columns]
     for cell in heading:
         cell.font, cell.fill = (
             Font("Calibri", 11, bold=True),
             PatternFill("solid", fgColor="EEF1F5"),
         )
         cell.alignment = Alignment(vertical="top", wrap_text=True)
-    made.append(heading)
-    forms = [_form(column) for column in zip(*sheet.rows, strict=True)]
+    worksheet.append(heading)
+    formats = [_number_format(column) for column in zip(*sheet.rows, strict=True)]
     for row in sheet.rows:
-        made.append([_cell(made, value, form) for value, form in zip(row, forms, strict=True)])
+        worksheet.append(
+            [
+                _cell(worksheet, value, number_format)
+                for value, number_format in zip(row, formats, strict=True)
+            ]
+        )
 
 
-def _form(column: Sequence[object]) -> str:
+def _number_format(column: Sequence[object]) -> str:
     """Return the number format of a column; "" where all are whole: they may be years or ids."""
     return f"#,##0.{'0' * found}" if (found := digits(column)) else ""
 
@@ -117,37 +122,37 @@ def _widths(sheet: WorkbookSheet) -> list[int]:
     return [min(60, max(9, each + 3)) for each in longest]
 
 
-def _cell(sheet: Any, value: object, form: str) -> Any:
+def _cell(sheet: Any, value: object, number_format: str) -> Any:
     """Return the cell for a value. Text stays text, whatever it begins with; a number that Excel
     would round becomes text."""
     match value:
         case None | bool():
             return value
-        case int() if len(str(abs(value))) <= _DIGITS:
+        case int() if len(str(abs(value))) <= _MAX_DIGITS:
             return value
         case float() | Decimal() if isfinite(value):
-            return _formatted(sheet, value, form) if form else value
+            return _formatted_cell(sheet, value, number_format) if number_format else value
         case time():
             return value
         case date():
-            return _dated(sheet, value)
+            return _date_cell(sheet, value)
         case _:
-            text = cell_text(value)[:_LONGEST_CELL]
+            text = cell_text(value)[:_MAX_CELL]
             return _text_cell(sheet, text) if text.startswith(_FORMULA) else text
 
 
-def _dated(sheet: Any, value: date) -> Any:
+def _date_cell(sheet: Any, value: date) -> Any:
     if value.year < 1900:  # before Excel's calendar
         return cell_text(value)
-    return _formatted(sheet, value, _MOMENT if isinstance(value, datetime) else _DATE)
+    return _formatted_cell(sheet, value, _DATE_TIME if isinstance(value, datetime) else _DATE)
 
 
-def _formatted(sheet: Any, value: float | Decimal | date, form: str) -> Any:
+def _formatted_cell(sheet: Any, value: float | Decimal | date, number_format: str) -> Any:
     from openpyxl.cell import WriteOnlyCell
 
     cell = WriteOnlyCell(sheet)
     cell.value = value
-    cell.number_format = form
+    cell.number_format = number_format
     return cell
 
 
@@ -160,7 +165,7 @@ def _text_cell(sheet: Any, text: str) -> Any:
     return cell
 
 
-def _harmless(cell: Any) -> Any:
+def _without_formula(cell: Any) -> Any:
     """Return the cell, with an apostrophe before text that a spreadsheet would run as a formula."""
     if not isinstance(cell, str):
         return cell

@@ -17,29 +17,29 @@ _LISTED_VALUES = 12
 async def profile(session: Session, table: Artifact) -> list[list[object]]:
     """Return a row under `HEADING` for each of the first 100 columns."""
     columns = table.columns[:MOST_COLUMNS]
-    return [await _profiled(session, table.handle, column) for column in columns]
+    return [await _profile_column(session, table.handle, column) for column in columns]
 
 
-async def _profiled(session: Session, handle: str, column: Column) -> list[object]:
+async def _profile_column(session: Session, handle: str, column: Column) -> list[object]:
     name = quoted_name(column.name)
     [(nulls, distinct, low, high)] = await session.rows(
         f"SELECT count(*) - count({name}), count(DISTINCT {name}), min({name})::VARCHAR, "
         f"max({name})::VARCHAR FROM {quoted_name(handle)}"
     )
-    values = await _values(session, handle, name) if column.type == "VARCHAR" else []
+    values = await _distinct_texts(session, handle, name) if column.type == "VARCHAR" else []
     listed = " | ".join(values) if len(values) <= _LISTED_VALUES else ""
-    return [column.name, column.type, nulls, distinct, _short(low), _short(high), listed]
+    return [column.name, column.type, nulls, distinct, _shorten(low), _shorten(high), listed]
 
 
-async def _values(session: Session, handle: str, name: str) -> list[str]:
+async def _distinct_texts(session: Session, handle: str, name: str) -> list[str]:
     """Return the different texts of a column, up to one more than a profile lists."""
     rows = await session.rows(
         f"SELECT DISTINCT {name} FROM {quoted_name(handle)} WHERE {name} IS NOT NULL "
         f"ORDER BY 1 LIMIT {_LISTED_VALUES + 1}"
     )
-    return [_short(value) for (value,) in rows]
+    return [_shorten(value) for (value,) in rows]
 
 
-def _short(value: str | None) -> str:
+def _shorten(value: str | None) -> str:
     text = cell_text(value)
     return text if len(text) <= 40 else f"{text[:39]}…"

@@ -17,7 +17,7 @@ from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.text.cells import clean, csv_text
 from bot.services.tables import table_profile
-from bot.services.tables.session import Measured, Session, opened
+from bot.services.tables.session import MeasuredTable, Session, open_session
 from bot.toolkit.artifacts import Artifact, Artifacts, gaps_of
 from bot.toolkit.tables import TABLE_TYPE, Rows, columns_line, quoted_name
 from bot.toolkit.tool import ToolResult
@@ -27,7 +27,7 @@ _ROWS_WHEN_SCARCE = 15
 _SCARCE = 0.7
 _FIRST_ROWS = 5
 
-_PLAIN = frozenset(
+_PLAIN_TYPES = frozenset(
     {"BOOLEAN", "VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP", "TIME", "HUGEINT"}
     | {f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG")}
     | {"INTEGER", "UINTEGER"}
@@ -55,9 +55,9 @@ class ArtifactTables:
         left_out: Sequence[str] = (),
     ) -> Artifact:
         """See `Tables.save`."""
-        async with opened(self.artifacts) as session:
+        async with open_session(self.artifacts) as session:
             measured = await session.write(list(columns), rows)
-        return await self._saved(measured, name=name, left_out=left_out)
+        return await self._save(measured, name=name, left_out=left_out)
 
     async def save_parquet(
         self,
@@ -69,13 +69,13 @@ class ArtifactTables:
         left_out: Sequence[str] = (),
     ) -> Artifact:
         """Save Parquet `data` as a table with its columns and number of rows."""
-        async with opened(self.artifacts) as session:
+        async with open_session(self.artifacts) as session:
             measured = await session.measure(data)
-        return await self._saved(measured, name=name, title=title, url=url, left_out=left_out)
+        return await self._save(measured, name=name, title=title, url=url, left_out=left_out)
 
-    async def _saved(
+    async def _save(
         self,
-        measured: Measured,
+        measured: MeasuredTable,
         *,
         name: str,
         title: str = "",
@@ -103,13 +103,13 @@ class ArtifactTables:
         fields: Sequence[str] | None = None,
     ) -> Rows:
         """See `Tables.rows`. Raises ToolError for a column that does not exist."""
-        async with opened(self.artifacts, [handle]) as session:
+        async with open_session(self.artifacts, [handle]) as session:
             table = _with_columns(session.tables[0], fields)
             return await _rows(session, table, offset, limit)
 
     async def select(self, sql: str, handles: Sequence[str]) -> list[tuple[Any, ...]]:
         """See `Tables.select`."""
-        async with opened(self.artifacts, handles) as session:
+        async with open_session(self.artifacts, handles) as session:
             return await session.rows(sql)
 
     async def query(
@@ -126,11 +126,11 @@ class ArtifactTables:
 
         Raises ToolError, also for a result that is too large to save.
         """
-        async with opened(self.artifacts, handles) as session:
+        async with open_session(self.artifacts, handles) as session:
             measured = await session.select(clean(sql))
         sources = dict.fromkeys(table.source_title or table.name for table in session.tables)
         urls = {table.source_url for table in session.tables}
-        result = await self._saved(
+        result = await self._save(
             measured,
             name="query result",
             title=", ".join(sources),
@@ -180,7 +180,7 @@ class ArtifactTables:
         lines = _head(table, notes)
         if compact:
             return "\n".join(lines)
-        async with opened(self.artifacts, [table.handle]) as session:
+        async with open_session(self.artifacts, [table.handle]) as session:
             profile = await table_profile.profile(session, table)
             first = await _rows(session, table, 0, _FIRST_ROWS)
         return "\n".join(
@@ -230,7 +230,7 @@ async def _rows(session: Session, table: Artifact, offset: int, limit: int) -> R
     # Types without a plain Python form (time zones, nested values) are cast to text by DuckDB.
     selected = ", ".join(
         quoted_name(column.name)
-        if column.type in _PLAIN or column.type.startswith("DECIMAL")
+        if column.type in _PLAIN_TYPES or column.type.startswith("DECIMAL")
         else f"{quoted_name(column.name)}::VARCHAR AS {quoted_name(column.name)}"
         for column in table.columns
     )

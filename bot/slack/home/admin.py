@@ -115,7 +115,7 @@ class Admin:
         except NotPermitted:
             return None
         spent = await self._budgets.of_all(self._team)
-        servers, schedules = await self._servers.pinned(), await self._schedules.all()
+        servers, schedules = await self._servers.pinned_statuses(), await self._schedules.all()
         return AdminView(
             budgets=self._budgets.budgets,
             spent=spent,

@@ -13,7 +13,7 @@ from bot.core.scheduled_message import ScheduledMessage
 from bot.runs.policy.budget_words import capped, paused, used_of
 from bot.runs.policy.budgets import Budgets, Standing
 from bot.runs.policy.preferences import Preferences
-from bot.services.mcp import Standing as Server
+from bot.services.mcp import ServerStatus
 from bot.slack.actions.workflow_step import WORKFLOW
 from bot.slack.home import home_words
 from bot.slack.render import words
@@ -44,7 +44,7 @@ class AdminView:
     budgets: Budgets
     spent: Sequence[Standing]
     tools: Mapping[str, int]
-    servers: Sequence[Server]
+    servers: Sequence[ServerStatus]
     schedules: Sequence[Schedule]
     changed: Sequence[str] = ()
 
@@ -240,11 +240,11 @@ def _account(standing: Standing) -> str:
     return names.get(account.budget.scope, home_words.EVERYBODY)
 
 
-def _servers(servers: Sequence[Server]) -> str:
+def _servers(servers: Sequence[ServerStatus]) -> str:
     return "\n".join([home_words.HOME_SERVERS, *(f"• {_server(each)}" for each in servers)])
 
 
-def _server(server: Server) -> str:
+def _server(server: ServerStatus) -> str:
     states = [home_words.SERVER_DOWN.format(error=server.error)] if server.error else []
     if server.usable or not states:
         states.insert(0, words.counted(len(server.usable), "tool"))

@@ -20,7 +20,7 @@ from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
-from bot.services.mcp import Standing as Server
+from bot.services.mcp import ServerStatus
 from bot.slack.actions import modals
 from bot.slack.actions.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.slack.actions.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
@@ -488,7 +488,7 @@ async def test_the_home_tab_is_one_that_slack_takes():
     known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
     where = {"team": "T1", "channel": "C1", "thread": "1.2", "user": "U1", "next_at": 1}
     everybodys = [Schedule.model_validate({**where, "text": "x" * 2_000}) for _ in range(90)]
-    servers = [Server("clock", ("now",)), Server("gone", error="cannot be reached")]
+    servers = [ServerStatus("clock", ("now",)), ServerStatus("gone", error="cannot be reached")]
     caps = Budgets(**{str(each): Cap(cost=2, tokens=100_000) for each in Budget})
     board = AdminView(caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
     own = Preferences(style="&" * 1_000, only_me=True)

@@ -17,8 +17,7 @@ from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets, Standing
 from bot.runs.policy.preferences import Preferences
-from bot.services.mcp import McpServer
-from bot.services.mcp import Standing as Server
+from bot.services.mcp import McpServer, ServerStatus
 from bot.slack.actions.modals import ASK_ABOUT
 from bot.slack.home.channel_form import RESET
 from bot.slack.home.view import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS, AdminView, home_view
@@ -250,7 +249,7 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
         budgets=Budgets(),
         spent=[],
         tools={f"group_{n}": n for n in range(400)},
-        servers=[Server(f"server_{n}", error="It did not answer. " * 20) for n in range(60)],
+        servers=[ServerStatus(f"server_{n}", error="It did not answer. " * 20) for n in range(60)],
         schedules=[each.model_copy(update={"id": f"a{n}"}) for n, each in enumerate(later * 9)],
         changed=[f"C{n:010}" for n in range(500)],
     )

@@ -24,7 +24,7 @@ from bot.services.processes.isolation import (
     isolated,
     warm_processes,
 )
-from bot.services.processes.scratch import remove_left_behind
+from bot.services.processes.scratch import remove_abandoned_folders
 from bot.testing.conversation import asked
 from tests.support.redis import asked as request_of
 
@@ -285,10 +285,10 @@ def test_it_dies_with_the_bot(
         pid = int(bot.stdout.readline())
         time.sleep(0.5)  # into the computation; earlier is as good
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-        remove_left_behind()
+        remove_abandoned_folders()
         assert len([*tmp_path.iterdir()]) == 2
         bot.send_signal(how)
         bot.wait(20)
     asyncio.run(gone(pid))
-    remove_left_behind()
+    remove_abandoned_folders()
     assert [each.name for each in tmp_path.iterdir()] == ["another's"]

@@ -60,7 +60,7 @@ def test_the_first_rows_decide_nothing_alone(
         samples = [[text for cell in each[:4] if (text := cell.strip())] for each in table]
         found = read_columns(connection, names, samples, delimiter=delimiter)
         expected = read_columns(connection, names, [[] for _ in names], delimiter=delimiter)
-        select = [", ".join(each.read_as for each in columns) for columns, _ in (found, expected)]
+        select = [", ".join(each.cast_sql for each in columns) for columns, _ in (found, expected)]
         values = [connection.execute(f"SELECT {each} FROM cells").fetchall() for each in select]
     kinds = [[(each.name, each.kind) for each in columns] for columns, _ in (found, expected)]
     assert kinds[0] == kinds[1]

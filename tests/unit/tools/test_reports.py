@@ -201,10 +201,13 @@ def test_an_image_says_which_letters_it_lacks() -> None:
         labels=["a", "b"],
         series=[Series(name="x", values=[1, 2])],
     )
-    missing = drawing.undrawn(chart)
+    missing = drawing.missing_characters(chart)
     assert missing in ([rare], []), fonts
     assert (
-        drawing.undrawn(chart.model_copy(update={"title": "Umsatz €, Größe, Ωμέγα, Привет"})) == []
+        drawing.missing_characters(
+            chart.model_copy(update={"title": "Umsatz €, Größe, Ωμέγα, Привет"})
+        )
+        == []
     )
     boxes = drawing.png(chart, "en-US")
     plain = drawing.png(chart.model_copy(update={"title": "Sales □"}), "en-US")
@@ -260,8 +263,8 @@ async def test_what_cannot_stand_in_a_report_says_why(
     text: str,
     why: str,
 ) -> None:
-    monkeypatch.setattr(reports, "_MOST_BLOCKS", 10)
-    monkeypatch.setattr(reports, "_MOST_CELLS", 10)
+    monkeypatch.setattr(reports, "_MAX_BLOCKS", 10)
+    monkeypatch.setattr(reports, "_MAX_CELLS", 10)
     kept = await artifacts.save(b"x", name="n", media_type="text/plain", prefix="doc")
     long = await ArtifactTables(artifacts).save(["n"], [[n] for n in range(1001)], name="n")
     text = text.replace("TEXT", kept.handle).replace("LONG", long.handle)

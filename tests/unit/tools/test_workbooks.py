@@ -16,7 +16,7 @@ from openpyxl.comments import Comment
 
 from bot.services.parsing.office import read_workbook
 from bot.services.parsing.results import Sheet, Unreadable
-from bot.services.parsing.sheet_marks import marks_of
+from bot.services.parsing.sheet_marks import read_marks
 from bot.services.parsing.tabular import write_parquet
 from bot.services.parsing.word import read_word
 
@@ -124,7 +124,7 @@ def test_hidden_rows_and_further_tables_are_told() -> None:
 def test_marks_of_a_hostile_sheet_take_no_time(xml: bytes) -> None:
     """Each took minutes: a search that began anew at each tag went through all of the rest."""
     started = time.process_time()
-    marks_of(io.BytesIO(xml))
+    read_marks(io.BytesIO(xml))
     assert time.process_time() - started < 5
 
 

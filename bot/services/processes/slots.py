@@ -12,37 +12,37 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 
-_PATIENCE = 20.0
+_WAIT_SECONDS = 20.0
 """Seconds to wait for a slot."""
 
-_OF_A_CONTAINER = (
+_CONTAINER_LIMITS = (
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 )
 
 
-def at_once(*, each: int) -> int:
-    """Return how many jobs of `each` bytes of memory this machine may run at once: 2 to 16."""
+def slots_for(*, bytes_each: int) -> int:
+    """Return how many jobs of `bytes_each` of memory this machine may run at once: 2 to 16."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for limit in _OF_A_CONTAINER:
+    for limit in _CONTAINER_LIMITS:
         with suppress(OSError, ValueError):  # the file does not exist, or says "max"
             memory = min(memory, int(Path(limit).read_text()))
-    return max(2, min(16, memory // each))
+    return max(2, min(16, memory // bytes_each))
 
 
-class Places:
-    """At most `every` jobs at once in this process and `own` for one person; others wait in order."""
+class Slots:
+    """At most `total` jobs at once in this process and `per_person` for one person; others wait in order."""
 
-    def __init__(self, *, every: int, own: int) -> None:
-        self._every, self._own = every, own
+    def __init__(self, *, total: int, per_person: int) -> None:
+        self._total, self._per_person = total, per_person
         # By event loop, because a semaphore belongs to one.
-        self._all: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
-        self._all = WeakKeyDictionary()
-        self._ones: WeakValueDictionary[tuple[int, str, str], asyncio.Semaphore]
-        self._ones = WeakValueDictionary()
+        self._totals: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
+        self._totals = WeakKeyDictionary()
+        self._by_person: WeakValueDictionary[tuple[int, str, str], asyncio.Semaphore]
+        self._by_person = WeakValueDictionary()
 
     @asynccontextmanager
-    async def taken(self) -> AsyncGenerator[None]:
+    async def hold(self) -> AsyncGenerator[None]:
         """Hold a slot for the body, counted for the asker if there is one. Raises ToolError when no
         slot becomes free in time."""
         loop = asyncio.get_running_loop()
@@ -51,13 +51,13 @@ class Places:
             person = id(loop), request.team, request.user
         except LookupError:
             person = id(loop), "", ""
-        own = self._ones.setdefault(person, asyncio.Semaphore(self._own))
-        every = self._all.setdefault(loop, asyncio.Semaphore(self._every))
-        async with AsyncExitStack() as places:
+        person_slot = self._by_person.setdefault(person, asyncio.Semaphore(self._per_person))
+        total_slot = self._totals.setdefault(loop, asyncio.Semaphore(self._total))
+        async with AsyncExitStack() as stack:
             try:
-                async with asyncio.timeout(_PATIENCE):
-                    await places.enter_async_context(own)
-                    await places.enter_async_context(every)
+                async with asyncio.timeout(_WAIT_SECONDS):
+                    await stack.enter_async_context(person_slot)
+                    await stack.enter_async_context(total_slot)
             except TimeoutError:
                 raise ToolError(
                     "Too much is being worked on here at once, and no place became free. Try again "
