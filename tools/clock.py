@@ -23,7 +23,7 @@ def current_time(
         str | None, Field(description='Zone or city, as "Tokyo"; leave out for the asker\'s own.')
     ] = None,
 ) -> str:
-    """The current date, weekday and time in a time zone."""
+    """Tell the current date, weekday and time in a time zone."""
     name = zone or current_request().request.time_zone
     now = f"now: {_written(datetime.now(UTC).astimezone(zone_named(name)))}"
     return "\n".join([now, *_readings(name)])

@@ -76,7 +76,7 @@ async def find_channels(
     foreign=True,
 )
 async def describe_channel(channel: _Channel, directory: Provided[Directory]) -> str:
-    """What a channel is for."""
+    """Say what a channel is for."""
     return _channel(await directory.channel(channel))
 
 
