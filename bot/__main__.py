@@ -8,7 +8,7 @@ import os
 import sys
 
 from bot.cli import cli
-from bot.core.ending import end_as_by_ctrl_c
+from bot.core.ending import treat_signals_as_ctrl_c
 from bot.core.errors import (
     ConfigurationError,
     SlackUnavailable,
@@ -27,7 +27,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Errors of configuration, and tools that cannot work, are one line, not a trace."""
-    end_as_by_ctrl_c()
+    treat_signals_as_ctrl_c()
     os.umask(0o077)  # whatever the bot writes is for its own user
     try:
         cli()

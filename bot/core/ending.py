@@ -17,7 +17,7 @@ def ending_signals() -> tuple[signal.Signals, ...]:
     return (signal.SIGINT, signal.SIGTERM, *hangup)
 
 
-def end_as_by_ctrl_c() -> None:
+def treat_signals_as_ctrl_c() -> None:
     """Turn SIGTERM and SIGHUP into KeyboardInterrupt so that cleanup runs."""
     for each in ending_signals():
         if signal.getsignal(each) is signal.SIG_DFL:

@@ -30,7 +30,7 @@ class ToolCrashed(Exception):
     """The tool tried to end its thread, its task or the process."""
 
 
-async def called(
+async def call_function(
     function: Callable[..., Any], given: Mapping[str, Any], *, name: str, seconds: float
 ) -> Any:
     """Call `function` and return its result; a blocking function runs in a thread.
@@ -40,7 +40,7 @@ async def called(
     """
     work = partial(function, **given)
     if inspect.iscoroutinefunction(function):
-        return await _bounded(_contained(work()), name, seconds)
+        return await _bounded(_catch_exit(work()), name, seconds)
     return await _bounded(in_own_thread(work, name), name, seconds)
 
 
@@ -80,7 +80,7 @@ def _settle_abandoned(task: asyncio.Task[Any]) -> None:
         task.exception()  # marks the exception as retrieved, so that asyncio does not log it
 
 
-async def _contained(work: Coroutine[Any, Any, T]) -> T:
+async def _catch_exit(work: Coroutine[Any, Any, T]) -> T:
     try:
         return await work
     except (SystemExit, KeyboardInterrupt) as error:  # would end the event loop

@@ -57,7 +57,7 @@ def _default(tool: str, key: str, hint: Any, default: Any) -> Any:
         raise ToolDefinitionError(f"Tool {tool}: the default of {key} is refused: {why}.") from None
 
 
-def returned(tool: str, returns: Any) -> TypeAdapter[Any]:
+def result_validator(tool: str, returns: Any) -> TypeAdapter[Any]:
     """Return a validator for results. Raises ToolDefinitionError for a type that is not data."""
     if returns in (bytes, bytearray):
         raise ToolDefinitionError(

@@ -22,7 +22,7 @@ _KINDS = {
 }
 
 
-def titled(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
+def title_function(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
     """Return a function that makes the title of a call of `name` from its arguments.
 
     The returned function never raises.

@@ -14,10 +14,10 @@ from pydantic import BaseModel, TypeAdapter
 
 from bot.core.answers import Source
 from bot.core.errors import ToolDefinitionError
-from bot.toolkit.running import called
+from bot.toolkit.running import call_function
 from bot.toolkit.schema import strict_schema
-from bot.toolkit.signature import arguments_model, returned
-from bot.toolkit.titles import titled
+from bot.toolkit.signature import arguments_model, result_validator
+from bot.toolkit.titles import title_function
 
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
@@ -141,7 +141,7 @@ class Tool:
             name: getattr(arguments, name) for name in type(arguments).model_fields
         }
         given |= {name: services[kind] for name, kind in self.services.items()}
-        result = await called(self.function, given, name=self.name, seconds=self.timeout)
+        result = await call_function(self.function, given, name=self.name, seconds=self.timeout)
         return self._as_result(result)
 
     @property
@@ -164,7 +164,7 @@ class Tool:
         if self.check is None:
             return arguments
         given = {"call": arguments, "services": services}
-        bound = await called(self.check, given, name=self.name, seconds=self.timeout)
+        bound = await call_function(self.check, given, name=self.name, seconds=self.timeout)
         return bound if isinstance(bound, BaseModel) else arguments
 
     def _as_result(self, result: Any) -> ToolResult:
@@ -224,7 +224,7 @@ def tool(
             mutates=mutates,
             sensitive=sensitive,
             timeout=timeout,
-            title=titled(function.__name__, title),
+            title=title_function(function.__name__, title),
             on_acquired=on_acquired,
             narrowing=narrowing,
             standing=standing,
@@ -260,7 +260,7 @@ def _read(function: Callable[..., Any]) -> partial[Tool]:
         parameters=strict_schema(arguments, owner=f"tool {name}"),
         function=function,
         services=services,
-        returns=returned(name, Any if returns is ToolResult else returns),
+        returns=result_validator(name, Any if returns is ToolResult else returns),
     )
 
 

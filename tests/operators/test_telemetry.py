@@ -22,8 +22,8 @@ from bot.app.process import bot
 from bot.core.errors import ConfigurationError
 from bot.dev.model import ResponsesServer, Script, ScriptBook, call, calls, finish
 from bot.dev.workspace import ADA, Workspace
+from bot.ops.doctor.check import Level
 from bot.ops.doctor.collector import examine_collector
-from bot.ops.doctor.findings import Level
 from bot.ops.health import http_server
 from bot.ops.tracing import telemetry
 from bot.settings import Settings

@@ -14,7 +14,7 @@ from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Request
-from bot.core.text.invisible_text import without_unseen
+from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import redacted
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.tool import Services
@@ -89,4 +89,4 @@ async def introduce(
     except Exception:
         log.exception("on_acquired failed", extra={"tool": name})
         return ready
-    return f"{ready}\n{redacted(without_unseen(said))}"
+    return f"{ready}\n{redacted(without_invisible(said))}"

@@ -24,7 +24,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Rehearsal
-from bot.core.text.invisible_text import without_unseen
+from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import redacted
 from bot.services.given_schema import validated
 from bot.toolkit.artifacts import Artifacts
@@ -310,7 +310,7 @@ def _rehearsed(call_id: str, tool: Tool, arguments: BaseModel, title: str) -> Ca
 
 def _plain(text: str) -> str:
     """Return `text` without secrets and invisible characters."""
-    return redacted(without_unseen(text))
+    return redacted(without_invisible(text))
 
 
 async def _plain_however_long(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from bot.agent.calls.outputs import Step
 from bot.agent.events import ToolEnded, ToolStarted
 from bot.core.chain import Item
-from bot.core.text.invisible_text import without_unseen
+from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import redacted
 from bot.model.types import HostedPart
 
@@ -88,7 +88,7 @@ def _title(item: Item) -> str:
             about = ", ".join(item.get("queries") or ())
         case _:
             about = _first_line(item.get("code") or "")
-    line = " ".join(without_unseen(redacted(about or "")).split())
+    line = " ".join(without_invisible(redacted(about or "")).split())
     return f"{words}: {line}"[:_LONGEST] if line else words
 
 

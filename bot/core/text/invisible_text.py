@@ -58,7 +58,7 @@ _VISIBLE_OR_NOT = regex.compile(
 )
 
 
-def without_unseen(text: str) -> str:
+def without_invisible(text: str) -> str:
     """Return `text` without characters that are invisible or change the direction of writing."""
     if text.isascii() or not _INVISIBLE.search(text):
         return text
@@ -74,7 +74,7 @@ def readable(text: str) -> str:
         return text
     text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
     text = _CONTROL.sub("", _LINE_ENDS.sub("\n", text))
-    return unicodedata.normalize("NFC", _MARKS.sub("", without_unseen(text)))
+    return unicodedata.normalize("NFC", _MARKS.sub("", without_invisible(text)))
 
 
 def exact(text: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from bot.app.run_setup import with_running_redis
+from bot.ops.doctor.check import Check, Level
 from bot.ops.doctor.collector import examine_collector
 from bot.ops.doctor.databases import examine_databases
 from bot.ops.doctor.encryption import examine_encryption
 from bot.ops.doctor.env_file import examine_env_file
-from bot.ops.doctor.findings import Check, Level
 from bot.ops.doctor.mcp import examine_mcp
 from bot.ops.doctor.model import examine_model
 from bot.ops.doctor.pause import examine_pause

@@ -7,7 +7,7 @@ import asyncio
 import aiohttp
 
 from bot.core.errors import ConfigurationError
-from bot.ops.doctor.findings import SECONDS, Check, ok, problem, warning
+from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.ops.tracing import telemetry
 from bot.settings import Settings
 

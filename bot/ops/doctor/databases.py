@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.core.errors import ToolError
-from bot.ops.doctor.findings import Check, ok, problem, warning
+from bot.ops.doctor.check import Check, ok, problem, warning
 from bot.services.databases import SqlDatabases
 from bot.settings import Settings
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from bot.core.errors import ConfigurationError, StoreError
-from bot.ops.doctor.findings import SECONDS, Check, ok, warning
+from bot.ops.doctor.check import SECONDS, Check, ok, warning
 from bot.services.mcp import ServerPins, ServerStatus, open_mcp_servers
 from bot.settings import Settings
 from bot.store import open_stores

@@ -10,7 +10,7 @@ from openai import APIConnectionError, AsyncOpenAI, AuthenticationError, NotFoun
 from bot.core.errors import ConfigurationError
 from bot.model import sdk_client
 from bot.model.errors import from_exception
-from bot.ops.doctor.findings import SECONDS, Check, ok, problem, warning
+from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.settings import NO_MODEL, Settings
 from bot.settings.checks import check_prices, unpriced_models
 

@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bot.core.errors import ConfigurationError
-from bot.ops.doctor.findings import SECONDS, Check, clock, ok, problem, warning
+from bot.ops.doctor.check import SECONDS, Check, clock, ok, problem, warning
 from bot.settings import Settings
 from bot.store.embedded import find_server
 

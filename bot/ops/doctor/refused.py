@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from bot.core.errors import ConfigurationError, StoreError
-from bot.ops.doctor.findings import SECONDS, Check, warning
+from bot.ops.doctor.check import SECONDS, Check, warning
 from bot.settings import Settings
 from bot.slack.transport.signatures import RefusedRequest
 from bot.store import open_stores

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.core.text.invisible_text import escaped
-from bot.ops.doctor.findings import Check, Level
+from bot.ops.doctor.check import Check, Level
 
 _PIPED = 160  # columns where there is no terminal
 _LOOKS = {

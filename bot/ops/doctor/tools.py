@@ -7,7 +7,7 @@ from functools import partial
 from bot.app.run_setup import is_tool_name
 from bot.app.tool_loading import catalogue
 from bot.core.errors import ConfigurationError, ToolDefinitionError
-from bot.ops.doctor.findings import Check, ok, problem
+from bot.ops.doctor.check import Check, ok, problem
 from bot.settings import Settings
 from bot.settings.checks import check_tools
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from bot.core.text.invisible_text import without_unseen
+from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import each_text
 from bot.services.mcp.pins import ToolFacts
 
@@ -46,8 +46,8 @@ class McpServer(BaseModel):
         claims = bool(tool.annotations and tool.annotations.read_only_hint)
         return ToolFacts(
             name=tool.name,
-            description=without_unseen(tool.description or tool.title or ""),
-            input_schema=each_text(tool.input_schema, without_unseen),
+            description=without_invisible(tool.description or tool.title or ""),
+            input_schema=each_text(tool.input_schema, without_invisible),
             read_only=claims if self.read_only is None else _matches(tool.name, self.read_only),
         )
 

@@ -23,7 +23,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from bot.core.errors import ToolError
-from bot.core.text.invisible_text import without_unseen
+from bot.core.text.invisible_text import without_invisible
 from bot.services.mcp.config import McpServer
 from bot.services.mcp.pins import ToolFacts
 from bot.services.mcp.transports import http, statuses, stdio
@@ -226,7 +226,7 @@ class Connection:
                 or len(taken) == _MAX_TOOLS
                 or each.name in taken
                 or not each.name.isprintable()
-                or each.name != without_unseen(each.name)
+                or each.name != without_invisible(each.name)
                 or not 0 < len(each.name) <= _MAX_NAME
             ):
                 left_out.append(each.name[:_MAX_NAME])

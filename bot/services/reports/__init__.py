@@ -6,7 +6,7 @@ import asyncio
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.core.text.invisible_text import without_unseen
+from bot.core.text.invisible_text import without_invisible
 from bot.services.reports.blocks import Heading, Report, Table, all_blocks
 from bot.services.reports.figures import with_figures
 from bot.services.reports.markdown import parse_blocks
@@ -32,7 +32,7 @@ async def report(markdown: str, suffix: str, *, title: str, artifacts: Artifacts
             "in parts, or as .md."
         )
     locale = current_request().request.locale
-    blocks = await asyncio.to_thread(parse_blocks, without_unseen(markdown))
+    blocks = await asyncio.to_thread(parse_blocks, without_invisible(markdown))
     heading = next((each.plain for each in blocks if isinstance(each, Heading)), title)
     blocks, images, gaps = await with_figures(blocks, artifacts, locale)
     result = Report(title=heading, locale=locale, blocks=blocks, images=images)
