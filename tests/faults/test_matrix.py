@@ -8,7 +8,7 @@ import re
 from bot.core import failpoints
 from bot.dev.model import ModelRequest, Reply, finish, held
 from bot.dev.workspace import ADA
-from bot.dev.workspace.record import Effect
+from bot.dev.workspace.store.record import Effect
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import EngineOptions
 from bot.slack.render.words import STATUS_IN_LINE

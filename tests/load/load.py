@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from bot.core.request import Request
 from bot.dev.model import ResponsesServer
 from bot.dev.workspace import ADA, Workspace
-from bot.dev.workspace.delivery import Transport
+from bot.dev.workspace.events.delivery import Transport
 from bot.runs.queue.engine import open_engine
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis

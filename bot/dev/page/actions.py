@@ -9,7 +9,7 @@ from bot.dev.page.compose import as_slack_text
 from bot.dev.page.render.text import clean
 from bot.dev.page.sending import SentMessage, read_form
 from bot.dev.workspace import CannotDo, NotAnswered, Workspace
-from bot.dev.workspace.reacting import remove_reaction
+from bot.dev.workspace.messaging.reacting import remove_reaction
 
 Json = dict[str, Any]
 

@@ -1,11 +1,20 @@
-"""The local workspace: a strict Slack over real sockets: Web API, Socket Mode, signed HTTP, and the people
-in it."""
+"""The local workspace: a strict Slack over real sockets, and the people in it.
+
+server.py   the workspace as a server; `Workspace.open` starts it
+core.py     what every part works on
+store/      what there is: people, channels, messages, and the record of all changes
+api/        what the app calls: the Web API (`methods/`), files, response URLs, OAuth
+events/     what the app is sent: events and interactions, over Socket Mode or signed HTTP
+messaging/  what happens in a conversation: messages, streams, reactions, files, canvases
+client/     what a person does in the Slack client: buttons, modals, Home, workflow steps
+blocks/     Block Kit, checked as Slack checks it
+"""
 
 from bot.dev.workspace.errors import CannotDo, NotAnswered, SlackFault
-from bot.dev.workspace.record import Change, Effect
-from bot.dev.workspace.seed import ADA, BEN, CHLOE, EVE, GUS
 from bot.dev.workspace.server import Workspace
-from bot.dev.workspace.state import Channel, ExternalFile, FakeFile, File, Person, Status
+from bot.dev.workspace.store.record import Change, Effect
+from bot.dev.workspace.store.seed import ADA, BEN, CHLOE, EVE, GUS
+from bot.dev.workspace.store.state import Channel, ExternalFile, FakeFile, File, Person, Status
 
 __all__ = [
     "ADA",

@@ -6,15 +6,15 @@ from contextlib import AbstractAsyncContextManager
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from bot.dev.workspace.clock import Clock
-from bot.dev.workspace.delivery import Delivery
-from bot.dev.workspace.faults import Faults
-from bot.dev.workspace.installing import OAuthApp
-from bot.dev.workspace.messages import Messages
-from bot.dev.workspace.rates import Rates
-from bot.dev.workspace.record import Change, Effect, Record
-from bot.dev.workspace.seed import seed
-from bot.dev.workspace.state import (
+from bot.dev.workspace.api.faults import Faults
+from bot.dev.workspace.api.installing import OAuthApp
+from bot.dev.workspace.api.rates import Rates
+from bot.dev.workspace.events.delivery import Delivery
+from bot.dev.workspace.store.clock import Clock
+from bot.dev.workspace.store.messages import Messages
+from bot.dev.workspace.store.record import Change, Effect, Record
+from bot.dev.workspace.store.seed import seed
+from bot.dev.workspace.store.state import (
     ActionToken,
     Channel,
     Json,

@@ -7,11 +7,11 @@ from contextlib import asynccontextmanager
 import aiohttp
 from aiohttp import web
 
-from bot.dev.workspace.file_server import FileServer
-from bot.dev.workspace.http_events import HttpEvents
-from bot.dev.workspace.people import People
-from bot.dev.workspace.response_urls import ResponseUrls
-from bot.dev.workspace.web_api import WebApi
+from bot.dev.workspace.api.file_server import FileServer
+from bot.dev.workspace.api.response_urls import ResponseUrls
+from bot.dev.workspace.api.web_api import WebApi
+from bot.dev.workspace.client.people import People
+from bot.dev.workspace.events.http_events import HttpEvents
 
 BODY_MAX = 1024**3  # uploads up to Slack's 1 GB
 

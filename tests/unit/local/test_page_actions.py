@@ -6,7 +6,7 @@ import pytest
 from bot.dev.page.compose import as_slack_text, as_typed
 from bot.dev.page.sending import FILE_MAX
 from bot.dev.workspace import ADA, BEN, CHLOE, GUS
-from bot.dev.workspace.text import escape
+from bot.dev.workspace.messaging.text import escape
 from tests.unit.local.page_kit import FINANCE, GENERAL, SALES
 
 

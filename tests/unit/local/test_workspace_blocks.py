@@ -9,7 +9,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.dev.workspace import SlackFault
 from bot.dev.workspace.blocks import check_blocks, check_view
-from bot.dev.workspace.state import Json
+from bot.dev.workspace.store.state import Json
 
 PLAIN = {"type": "plain_text", "text": "x"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.dev.workspace import ADA, SlackFault
-from bot.dev.workspace.sections import CELLS_MAX, SIZE_MAX, sections_of
+from bot.dev.workspace.store.sections import CELLS_MAX, SIZE_MAX, sections_of
 from tests.unit.local.refusals import error_of
 
 GENERAL, RANDOM, DIRECT = "C0GENERAL1", "C0RANDOM01", "D0ADA00001"

@@ -6,7 +6,7 @@ import pytest
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.dev.workspace import ADA, BEN, CannotDo, NotAnswered
-from bot.dev.workspace.state import Json
+from bot.dev.workspace.store.state import Json
 from tests.unit.local.refusals import error_of
 
 GENERAL = "C0GENERAL1"

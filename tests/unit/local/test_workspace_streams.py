@@ -3,7 +3,7 @@
 import pytest
 
 from bot.dev.workspace import ADA, CannotDo
-from bot.dev.workspace.state import Json
+from bot.dev.workspace.store.state import Json
 from tests.unit.local.refusals import error_of
 
 GENERAL, DM = "C0GENERAL1", "D0ADA00001"

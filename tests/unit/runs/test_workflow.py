@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.dev.model import Script, call, finish, refusal
-from bot.dev.workspace.state import Execution
+from bot.dev.workspace.store.state import Execution
 from bot.slack.transport.manifest import manifest
 from tests.security.judge import calls, links
 from tests.support.runs import answer

@@ -6,7 +6,7 @@ from typing import Any
 from bot.core.errors import ToolError
 from bot.core.request import Request
 from bot.dev.workspace import Workspace
-from bot.dev.workspace.record import Effect
+from bot.dev.workspace.store.record import Effect
 from bot.runs.surface import OpenSurface, Surface
 from bot.slack.incoming.names import naming
 from bot.slack.reply.open_run_message import RunMessages

@@ -14,7 +14,7 @@ from bot.core.request import Again, Entry, FileRef, Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
-from bot.dev.workspace.state import Channel
+from bot.dev.workspace.store.state import Channel
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.budgets import Budgets

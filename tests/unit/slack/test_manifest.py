@@ -17,7 +17,7 @@ from slack_bolt.response import BoltResponse
 
 from bot.core.errors import ConfigurationError
 from bot.dev.workspace import Workspace
-from bot.dev.workspace.state import BOT_SCOPES
+from bot.dev.workspace.store.state import BOT_SCOPES
 from bot.slack.transport.manifest import (
     MANIFEST_FILE,
     as_yaml,

@@ -6,7 +6,7 @@ import pytest
 
 from bot.core.errors import ConfigurationError
 from bot.dev.workspace import ADA
-from bot.dev.workspace.http_events import HttpEvents
+from bot.dev.workspace.events.http_events import HttpEvents
 from bot.ops.health import http_server
 from bot.slack.transport.http import SlackRequests
 from bot.slack.transport.socket_mode import socket_mode

@@ -24,7 +24,7 @@ from bot.dev.page.render.mrkdwn import mrkdwn
 from bot.dev.page.render.rich_text import rich_text
 from bot.dev.page.render.scene import Scene
 from bot.dev.page.render.text import clean, plain, safe_url, text_of
-from bot.dev.workspace.messages import UNWRITTEN, link_to
+from bot.dev.workspace.store.messages import UNWRITTEN, link_to
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 

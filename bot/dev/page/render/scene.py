@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.dev.workspace.state import SLACKBOT
+from bot.dev.workspace.store.state import SLACKBOT
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from slack_sdk.errors import SlackObjectFormationError
 from slack_sdk.models.blocks import Block
 
 from bot.dev.workspace.blocks.surfaces import Message, View
-from bot.dev.workspace.elements import interactive
 from bot.dev.workspace.errors import SlackFault
-from bot.dev.workspace.state import Json
+from bot.dev.workspace.events.elements import interactive
+from bot.dev.workspace.store.state import Json
 
 MARKDOWN_MAX = 12_000
 VIEW_MAX = 250_000  # bytes, https://docs.slack.dev/reference/methods/views.open

@@ -1,0 +1,1 @@
+"""What the app calls: the Web API, files, response URLs and OAuth."""

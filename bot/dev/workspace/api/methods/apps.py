@@ -1,0 +1,11 @@
+"""apps.connections.open."""
+
+from bot.dev.workspace.api.methods.method import method
+from bot.dev.workspace.core import Core
+from bot.dev.workspace.store.state import Json
+
+
+@method("apps.connections.open", bearer="app", scope="connections:write", tier=1)
+async def connections_open(core: Core) -> Json:
+    """A WebSocket URL that serves once."""
+    return {"url": core.delivery.sockets.new_url()}

@@ -1,0 +1,1 @@
+"""What happens in a conversation: messages, streams, reactions, files, canvases, members."""

@@ -1,0 +1,170 @@
+"""Posting, changing and deleting messages, with the events and changes this sets off."""
+
+import secrets
+from typing import Any
+
+from bot.dev.workspace.core import Core
+from bot.dev.workspace.errors import SlackFault
+from bot.dev.workspace.messaging.text import mentions
+from bot.dev.workspace.store.messages import UNWRITTEN, is_reply, without_metadata
+from bot.dev.workspace.store.state import SLACKBOT, Channel, Json, State
+from bot.dev.workspace.store.wire import LABELS
+
+TEXT_MAX = (
+    40_000  # longer text is truncated, https://docs.slack.dev/reference/methods/chat.postMessage
+)
+
+
+def check_thread(core: Core, channel: Channel, thread_ts: str | None) -> None:
+    """A reply needs a root: an existing message that is no reply itself."""
+    if thread_ts is None:
+        return
+    root = core.store.get(channel.id, thread_ts)
+    if root is None:
+        raise SlackFault("thread_not_found")
+    if is_reply(root):
+        raise SlackFault("cannot_reply_to_message")
+
+
+def from_bot(state: State, fields: Json) -> Json:
+    """A message of the app, without ts; fields that are None are left out, overlong text is cut."""
+    given = {k: v for k, v in fields.items() if v is not None}
+    return {
+        "type": "message",
+        "user": state.bot_user_id,
+        "bot_id": state.bot_id,
+        "app_id": state.app_id,
+        "team": state.team_id,
+        "bot_profile": {
+            "id": state.bot_id,
+            "app_id": state.app_id,
+            "name": state.app_name,
+            "team_id": state.team_id,
+            "deleted": False,
+        },
+        **given,
+        "text": given.get("text", "")[:TEXT_MAX],
+    }
+
+
+def post(core: Core, channel: Channel, message: Json) -> Json:
+    """Put a message into a channel: give it a ts, store it, tell people and the app."""
+    message = {**message, "ts": core.store.next_ts()}
+    if message.get("thread_ts"):
+        message |= _parent(core, channel, message["thread_ts"])
+    core.store.add(channel.id, message)
+    _changed(core, "message", channel, message)
+    shown = without_metadata(message)
+    place = {"channel": channel.id, "event_ts": message["ts"]}
+    if _calls_bot(core, channel, message):
+        mention = {k: v for k, v in shown.items() if k not in ("subtype", "parent_user_id")}
+        searching = _searching(core, message)
+        core.emit(mention | place | searching | {"type": "app_mention"}, channel)
+    direct = channel.kind == "im" and "bot_id" not in message
+    searching = _searching(core, message) if direct else {}
+    core.emit(shown | place | searching | {"channel_type": LABELS[channel.kind]}, channel)
+    return message
+
+
+def change(
+    core: Core, channel: Channel, message: Json, *, edited_by: str | None, **fields: Any
+) -> None:
+    """Replace fields of a message (None removes one)."""
+    previous = without_metadata(message)
+    for key, value in fields.items():
+        if value is None:
+            message.pop(key, None)
+        else:
+            message[key] = value
+    if edited_by:
+        message["edited"] = {"user": edited_by, "ts": core.store.next_ts()}
+    _changed(core, "message_changed", channel, message)
+    event = {
+        "type": "message",
+        "subtype": "message_changed",
+        "hidden": True,
+        "channel": channel.id,
+        "channel_type": LABELS[channel.kind],
+        "ts": core.store.next_ts(),
+        "message": without_metadata(message),
+        "previous_message": previous,
+    }
+    core.emit(event, channel)
+
+
+def delete(core: Core, channel: Channel, message: Json) -> None:
+    """Take a message away."""
+    previous = without_metadata(message)
+    thread = previous.get("thread_ts")
+    tombstone_went = core.store.remove(channel.id, message)
+    core.changed("message_deleted", channel.id, ts=previous["ts"], thread_ts=thread, data=previous)
+    if tombstone_went:
+        core.changed("message_deleted", channel.id, ts=thread)
+    event = {
+        "type": "message",
+        "subtype": "message_deleted",
+        "hidden": True,
+        "channel": channel.id,
+        "channel_type": LABELS[channel.kind],
+        "ts": core.store.next_ts(),
+        "deleted_ts": previous["ts"],
+        "previous_message": previous,
+    }
+    core.emit(event, channel)
+
+
+def post_ephemeral(core: Core, channel: Channel, viewer: str, message: Json) -> str:
+    """Show a message to one person; returns its ts. No event is sent for it."""
+    ts = core.store.next_ts()
+    shown = {**message, "ts": ts, "is_ephemeral": True}
+    core.store.add_ephemeral(channel.id, viewer, shown)
+    core.changed(
+        "ephemeral", channel.id, ts=ts, thread_ts=message.get("thread_ts"), user=viewer, data=shown
+    )
+    return ts
+
+
+def hint_at_absence(core: Core, channel: Channel, message: Json) -> None:
+    """Tell its author, as Slackbot does, when a message mentions the bot where the bot is not."""
+    bot = core.bot_user_id
+    if bot in channel.members or not mentions(message["text"], bot):
+        return
+    name = core.state.everyone()[bot].real_name
+    text = f"<@{bot}> is not in this channel and did not see this. To bring it in, write `/invite @{name}`."
+    if channel.kind in ("im", "mpim"):  # into which nobody is invited
+        text = f"<@{bot}> is not in this conversation and did not see this. Write to it directly, or in a channel."
+    hint: Json = {"type": "message", "user": SLACKBOT, "text": text}
+    if thread_ts := message.get("thread_ts"):
+        hint["thread_ts"] = thread_ts
+    post_ephemeral(core, channel, message["user"], hint)
+
+
+def new_block_id() -> str:
+    """What Slack puts in where an app gives no block_id."""
+    return secrets.token_urlsafe(4)[:5]
+
+
+def _parent(core: Core, channel: Channel, thread_ts: str) -> Json:
+    root = core.store.get(channel.id, thread_ts)
+    return {"thread_ts": thread_ts, "parent_user_id": root["user"] if root else ""}
+
+
+def _searching(core: Core, message: Json) -> Json:
+    """What mentions and direct messages bring for the search in their author's name."""
+    return {"assistant_thread": {"action_token": core.new_action_token(message["user"])}}
+
+
+def _calls_bot(core: Core, channel: Channel, message: Json) -> bool:
+    from_person = "bot_id" not in message and message.get("subtype") not in UNWRITTEN
+    return from_person and not channel.is_direct and mentions(message["text"], core.bot_user_id)
+
+
+def _changed(core: Core, kind: str, channel: Channel, message: Json) -> None:
+    core.changed(
+        kind,
+        channel.id,
+        ts=message["ts"],
+        thread_ts=message.get("thread_ts"),
+        user=message.get("user"),
+        data=message,
+    )

@@ -1,0 +1,290 @@
+"""The truth of the workspace: who and what there is, as plain data."""
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from bot.dev.workspace.store.sections import Canvas
+
+Json = dict[str, Any]
+Kind = Literal["public", "private", "im", "mpim"]
+
+TEAM = "T0LOCAL001"
+OTHER_TEAM = "T0OTHER001"
+BOT_USER = "U0BOT00001"
+SLACKBOT = "USLACKBOT"
+
+
+BOT_SCOPES = frozenset(
+    {
+        *(
+            "app_mentions:read",
+            "assistant:write",
+            "chat:write",
+            "commands",
+            "im:write",
+        ),
+        *(
+            f"{kind}:{right}"
+            for kind in ("channels", "groups", "im", "mpim")
+            for right in ("history", "read")
+        ),
+        *("files:read", "files:write", "reactions:read", "reactions:write"),
+        *("canvases:read", "canvases:write", "pins:read"),
+        *("search:read.public", "users:read"),
+    }
+)
+"""What was granted to the bot when it was installed here, less `State.missing_scopes`."""
+
+APP_SCOPES = frozenset({"connections:write"})
+
+
+@dataclass
+class Person:
+    """Somebody with an account; `team_id` differs from the workspace's for external people."""
+
+    id: str
+    name: str
+    real_name: str
+    colour: str
+    is_admin: bool = False
+    is_guest: bool = False
+    is_external: bool = False
+    is_bot: bool = False
+    is_deactivated: bool = False
+    locale: str = "en-GB"
+    tz: str = "Europe/London"
+    team_id: str = TEAM
+
+    @property
+    def tz_offset(self) -> int:
+        """Seconds that their clocks are ahead of UTC today."""
+        ahead = datetime.now(ZoneInfo(self.tz)).utcoffset()
+        return int(ahead.total_seconds()) if ahead else 0
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A message that somebody pinned."""
+
+    ts: str
+    user: str
+    created: int
+
+
+@dataclass
+class Channel:
+    """A conversation of any kind; `members` keeps the order in which people joined. `canvas` is the
+    id of its own canvas, beside which there may be others in it."""
+
+    id: str
+    name: str
+    kind: Kind
+    members: list[str]
+    archived: bool = False
+    topic: str = ""
+    is_ext_shared: bool = False
+    created: int = 1_700_000_000
+    canvas: str = ""
+    pins: list[Pin] = field(default_factory=list)
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether this is a DM of two people or of several."""
+        return self.kind in ("im", "mpim")
+
+
+@dataclass(frozen=True)
+class FakeFile:
+    """A file that only claims to be large: `size` bytes are made up while it is downloaded."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class ExternalFile:
+    """A file that lives elsewhere (mode "external"): Slack keeps a link only."""
+
+    name: str
+    url: str
+
+
+Attachable = tuple[str, bytes] | FakeFile | ExternalFile
+
+
+@dataclass
+class File:
+    """A file, or a canvas; `content` is None until it is uploaded, and for fake and external ones."""
+
+    id: str
+    name: str
+    size: int
+    user: str
+    created: int
+    content: bytes | None = None
+    is_fake: bool = False
+    external_url: str | None = None
+    title: str = ""
+    alt_txt: str | None = None
+    canvas: Canvas | None = None
+    channels: list[str] = field(default_factory=list)
+    shares: list[tuple[str, str]] = field(default_factory=list)
+    deleted: bool = False
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its bytes have arrived."""
+        return self.content is not None or self.is_fake or self.external_url is not None
+
+
+@dataclass
+class Stream:
+    """A message being streamed; `parts` is what arrived, in order."""
+
+    channel: str
+    ts: str
+    thread_ts: str | None
+    started: float
+    plan_mode: bool
+    parts: list[Json] = field(default_factory=list)
+    tasks: dict[str, Json] = field(default_factory=dict)
+    plan_title: str | None = None
+    mode: Literal["text", "chunks"] | None = None
+    state: Literal["live", "stopped", "stopped_by_user", "expired"] = "live"
+    ended: str = ""
+    """When it became an ordinary message, as a ts."""
+
+
+@dataclass
+class Status:
+    """What stands under a thread: `text` "" when nothing does; `session` None when there is none."""
+
+    text: str = ""
+    loading_messages: list[str] = field(default_factory=list)
+    until: float = 0.0
+    session: str | None = None
+    title: str | None = None
+    initiator: str | None = None
+    prompts: list[Json] = field(default_factory=list)
+
+
+@dataclass
+class Trigger:
+    """Somebody's action that allows one modal within three seconds."""
+
+    user: str
+    created: float
+    used: bool = False
+
+
+@dataclass(frozen=True)
+class ActionToken:
+    """What an event brings so that the app may search with the rights of its author, for a while."""
+
+    user: str
+    created: float
+
+
+@dataclass
+class ResponseUrl:
+    """Where an app may answer one interaction: five times within thirty minutes."""
+
+    user: str
+    channel: str
+    created: float
+    ts: str | None = None
+    thread_ts: str | None = None
+    uses: int = 0
+
+
+@dataclass
+class Execution:
+    """One run of an app's step in a workflow, until the app says how it ended.
+
+    `outputs_declared` are the names that the app's manifest gives its outputs; `by` started it.
+    """
+
+    function: str
+    inputs: Json
+    outputs_declared: frozenset[str]
+    by: str | None = None
+    outputs: Json | None = None
+    error: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the app has ended it."""
+        return self.outputs is not None or self.error is not None
+
+
+def token(prefix: str) -> str:
+    """A random secret that looks like Slack's."""
+    return f"{prefix}-{secrets.token_hex(16)}"
+
+
+@dataclass
+class State:
+    """Everything in the workspace but its messages (see `messages.py`)."""
+
+    url: str
+    team_id: str = TEAM
+    team_name: str = "Local"
+    team_domain: str = "local"
+    app_id: str = "A0BOT00001"
+    app_name: str = "Bot"
+    bot_id: str = "B0BOT00001"
+    bot_user_id: str = BOT_USER
+    bot_token: str = field(default_factory=lambda: token("xoxb-1"))
+    app_token: str = field(default_factory=lambda: token("xapp-1-A0BOT00001"))
+    signing_secret: str = field(default_factory=lambda: secrets.token_hex(16))
+    verification_token: str = field(default_factory=lambda: secrets.token_hex(12))
+    missing_scopes: set[str] = field(default_factory=set)
+    not_subscribed: set[str] = field(default_factory=set)
+    token_revoked: bool = False
+    edit_window: float | None = None
+    """Seconds for which messages may be edited; None is for ever. An admin's setting, as the next."""
+    may_delete: bool = True
+    former_tokens: set[str] = field(default_factory=set)
+    organisation: str | None = None
+    people: dict[str, Person] = field(default_factory=dict)
+    channels: dict[str, Channel] = field(default_factory=dict)
+    files: dict[str, File] = field(default_factory=dict)
+    streams: dict[tuple[str, str], Stream] = field(default_factory=dict)
+    statuses: dict[tuple[str, str | None], Status] = field(default_factory=dict)
+    scheduled: dict[str, Json] = field(default_factory=dict)
+    triggers: dict[str, Trigger] = field(default_factory=dict)
+    search_enabled: bool = True
+    action_tokens: dict[str, ActionToken] = field(default_factory=dict)
+    response_urls: dict[str, ResponseUrl] = field(default_factory=dict)
+    open_views: dict[str, list[Json]] = field(default_factory=dict)
+    beside: dict[str, str] = field(default_factory=dict)
+    homes: dict[str, Json] = field(default_factory=dict)
+    executions: dict[str, Execution] = field(default_factory=dict)
+
+    def owns(self, token: str) -> bool:
+        """Whether it is one of the bot's here, good or not."""
+        return token == self.bot_token or token in self.former_tokens
+
+    def scopes_of(self, token: str) -> frozenset[str]:
+        """What a token was granted; nothing for one that is not ours."""
+        granted = {self.app_token: APP_SCOPES}.get(token, frozenset())
+        return (BOT_SCOPES if self.owns(token) else granted) - self.missing_scopes
+
+    def everyone(self) -> dict[str, Person]:
+        """People and the bot's own user, which has the app's name."""
+        bot = Person(self.bot_user_id, "bot", self.app_name, "#4a154b", is_bot=True)
+        return {**self.people, bot.id: bot}
+
+    def direct(self, user: str) -> Channel | None:
+        """The DM between this person and the bot."""
+        wanted = {user, self.bot_user_id}
+        return next(
+            (c for c in self.channels.values() if c.kind == "im" and set(c.members) == wanted), None
+        )
+
+    def status(self, channel: str, thread_ts: str | None) -> Status:
+        """The status of a thread, made on first use."""
+        return self.statuses.setdefault((channel, thread_ts), Status())
