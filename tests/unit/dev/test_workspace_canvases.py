@@ -6,7 +6,7 @@ import pytest
 
 from bot.dev.workspace import ADA, SlackFault
 from bot.dev.workspace.store.sections import CELLS_MAX, SIZE_MAX, sections_of
-from tests.unit.local.refusals import error_of
+from tests.unit.dev.refusals import error_of
 
 GENERAL, RANDOM, DIRECT = "C0GENERAL1", "C0RANDOM01", "D0ADA00001"
 TEXT = "# Plan\n\nSome *words*\nmore\n\n- one\n- two\n  - half\n\n| a | b |\n|---|---|\n| 1 | 2 |"

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.dev.workspace import ADA, ExternalFile, FakeFile
-from tests.unit.local.refusals import error_of
+from tests.unit.dev.refusals import error_of
 
 GENERAL, RANDOM = "C0GENERAL1", "C0RANDOM01"
 

@@ -4,7 +4,7 @@ import pytest
 
 from bot.dev.workspace import ADA, CannotDo
 from bot.dev.workspace.store.state import Json
-from tests.unit.local.refusals import error_of
+from tests.unit.dev.refusals import error_of
 
 GENERAL, DM = "C0GENERAL1", "D0ADA00001"
 

@@ -9,7 +9,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.dev.workspace import ADA, BEN, EVE, GUS
 from bot.dev.workspace.messaging.text import has_words
-from tests.unit.local.refusals import error_of
+from tests.unit.dev.refusals import error_of
 
 GENERAL, RANDOM, ARCHIVE, FINANCE = "C0GENERAL1", "C0RANDOM01", "C0ARCHIVE1", "C0FINANCE1"
 

@@ -7,7 +7,7 @@ from bot.dev.page.compose import as_slack_text, as_typed
 from bot.dev.page.sending import FILE_MAX
 from bot.dev.workspace import ADA, BEN, CHLOE, GUS
 from bot.dev.workspace.messaging.text import escape
-from tests.unit.local.page_kit import FINANCE, GENERAL, SALES
+from tests.unit.dev.page_kit import FINANCE, GENERAL, SALES
 
 
 async def test_saying_something_with_a_mention_and_a_file(browser):

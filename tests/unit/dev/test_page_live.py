@@ -4,7 +4,7 @@ import asyncio
 import json
 
 from bot.dev.workspace import ADA, BEN, GUS
-from tests.unit.local.page_kit import FINANCE, GENERAL, SALES
+from tests.unit.dev.page_kit import FINANCE, GENERAL, SALES
 
 
 async def test_a_new_message_and_its_thread_arrive_live(browser):

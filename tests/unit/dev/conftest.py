@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.dev.page import mount
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.state import Json
-from tests.unit.local.page_kit import COMMANDS, NOTICE, SHORTCUTS, Browser
+from tests.unit.dev.page_kit import COMMANDS, NOTICE, SHORTCUTS, Browser
 
 
 class RawApp:

@@ -7,7 +7,7 @@ from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.dev.workspace import ADA, BEN, CannotDo, NotAnswered
 from bot.dev.workspace.store.state import Json
-from tests.unit.local.refusals import error_of
+from tests.unit.dev.refusals import error_of
 
 GENERAL = "C0GENERAL1"
 PLAIN = {"type": "plain_text", "text": "x"}

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from bot.dev.workspace import ADA, BEN, GUS
-from tests.unit.local.page_kit import FINANCE
+from tests.unit.dev.page_kit import FINANCE
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 

@@ -1,7 +1,7 @@
 """What the page shows, and to whom."""
 
 from bot.dev.workspace import ADA, BEN, GUS
-from tests.unit.local.page_kit import GENERAL, NOTICE, SALES
+from tests.unit.dev.page_kit import GENERAL, NOTICE, SALES
 
 
 async def test_a_newcomer_sees_where_they_are_and_what_to_try(browser):
