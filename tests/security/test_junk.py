@@ -155,18 +155,17 @@ def _kind(payload: dict[str, Any]) -> str:
     return str((payload.get("type"), event.get("type"), event.get("subtype"), acted, *called))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
 async def test_real_payloads_with_something_else_in_one_place(
-    redis_url: str, caplog: pytest.LogCaptureFixture, seed: int
+    redis_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """R13, for every listener: each of them may get any value anywhere; 400 or 200, and no trace."""
-    chance = random.Random(seed)
+    chance = random.Random(1)
     async with door(redis_url) as (bot, send):
         real = await everything_real(bot)
         assert len(real) >= 20
         caplog.clear()
         for payload in real:
-            for path in chance.sample(found := places(payload), min(len(found), 16)):
+            for path in chance.sample(found := places(payload), min(len(found), 24)):
                 odd = chance.choice(ODD)
                 status = await send(*as_sent(mutated(payload, path, odd)))
                 where = (_kind(payload), path, odd)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from bot.dev.model import ModelRequest, Reply, finish
 from bot.dev.workspace import ADA
 from tests.security.judge import calls, links
 from tests.security.model import question, won_over
-from tests.support.deployment import Deployment, deployed
+from tests.support.deployment import deployed
 from tests.support.runs import answer
 
 SALES = "C0SALES001"
@@ -48,60 +47,41 @@ CALLS = {
     "group": "<!subteam^S123|@admins> look",
     "plain": "@channel @here @everyone look",
     "escaped": "&lt;!channel&gt; <\u200b!channel> look",
-    "in code": "`<!channel>` ```<!here>```",
+    "in code": "`@channel` ```@here```",
 }
 
 
 def placed(payload: str) -> dict[str, dict[str, Any]]:
-    """Answers that together have the payload in each field; those of one part of an answer at once."""
+    """Answers that together have the payload in each field."""
     table = {"caption": payload, "columns": [payload], "rows": [[payload]]}
     source = {"title": payload, "url": payload, "supports": payload}
+    words = {"key_points": [payload, payload], "gaps": [payload], "follow_ups": [payload]}
     return {
         "summary": answer(payload),
-        "key points": answer(key_points=[payload, payload]),
-        "gap and follow-up": answer(gaps=[payload], follow_ups=[payload]),
-        "table": answer(table=table),
-        "source": answer(sources=[source]),
-        "source without address": answer(sources=[source | {"url": None}]),
-        "chart handle": answer(charts=[payload]),
+        "words": answer(**words),
+        "table, sources and charts": answer(
+            table=table, sources=[source, source | {"url": None}], charts=[payload]
+        ),
     }
 
 
-def obeys(request: ModelRequest) -> Reply:
-    """Finishes with the answer that the question holds as JSON."""
-    question = [str(item["content"]) for item in request.items if item.get("role") == "user"][-1]
-    return finish(json.loads(question[question.index("{") :]))
+@pytest.mark.parametrize("field", list(placed("")))
+async def test_no_address_that_nobody_brought_in_can_be_clicked_and_nobody_is_called(
+    redis_url, field
+):
+    payloads = list({**ADDRESSES, **CALLS}.items())
 
+    def brain(request: ModelRequest) -> Reply:
+        number = int(request.text.split("Question ")[1].split()[0])
+        return finish(placed(payloads[number][1])[field])
 
-FIELDS = list(placed(""))
-
-
-async def posted_for(bot: Deployment, field: str, payloads: dict[str, str]) -> dict[str, Any]:
-    """What was sent into the thread of each payload."""
-    threads = {
-        name: await bot.ask(ADA, SALES, json.dumps(placed(payload)[field]))
-        for name, payload in payloads.items()
-    }
     sent = {}
-    for name, ts in threads.items():
-        await bot.answered(SALES, ts, seconds=30)
-        sent[name] = bot.own(SALES, ts)
-    return sent
-
-
-@pytest.mark.parametrize("field", FIELDS)
-async def test_no_address_that_nobody_brought_in_can_be_clicked(redis_url, field, monkeypatch):
-    async with deployed(obeys, redis_url) as bot:
-        # Here the question itself holds the payload, and what a person wrote may be posted again.
-        monkeypatch.setattr("bot.runs.outcomes._links", lambda text: [])
-        sent = await posted_for(bot, field, ADDRESSES)
+    async with deployed(brain, redis_url) as bot:
+        threads = [await bot.ask(ADA, SALES, f"Question {n} ?") for n in range(len(payloads))]
+        for (name, _), ts in zip(payloads, threads, strict=True):
+            await bot.answered(SALES, ts, seconds=30)
+            sent[name] = bot.own(SALES, ts)
     assert [name for name, s in sent.items() if links(s)] == []
-
-
-@pytest.mark.parametrize("field", FIELDS)
-async def test_nobody_is_called_together(redis_url, field):
-    async with deployed(obeys, redis_url) as bot:
-        sent = await posted_for(bot, field, CALLS)
     assert [name for name, s in sent.items() if calls(s)] == []
 
 
