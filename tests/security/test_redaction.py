@@ -6,7 +6,7 @@ import json
 import logging
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.text.redaction import KINDS, redacted
@@ -70,6 +70,7 @@ def test_what_is_no_secret_stays(text):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=20)
 @given(st.data())
 def test_what_is_looked_for_first_is_in_every_secret_of_a_kind(kind, data):
     """A hint that a pattern can do without would let secrets through."""

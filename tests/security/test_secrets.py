@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
-import sys
-from subprocess import run
 
 import pytest
 from redis.asyncio import Redis
@@ -16,6 +13,7 @@ from bot.dev.model import ResponsesServer, finish
 from bot.dev.workspace import ADA
 from bot.services.databases import DatabaseConfig
 from tests.security.model import question, won_over
+from tests.support.commands import start
 from tests.support.deployment import MODEL, deployed
 from tests.support.runs import answer
 
@@ -55,7 +53,9 @@ async def test_not_in_what_ask_prints(tmp_path, wrong):
             "OPENAI_BASE_URL": api.url,
             "OPENAI_MODEL": MODEL,
         }
-        command = [sys.executable, "-m", "bot", "ask", "--json", "--stream", "How many?"]
-        done = await asyncio.to_thread(run, command, env=env, cwd=tmp_path, capture_output=True)
-    assert json.loads(done.stdout)["status"] == ("failed" if wrong else "success")
-    assert api.api_key.encode() not in done.stdout + done.stderr
+        out, err = tmp_path / "out", tmp_path / "err"
+        asking = ("ask", "--json", "--stream", "How many?")
+        await start(*asking, environment=env, folder=tmp_path, out=out, err=err).wait()
+    said = out.read_bytes()
+    assert json.loads(said)["status"] == ("failed" if wrong else "success")
+    assert api.api_key.encode() not in said + err.read_bytes()

@@ -312,7 +312,7 @@ async def test_sqlite_gives_and_does_nothing_else(tmp_path: Path) -> None:
             made.execute("CREATE TABLE t (a)")
             made.execute("INSERT INTO t VALUES (?)", [value])
     before = (tmp_path / "x.sqlite").read_bytes()
-    config = DatabaseConfig(url=f"sqlite:///{tmp_path}/x.sqlite", timeout=3.0)
+    config = DatabaseConfig(url=f"sqlite:///{tmp_path}/x.sqlite", timeout=1.0)
     databases = SqlDatabases({"x": config})
     for sql in statements("sqlite.sql"):
         with pytest.raises(ToolError) as caught:
@@ -355,6 +355,7 @@ async def test_duckdb_gives_and_does_nothing_else(tmp_path: Path) -> None:
         with pytest.raises(ToolError) as caught:
             await ArtifactTables(artifacts).query(filled, [table.handle])
         assert CANARY not in str(caught.value)
+    assert secret.read_text() == f"{CANARY},1\n"
     for sql in statements("duckdb-honest.sql"):
         await ArtifactTables(artifacts).query(sql.replace("tbl_1", table.handle), [table.handle])
 

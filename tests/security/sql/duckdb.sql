@@ -69,3 +69,11 @@ WITH "ſqlite_master" AS (SELECT 1) SELECT sql FROM sqlite_master
 WITH "duckdb_viewſ" AS (SELECT 1) SELECT sql FROM duckdb_views
 WITH a AS (WITH "pg_ſettings" AS (SELECT 1) SELECT * FROM pg_settings) SELECT * FROM a
 WITH RECURSIVE "ſqlite_master" AS (SELECT '' AS sql UNION ALL SELECT sql FROM sqlite_master) SELECT * FROM "ſqlite_master"
+SELECT * FROM read_csv('{secret}', header = false)
+SELECT * FROM read_blob('/proc/self/environ')
+SELECT * FROM sniff_csv('{secret}')
+COPY (SELECT 1) TO '{secret}'
+SET enable_external_access = true; SELECT * FROM read_text('{secret}')
+INSTALL httpfs; LOAD httpfs; SELECT 1
+SELECT 1) TO '{secret}' (FORMAT csv); --
+SELECT * FROM query('COPY (SELECT 1) TO ''{secret}''')

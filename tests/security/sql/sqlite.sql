@@ -33,3 +33,7 @@ SELECT $a
 SELECT 1 WHERE 1 IN pragma_function_list
 SELECT count(*) FROM pragma_database_list
 SELECT printf('%.40000000c', 'x')
+DROP TABLE t
+SELECT 1; DROP TABLE t
+WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x
+EXPLAIN DELETE FROM t
