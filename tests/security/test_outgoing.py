@@ -55,7 +55,11 @@ def placed(payload: str) -> dict[str, dict[str, Any]]:
     """Answers that together have the payload in each field."""
     table = {"caption": payload, "columns": [payload], "rows": [[payload]]}
     source = {"title": payload, "url": payload, "supports": payload}
-    words = {"key_points": [payload, payload], "gaps": [payload], "follow_ups": [payload]}
+    words: dict[str, Any] = {
+        "key_points": [payload, payload],
+        "gaps": [payload],
+        "follow_ups": [payload],
+    }
     return {
         "summary": answer(payload),
         "words": answer(**words),
