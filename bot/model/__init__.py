@@ -3,6 +3,7 @@
 from bot.model.choices import Effort, ModelChoice, ModelChoices, RunModels
 from bot.model.client import ResponsesModel, delete_responses, sdk_client
 from bot.model.prices import Price, PriceList
+from bot.model.traits import ServerTraits
 from bot.model.types import (
     ArgumentsPart,
     Model,
@@ -27,6 +28,7 @@ __all__ = [
     "ReasoningPart",
     "ResponsesModel",
     "RunModels",
+    "ServerTraits",
     "TextPart",
     "delete_responses",
     "sdk_client",

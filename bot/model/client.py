@@ -7,7 +7,7 @@ take more CPU than the rest of a turn (see tests/bench).
 from __future__ import annotations
 
 import asyncio
-import logging
+import re
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing, asynccontextmanager
 from contextvars import ContextVar
@@ -17,6 +17,7 @@ from ssl import SSLContext
 from typing import Any, cast
 
 from httpx2 import (
+    URL,
     AsyncByteStream,
     EventSource,
     HTTPError,
@@ -40,17 +41,23 @@ from typing_extensions import override
 
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
-from bot.model.decoding import StreamReader, read_object, read_whole
-from bot.model.errors import from_body, from_exception, no_responses_api
-from bot.model.types import ModelRequest, ModelResponse, Progress
-
-log = logging.getLogger(__name__)
+from bot.model.decoding import ResponseReader, read_object
+from bot.model.errors import from_body, from_exception, no_responses_api, stores_nothing
+from bot.model.traits import FORCING, ServerTraits
+from bot.model.types import ModelRequest, ModelResponse, Progress, TextPart
 
 _PATH = "/responses"
-_FORCING = ("named", "required", "auto")
-"""Ways to force one tool, best first; the second and third send that tool only. Not every service
-accepts the first or the second."""
 _REFUSED = (400, 422, 501)
+_DISPENSABLE = {
+    "include": re.compile(r"\binclude\b|encrypted[_ ]content is not supported"),
+    "reasoning": re.compile(
+        r"\b(reasoning|effort|thinking)\b.{0,60}\b(not support|unsupported|invalid|must be)"
+        r"|(not support|unsupported|invalid)\b.{0,60}\b(reasoning|effort|thinking)\b"
+    ),
+    "prompt_cache_key": re.compile("prompt_cache_key"),
+    "safety_identifier": re.compile("safety_identifier"),
+}
+"""Parameters that a call can do without, with the words of servers that refuse them."""
 _DELETIONS = 8  # at a time
 _POST = FinalRequestOptions.construct(method="post", url=_PATH)
 _OWN_HEADERS = (b"content-length", b"cookie")  # headers that differ between requests
@@ -59,10 +66,18 @@ _MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some server
 
 
 def sdk_client(api_key: str, base_url: str | None, *, max_retries: int = 2) -> AsyncOpenAI:
-    """Return OpenAI's client on its aiohttp transport, which takes a third less CPU than httpx."""
+    """Return OpenAI's client on its aiohttp transport, which takes a third less CPU than httpx.
+
+    A query in `base_url` is sent with each request. Azure's dated interfaces have one, `api-version`,
+    and take the key in a header of their own.
+    """
+    address = URL(base_url) if base_url else None
+    query = dict(address.params) if address else {}
     return _Client(
         api_key=api_key,
-        base_url=base_url,
+        base_url=address and address.copy_with(query=None),
+        default_query=query or None,
+        default_headers={"api-key": api_key} if "api-version" in query else None,
         max_retries=max_retries,
         http_client=DefaultAioHttpClient(verify=_certificates()),
     )
@@ -217,21 +232,22 @@ async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]
     return [name for name, was_deleted in zip(names, done, strict=True) if not was_deleted]
 
 
-class _ChoiceRefused(Exception):
-    """The service does not take this form of `tool_choice`."""
+class _AskOtherwise(Exception):
+    """The server refused or ignored a part of the request that can be sent in another way, or not."""
 
 
 class ResponsesModel:
-    """A model service with the Responses API.
+    """A model server with the Responses API.
 
     With `stream`, responses arrive as events that can be shown at once; without, they arrive whole,
-    which takes less CPU.
+    which takes less CPU. `traits` are what the server cannot do; calls learn from its replies.
     """
 
     def __init__(
         self,
         client: AsyncOpenAI,
         *,
+        traits: ServerTraits | None = None,
         stream: bool = True,
         reasoning: dict[str, str] | None = None,
         temperature: float | None = None,
@@ -239,7 +255,7 @@ class ResponsesModel:
     ) -> None:
         self._client = client
         self._stream = stream
-        self._forcing = 0  # the first way of _FORCING that this service has not refused
+        self.traits = traits or ServerTraits()
         self._settings = {
             "reasoning": reasoning,
             "temperature": temperature,
@@ -249,39 +265,68 @@ class ResponsesModel:
     async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
         """See `Model.respond`."""
         while True:
-            forcing = self._forcing
             try:
-                async with aclosing(self._once(request, _FORCING[forcing])) as parts:
+                async with aclosing(self._once(request)) as parts:
                     async for part in parts:
                         yield part
-            except _ChoiceRefused:
-                self._forcing = max(self._forcing, forcing + 1)
-                log.warning("The model service does not accept tool_choice %s.", _FORCING[forcing])
-            else:
-                return
+            except _AskOtherwise:
+                continue
+            return
 
-    async def _once(self, request: ModelRequest, forcing: str) -> AsyncGenerator[Progress]:
-        """Make the call. Raises ModelError, and _ChoiceRefused when another way to force may work."""
-        body = self._body(request, forcing)
+    async def _once(self, request: ModelRequest) -> AsyncGenerator[Progress]:
+        """Make the call. Raises ModelError, and _AskOtherwise when another form of it may work."""
+        forcing = self.traits.forcing
+        body, reader = self._body(request, forcing), ResponseReader(request)
+        calls = self._events(body, reader) if self._stream else self._whole(body, reader)
         failpoint("model-asking")
         try:
-            if self._stream:
-                async with aclosing(self._events(body, request)) as parts:
-                    async for part in parts:
-                        yield part
-            else:
-                yield await self._whole(body, stored=request.store)
+            async with aclosing(calls) as parts:
+                async for part in parts:
+                    if isinstance(part, ModelResponse):
+                        self._learn(request, part, forcing)
+                        failpoint("model-answered")
+                    elif request.forced_tool and isinstance(part, TextPart):
+                        continue  # the call may be made again
+                    yield part
         except OpenAIError as error:
-            refused = request.forced_tool and _is_about_choice(error)
-            if refused and forcing != _FORCING[-1]:
-                raise _ChoiceRefused from error
-            raise from_exception(error) from error
+            raise self._understood(error, request, body, forcing) from error
         except SSEError as error:  # the event is too large, and would be again
             most = f"One event may have {_MOST_OF_AN_EVENT // 2**20} MiB."
             said = f"The model service's stream cannot be read: {error} {most}"
             raise ModelError(ModelErrorKind.BAD_REQUEST, said) from error
         except HTTPError as error:
             raise ModelError(ModelErrorKind.INTERRUPTED, f"The stream broke: {error}") from error
+        finally:
+            if reader.stores_nothing:
+                self.traits.note_stateless()
+
+    def _learn(self, request: ModelRequest, response: ModelResponse, forcing: str) -> None:
+        """Learn from a response. Raises _AskOtherwise when it ignores that one tool is forced by name
+        and does not hold JSON, which may be the result."""
+        if request.store:
+            self.traits.note_response(response.id)
+        is_text = bool(response.text) and not response.incomplete and "{" not in response.text
+        if request.forced_tool and forcing == FORCING[0] and is_text and not response.calls:
+            self.traits.note_not_forced(forcing)
+            raise _AskOtherwise
+
+    def _understood(
+        self, error: OpenAIError, request: ModelRequest, body: dict[str, Any], forcing: str
+    ) -> ModelError | _AskOtherwise:
+        """Return what to raise for an error, after learning from it."""
+        understood = from_exception(error)
+        if request.forced_tool and forcing != FORCING[-1] and _is_about_choice(error):
+            self.traits.note_not_forced(forcing)
+            return _AskOtherwise()
+        if understood.kind is ModelErrorKind.BAD_REQUEST and (name := _refused_part(error, body)):
+            self.traits.note_refused(name)
+            return _AskOtherwise()
+        parent = request.previous_response_id
+        if understood.kind is ModelErrorKind.MISSING_PARENT and parent:
+            if stores_nothing(understood):
+                self.traits.note_stateless()
+            self.traits.note_missing(parent)
+        return understood
 
     def _body(self, request: ModelRequest, forcing: str) -> dict[str, Any]:
         body: dict[str, Any] = {
@@ -307,11 +352,14 @@ class ResponsesModel:
         body["include"] = include or None
         if not request.store:
             body["store"] = False
+        body |= dict.fromkeys(self.traits.left_out)
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
-    async def _whole(self, body: dict[str, Any], *, stored: bool) -> ModelResponse:
+    async def _whole(
+        self, body: dict[str, Any], reader: ResponseReader
+    ) -> AsyncGenerator[Progress]:
         async with self._sent(body) as response:
-            return read_whole(await _content_of(response), stored=stored)
+            yield reader.read_whole(await _content_of(response))
 
     @asynccontextmanager
     async def _sent(self, body: dict[str, Any]) -> AsyncGenerator[Response]:
@@ -325,15 +373,14 @@ class ResponsesModel:
             await response.aclose()
 
     async def _events(
-        self, body: dict[str, Any], request: ModelRequest
+        self, body: dict[str, Any], reader: ResponseReader
     ) -> AsyncGenerator[Progress]:
         response: ModelResponse | None = None
-        reader = StreamReader(request.watched, stored=request.store)
         async with self._sent({**body, "stream": True}) as sent:
             failpoint("model-asked")
             content_type = sent.headers.get("content-type", "")
             if "json" in content_type:  # the service does not stream
-                yield read_whole(await _content_of(sent), stored=request.store)
+                yield reader.read_whole(await _content_of(sent))
                 return
             if "event-stream" not in content_type:
                 raise no_responses_api(f"content of type {content_type}")
@@ -349,12 +396,22 @@ class ResponsesModel:
                         yield part
         if response is None:
             raise ModelError(ModelErrorKind.INTERRUPTED, "The stream ended without a response.")
-        failpoint("model-answered")
         yield response
 
 
 def _is_about_choice(error: OpenAIError) -> bool:
     """Return whether the service refused the request because of its `tool_choice`."""
+    return "tool_choice" in _refusal(error)
+
+
+def _refused_part(error: OpenAIError, body: dict[str, Any]) -> str | None:
+    """Return the dispensable parameter of `body` that the service refused, if that is why it failed."""
+    said = _refusal(error).lower()
+    return next((n for n, words in _DISPENSABLE.items() if n in body and words.search(said)), None)
+
+
+def _refusal(error: OpenAIError) -> str:
+    """Return all that a service says when it refuses a request as wrong; empty for other errors."""
     if not isinstance(error, APIStatusError) or error.status_code not in _REFUSED:
-        return False
-    return "tool_choice" in f"{error.param} {error.message} {error.body}"
+        return ""
+    return f"{error.param} {error.message} {error.body}"

@@ -23,6 +23,7 @@ from bot.model.types import (
     HOSTED_CALLS,
     ArgumentsPart,
     HostedPart,
+    ModelRequest,
     ModelResponse,
     Progress,
     ReasoningPart,
@@ -38,16 +39,17 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNNAMED = "unnamed"
 
 
-class StreamReader:
-    """A reader of the events of one stream.
+class ResponseReader:
+    """A reader of the reply to one request: the events of a stream, or a whole response.
 
-    It returns the arguments of calls to the function `watched` as they arrive. `stored` says whether
-    the service was asked to store the response, which then needs an id.
+    It returns the arguments of calls to the function `request.watched` as they arrive.
+    `stores_nothing` turns true when the reply says that the service stores no responses.
     """
 
-    def __init__(self, watched: str, *, stored: bool) -> None:
-        self._watched = watched
-        self._stored = stored
+    def __init__(self, request: ModelRequest) -> None:
+        self.stores_nothing = False
+        self._request = request
+        self._watched = request.watched
         self._call: dict[str, Any] | None = None  # the keys of the watched call's events
         self._done: list[
             str
@@ -105,14 +107,27 @@ class StreamReader:
         if isinstance(body, dict) and not body.get("output") and self._done:
             events = [read_object(each) for each in self._done]
             body = {**body, "output": [each.get("item") for each in events]}
-        return read_response(body, ended=kind.removeprefix("response."), stored=self._stored)
+        return self._checked(body, ended=kind.removeprefix("response."))
 
+    def read_whole(self, data: bytes) -> ModelResponse:
+        """Return the response that is the body of a reply. Raises ModelError."""
+        if data.lstrip()[:1] == b"<":  # a web page
+            raise no_responses_api()
+        return self._checked(read_object(data))
 
-def read_whole(data: bytes, *, stored: bool) -> ModelResponse:
-    """Return the response that is the body of a reply. Raises ModelError."""
-    if data.lstrip()[:1] == b"<":  # a web page
-        raise no_responses_api()
-    return read_response(read_object(data), stored=stored)
+    def _checked(self, body: object, *, ended: str = "") -> ModelResponse:
+        """Return the response. Raises ModelError, of the kind for a missing parent when it was made
+        without the conversation that `previous_response_id` names."""
+        request = self._request
+        response = read_response(body, ended=ended, stored=request.store)
+        echo = _object(body)
+        parent = request.previous_response_id
+        if parent and echo.get("previous_response_id") != parent:
+            self.stores_nothing = True
+            said = "The model service answered without the conversation before the request."
+            raise ModelError(ModelErrorKind.MISSING_PARENT, said)
+        self.stores_nothing = request.store and echo.get("store") is False
+        return response
 
 
 def read_response(body: object, *, ended: str = "", stored: bool = True) -> ModelResponse:

@@ -64,6 +64,7 @@ _BY_WORDS = (
         ),
     ),
 )
+_STORES_NOTHING = re.compile(r"not support|unsupported|unknown param|not enabled|zero data")
 _UNAUTHORIZED, _FORBIDDEN = 401, 403
 _NO_SUCH_PATH = (404, 405)
 _MOST_SAID = 300
@@ -105,6 +106,11 @@ def no_responses_api(said: str = "") -> ModelError:
     """Return the error for an address where something other than a Responses API answers."""
     text = f"{_WRONG_ADDRESS} It said: {said[:_MOST_SAID]}" if said else _WRONG_ADDRESS
     return ModelError(ModelErrorKind.NO_RESPONSES_API, text)
+
+
+def stores_nothing(missing_parent: ModelError) -> bool:
+    """Return whether the service says that it has no parents at all, not only that one is missing."""
+    return bool(_STORES_NOTHING.search(str(missing_parent).lower()))
 
 
 def _own_words(body: object) -> str:

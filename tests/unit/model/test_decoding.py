@@ -25,7 +25,7 @@ from bot.model import (
     TextPart,
     sdk_client,
 )
-from bot.model.decoding import StreamReader, read_whole
+from bot.model.decoding import ResponseReader
 from tests.support.mutated import mutated, places
 
 ASKED = ModelRequest(model="m", instructions="", input=(), tools=(), watched="look")
@@ -123,7 +123,7 @@ async def parts(model: ResponsesModel) -> list[Progress]:
 
 
 def whole(reply: object) -> ModelResponse:
-    return read_whole(json.dumps(reply).encode(), stored=True)
+    return ResponseReader(ASKED).read_whole(json.dumps(reply).encode())
 
 
 DELTA = {"type": "response.output_text.delta", "delta": "Two."}
@@ -333,7 +333,7 @@ async def test_an_error_in_a_stream_may_have_any_code(code: object) -> None:
 def test_half_a_character_is_replaced() -> None:
     """R8: a lone surrogate is JSON, and no text that could be sent or kept."""
     reply = json.dumps(body(changed(SAID, content="a\ud83d b \U0001f600")))
-    found = read_whole(reply.encode(), stored=True)
+    found = ResponseReader(ASKED).read_whole(reply.encode())
     assert found.text == "a\ufffd b \U0001f600"
 
 
@@ -379,7 +379,7 @@ def test_any_field_may_be_anything(place: tuple[Any, ...], odd: object) -> None:
 def test_a_reply_may_be_anything(reply: object, text: str) -> None:
     """R8: no JSON, another shape, and every kind of event with it."""
     _usable(lambda: whole(reply))
-    _usable(lambda: read_whole(text.encode(), stored=True))
+    _usable(lambda: ResponseReader(ASKED).read_whole(text.encode()))
     names = ["message", "error", "response.completed", "response.output_text.delta",
              "response.output_item.added", "response.output_item.done",
              "response.function_call_arguments.delta"]  # fmt: skip
@@ -387,11 +387,11 @@ def test_a_reply_may_be_anything(reply: object, text: str) -> None:
         for data in (text, json.dumps(reply), json.dumps({"type": name, "item": reply})):
             event = ServerSentEvent(event=name, data=data)
             with suppress(ModelError):
-                StreamReader("look", stored=True).read(event)
+                ResponseReader(ASKED).read(event)
 
 
 def _streamed(reply: object) -> ModelResponse:
-    reader = StreamReader("look", stored=True)
+    reader = ResponseReader(ASKED)
     output = reply.get("output") if isinstance(reply, dict) else None
     for item in output if isinstance(output, list) else ():
         for stage in ("added", "done"):

@@ -1,0 +1,75 @@
+"""Traits of a model server: what its replies show that it cannot do, so that nobody asks again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import MutableMapping
+from dataclasses import dataclass, field
+
+from cachetools import TTLCache
+
+log = logging.getLogger(__name__)
+
+FORCING = ("named", "required", "auto")
+"""Ways to force one tool, best first; the second and third send that tool only. Not every service
+follows the first or the second."""
+
+_RECENT_RESPONSES = 1_000
+_RECENT_SECONDS = 600.0
+"""A response that is missing so soon was never stored; an older one may have expired."""
+
+
+def _recent() -> MutableMapping[str, int]:
+    return TTLCache(_RECENT_RESPONSES, _RECENT_SECONDS)
+
+
+@dataclass(slots=True)
+class ServerTraits:
+    """What one model server cannot do. All runs of a process share the object and learn from it.
+
+    - `stateless`: the server stores no responses, so each request carries the whole conversation.
+    - `forcing`: the first way of FORCING that the server has not refused or ignored.
+    - `left_out`: parameters that the server refused and that are not sent any more.
+    """
+
+    stateless: bool = False
+    forcing: str = FORCING[0]
+    left_out: set[str] = field(default_factory=set)
+    _misses: MutableMapping[str, int] = field(default_factory=_recent)
+
+    def note_response(self, response_id: str) -> None:
+        """Note that the server has just made a response that it was asked to store."""
+        self._misses[response_id] = 0
+
+    def note_missing(self, response_id: str) -> None:
+        """Note that the server does not find a response. The second time, if it made the response
+        minutes ago, it stores none; once may be a replica that lags."""
+        misses = self._misses.get(response_id)
+        if misses is None:
+            return
+        self._misses[response_id] = misses + 1
+        if misses:
+            self.note_stateless()
+
+    def note_stateless(self) -> None:
+        """Note that the server stores no responses."""
+        if self.stateless:
+            return
+        self.stateless = True
+        log.warning(
+            "The model server stores no responses, so each request carries the whole conversation "
+            "from now on. Set stateless = true under [model] in bot.toml to begin that way."
+        )
+
+    def note_not_forced(self, forcing: str) -> None:
+        """Note that the server does not follow a way of forcing a tool. The last way stays."""
+        next_best = FORCING[min(FORCING.index(forcing) + 1, len(FORCING) - 1)]
+        if FORCING.index(next_best) > FORCING.index(self.forcing):
+            self.forcing = next_best
+            log.warning("The model server does not follow tool_choice %s.", forcing)
+
+    def note_refused(self, parameter: str) -> None:
+        """Note that the server refuses a parameter that it can do without."""
+        if parameter not in self.left_out:
+            self.left_out.add(parameter)
+            log.warning("The model server refuses %s, which is not sent any more.", parameter)
