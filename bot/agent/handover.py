@@ -28,6 +28,7 @@ def first_state(caller: CallerState, asked: Item, *notes: Item, choice: str = ""
         links=caller.links,
         hooks=caller.hooks,
         last_usage=caller.last_usage,
+        stateless=caller.stateless,
     )
 
 
@@ -53,6 +54,7 @@ def caller_after(ended: RunEnded, *, model: str, bound_to: str | None) -> Caller
         },
         model=model,
         last_usage=state.last_usage,
+        stateless=state.stateless,
         bound_to=bound_to,
     )
 

@@ -14,6 +14,7 @@ from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.core.chain import LedgerEntry, Usage
 from bot.core.context import RequestContext
+from bot.model.traits import ServerTraits
 from bot.model.types import Model
 
 
@@ -32,8 +33,8 @@ class LoopDeps:
     """Everything the loop of one run works with; the loop builds none of it.
 
     `models` are tried in order: the next one when a model stays overloaded, keeps breaking off or
-    does not exist. `history` reads the thread's ledger, with the run's own entries. `stateless`
-    sends the whole conversation with each request, for services that store nothing. `context` is
+    does not exist. `history` reads the thread's ledger, with the run's own entries. `traits` are
+    what is known of the model server; one that stores nothing may be found out in a run. `context` is
     the run's request context, which each turn refines. `parent_pause` is the time in seconds before
     a missing parent response is asked for again.
     """
@@ -49,6 +50,6 @@ class LoopDeps:
     history: Callable[[], Awaitable[Sequence[LedgerEntry]]]
     instructions: str = prompts.INSTRUCTIONS
     hooks: HookChain = field(default_factory=HookChain)
-    stateless: bool = False
+    traits: ServerTraits = field(default_factory=ServerTraits)
     user_hash: str = ""
     parent_pause: float = 1.0

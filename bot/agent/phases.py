@@ -29,7 +29,7 @@ from bot.agent.interrupt import Interrupted
 from bot.agent.model_call import CallResult, ModelCall, Shown
 from bot.agent.observe import Items, end_run, end_without_result, judge_result
 from bot.agent.parts import LoopDeps
-from bot.agent.resuming import accepted_result, with_history
+from bot.agent.resuming import accepted_result, begun_stateless, with_history
 from bot.agent.state import LoopState, OpenResponse
 from bot.agent.window import whole_pairs, without_stray_reasoning
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
@@ -90,10 +90,11 @@ class Phases:
         """Return `state` with the items that only the ledger holds, and with an ending if version 1
         accepted a result without keeping one."""
         deps = self.deps
-        if not (deps.stateless or state.has_begun):
+        if not (state.stateless or deps.traits.stateless or state.has_begun):
             return state
         entries = await deps.history()
-        state = with_history(state, entries, deps.context.run_id, stateless=deps.stateless)
+        state = begun_stateless(state, entries) if deps.traits.stateless else state
+        state = with_history(state, entries, deps.context.run_id)
         result = await accepted_result(state, entries, deps.response_type)
         return end_run(state, state.closing or StopReason.COMPLETED, result) if result else state
 
@@ -118,7 +119,7 @@ class Phases:
 
     def input(self, state: LoopState) -> tuple[Item, ...]:
         """Return the items that the next request sends."""
-        return whole_pairs(state.conversation) if self.deps.stateless else state.pending
+        return whole_pairs(state.conversation) if state.stateless else state.pending
 
     async def assemble(self, state: LoopState) -> ModelRequest:
         """Return the next request: the new items on the chain, with instructions and tools each time."""
@@ -128,9 +129,9 @@ class Phases:
             instructions=deps.instructions,
             input=self.input(state),
             tools=self.tools(state, restart=self.offers_restart(state)),
-            previous_response_id=None if deps.stateless else state.parent,
+            previous_response_id=None if state.stateless else state.parent,
             forced_tool=COMPLETE if state.force_finish else None,
-            store=not deps.stateless,
+            store=not state.stateless,
             cache_key=deps.context.request.thread_key,
             user_hash=deps.user_hash,
             watched=COMPLETE,
@@ -252,7 +253,7 @@ class Phases:
     def _with_items(self, state: LoopState, items: Items, *, new: bool = True) -> LoopState:
         """Return `state` after `items` were added to the conversation; items of a checkpoint are not
         `new`: they replace others."""
-        sent = without_stray_reasoning(items) if self.deps.stateless else ()
+        sent = without_stray_reasoning(items) if state.stateless else ()
         return state.replace(
             conversation=(*state.conversation, *sent),
             new_items=(*state.new_items, *items) if new else state.new_items,

@@ -24,9 +24,13 @@ from bot.core.errors import ModelError, ModelErrorKind
 
 
 async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
-    """Return the events to save before the next call: a compacted conversation, the warning about a
-    limit or the demand to finish, and messages of hooks."""
+    """Return the events to save before the next call: a rebuilt or compacted conversation, the warning
+    about a limit or the demand to finish, and messages of hooks."""
     steps: list[Recorded] = []
+    if _has_other_mode(phases, state):
+        rebuilt = await _rebuild(phases, state)
+        steps += [rebuilt] if rebuilt else []
+        state = rebuilt.state if rebuilt else state
     if state.restart:
         steps.append(await _restart(phases, state))
         state = steps[-1].state
@@ -81,7 +85,8 @@ async def recover(
     """
     kind = result.error.kind if result.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
-        return await (_rebuild if state.parent_missed else _retry_parent)(phases, state)
+        is_gone = state.parent_missed or phases.deps.traits.stateless
+        return await (_rebuild if is_gone else _retry_parent)(phases, state)
     if kind is ModelErrorKind.CONTEXT_OVERFLOW and not state.overflowed:
         return await _compact(phases, state.replace(overflowed=True))
     if (
@@ -151,10 +156,19 @@ async def _restart(phases: Phases, state: LoopState) -> Recorded:
 
 
 async def _rebuild(phases: Phases, state: LoopState) -> Recorded | None:
-    """Return a new chain with the whole active window; with the request alone if the ledger is empty."""
+    """Return a new chain with the whole active window; with the request alone if the ledger is empty.
+    Where the service is known to store nothing, the conversation goes on stateless."""
     task = (state.task,) if state.task else ()
     items = portable(active_items(await phases.deps.history())) or task
     if not items:
         return None
-    fresh = state.go(Transition.REBUILT, parent=None, pending=items)
+    stateless = phases.deps.traits.stateless
+    fresh = state.go(Transition.REBUILT, parent=None, pending=items, stateless=stateless)
     return phases.record_items(fresh, items, checkpoint=True)
+
+
+def _has_other_mode(phases: Phases, state: LoopState) -> bool:
+    """Whether the service needs the conversation in another mode than `state` has it: it stores
+    nothing, or the thread went on elsewhere before. A run that has begun does not return to a chain."""
+    is_known = phases.deps.traits.stateless
+    return is_known != state.stateless and (is_known or not state.has_begun)

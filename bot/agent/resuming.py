@@ -10,18 +10,24 @@ from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.calls.outputs import ACCEPTED
 from bot.agent.state import LoopState, Transition
-from bot.agent.window import active_items, without_stray_reasoning
+from bot.agent.window import active_items, portable, without_stray_reasoning
 from bot.core.chain import Item, LedgerEntry
 
 
-def with_history(
-    state: LoopState, entries: Sequence[LedgerEntry], run_id: str, *, stateless: bool
-) -> LoopState:
+def begun_stateless(state: LoopState, entries: Sequence[LedgerEntry]) -> LoopState:
+    """Return `state` in stateless mode, if the conversation holds nothing yet that only the service's
+    store has; else it has to be rebuilt."""
+    items = active_items(entries)
+    may_begin = not state.has_begun and items == portable(items)
+    return state.replace(stateless=True) if may_begin else state
+
+
+def with_history(state: LoopState, entries: Sequence[LedgerEntry], run_id: str) -> LoopState:
     """Return `state` with what is not stored with it: what the run has added to the conversation, and
     for a stateless service the conversation itself."""
     return state.replace(
         new_items=_added(entries, run_id) if state.has_begun else (),
-        conversation=_conversation(state, entries) if stateless else (),
+        conversation=_conversation(state, entries) if state.stateless else (),
     )
 
 

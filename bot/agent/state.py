@@ -143,6 +143,7 @@ class LoopState(BaseModel):
     hooks: dict[str, Any] = {}  # what hooks remember, by the name of the hook
     elapsed: float = 0.0  # seconds that workers spent on the run until the last save point
     ending: Ending | None = None  # set when the run is over and only has to be reported
+    stateless: bool = False  # each request carries the conversation: the service stores nothing
     # In stateless mode what the next request sends, with the calls of `open`; else empty.
     conversation: tuple[Item, ...] = Field(default=(), exclude=True, repr=False)
     # What the run has added to the conversation, in order.

@@ -26,7 +26,7 @@ from bot.agent.hooks.evaluation import Evaluation
 from bot.app.tool_loading import catalogue
 from bot.core.audit import audit_keys
 from bot.core.request import Again, Request
-from bot.model import Model, ResponsesModel, sdk_client
+from bot.model import Model, ResponsesModel, ServerTraits, sdk_client
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.context.images import Images
 from bot.runs.context.memories import ScopedMemories
@@ -160,7 +160,8 @@ async def runner_factory(
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
         sdk_client(_api_key(settings), settings.openai_base_url) as client,
     ):
-        model: Model = _responses_model(settings, client, stream=stream)
+        traits = ServerTraits(stateless=settings.model.stateless)
+        model: Model = responses_model(settings, client, traits, stream=stream)
         for observer in observers:
             model = observer.model(model, prices)
 
@@ -192,7 +193,7 @@ async def runner_factory(
                 may_ask=frontend.may_ask,
                 mentioned_in=conversation.mentioned_in,
                 temperature=settings.model.temperature,
-                stateless=settings.model.stateless,
+                traits=traits,
                 conversation=conversation,
                 images=settings.model.images,
                 dry_run=dry_run,
@@ -300,9 +301,13 @@ def web_search(settings: Settings, config: WebSearchConfig) -> WebSearch:
     return ProviderWebSearch(config, key.get_secret_value() if key else "")
 
 
-def _responses_model(settings: Settings, client: AsyncOpenAI, *, stream: bool) -> ResponsesModel:
+def responses_model(
+    settings: Settings, client: AsyncOpenAI, traits: ServerTraits, *, stream: bool = True
+) -> ResponsesModel:
+    """Return the configured model server, called as runs call it."""
     return ResponsesModel(
         client,
+        traits=traits,
         stream=stream,
         reasoning=settings.model.reasoning_parameter,
         temperature=settings.model.temperature,

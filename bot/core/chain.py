@@ -56,6 +56,7 @@ class CallerState(BaseModel):
       every call in the chain has its output in the chain or in `pending`.
     - `links`: URLs that tools returned; the bot may post them as links.
     - `hooks`: state that hooks keep from one run to the next, by hook name.
+    - `stateless`: the service stores no responses: each request carries the conversation.
     - `bound_to`: the only user who may continue a private chain, and only in private. The thread's
       shared chain is separate.
     """
@@ -70,6 +71,7 @@ class CallerState(BaseModel):
     last_usage: Usage = Usage()
     links: tuple[str, ...] = ()
     hooks: dict[str, Any] = {}
+    stateless: bool = False
     bound_to: str | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from bot.agent import prompts
@@ -20,7 +20,7 @@ from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.context import RequestContext
 from bot.core.request import Again, Request
-from bot.model import Model, ModelChoices, PriceList, RunModels
+from bot.model import Model, ModelChoices, PriceList, RunModels, ServerTraits
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
 from bot.runs.policy.access import Policy
 from bot.runs.policy.approval_hook import (
@@ -97,7 +97,7 @@ class RunDeps:
     conversation: Conversation
     images: bool
     temperature: float | None = None
-    stateless: bool = False
+    traits: ServerTraits = field(default_factory=ServerTraits)
     dry_run: bool = False
 
     @property
@@ -220,7 +220,7 @@ class RunDeps:
                 models.names[0],
                 PolicyHooks(spending, steering, egress, approval),
             ),
-            stateless=self.stateless,
+            traits=self.traits,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),
         )
         return with_subagents(loop_deps)

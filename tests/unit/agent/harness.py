@@ -24,7 +24,7 @@ from bot.core.chain import Item, LedgerEntry, Usage
 from bot.core.context import RequestContext, current_request
 from bot.core.request import Entry, Request
 from bot.dev.model import ResponsesServer
-from bot.model import ResponsesModel, sdk_client
+from bot.model import ResponsesModel, ServerTraits, sdk_client
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import ToolError, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
@@ -229,6 +229,7 @@ async def bench(
 ) -> AsyncGenerator[Bench]:
     """A bench whose model follows `brain`; `before` is what the thread's ledger holds already."""
     gate, artifacts = Gate(), MemoryArtifacts()
+    traits = ServerTraits(stateless=stateless)
     kept: list[Recorded] = []
 
     async def history() -> list[LedgerEntry]:
@@ -242,7 +243,7 @@ async def bench(
         sdk_client(api.api_key, api.url, max_retries=0) as client,
     ):
         parts = LoopDeps(
-            model=ResponsesModel(client, stream=stream),
+            model=ResponsesModel(client, traits=traits, stream=stream),
             models=MODELS,
             prices=Cheap(window),
             toolbox=Toolbox(small_tools(gate), {}, artifacts),
@@ -251,7 +252,7 @@ async def bench(
             interrupt=Interrupt(),
             history=history,
             hooks=HookChain(hooks),
-            stateless=stateless,
+            traits=traits,
             parent_pause=0.0,
             context=RequestContext(
                 request=request, run_id="run_1", model="gpt-5.4-mini", dry_run=dry_run

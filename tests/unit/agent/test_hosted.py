@@ -12,7 +12,7 @@ from bot.agent.calls.call import Toolbox
 from bot.agent.events import ToolEnded, ToolStarted
 from bot.core.outcome import StopReason
 from bot.dev.model import Script, calls, finish, raw
-from bot.model import PriceList
+from bot.model import PriceList, ServerTraits
 from bot.toolkit.hosted import HostedTools
 from tests.unit.agent.harness import ANSWER, Bench, bench, small_tools
 
@@ -40,7 +40,7 @@ async def test_the_service_searches_and_what_it_found_may_be_a_link(stateless: b
     script = Script([raw([SEARCHED, called]), finish(ANSWER)])
     async with bench(script) as place:
         hosting(place)
-        place.parts = replace(place.parts, stateless=stateless)
+        place.parts = replace(place.parts, traits=ServerTraits(stateless=stateless))
         ended = await place.run()
     assert ended.stop_reason is StopReason.COMPLETED
     assert ended.state.links == (FOUND,)

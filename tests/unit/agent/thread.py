@@ -44,7 +44,7 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, te
 from bot.dev.model.cache import PromptCache
 from bot.dev.model.faults import Fault, Faults
 from bot.dev.model.server import Received
-from bot.model import ResponsesModel, sdk_client
+from bot.model import ResponsesModel, ServerTraits, sdk_client
 from bot.model.types import ModelResponse
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Provided, Tool, ToolError, tool
@@ -183,7 +183,8 @@ class Thread:
             sdk_client(api.api_key, api.url, max_retries=0) as client,
         ):
             api.faults = Helpers()
-            model = ResponsesModel(client, stream=stream)
+            traits = ServerTraits(stateless=stateless)
+            model = ResponsesModel(client, traits=traits, stream=stream)
             threads.append(cls(api, model, window, stateless))
             yield threads[0]
 
@@ -271,6 +272,7 @@ class Thread:
             mailbox=deepcopy(self.mailbox),
             faults=deepcopy(self.api.faults),
             cache=deepcopy(self.api.cache),
+            traits=deepcopy(self.model.traits),
             requests=len(self.own_requests()),
         )
 
@@ -280,6 +282,7 @@ class Thread:
         self.asked, self.judged, self.decided = to.asked, to.judged, to.decided
         self.mailbox, self.pieces = deepcopy(to.mailbox), []
         self.api.faults, self.api.cache = deepcopy(to.faults), deepcopy(to.cache)
+        self.model.traits = deepcopy(to.traits)
         if isinstance(self.api.faults, Helpers):
             self.api.faults.calls.clear()
 
@@ -322,7 +325,7 @@ class Thread:
             context=self._context(),
             history=history,
             hooks=HookChain(tuple(self._hooks())),
-            stateless=self.stateless,
+            traits=self.model.traits,
             parent_pause=0.0,
         )
         return with_subagents(parts)
@@ -413,7 +416,7 @@ _TOOLS = _small_tools()
 @dataclass(frozen=True)
 class Snapshot:
     """All that goes on from a save point: what was kept, and where the model, its service and the
-    person were then; `requests` were made until then."""
+    person were then, what was known of the service; `requests` were made until then."""
 
     saved: str
     ledger: list[LedgerEntry]
@@ -424,6 +427,7 @@ class Snapshot:
     mailbox: Mailbox
     faults: Faults
     cache: PromptCache
+    traits: ServerTraits
     requests: int
 
 
