@@ -25,8 +25,10 @@ from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
 from bot.app.tool_loading import catalogue
 from bot.core.audit import audit_keys
+from bot.core.background import alongside
 from bot.core.request import Again, Request
-from bot.model import Model, ResponsesModel, ServerTraits, sdk_client
+from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
+from bot.model.listing import listed_models
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.context.images import Images
 from bot.runs.context.memories import ScopedMemories
@@ -54,6 +56,8 @@ from bot.store.embedded import embedded_redis, running_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Schedules, WebSearch
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
+
+_UNLISTED_PAUSE = 60.0  # seconds between attempts to read the list of models
 
 
 @asynccontextmanager
@@ -159,6 +163,7 @@ async def runner_factory(
     async with (
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
         sdk_client(_api_key(settings), settings.openai_base_url) as client,
+        alongside(_learn_windows(settings, client, prices), name="model windows"),
     ):
         traits = ServerTraits(stateless=settings.model.stateless)
         model: Model = responses_model(settings, client, traits, stream=stream)
@@ -201,6 +206,17 @@ async def runner_factory(
             return Runner(deps, open_surface)
 
         yield make_runner
+
+
+async def _learn_windows(settings: Settings, client: AsyncOpenAI, prices: PriceList) -> None:
+    """Learn the windows that a server of one's own lists, once it answers; a window that is set holds."""
+    if not settings.openai_base_url or "window" in settings.model.model_fields_set:
+        return
+    listed = await listed_models(client)
+    while listed is None:  # not there yet, or without a list
+        await asyncio.sleep(_UNLISTED_PAUSE)
+        listed = await listed_models(client)
+    prices.listed.update({name: window for name, window in listed.items() if window})
 
 
 def _hooks(

@@ -288,6 +288,9 @@ class ResponsesModel:
                     elif request.forced_tool and isinstance(part, TextPart):
                         continue  # the call may be made again
                     yield part
+        except ModelError as error:  # inside the stream or the response
+            self._note_lost(request, error)
+            raise
         except OpenAIError as error:
             raise self._understood(error, request, body, forcing) from error
         except SSEError as error:  # the event is too large, and would be again
@@ -321,12 +324,16 @@ class ResponsesModel:
         if understood.kind is ModelErrorKind.BAD_REQUEST and (name := _refused_part(error, body)):
             self.traits.note_refused(name)
             return _AskOtherwise()
+        self._note_lost(request, understood)
+        return understood
+
+    def _note_lost(self, request: ModelRequest, error: ModelError) -> None:
+        """Learn from the error whether the server stores responses at all."""
         parent = request.previous_response_id
-        if understood.kind is ModelErrorKind.MISSING_PARENT and parent:
-            if stores_nothing(understood):
+        if error.kind is ModelErrorKind.MISSING_PARENT and parent:
+            if stores_nothing(error):
                 self.traits.note_stateless()
             self.traits.note_missing(parent)
-        return understood
 
     def _body(self, request: ModelRequest, forcing: str) -> dict[str, Any]:
         body: dict[str, Any] = {

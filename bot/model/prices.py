@@ -5,7 +5,7 @@ Prices come from the table in the `genai-prices` package, which lacks the fees o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -66,17 +66,19 @@ class PriceList:
     """Prices and input limits of models.
 
     `default_window` (tokens) and `default_price` apply to models that the table lacks; the prices in
-    `given`, by model, replace those of the table.
+    `given`, by model, replace those of the table. `listed` are windows in tokens that the server
+    itself tells, which hold before all others.
     """
 
     default_window: int = 128_000
     default_price: Price | None = None
     given: Mapping[str, Price] = field(default_factory=dict)
+    listed: MutableMapping[str, int] = field(default_factory=dict)
 
     def window(self, model: str) -> int:
         """Return the largest input that `model` takes, in tokens."""
-        known = _known(model)
-        total = (known.context_window or 0) if known else 0
+        known = None if model in self.listed else _known(model)
+        total = self.listed.get(model) or (known.context_window if known else 0) or 0
         return (
             total - _LARGEST_OUTPUT if total > 2 * _LARGEST_OUTPUT else total or self.default_window
         )

@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from bot.cli.operator import pause, usage_lines
 from bot.core.errors import ConfigurationError
-from bot.dev.model import ResponsesServer, Script
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, call
 from bot.dev.workspace import Workspace
 from bot.ops.doctor import Check, Level, examine
 from bot.runs.policy.budgets import Budgets
@@ -36,6 +36,11 @@ MANY = {
     "slack_client_id": "1.2",
     "slack_client_secret": SecretStr("s"),
 }
+
+
+def obedient(request: ModelRequest) -> Reply:
+    """A model that calls what it is told to call."""
+    return call(str(request.forced), {"state": "ready"})
 
 
 class Practice:
@@ -66,7 +71,7 @@ class Practice:
 async def practice(tmp_path: Path) -> AsyncIterator[Practice]:
     async with (
         Workspace.open() as ws,
-        ResponsesServer.open(brain=Script([])) as api,
+        ResponsesServer.open(brain=obedient) as api,
         redis_process(tmp_path, **{"maxmemory-policy": "noeviction"}) as redis,
     ):
         yield Practice(ws, api, redis, tmp_path)
@@ -85,11 +90,12 @@ async def test_the_web_search_is_tried(practice) -> None:
 
 
 async def test_all_is_well(practice) -> None:
-    """Nothing to fix, nothing posted, nothing written."""
+    """Nothing to fix, nothing posted, nothing written; two tiny calls to the model that are not stored
+    for a conversation of anybody's."""
     findings = await practice.findings()
     assert {f.level for f in findings} == {Level.OK}, findings
     assert {e.method for e in practice.ws.effects} == {"auth.test", "apps.connections.open"}
-    assert practice.api.requests == []
+    assert [each.body["tools"][0]["name"] for each in practice.api.requests] == ["report"] * 2
     async with Redis.from_url(practice.redis.url) as redis:
         assert await redis.dbsize() == 0
 

@@ -127,8 +127,7 @@ async def bot_on(
     configured = Settings(
         openai_api_key=SecretStr(api.api_key),
         openai_base_url=api.url,
-        openai_model=MODEL,
-        **settings,
+        **{"openai_model": MODEL, **settings},
     )
     async with (
         stores.signals.listening(),

@@ -1,30 +1,81 @@
-"""Check of the model service: it accepts the key, has the models, and their prices are known."""
+"""Check of the model server by tiny calls: it answers, calls a tool, and knows the conversation.
+
+A server's description of a model proves little: some describe models that they cannot run, others
+describe none and work.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+import json
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
-from openai import APIConnectionError, AsyncOpenAI, AuthenticationError, NotFoundError, OpenAIError
+from openai import APIStatusError, AsyncOpenAI, OpenAIError
 
-from bot.core.errors import ConfigurationError
-from bot.model import sdk_client
+from bot.agent import prompts
+from bot.agent.builtin.complete_task import ResponseType
+from bot.agent.window import portable
+from bot.app.run_setup import responses_model, tool_catalogue
+from bot.core.answers import Answer
+from bot.core.chain import Item
+from bot.core.errors import ConfigurationError, ModelError, ModelErrorKind
+from bot.core.text.token_estimate import estimated_tokens
+from bot.model import (
+    ModelRequest,
+    ModelResponse,
+    ResponsesModel,
+    ServerTraits,
+    sdk_client,
+)
 from bot.model.errors import from_exception
+from bot.model.listing import describes, listed_models
 from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.settings import NO_MODEL, Settings
 from bot.settings.checks import check_prices, unpriced_models
 
+_GUIDE = "docs/models.md says what servers need"
+_MOST_NAMED = 5
+_FEWEST_REQUESTS = 2  # that must fit into a window
+_TOOL_NAME = "report"
+_TOOL = {
+    "type": "function",
+    "name": _TOOL_NAME,
+    "description": "Report that you are there.",
+    "strict": True,
+    "parameters": {
+        "type": "object",
+        "properties": {"state": {"type": "string", "enum": ["ready"]}},
+        "required": ["state"],
+        "additionalProperties": False,
+    },
+}
+_ASKED: Item = {"role": "user", "content": "Call report with the state ready."}
+_ASKED_AGAIN: Item = {"role": "user", "content": "Thank you. Call it once more."}
+_MISSING_KEY = "create a key on the service's page and set OPENAI_API_KEY"
+_UNREACHED = "check the network, and OPENAI_BASE_URL if you set it"
+
 
 async def examine_model(settings: Settings) -> list[Check]:
-    """Ask for each model's description, which costs nothing."""
+    """Make one or two tiny calls to each model, which cost a fraction of a cent."""
     if not settings.has_model:
         return [problem("OPENAI_API_KEY", "is not set", NO_MODEL)]
     key = settings.openai_api_key
     async with sdk_client(
         key.get_secret_value() if key else "none", settings.openai_base_url, max_retries=0
     ) as client:
-        described = [await _described(client, name) for name in settings.model_names]
-    return [*described, _prices(settings)]
+        try:
+            async with asyncio.timeout(SECONDS):
+                listed = await listed_models(client)
+        except TimeoutError:
+            listed = None
+        checks = [
+            check
+            for name in settings.model_names
+            for check in await _Examination(settings, client, name, listed).checks()
+        ]
+    return [*checks, _prices(settings)]
 
 
 def _prices(settings: Settings) -> Check:
@@ -40,34 +91,177 @@ def _prices(settings: Settings) -> Check:
     return ok("prices", "are known for every model")
 
 
-async def _described(client: AsyncOpenAI, name: str) -> Check:
-    subject = f"model {name}"
+@dataclass(frozen=True, slots=True)
+class _Examination:
+    """An examination of the model `name`; `listed` are the server's models with their windows."""
+
+    settings: Settings
+    client: AsyncOpenAI
+    name: str
+    listed: Mapping[str, int | None] | None
+
+    @property
+    def subject(self) -> str:
+        return f"model {self.name}"
+
+    async def checks(self) -> list[Check]:
+        """Return the checks; a single one when the first call fails."""
+        traits = ServerTraits(stateless=self.settings.model.stateless)
+        model = responses_model(self.settings, self.client, traits)
+        try:
+            first = await self._call(model, self._request(_ASKED))
+            if self.settings.openai_base_url:
+                await self._call_again(model, first)
+        except TimeoutError:
+            seconds = self.settings.limits.turn_seconds
+            fix = "if the server is slow, allow more: [limits] turn_seconds in bot.toml"
+            return [problem(self.subject, f"a small question took over {seconds:g} s", fix)]
+        except ModelError as error:
+            return [await self._failure(error)]
+        found = [self._answer(first), await self._name(), self._window(), *self._traits(traits)]
+        unusual = [each for each in found if each]
+        return unusual or [ok(self.subject, "answers, and calls a tool when told to")]
+
+    def _request(self, *items: Item) -> ModelRequest:
+        stored = not self.settings.model.stateless
+        return ModelRequest(
+            model=self.name,
+            instructions="You are being tested. Be brief.",
+            input=items,
+            tools=(_TOOL,),
+            forced_tool=_TOOL_NAME,
+            store=stored,
+        )
+
+    async def _call(self, model: ResponsesModel, request: ModelRequest) -> ModelResponse:
+        """Return the response. Raises ModelError and TimeoutError."""
+        async with (
+            asyncio.timeout(self.settings.limits.turn_seconds),
+            aclosing(model.respond(request)) as parts,
+        ):
+            async for part in parts:
+                if isinstance(part, ModelResponse):
+                    return part
+        raise RuntimeError("a model must end with a response")
+
+    async def _call_again(self, model: ResponsesModel, first: ModelResponse) -> None:
+        """Continue the conversation as a run does: on the chain, else with all of it."""
+        outputs = (
+            {"type": "function_call_output", "call_id": call["call_id"], "output": "Noted."}
+            for call in first.calls
+        )
+        new = (*outputs, _ASKED_AGAIN)
+        chained = replace(self._request(*new), previous_response_id=first.id)
+        for _ in range(2):  # a service may store a response late
+            if model.traits.stateless:
+                break
+            try:
+                await self._call(model, chained)
+            except ModelError as error:
+                if error.kind is not ModelErrorKind.MISSING_PARENT:
+                    raise
+                await asyncio.sleep(0 if model.traits.stateless else 1)
+            else:
+                return
+        whole = self._request(_ASKED, *portable(first.items), *new)
+        await self._call(model, replace(whole, store=False))
+
+    async def _failure(self, error: ModelError) -> Check:
+        """Return the problem that a failed call shows."""
+        said, fix = f"a small question fails: {error}", f"try `bot ask hello`; {_GUIDE}"
+        match error.kind:
+            case ModelErrorKind.AUTHENTICATION:
+                said, fix = "the service refuses the key", _MISSING_KEY
+            case ModelErrorKind.OVERLOADED if not error.detail.startswith("HTTP"):
+                said, fix = f"the service cannot be reached: {error}", _UNREACHED
+            case ModelErrorKind.MISSING_MODEL:
+                said = "the service has no such model for this key"
+                fix = "choose one that your key may use: OPENAI_MODEL, OPENAI_FALLBACK_MODELS"
+                if names := self._names():
+                    fix = f"set OPENAI_MODEL or OPENAI_FALLBACK_MODELS to one that it has: {names}"
+            case ModelErrorKind.NO_RESPONSES_API if await _speaks_chat_completions(self.client):
+                said = "this server speaks Chat Completions only"
+                fix = f"put LiteLLM before it; {_GUIDE}"
+            case ModelErrorKind.NO_RESPONSES_API:
+                said = "at this address there is no Responses API"
+                fix = f"correct OPENAI_BASE_URL: most addresses end in /v1; {_GUIDE}"
+            case ModelErrorKind.CONTEXT_OVERFLOW:
+                said, fix = f"a small question is more than it can read: {error}", _LARGER
+            case _:
+                pass
+        return problem(self.subject, said, fix)
+
+    def _answer(self, first: ModelResponse) -> Check | None:
+        if any(call["name"] == _TOOL_NAME for call in first.calls):
+            return None
+        fix = f"use a model that calls tools; {_GUIDE}"
+        said = "answers in text where a tool call is forced, so it can use no tools"
+        return warning(self.subject, said, fix)
+
+    async def _name(self) -> Check | None:
+        """Check that the server lists the name, if it lists only a few: some run whatever model they
+        have under any name, and windows and prices would be those of another model."""
+        listed = self.listed
+        if not listed or self.name in listed or len(listed) > _MOST_NAMED:
+            return None
+        if await describes(self.client, self.name):
+            return None
+        said = f"answers, but the server lists only {self._names()}"
+        return warning(self.subject, said, "set OPENAI_MODEL to a name that it lists")
+
+    def _names(self) -> str:
+        """Return up to five names of models that the server lists."""
+        names = list(self.listed or ())
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        return ", ".join(names[:_MOST_NAMED]) + more
+
+    def _window(self) -> Check | None:
+        """Check that a question fits into the window that the server tells."""
+        window = (self.listed or {}).get(self.name)
+        if not window:
+            return None
+        tokens = _first_request_tokens(self.settings)
+        if window >= _FEWEST_REQUESTS * tokens:
+            return None
+        said = f"its window of {window:,} tokens is too small: a question begins with {tokens:,}"
+        return problem(self.subject, said, _LARGER)
+
+    def _traits(self, traits: ServerTraits) -> list[Check]:
+        """Return what the calls have shown that the server cannot do."""
+        found = []
+        if traits.stateless and not self.settings.model.stateless:
+            said = "works, but stores no responses, so each request carries the whole conversation"
+            fix = (
+                "set stateless = true under [model] in bot.toml, which spares a call at each start"
+            )
+            found.append(warning(self.subject, said, fix))
+        if "reasoning" in traits.left_out:
+            said = "works, but refuses the reasoning settings, which are left out"
+            fix = "change or remove reasoning and reasoning_summaries under [model] in bot.toml"
+            found.append(warning(self.subject, said, fix))
+        return found
+
+
+_LARGER = (
+    "start the server with a larger one (llama.cpp: -c 32768, vLLM: --max-model-len 32768, Ollama: "
+    "OLLAMA_CONTEXT_LENGTH=32768, LM Studio: in the model's settings)"
+)
+
+
+def _first_request_tokens(settings: Settings) -> int:
+    """Return about how many tokens the first request of a run has without the question."""
+    tools = [*tool_catalogue(settings).always, ResponseType(Answer, Answer.text_field).definition]
+    return estimated_tokens(prompts.INSTRUCTIONS + json.dumps(tools))
+
+
+async def _speaks_chat_completions(client: AsyncOpenAI) -> bool:
+    """Return whether the server has Chat Completions; the request is wrong on purpose, and free."""
     try:
         async with asyncio.timeout(SECONDS):
-            await client.models.retrieve(name)
-    except AuthenticationError:
-        fix = "create a key on the service's page and set OPENAI_API_KEY"
-        return problem(subject, "the service refuses the key", fix)
-    except (APIConnectionError, TimeoutError) as error:
-        fix = "check the network, and OPENAI_BASE_URL if you set it"
-        why = (
-            from_exception(error) if isinstance(error, APIConnectionError) else "no answer in time"
-        )
-        return problem(subject, f"the service cannot be reached: {why}", fix)
-    except NotFoundError:
-        return await _missing(client, subject)
-    except OpenAIError as error:
-        fix = "try `bot ask hello`: some services describe no models"
-        return warning(subject, f"the service does not say: {error}", fix)
-    return ok(subject, "is available")
-
-
-async def _missing(client: AsyncOpenAI, subject: str) -> Check:
-    """Tell a missing model from a wrong address, where there is no list of models either."""
-    with suppress(OpenAIError, TimeoutError):
-        async with asyncio.timeout(SECONDS):
-            await client.models.list()
-        fix = "choose one that your key may use: OPENAI_MODEL, OPENAI_FALLBACK_MODELS"
-        return problem(subject, "the service has no such model for this key", fix)
-    fix = "correct OPENAI_BASE_URL: most addresses end in /v1"
-    return problem(subject, "at this address there is no model service", fix)
+            reply = await client.post("/chat/completions", cast_to=object, body={"messages": []})
+    except APIStatusError as error:
+        is_there = error.status_code not in (404, 405)
+        return is_there and from_exception(error).kind is not ModelErrorKind.NO_RESPONSES_API
+    except (OpenAIError, TimeoutError):
+        return False
+    return isinstance(reply, Mapping) and "choices" in reply

@@ -1,0 +1,38 @@
+"""List of the models that a server offers, with their context windows where the server tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from openai import AsyncOpenAI, OpenAIError
+
+
+async def listed_models(client: AsyncOpenAI) -> dict[str, int | None] | None:
+    """Return the names of the models with their windows in tokens; None without a readable list."""
+    try:
+        body = await client.get("/models", cast_to=object)
+    except OpenAIError:
+        return None
+    models = body.get("data") if isinstance(body, Mapping) else None
+    if not isinstance(models, list):
+        return None
+    named = [each for each in models if isinstance(each, dict) and isinstance(each.get("id"), str)]
+    return {each["id"]: _window(each) for each in named}
+
+
+async def describes(client: AsyncOpenAI, name: str) -> bool:
+    """Return whether the server describes the model. Some return 200 with an error for any address."""
+    try:
+        body = await client.get(f"/models/{name}", cast_to=object)
+    except OpenAIError:
+        return False
+    return isinstance(body, Mapping) and body.get("id") == name
+
+
+def _window(model: dict[str, Any]) -> int | None:
+    """Return the window as llama.cpp, vLLM or OpenRouter tells it."""
+    meta = model.get("meta")
+    of_slot = meta.get("n_ctx") if isinstance(meta, dict) else None
+    told = (of_slot, model.get("max_model_len"), model.get("context_length"))
+    return next((each for each in told if isinstance(each, int) and each > 0), None)

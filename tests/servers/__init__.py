@@ -1,0 +1,1 @@
+"""Model servers that speak the Responses API in dialects of their own."""

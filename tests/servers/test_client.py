@@ -1,0 +1,157 @@
+"""One call to every server: its stream, its errors and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from bot.core.errors import ModelError, ModelErrorKind
+from bot.model import ArgumentsPart, ModelRequest, ModelResponse, ResponsesModel, sdk_client
+from tests.servers.dialects import DIALECTS, MODEL, Dialect, Server, served, server
+
+ADD: dict[str, Any] = {
+    "type": "function",
+    "name": "add",
+    "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}},
+}
+ASKED = ModelRequest(
+    model=MODEL,
+    instructions="",
+    input=({"role": "user", "content": "Q1 please"},),
+    tools=(ADD,),
+    watched="add",
+)
+dialects = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
+
+
+@asynccontextmanager
+async def calling(
+    dialect: Dialect, *, stream: bool = True, **settings: Any
+) -> AsyncGenerator[tuple[Server, ResponsesModel]]:
+    async with (
+        server(dialect) as api,
+        sdk_client(api.api_key, api.url, max_retries=0) as client,
+    ):
+        yield api, ResponsesModel(client, stream=stream, **settings)
+
+
+async def response(model: ResponsesModel, request: ModelRequest = ASKED) -> ModelResponse:
+    *_, last = [part async for part in model.respond(request)]
+    assert isinstance(last, ModelResponse)
+    return last
+
+
+@dialects
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_call_and_its_usage_are_read(dialect: Dialect, stream: bool) -> None:
+    """R8 B6: with and without event lines, numbers, places and ids of items."""
+    async with calling(dialect, stream=stream) as (_, model):
+        shown = [part async for part in model.respond(ASKED)]
+    last = shown[-1]
+    assert isinstance(last, ModelResponse)
+    assert [(each["name"], each["arguments"]) for each in last.calls] == [("add", '{"a": 1}')]
+    assert last.usage.input_tokens == 9
+    heard = "".join(part.text for part in shown if isinstance(part, ArgumentsPart))
+    assert heard == ('{"a": 1}' if stream else "")
+
+
+@dialects
+async def test_an_answer_without_its_conversation_is_an_error(dialect: Dialect) -> None:
+    """B8: the text of such a response would be taken for the answer; from then on the server is known
+    to store nothing. A parent that was not made here may have expired, which says nothing."""
+    async with calling(dialect) as (_, model):
+        first = await response(model)
+        follow_up = replace(ASKED, previous_response_id=first.id)
+        if dialect.parent == "kept":
+            assert (await response(model, follow_up)).calls
+            return
+        for _ in range(2):
+            with pytest.raises(ModelError) as caught:
+                await response(model, follow_up)
+            assert caught.value.kind is ModelErrorKind.MISSING_PARENT
+        assert model.traits.stateless
+
+
+@pytest.mark.parametrize("name", ["ogx that lost its store", "vLLM"])
+async def test_a_parent_of_another_time_may_have_expired(name: str) -> None:
+    """B8: a chain of long ago that is gone does not make a deployment stateless."""
+    [dialect] = [each for each in DIALECTS if each.name == name]
+    async with calling(dialect) as (_, model):
+        for _ in range(2):
+            with pytest.raises(ModelError):
+                await response(model, replace(ASKED, previous_response_id="resp_of_last_month"))
+    assert not model.traits.stateless
+
+
+@pytest.mark.parametrize(
+    "dialect", [each for each in DIALECTS if each.refused], ids=lambda each: each.name
+)
+async def test_what_a_server_refuses_is_not_sent_again(dialect: Dialect) -> None:
+    """B1: a parameter that a call can do without costs one call, once."""
+    searching = replace(ASKED, tools=(ADD, {"type": "web_search"}))
+    async with calling(dialect, reasoning={"effort": "minimal"}) as (api, model):
+        for _ in range(2):
+            assert (await response(model, searching)).calls
+    assert len(api.bodies) == 3
+
+
+REFUSALS = [
+    ("reasoning.effort", "Unsupported value: 'xhigh' is not supported with this model.", True),
+    (None, '"small-model" does not support thinking', True),
+    ("include", "Encrypted content is not supported with this model.", True),
+    ("prompt_cache_key", "Unknown parameter: 'prompt_cache_key'.", True),
+    (None, "body.safety_identifier: Extra inputs are not permitted", True),
+    ("input", "Item 'rs_1' of type 'reasoning' was provided without its required item.", False),
+    ("temperature", "Unsupported parameter: 'temperature' is not supported.", False),
+]
+
+
+@pytest.mark.parametrize(("param", "said", "is_left_out"), REFUSALS)
+async def test_only_what_was_refused_is_left_out(
+    param: str | None, said: str, is_left_out: bool
+) -> None:
+    """B1: a setting that an operator made counts, and our own mistakes are not tried again."""
+    bodies: list[dict[str, Any]] = []
+
+    async def respond(request: web.Request) -> web.Response:
+        bodies.append(await request.json())
+        if len(bodies) == 1:
+            return web.json_response({"error": {"message": said, "param": param}}, status=400)
+        return web.json_response({"id": "resp_1", "status": "completed", "output": []})
+
+    app = web.Application()
+    app.router.add_post("/responses", respond)
+    async with served(app) as url, sdk_client("k", url, max_retries=0) as client:
+        model = ResponsesModel(client, reasoning={"effort": "xhigh"}, temperature=0.5)
+        request = replace(ASKED, store=False, cache_key="k", user_hash="u")
+        if is_left_out:
+            await response(model, request)
+            assert len(bodies[0].keys() - bodies[1].keys()) == 1
+        else:
+            with pytest.raises(ModelError):
+                await response(model, request)
+            assert len(bodies) == 1
+
+
+async def test_an_address_may_have_a_query() -> None:
+    """B1: Azure's dated interfaces name their version there, and take the key in its own header."""
+    seen: list[web.Request] = []
+
+    async def respond(request: web.Request) -> web.Response:
+        seen.append(request)
+        return web.json_response({"id": "resp_1", "status": "completed", "output": []})
+
+    app = web.Application()
+    app.router.add_post("/openai/responses", respond)
+    async with served(app) as url:
+        address = f"{url}/openai?api-version=2025-04-01-preview"
+        async with sdk_client("secret", address, max_retries=0) as client:
+            for _ in range(2):  # the second is built by us
+                await response(ResponsesModel(client))
+    assert [each.query["api-version"] for each in seen] == ["2025-04-01-preview"] * 2
+    assert [each.headers["api-key"] for each in seen] == ["secret"] * 2
