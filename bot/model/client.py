@@ -322,7 +322,7 @@ class ResponsesModel:
             self.traits.note_not_forced(forcing)
             return _AskOtherwise()
         if understood.kind is ModelErrorKind.BAD_REQUEST and (name := _refused_part(error, body)):
-            self.traits.note_refused(name)
+            self.traits.note_refused(request.model, name)
             return _AskOtherwise()
         self._note_lost(request, understood)
         return understood
@@ -359,7 +359,7 @@ class ResponsesModel:
         body["include"] = include or None
         if not request.store:
             body["store"] = False
-        body |= dict.fromkeys(self.traits.left_out)
+        body |= dict.fromkeys(self.traits.left_out.get(request.model, ()))
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
     async def _whole(

@@ -29,12 +29,12 @@ class ServerTraits:
 
     - `stateless`: the server stores no responses, so each request carries the whole conversation.
     - `forcing`: the first way of FORCING that the server has not refused or ignored.
-    - `left_out`: parameters that the server refused and that are not sent any more.
+    - `left_out`: by model, parameters that were refused and are not sent any more.
     """
 
     stateless: bool = False
     forcing: str = FORCING[0]
-    left_out: set[str] = field(default_factory=set)
+    left_out: dict[str, set[str]] = field(default_factory=dict)
     _misses: MutableMapping[str, int] = field(default_factory=_recent)
 
     def note_response(self, response_id: str) -> None:
@@ -68,8 +68,9 @@ class ServerTraits:
             self.forcing = next_best
             log.warning("The model server does not follow tool_choice %s.", forcing)
 
-    def note_refused(self, parameter: str) -> None:
-        """Note that the server refuses a parameter that it can do without."""
-        if parameter not in self.left_out:
-            self.left_out.add(parameter)
-            log.warning("The model server refuses %s, which is not sent any more.", parameter)
+    def note_refused(self, model: str, parameter: str) -> None:
+        """Note that the server refuses a parameter of a call that can do without it."""
+        left_out = self.left_out.setdefault(model, set())
+        if parameter not in left_out:
+            left_out.add(parameter)
+            log.warning("%s refuses %s, which is not sent to it any more.", model, parameter)

@@ -235,7 +235,7 @@ class _Examination:
                 "set stateless = true under [model] in bot.toml, which spares a call at each start"
             )
             found.append(warning(self.subject, said, fix))
-        if "reasoning" in traits.left_out:
+        if "reasoning" in traits.left_out.get(self.name, ()):
             said = "works, but refuses the reasoning settings, which are left out"
             fix = "change or remove reasoning and reasoning_summaries under [model] in bot.toml"
             found.append(warning(self.subject, said, fix))
