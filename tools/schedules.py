@@ -44,6 +44,7 @@ async def _can_be_scheduled(call: Any, services: Services) -> None:
     summary="Ask something later or again and again, in this thread",
     mutates=True,
     sensitive=True,
+    free_in_direct=True,
     standing=None,
     title=_schedule_title,
     check=_can_be_scheduled,
@@ -64,7 +65,7 @@ async def schedule_prompt(
     ] = None,
 ) -> str:
     """Have a question asked for the asker at a time or by a cron expression; it is answered in this
-    thread. Only when they want that; somebody approves exactly this text first."""
+    thread. Only when they want that. In a channel somebody approves exactly this text first."""
     made = await schedules.add(text, at=_with_offset(at), cron=cron or "")
     return f"scheduled: {_line(made)}"
 

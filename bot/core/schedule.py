@@ -24,6 +24,7 @@ class Schedule(BaseModel):
 
     - `next_at`: the next time, in seconds since the epoch.
     - `cron`: when it repeats, in `time_zone`; "" for a question that is asked once.
+    - `suggested`: nobody approved the text, which the model worded.
     - `refusals`: how many times in a row it could not be asked.
     """
 
@@ -39,6 +40,7 @@ class Schedule(BaseModel):
     cron: str = ""
     time_zone: str = "UTC"
     next_at: int
+    suggested: bool = False
     refusals: int = 0
     made: datetime = Field(default_factory=lambda: datetime.now(UTC))
 

@@ -72,7 +72,8 @@ class Tool:
 
     `summary` is the tool's line in `acquire_tools`; the model reads `description` once the tool is
     offered. Requests always carry `core` tools. A tool that `mutates` changes something outside the
-    bot: it runs alone, in order, and at most once. `strict` makes the model service enforce the
+    bot: it runs alone, in order, and at most once. A `sensitive` one needs a person's approval, with
+    `free_in_direct` not where the asker writes to the bot alone. `strict` makes the model service enforce the
     schema. `timeout` is in seconds. `title` makes the one-line summary of a call for people from
     its arguments. `on_acquired` returns text that enters the conversation when the model acquires
     the tool.
@@ -96,6 +97,7 @@ class Tool:
     core: bool = False
     mutates: bool = False
     sensitive: bool = False
+    free_in_direct: bool = False
     strict: bool = True
     timeout: float = 30.0
     title: Callable[[BaseModel], str]
@@ -194,6 +196,7 @@ def tool(
     core: bool = False,
     mutates: bool = False,
     sensitive: bool = False,
+    free_in_direct: bool = False,
     timeout: float = 30.0,
     title: str | Callable[[Any], str] = "",
     on_acquired: Callable[[Services], Awaitable[str]] | None = None,
@@ -223,6 +226,7 @@ def tool(
             core=core,
             mutates=mutates,
             sensitive=sensitive,
+            free_in_direct=free_in_direct,
             timeout=timeout,
             title=title_function(function.__name__, title),
             on_acquired=on_acquired,

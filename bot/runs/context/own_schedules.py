@@ -63,6 +63,7 @@ class OwnSchedules:
             cron=cron,
             time_zone=request.time_zone,
             next_at=first,
+            suggested=request.channel.startswith("D"),
         )
 
     async def all(self) -> list[Schedule]:

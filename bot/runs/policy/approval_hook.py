@@ -26,7 +26,7 @@ from bot.core.approvals import (
 )
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
-from bot.core.request import Request
+from bot.core.request import Entry, Request
 from bot.core.text.mentions import Mention, has_other_names
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
@@ -95,11 +95,20 @@ class ApprovalHook(Hooks):
         if not await self._may_tell_everybody(tool, arguments):
             return _ADMINS
         leaks = self._egress.may_leak(tool, arguments)
-        sensitive = tool.sensitive or leaks
+        sensitive = leaks or (tool.sensitive and not self._is_free(tool))
         if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive):
             self._egress.count(tool, arguments)
             return Approved()
         return await self._ask(self._approval(tool, arguments, leaks=leaks))
+
+    def _is_free(self, tool: Tool) -> bool:
+        """Return whether the call concerns the asker alone, who writes to the bot directly now.
+
+        A scheduled question is asked without its owner, so it may not schedule others unasked.
+        """
+        request = self._request
+        is_present = request.entry is not Entry.SCHEDULE
+        return tool.free_in_direct and request.channel.startswith("D") and is_present
 
     async def _ask(self, wanted: Approval) -> Permission:
         """Return the decision of people about the call, asking them if nobody has yet."""

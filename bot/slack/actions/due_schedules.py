@@ -72,6 +72,7 @@ class DueSchedules:
             thread=schedule.thread,
             text=schedule.text,
             schedule=schedule.id,
+            suggested=schedule.suggested,
             key=f"schedule:{schedule.id}:{schedule.next_at}",
         )
         try:

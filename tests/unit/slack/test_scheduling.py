@@ -12,14 +12,16 @@ from bot.core.errors import ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Entry, Request
 from bot.core.schedule import Schedule
-from bot.dev.model import ResponsesServer, finish
+from bot.dev.model import ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
 from bot.runs.context.own_schedules import MOST, OwnSchedules, first_time
+from bot.runs.policy.access import Policy
 from bot.slack.actions.due_schedules import DueSchedules
 from bot.slack.actions.schedules import WorkspaceSchedules
+from bot.slack.render.buttons import APPROVE
 from bot.store import Stores, open_stores
 from bot.testing.conversation import asked
-from tests.support.deployment import Deployment, configured
+from tests.support.deployment import Deployment, configured, deployed
 from tests.support.redis import redis_server, redis_url, stores
 from tests.support.runs import answer
 from tests.unit.slack.rig import wired
@@ -217,6 +219,60 @@ async def test_they_are_made_listed_and_cancelled_by_their_owner(stores: Stores)
         assert "list_scheduled_messages" in none  # what else "scheduled" may mean
         with pytest.raises(ToolError, match="no schedule"):
             await cancel_schedule(made.id, own)
+
+
+SCHEDULES = [
+    call("acquire_tools", {"names": ["schedule_prompt"]}),
+    call("schedule_prompt", {"text": "See https://x.example/a", "at": None, "cron": MONDAYS}),
+    finish(answer("It is scheduled.")),
+]
+
+
+async def test_who_schedules_for_oneself_in_ones_own_messages_needs_no_yes(redis_url: str) -> None:
+    """U10, S4: nobody else reads them. The model worded the text, so no word or address in it counts as
+    the asker's own when it is asked."""
+    async with deployed(Script(SCHEDULES), redis_url) as bot, open_stores(redis_url) as stores:
+        direct = bot.ws.state.direct(ADA)
+        assert direct is not None
+        thread = await bot.ask(ADA, direct.id, "every Monday at nine, look at it")
+        [message] = await bot.answered(direct.id, thread)
+        assert "It is scheduled." in str(message["blocks"])
+        assert APPROVE not in str(bot.ws.messages(direct.id, thread))
+        [made] = await stores.schedules.of(bot.ws.team_id, ADA)
+        async with wired(bot.ws) as rig:
+            again = DueSchedules(
+                made.team, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: 9e9
+            )
+            await again.look()
+            [request] = rig.mailbox.requests
+    assert (request.text, request.suggested) == (made.text, True)
+
+
+@pytest.mark.parametrize("case", ["in a channel", "all changes are asked about", "by itself"])
+async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
+    redis_url: str, case: str
+) -> None:
+    """A scheduled question may not schedule others while nobody is there."""
+    replies = [finish(answer("Seven.")), *SCHEDULES] if case == "by itself" else SCHEDULES
+    policy = Policy(confirm="always" if case.startswith("all") else "sensitive")
+    async with (
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=Script(replies)) as api,
+        open_stores(redis_url) as stores,
+        bot(configured(ws, api, redis_url, access=policy)),
+    ):
+        deployment = Deployment(ws, api)
+        direct = ws.state.direct(ADA)
+        assert direct is not None
+        channel = GENERAL if case == "in a channel" else direct.id
+        if case == "by itself":
+            thread = await deployment.ask(ADA, channel, "Figures")
+            await deployment.answered(channel, thread)
+            await stores.schedules.add(schedule(ws, thread, channel=channel), most=99)
+        else:
+            thread = await deployment.ask(ADA, channel, "every Monday at nine")
+        await ws.until(lambda: APPROVE in str(ws.messages(channel, thread)), 20)
+        assert all(each.text == "How many?" for each in await stores.schedules.of(ws.team_id, ADA))
 
 
 async def test_nobody_else_cancels_them(ws: Workspace, stores: Stores) -> None:
