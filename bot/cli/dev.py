@@ -124,6 +124,8 @@ async def _workspace(port: int, notice: str) -> AsyncGenerator[Workspace]:
     try:
         name = features["bot_user"]["display_name"]
         async with Workspace.open(port=port, mount=add_page, app_name=name) as workspace:
+            # Not in the manifest, so that Slack shows no Stop button of its own.
+            workspace.state.not_subscribed.add("agent_session_stopped")
             yield workspace
     except OSError as error:
         if error.errno not in _NO_PORT:

@@ -72,12 +72,12 @@ def test_a_tool_of_an_mcp_server_waits_for_a_yes_and_home_says_who_is_down(page:
 
 def test_messages_queue_where_they_are_to_and_each_has_its_answer(page: Page) -> None:
     """In other channels the second would go into the first answer. The run that waited can be
-    stopped like any other, with Slack's own button."""
+    stopped like any other, with the one Stop there is."""
     ask_of_sample(page, "What is the total revenue by region? Show a chart.", channel="sales")
     panel = page.get_by_test_id("thread-panel")
     expect(panel.locator(".plan")).to_be_visible()
     reply(page, "What is the total revenue by month? Show a chart.")
     expect(panel.get_by_text(FOOTER)).to_have_count(1)
-    panel.get_by_test_id("status").get_by_role("button", name="Stop").click()
+    panel.get_by_role("button", name="Stop").click()
     expect(panel.get_by_text("Stopped")).to_be_visible()
     expect(panel.get_by_test_id("message")).to_have_count(4)

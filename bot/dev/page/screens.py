@@ -198,6 +198,7 @@ class Screens:
         """What stands under a thread; `otherwise` from the instant `until` on, when the text goes."""
         status = self._ws.status(channel, thread_ts or None)
         working = status.session == "processing"
+        has_stop = "agent_session_stopped" not in self._ws.state.not_subscribed
         otherwise = "is working…" if working else ""
         if not status.text and not working:
             return None
@@ -207,7 +208,7 @@ class Screens:
             "until": status.until,
             "otherwise": otherwise,
             "waiting": status.session == "suspended",
-            "stoppable": working,
+            "stoppable": working and has_stop,
             "channel": channel,
             "thread_ts": thread_ts,
         }

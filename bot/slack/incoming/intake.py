@@ -28,6 +28,8 @@ from bot.slack.incoming.short_replies import is_stop, is_to_others, is_yes, may_
 from bot.slack.incoming.text import mentions_from, question_from
 from bot.slack.render import approval_words, words
 from bot.slack.render.approval import waits_behind, yes_typed
+from bot.slack.render.buttons import Stops, stop_button
+from bot.slack.render.parts import context
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.event_retries import EventRetries
 from bot.slack.transport.workspaces import Slack
@@ -173,7 +175,25 @@ class Intake:
         new = await self._submit(request, event_id)
         if new:
             self._background.start(self._begin(request), "first status")
+            if request.private:
+                self._background.start(self._say_privately(request), "a private question's line")
         return new
+
+    async def _say_privately(self, request: Request) -> None:
+        """Tell the asker alone that the bot is at work, and where the answer will be.
+
+        A private run has no message of its own. Who used a shortcut may have only the channel open.
+        """
+        from_channel = request.entry is Entry.MESSAGE_SHORTCUT and not request.again
+        link = self._identity.message_link(request.channel, request.thread)
+        said = words.ALONE_AT.format(link=link) if from_channel else words.ALONE
+        await self._clients.writes.chat_postEphemeral(
+            channel=request.channel,
+            user=request.user,
+            thread_ts=None if from_channel else request.thread,
+            text=said,
+            blocks=[context(said).block, stop_button(Stops.of(request))],
+        )
 
     async def _begin(self, request: Request) -> None:
         """Show the first status, or tell the asker which approvals block the thread."""

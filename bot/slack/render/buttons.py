@@ -98,8 +98,8 @@ class Stops(NamedTuple):
 def stop_button(stops: Stops) -> Block:
     """Return a row with a Stop button.
 
-    It exists although Slack has its own: Slack does not document who sees that one, or in which
-    clients, and all people who may stop a run need a button.
+    It replaces Slack's own: Slack does not document who sees that one, or in which clients, and all
+    people who may stop a run need a button.
     """
     return {
         "type": "actions",

@@ -138,6 +138,8 @@ CHART_ALT = "{kind} chart “{title}”."
 CHART_KINDS = {"bar": "Bar", "line": "Line", "area": "Area", "pie": "Pie"}
 
 SHARE = "Post it in the thread"
+ALONE = ":lock: I am at it. Only you will see the answer."
+ALONE_AT = ":lock: I am at it. Only you will see the answer, at <{link}|this message>."
 ASKED_ALONE = "You asked: {question}"
 SHARED_BY = "{person} asked me this, and shares my answer: {question}"
 CANNOT_SHARE = "I no longer have that answer. Please ask again."

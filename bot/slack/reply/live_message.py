@@ -110,8 +110,7 @@ class LiveMessage:
         """Set the agent session to `processing` again if another state may have replaced it.
 
         The session began when the request was accepted. Since then, waiting for people may have
-        suspended it, or an earlier run in the thread may have ended it; both remove Slack's Stop
-        button.
+        suspended it, or an earlier run in the thread may have ended it.
         """
         request = self._request
         if self._resumed or datetime.now(UTC) - request.received_at > _PROMPT_START:

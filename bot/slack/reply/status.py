@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
-from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.core.request import Request
 from bot.slack.incoming.text import one_line
@@ -17,7 +16,6 @@ from bot.slack.transport.client import TRANSPORT_ERRORS, error_code, is_definiti
 log = logging.getLogger(__name__)
 
 _MAX_TITLE = 80  # characters; Slack takes 200
-_NO_STOP = "missing_agent_session_stopped_event_subscription"
 
 
 class ThreadStatus:
@@ -29,7 +27,6 @@ class ThreadStatus:
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
-        self._warned = False
 
     async def show(self, channel: str, thread: str, text: str, loading: Sequence[str] = ()) -> bool:
         """Set the status line; "" clears it. Slack clears it by itself after two minutes."""
@@ -49,11 +46,12 @@ class ThreadStatus:
     ) -> bool:
         """Set the state of the agent session: `processing`, `suspended` or `active`.
 
-        Slack shows its Stop button while the state is `processing`. A run that waits for people is
-        `suspended`. A new session gets the `title` and belongs to `user`.
+        A run that waits for people is `suspended`. A new session gets the `title` and belongs to
+        `user`. Slack shows no Stop button of its own, because the app does not subscribe to
+        `agent_session_stopped`: the one in the run's message is for everybody who may stop it.
         """
         try:
-            answer = await self._client.agents_sessions_setStatus(
+            await self._client.agents_sessions_setStatus(
                 channel_id=channel,
                 thread_ts=thread,
                 status=state,
@@ -62,20 +60,7 @@ class ThreadStatus:
             )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             return _is_settled("session status", error)
-        self._warn_about_manifest(answer)
         return True
-
-    def _warn_about_manifest(self, answer: AsyncSlackResponse) -> None:
-        """Warn the operator, once, if the app's manifest is too old for Slack's Stop button."""
-        if self._warned or _NO_STOP not in (answer.get("response_metadata") or {}).get(
-            "warnings", ()
-        ):
-            return
-        self._warned = True
-        log.warning(
-            "Slack shows no Stop button: the app is not subscribed to agent_session_stopped. Paste "
-            "the output of `bot manifest` as the app's manifest, and install it again"
-        )
 
     async def begin(self, request: Request, text: str, loading: Sequence[str]) -> None:
         """Set both for a request that was just accepted.

@@ -118,10 +118,7 @@ class Stream:
         return True
 
     async def end(self) -> None:
-        """End the stream and leave the session at `processing`: the run continues.
-
-        Without a session at work the thread would lose Slack's Stop button.
-        """
+        """End the stream and leave the session at `processing`: the run continues."""
         self._shown = None
         metadata = message_metadata.metadata(self._post.run_id, 0)
         await end_stream(self._clients, self._channel, self.ts, metadata, session="processing")

@@ -179,6 +179,10 @@ class Identity:
     name: str
     url: str
 
+    def message_link(self, channel: str, ts: str) -> str:
+        """Return the address of a message at the top level of a channel."""
+        return f"{self.url}archives/{channel}/p{ts.replace('.', '')}"
+
     def canvas_link(self, canvas: str) -> str:
         """Return the address that opens a canvas, by its id."""
         return f"{self.url}docs/{self.team}/{canvas}"

@@ -12,12 +12,12 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.core.answers import Table
-from bot.dev.model import Script, finish
+from bot.dev.model import Script, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.slack.actions.modals import ASK_ABOUT
 from bot.slack.actions.share import AnswerSharing
 from bot.slack.render import words
-from bot.slack.render.buttons import RETRY, SHARE
+from bot.slack.render.buttons import RETRY, SHARE, STOP
 from bot.slack.transport.client import slack_clients
 from bot.store import open_stores
 from tests.security.test_boundaries import press
@@ -34,9 +34,9 @@ WIDE = Table(caption="All", columns=["a"], rows=[[str(i)] for i in range(300)])
 
 
 def private(bot: Deployment, user: str, ts: str) -> list[dict[str, Any]]:
-    """What only that person sees at a message and in its thread."""
+    """What only that person sees at a message and in its thread, but for the line that says so."""
     seen = (*bot.ws.messages(SALES, viewer=user), *bot.ws.messages(SALES, ts, user))
-    return [m for m in seen if m.get("is_ephemeral")]
+    return [m for m in seen if m.get("is_ephemeral") and not m["text"].startswith(":lock:")]
 
 
 async def asked_alone(bot: Deployment) -> tuple[str, dict[str, Any]]:
@@ -48,6 +48,31 @@ async def asked_alone(bot: Deployment) -> tuple[str, dict[str, Any]]:
     assert await bot.ws.submit(BEN, modal["id"], wanted) == {}
     [answered] = await bot.ws.until(lambda: private(bot, BEN, said["ts"]))
     return said["ts"], answered
+
+
+async def test_who_asks_alone_sees_a_line_in_the_channel_and_can_stop_it(redis_url: str) -> None:
+    """U12: the asker alone, at once, with a link to where the answer will be and none of its words."""
+    never = held(finish(answer("Of umbrellas.")), asyncio.Event())
+    async with deployed(Script([never]), redis_url) as bot:
+        said = await bot.ws.say(ADA, SALES, "We sold 12 of them.")
+        await bot.ws.say(ADA, SALES, "Hm.", thread_ts=said["ts"])
+        await bot.ws.shortcut(BEN, ASK_ABOUT, channel=SALES, ts=said["ts"])
+        [modal] = await bot.ws.until(lambda: bot.ws.views(BEN))
+        wanted = {"question": {"question": "Of what?"}, "where": {"where": "me"}}
+        assert await bot.ws.submit(BEN, modal["id"], wanted) == {}
+
+        def lines(user: str) -> list[dict[str, Any]]:
+            return [m for m in bot.ws.messages(SALES, viewer=user) if m.get("is_ephemeral")]
+
+        [line] = await bot.ws.until(lambda: lines(BEN))
+        assert lines(ADA) == []
+        assert said["ts"].replace(".", "") in str(line["blocks"])
+        assert "Of what?" not in str(line)
+        assert "12 of them" not in str(line)
+        await bot.api.until(lambda: bot.api.requests)
+        await bot.ws.click(BEN, SALES, line["ts"], STOP)
+        [stopped] = await bot.ws.until(lambda: private(bot, BEN, said["ts"]))
+        assert "Stopped" in str(stopped["blocks"])
 
 
 def button_of(answered: dict[str, Any]) -> dict[str, Any]:

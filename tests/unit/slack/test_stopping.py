@@ -172,17 +172,6 @@ async def test_who_may_not_stop_is_told_so_after_slacks_stop_as_well(rig: Rig) -
     assert rig.mailbox.cancelled == []
 
 
-async def test_whoever_runs_the_bot_learns_why_slack_shows_no_stop_button(
-    rig: Rig, caplog: pytest.LogCaptureFixture
-) -> None:
-    """An app made from an older manifest is not subscribed to what Stop sends; said once."""
-    said = await rig.ws.say(ADA, GENERAL, "long work")
-    rig.ws.state.not_subscribed.add("agent_session_stopped")
-    for _ in range(2):
-        await rig.slack.status.session(GENERAL, str(said["ts"]), "processing", user=ADA)
-    assert caplog.text.count("not subscribed to agent_session_stopped") == 1
-
-
 async def test_slacks_stop_outside_a_thread_stops_what_runs_in_a_direct_message(rig: Rig) -> None:
     """Where Slack names no thread; in a channel that would be everybody's."""
     direct = rig.direct(ADA)

@@ -1,4 +1,4 @@
-"""Slack's own Stop button, which belongs to the agent session of a thread."""
+"""Slack's own Stop button, which apps that were made from an older manifest still have."""
 
 from __future__ import annotations
 
