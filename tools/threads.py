@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import tzinfo
 from typing import Annotated
 
 from pydantic import Field
@@ -18,6 +17,8 @@ from bot.toolkit import (
     TimeRange,
     ToolResult,
     current_request,
+    message_line,
+    message_time,
     narrowing,
     tool,
     zone_of,
@@ -110,9 +111,13 @@ def _among(query: str | None, read: list[ThreadMessage]) -> str:
 def _result(head: str, messages: list[ThreadMessage], *, compact: bool) -> ToolResult:
     zone = zone_of(current_request().request.time_zone)
     told = [_beginning(message) for message in messages] if compact else messages
-    lines = [_line(message, zone) for message in told]
+    lines = [message_line(message, zone) for message in told]
     sources = tuple(
-        Source(title=f"{each.author}, {_time(each, zone)}", url=each.url, supports="What was said.")
+        Source(
+            title=f"{each.author}, {message_time(each, zone)}",
+            url=each.url,
+            supports="What was said.",
+        )
         for each in messages
         if each.url
     )
@@ -124,21 +129,3 @@ def _beginning(message: ThreadMessage) -> ThreadMessage:
     text = " ".join(message.text.split())
     short = text if len(text) <= _COMPACT else f"{text[:_COMPACT]}…"
     return replace(message, text=short, url=None)
-
-
-def _line(message: ThreadMessage, zone: tzinfo) -> str:
-    """Format a message on one line; line breaks within its text are kept and indented."""
-    text = "\n  ".join(message.text.splitlines())
-    parts = [f"[{_time(message, zone)}] {message.author}: {text}"]
-    if message.files:
-        files = ", ".join(f"{file.name} {file.id}" for file in message.files)
-        parts.append(f"(files: {files})")
-    if message.replies:
-        parts.append(f"({message.replies} replies)")
-    if message.url:
-        parts.append(f"(link: {message.url})")
-    return " ".join(parts)
-
-
-def _time(message: ThreadMessage, zone: tzinfo) -> str:
-    return f"{message.at.astimezone(zone):%Y-%m-%d %H:%M}"

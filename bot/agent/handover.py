@@ -32,8 +32,13 @@ def first_state(caller: CallerState, asked: Item, *notes: Item, choice: str = ""
     )
 
 
-def caller_after(ended: RunEnded, *, model: str, bound_to: str | None) -> CallerState | None:
-    """Return the state of the thread after the run; None if the model answered no call of it."""
+def caller_after(
+    ended: RunEnded, before: CallerState, *, model: str, bound_to: str | None
+) -> CallerState | None:
+    """Return the state of the thread after the run, which began with the state `before`.
+
+    None if the model answered no call of it.
+    """
     state = ended.state
     if ended.error and not state.turn:
         return None
@@ -56,6 +61,8 @@ def caller_after(ended: RunEnded, *, model: str, bound_to: str | None) -> Caller
         last_usage=state.last_usage,
         stateless=state.stateless,
         bound_to=bound_to,
+        seen=before.seen,
+        known=before.known,
     )
 
 

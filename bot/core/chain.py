@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 Item = dict[str, Any]
 """An item of the Responses API, verbatim: fields that the bot does not know are kept."""
+
+_MOST_KNOWN = (
+    400  # as many messages as two runs can take in; the thread is read up to each question
+)
 
 
 class Usage(BaseModel):
@@ -59,6 +64,8 @@ class CallerState(BaseModel):
     - `stateless`: the service stores no responses: each request carries the conversation.
     - `bound_to`: the only user who may continue a private chain, and only in private. The thread's
       shared chain is separate.
+    - `seen`: ts up to which the conversation has what people wrote in the thread; "" before the
+      bot has looked. `known`: ts of further messages that it has, such as those that joined a run.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -73,6 +80,13 @@ class CallerState(BaseModel):
     hooks: dict[str, Any] = {}
     stateless: bool = False
     bound_to: str | None = None
+    seen: str = ""
+    known: tuple[str, ...] = ()
+
+    def with_known(self, ts: Iterable[str]) -> CallerState:
+        """Return the state with further messages that the conversation has; "" is none."""
+        known = dict.fromkeys((*self.known, *filter(None, ts)))
+        return self.model_copy(update={"known": tuple(known)[-_MOST_KNOWN:]})
 
 
 class LedgerEntry(BaseModel):

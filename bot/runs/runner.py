@@ -172,6 +172,8 @@ class Runner:
             log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
             outcome, after = await self._failure(request, record, approvals), None
         entries: list[LedgerEntry] = []
+        if after is None:  # the run may have brought the thread up to date before it failed
+            caller = await self.deps.loader.caller_state(request)
         if silent := await self._silence(request, outcome):
             outcome = outcome.model_copy(update={"silent": silent})
             after = caller_without_answer(after) if after else caller
@@ -250,7 +252,7 @@ class Runner:
                 context, interrupt, channel_settings, spending, steering, models
             )
             catalogue = loop_deps.toolbox.catalogue
-            state = await self.deps.loader.first_state(
+            state, caller = await self.deps.loader.first_state(
                 request, record, lease, caller, catalogue, audit, models.choice
             )
             spending.begin(state)
@@ -294,8 +296,8 @@ class Runner:
         facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
         facts["called_off"] = tuple(called_off)
         outcome = with_partial_results(outcome.model_copy(update=facts), ended.state)
-        after = caller_after(ended, model=context.model, bound_to=bound_to(request))
-        return without_secrets(outcome), after
+        after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
+        return without_secrets(outcome), after and _with_answered(after, request, *joined)
 
     async def _failure(
         self, request: Request, record: RunRecord, approvals: RunApprovals
@@ -328,7 +330,8 @@ class Runner:
         was_noted = await runs.state(record.run_id) is not None
         new = items[-1:] if was_noted else items
         entry = LedgerEntry(run_id=record.run_id, items=new, bound_to=bound)
-        return caller_after_failure(before, items, bound), [entry]
+        after = caller_after_failure(before, items, bound)
+        return _with_answered(after, request, *joined), [entry]
 
     @asynccontextmanager
     async def _stoppable(self, request: Request, interrupt: Interrupt) -> AsyncGenerator[list[str]]:
@@ -379,6 +382,11 @@ async def drive_loop(
                 await approvals.wait(ids, parts.interrupt)
             case _:
                 raise RuntimeError("the loop ended without RunEnded")
+
+
+def _with_answered(caller: CallerState, *answered: Request) -> CallerState:
+    """Return the state of a thread whose conversation has the messages of these requests."""
+    return caller.with_known(ts for each in answered for ts in (each.ts, each.message))
 
 
 def _is_new(record: RunRecord) -> bool:

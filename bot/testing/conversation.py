@@ -14,7 +14,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, FileRef, Request
 from bot.core.text.mentions import Mention
-from bot.toolkit.conversation import Download, ThreadMessage
+from bot.toolkit.conversation import Download, NewMessages, ThreadMessage
 
 
 @dataclass
@@ -50,6 +50,13 @@ class MemoryConversation:
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
         """See `Conversation.thread`."""
         return [each for each in self.messages if before is None or each.ts < before][-limit:]
+
+    async def new_in_thread(self, since: str, *, before: str, limit: int) -> NewMessages:
+        """See `Conversation.new_in_thread`."""
+        found = [
+            each for each in self.messages if each.ts < before and max(each.ts, each.edited) > since
+        ]
+        return NewMessages(found[-limit:], len(found[:-limit]))
 
     async def history(
         self,

@@ -18,7 +18,13 @@ from bot.core.text.cells import cell_text, clean, csv_text
 from bot.core.text.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
 from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
 from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases, Change
-from bot.toolkit.conversation import Conversation, Download, ThreadMessage
+from bot.toolkit.conversation import (
+    Conversation,
+    Download,
+    ThreadMessage,
+    message_line,
+    message_time,
+)
 from bot.toolkit.directory import (
     ChannelEntry,
     Directory,
@@ -110,6 +116,8 @@ __all__ = [
     "current_room",
     "day_and_time",
     "gaps_of",
+    "message_line",
+    "message_time",
     "tool",
     "zone_label",
     "zone_named",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Protocol
 
 from bot.core.request import FileRef
@@ -13,7 +13,8 @@ from bot.core.text.mentions import Mention
 @dataclass(frozen=True, slots=True)
 class ThreadMessage:
     """A message. `author` is a display name, `replies` the number of replies in its thread, `url` a
-    link to the message if there is one. `own` marks messages of the bot."""
+    link to the message if there is one. `own` marks messages of the bot, and `run` is the id of the
+    run that posted one, if any. `edited` is the ts of the last edit, "" without one."""
 
     ts: str
     at: datetime
@@ -23,6 +24,35 @@ class ThreadMessage:
     replies: int = 0
     url: str | None = None
     own: bool = False
+    run: str = ""
+    edited: str = ""
+
+
+def message_line(message: ThreadMessage, zone: tzinfo) -> str:
+    """Format a message on one line for the model; line breaks within its text are kept and indented."""
+    text = "\n  ".join(message.text.splitlines())
+    parts = [f"[{message_time(message, zone)}] {message.author}: {text}"]
+    if message.files:
+        files = ", ".join(f"{file.name} {file.id}" for file in message.files)
+        parts.append(f"(files: {files})")
+    if message.replies:
+        parts.append(f"({message.replies} replies)")
+    if message.url:
+        parts.append(f"(link: {message.url})")
+    return " ".join(parts)
+
+
+def message_time(message: ThreadMessage, zone: tzinfo) -> str:
+    """Format the time of a message: 2026-11-23 09:30."""
+    return f"{message.at.astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+@dataclass(frozen=True, slots=True)
+class NewMessages:
+    """The latest `messages` of a span of a thread, oldest first; `left_out` counts those before them."""
+
+    messages: list[ThreadMessage]
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +75,10 @@ class Conversation(Protocol):
 
     async def thread(self, *, limit: int, before: str | None = None) -> list[ThreadMessage]:
         """Return the last `limit` messages of the thread before ts `before`, oldest first."""
+
+    async def new_in_thread(self, since: str, *, before: str, limit: int) -> NewMessages:
+        """Return the last `limit` messages of the thread that were written or edited after ts `since`
+        and written before ts `before`. With "" as `since`, all of the thread is new."""
 
     async def history(
         self,

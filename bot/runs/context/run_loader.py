@@ -15,7 +15,7 @@ from bot.core.errors import CorruptValue
 from bot.core.memory import Memory
 from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
-from bot.runs.context.thread_files import files_of_thread
+from bot.runs.context.thread_news import news_of_thread
 from bot.runs.policy.preferences import PreferenceBook
 from bot.store import Lease, RunRecord, Stores
 from bot.toolkit import Conversation
@@ -50,14 +50,27 @@ class RunLoader:
         catalogue: Catalogue,
         audit: RunAudit,
         choice: str = "",
-    ) -> LoopState:
+    ) -> tuple[LoopState, CallerState]:
         """Return the saved state of a resumed run, or the thread's state with the new request added.
 
-        `choice` is the name of a new run's model choice. Its state is saved with its audit entries.
+        Also return the thread's state. A new run brings it up to date first, with what people wrote in
+        the thread; both are saved together, with the run's audit entries. `choice` is the name of a
+        new run's model choice.
         """
         if record.state is not None:
-            return LoopState.model_validate_json(record.state)
-        request_item = await self._request_message(request, record.run_id)
+            return LoopState.model_validate_json(record.state), caller
+        with bound_request(RequestContext(request=request, run_id=record.run_id)):
+            entries = await self.history(request)
+            news = await news_of_thread(request, self.conversation, caller, entries)
+        caller = caller.model_copy(
+            update={
+                "pending": (*caller.pending, *news.items),
+                "links": tuple(dict.fromkeys((*caller.links, *news.links))),
+                "seen": news.seen,
+                "bound_to": bound_to(request),
+            }
+        )
+        request_item = prompts.request_message(request, news.files, images=self.images)
         notes = (
             *await self._memories(request, caller),
             *await self._answer_style(request),
@@ -65,25 +78,19 @@ class RunLoader:
         )
         state = handover.first_state(caller, request_item, *notes, choice=choice)
         entry = LedgerEntry(
-            run_id=record.run_id, items=(request_item, *notes), bound_to=bound_to(request)
+            run_id=record.run_id,
+            items=(*news.items, request_item, *notes),
+            bound_to=bound_to(request),
         )
         await self.stores.runs.save_point(
             record.run_id,
             state.model_dump_json(),
             lease,
             [entry],
+            caller_state=caller if news.items else None,
             on_record=await audit.take_noted(),
         )
-        return state
-
-    async def _request_message(self, request: Request, run_id: str) -> Item:
-        """Return the request as a message to the model, with the files above it in the thread."""
-        entries = await self.history(request)
-        with bound_request(RequestContext(request=request, run_id=run_id)):
-            in_thread = await files_of_thread(
-                request, self.conversation, entries, images=self.images
-            )
-        return prompts.request_message(request, in_thread, images=self.images)
+        return state, caller
 
     async def _memories(self, request: Request, caller: CallerState) -> tuple[Item, ...]:
         """Return a message with the memories; none after the beginning of a conversation."""

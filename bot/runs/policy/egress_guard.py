@@ -149,8 +149,12 @@ class EgressGuard(Hooks):
             self._sent_pieces = [*thread.get("handed", ())]
         elif goes_on:
             self._sources.add(_THREAD)
-        if any(map(_quotes_others, from_question)):
+        told = [item for item in before if item.get("role") == "user"]
+        if any(map(_quotes_others, (*told, *from_question))):
             self._sources.add(_THREAD)
+        for item in told:  # messages of the thread, as read_thread would quote them
+            found = islice(_ADDRESS.finditer(_marked_content(item)), _MOST_QUOTING)
+            self._quoted.update(chain.from_iterable(_address_forms(each[0]) for each in found))
         if goes_on and self._history:
             self._replay_history(await self._history())
 
@@ -403,8 +407,13 @@ def _quotes_others(item: Item) -> bool:
     said = item.get("content")
     if not isinstance(said, str):
         return True
-    is_remembered = said.startswith(prompts.REMEMBERED)
-    return is_remembered or marked_text(said, anywhere=True) != ""
+    return said.startswith(prompts.REMEMBERED) or _marked_content(item) != ""
+
+
+def _marked_content(item: Item) -> str:
+    """Return what a message to the model quotes of others; "" for one with images."""
+    said = item.get("content")
+    return marked_text(said, anywhere=True) if isinstance(said, str) else ""
 
 
 def _outgoing_arguments(tool: Tool, arguments: BaseModel) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.core.context import RequestContext, current_request
 from bot.core.errors import NotPermitted, ToolError
@@ -20,17 +21,19 @@ from bot.slack.incoming.message_contents import file_refs
 from bot.slack.incoming.text import clean
 from bot.slack.providers import files, outbound_text
 from bot.slack.providers.channel_access import ReachableChannels
-from bot.slack.providers.message_reading import MessageReader
+from bot.slack.providers.message_reading import MessageReader, edited_at
 from bot.slack.providers.slack_errors import for_the_model, only_once
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import shortened
 from bot.slack.reply.message_metadata import is_of_run
 from bot.slack.transport.client import error_code
 from bot.slack.transport.workspaces import Slack
-from bot.toolkit.conversation import Download, ThreadMessage
+from bot.toolkit.conversation import Download, NewMessages, ThreadMessage
 
 _PAGE = 200
+_THREAD_PAGE = 1_000  # the most that Slack returns
 _MAX_PAGES = 10
+_DAY = 86_400.0
 _SYSTEM_SUBTYPES = frozenset(
     {"tombstone", "channel_join", "channel_leave", "channel_archive", "channel_unarchive"}
 )
@@ -63,6 +66,37 @@ class SlackConversation:
         kept = [m for m in found if before is None or float(m["ts"]) < float(before)]
         shown = [m for m in kept if _is_content(m, request.run_id)]
         return [await self._reader.message(m, request.channel) for m in shown[-limit:]]
+
+    async def new_in_thread(self, since: str, *, before: str, limit: int) -> NewMessages:
+        """See `Conversation.new_in_thread`.
+
+        Slack lists a thread from its beginning, up to 1,000 messages a call. If there are more, a
+        second call reads those of the last day. Edits of messages that are more than a day older than
+        `since` are not found.
+        """
+        request = current_request()
+        start, last_day = float(since or 0) - _DAY, float(before) - _DAY
+
+        def new(page: AsyncSlackResponse) -> list[dict[str, Any]]:
+            return [
+                each
+                for each in page["messages"]
+                if _is_content(each, request.run_id)
+                and float(each["ts"]) < float(before)
+                and max(float(each["ts"]), float(edited_at(each) or 0)) > float(since or 0)
+            ]
+
+        async with for_the_model():
+            page = await self._thread_page(request, max(0.0, start))
+            found = new(page)
+            total = len(found)
+            if page.get("has_more") and start < last_day:
+                replies = int(page["messages"][0].get("reply_count") or 0)
+                found = new(await self._thread_page(request, last_day))
+                total = max(total, len(found), 0 if since else replies)
+        shown = found[-limit:]
+        messages = [await self._reader.message(each, request.channel) for each in shown]
+        return NewMessages(messages, total - len(shown))
 
     async def history(
         self,
@@ -219,21 +253,28 @@ class SlackConversation:
         return [*request.request.files, *attached]
 
     async def _thread_messages(self, request: RequestContext) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+        """Return the messages of the thread, oldest first, each once."""
+        found: dict[str, dict[str, Any]] = {}
         cursor: str | None = None
         for _ in range(_MAX_PAGES):
-            page = await self._clients.reads.conversations_replies(
-                channel=request.channel,
-                ts=request.thread,
-                limit=_PAGE,
-                cursor=cursor,
-                include_all_metadata=True,
-            )
-            found += page["messages"]
+            page = await self._thread_page(request, cursor=cursor)
+            found |= {each["ts"]: each for each in page["messages"]}  # each page has the root
             cursor = (page.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
                 break
-        return found
+        return [*found.values()]
+
+    async def _thread_page(
+        self, request: RequestContext, oldest: float = 0.0, *, cursor: str | None = None
+    ) -> AsyncSlackResponse:
+        return await self._clients.reads.conversations_replies(
+            channel=request.channel,
+            ts=request.thread,
+            oldest=f"{oldest:.6f}",
+            limit=_THREAD_PAGE,
+            cursor=cursor,
+            include_all_metadata=True,
+        )
 
     async def _channel_messages(
         self, channel: str, limit: int, oldest: datetime | None, latest: datetime | None

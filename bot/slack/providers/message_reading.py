@@ -10,8 +10,15 @@ from typing import Any
 from bot.slack.incoming.message_contents import file_refs, said_in
 from bot.slack.incoming.names import naming
 from bot.slack.incoming.text import clean, decode, one_line
+from bot.slack.reply.message_metadata import run_of
 from bot.slack.transport.workspaces import Slack
 from bot.toolkit.conversation import ThreadMessage
+
+
+def edited_at(message: Mapping[str, Any]) -> str:
+    """Return the ts of a message's last edit; "" if it was not edited."""
+    edited: Mapping[str, Any] = message.get("edited") or {}
+    return str(edited.get("ts") or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,8 @@ class MessageReader:
             replies=int(message.get("reply_count") or 0),
             url=self.permalink(channel, ts, message.get("thread_ts")),
             own=self._is_own(message),
+            run=run_of(message) or "",
+            edited=edited_at(message),
         )
 
     def _content(self, message: Mapping[str, Any]) -> str:

@@ -141,6 +141,7 @@ class Runs:
         entries: Sequence[LedgerEntry] = (),
         joining: Sequence[str] = (),
         joined: Sequence[str] | None = None,
+        caller_state: CallerState | None = None,
         progress_of: str = "",
         goes_on: bool = False,
         on_record: Sequence[PendingEntry] = (),
@@ -149,6 +150,8 @@ class Runs:
 
         - `joining`: requests that leave the mailbox because the run now answers them as well.
         - `joined`: unless None, all requests that the run answers besides its own.
+        - `caller_state`: unless None, the new state of the thread, which later runs continue from even
+          if this run fails.
         - `progress_of`: the run's request; deaths of workers before this save point no longer count.
         - `goes_on`: do not renew expiries, because an earlier save point did.
         - `on_record`: entries for the audit log.
@@ -158,6 +161,7 @@ class Runs:
         await lease.write(
             ("HSET", key, "state", state),
             *members,
+            *([self._keeping(lease.thread_key, caller_state)] if caller_state else []),
             *taking(self._redis, lease.thread_key, run_id, joining, self._seconds),
             *appending(self._redis, lease.thread_key, entries),
             *([] if goes_on else [("EXPIRE", key, self._seconds)]),
@@ -195,12 +199,11 @@ class Runs:
         """
         key = self._key(run_id)
         undelivered = self._redis.key("undelivered")
-        state = caller_state_key(self._redis, lease.thread_key, caller_state.bound_to)
         await lease.write(
             ("HSET", key, "phase", Phase.FINISHED, "outcome", outcome.model_dump_json()),
             ("HDEL", key, "state"),
             ("EXPIRE", key, self._seconds),
-            ("SET", state, caller_state.model_dump_json(), "EX", self._seconds),
+            self._keeping(lease.thread_key, caller_state),
             ("ZADD", undelivered, time.time(), run_id),
             ("EXPIRE", undelivered, self._seconds),
             *returning(self._redis, lease.thread_key, back, self._retention.request),
@@ -237,6 +240,11 @@ class Runs:
     def post(self, run_id: str, lease: Lease) -> Post:
         """Return the record of the messages that the run has posted."""
         return Post(self._redis, run_id, self._key(run_id), lease)
+
+    def _keeping(self, thread_key: str, state: CallerState) -> tuple[Any, ...]:
+        """Return the command that stores the state of a thread, for `Lease.write`."""
+        key = caller_state_key(self._redis, thread_key, state.bound_to)
+        return "SET", key, state.model_dump_json(), "EX", self._seconds
 
     def _key(self, run_id: str) -> str:
         return self._redis.key("run", run_id)

@@ -12,7 +12,7 @@ from bot.agent.handover import caller_after, first_state
 from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.state import LoopState
 from bot.agent.window import active_items
-from bot.core.chain import Item
+from bot.core.chain import CallerState, Item
 from bot.core.outcome import RunStatus
 from bot.dev.model import ModelRequest, Reply, Script, call, calls, finish, text
 from bot.model.types import ModelResponse
@@ -154,7 +154,7 @@ async def test_the_thread_goes_on_from_there() -> None:
     """B8 B9 E2: the next run is on the new chain, and what is rebuilt of it is no more than that."""
     async with bench(worker, window=WINDOW) as place:
         ended = await place.run("Read all lists.")
-        after = caller_after(ended, model="gpt-5.4-mini", bound_to=None)
+        after = caller_after(ended, CallerState(), model="gpt-5.4-mini", bound_to=None)
         assert after is not None
         state = first_state(after, {"role": "user", "content": "And?"})
         assert state.acquired == ("extra",)

@@ -220,7 +220,7 @@ class Thread:
             self.worker.result()
         if piece.ended:
             model = self._context().model
-            after = caller_after(piece.ended, model=model, bound_to=None)
+            after = caller_after(piece.ended, CallerState(), model=model, bound_to=None)
             self.caller = after or self.caller
         return piece
 

@@ -261,3 +261,52 @@ async def test_slack_failing_is_something_the_model_can_act_on(asked):
     asked.ws.faults.fail("conversations.history", "missing_scope")
     with bound, pytest.raises(ToolError, match="permission"):
         await asked.conversation.history(None, limit=5)
+
+
+async def test_what_is_new_in_a_thread_is_its_end_with_edits_and_runs(asked):
+    """U2: the bot's answers are told apart by their run, also in a thread of more than a page."""
+    request, bound = await asked.by(ADA)
+    first = await asked.ws.say(BEN, GENERAL, "first", thread_ts=request.thread)
+    await asked.rig.clients.writes.chat_postMessage(
+        channel=GENERAL,
+        thread_ts=request.thread,
+        text="Two.",
+        metadata={"event_type": "run", "event_payload": {"run": "run_0", "part": 0}},
+    )
+    asks = await asked.ws.say(ADA, GENERAL, "and?", thread_ts=request.thread)
+    await asked.ws.say(BEN, GENERAL, "later", thread_ts=request.thread)
+    with bound:
+        every = await asked.conversation.new_in_thread("", before=asks["ts"], limit=10)
+        await asked.ws.edit(BEN, GENERAL, first["ts"], "first of all")
+        edited = await asked.conversation.new_in_thread(asks["ts"], before="9" * 10, limit=10)
+        one = await asked.conversation.new_in_thread("", before=asks["ts"], limit=1)
+    assert [(m.text, m.run) for m in every.messages] == [
+        ("a question", ""),
+        ("first", ""),
+        ("Two.", "run_0"),
+    ]
+    assert [(m.text, bool(m.edited)) for m in edited.messages] == [
+        ("first of all", True),
+        ("later", False),
+    ]
+    assert (one.messages, one.left_out, every.left_out) == (every.messages[-1:], 2, 0)
+
+
+async def test_of_a_very_long_thread_the_last_day_is_read_and_the_rest_counted(asked):
+    """U2: two calls at most, however long it is."""
+    request, bound = await asked.by(ADA)
+    for n in range(1_100):
+        await asked.ws.say(BEN, GENERAL, f"number {n}", thread_ts=request.thread)
+    asked.ws.clock.advance(2 * 86_400)
+    await asked.ws.say(BEN, GENERAL, "still there?", thread_ts=request.thread)
+    await asked.ws.say(CHLOE, GENERAL, "yes", thread_ts=request.thread)
+    asks = await asked.ws.say(ADA, GENERAL, "and?", thread_ts=request.thread)
+    before = len(asked.ws.effects)
+    with bound:
+        new = await asked.conversation.new_in_thread("", before=asks["ts"], limit=2)
+        last = await asked.conversation.thread(limit=1)
+    reads = [e for e in asked.ws.effects[before:] if e.method == "conversations.replies"]
+    assert [m.text for m in new.messages] == ["still there?", "yes"]
+    assert new.left_out == 1 + 1_100
+    assert [m.text for m in last] == ["and?"]
+    assert len(reads) == 2 + 2
