@@ -115,7 +115,7 @@ class Compaction:
         text, mark = theirs or said, new_mark() if theirs else ""
         if handle := saved_handle(said):
             head = f"{SAVED}{handle} · it was cut again to make room.\n"
-            short = head + shortened(text, _PREVIEW.beside(head))
+            short = head + shortened(text, _PREVIEW.left_after(head))
         else:
             try:
                 async with self.interrupt.within(self.deadline):

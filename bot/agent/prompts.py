@@ -13,7 +13,7 @@ from bot.agent.calls.outputs import mark_as_data, new_mark
 from bot.core.chain import Item
 from bot.core.memory import Memory
 from bot.core.outcome import StopReason
-from bot.core.request import Again, Entry, FileRef, Request
+from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.core.text.time_zones import zone_of
 
 INSTRUCTIONS = """\
@@ -115,15 +115,15 @@ _CLOSING = {
 
 _MAX_GIST = 300  # characters of an earlier question: enough to recognise it
 _AGAIN = {
-    Again.REGENERATE: (
+    RepeatReason.REGENERATE: (
         "(You have answered this before, and another answer is wanted. Work it out afresh: look "
         "again instead of repeating what you said.)"
     ),
-    Again.EDITED: (
+    RepeatReason.EDITED: (
         "(This is an edit of what was asked before, which does not count any more. Your answer takes "
         "the place of the one before, if there was one; what else that one answered still counts.)"
     ),
-    Again.DEEPER: (
+    RepeatReason.DEEPER: (
         "(You have answered this before, and more depth is wanted. Check what was least certain, "
         "look for what was missing, use more sources, and return one better answer.)"
     ),

@@ -26,7 +26,7 @@ from bot.agent.hooks.evaluation import Evaluation
 from bot.app.tool_loading import catalogue
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
-from bot.core.request import Again, Request
+from bot.core.request import RepeatReason, Request
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
 from bot.model.listing import listed_models
 from bot.runs.context.artifacts import ThreadArtifacts
@@ -239,7 +239,7 @@ def _hooks(
     if settings.model.images:
         hooks.append(Images(conversation))
     # Sends back a result that took too little work; before `Evaluation`, which costs a model call.
-    deeper = settings.limits.deeper if request.again is Again.DEEPER else 0
+    deeper = settings.limits.deeper if request.again is RepeatReason.DEEPER else 0
     if effort := max(settings.limits.effort or 0, deeper):
         hooks.append(Effort(effort))
     # Has another model call judge the result, and sends it back or marks it partial.

@@ -200,7 +200,7 @@ def _listener(
         threads=stores.threads,
         questions=requests,
         submit=submit,
-        stopping=stopping,
+        stop_action=stopping,
         background=background,
         retries=retries,
         record=stores.audit.append,
@@ -212,11 +212,11 @@ def _listener(
         slack,
         intake=intake,
         edits=Edits(slack.identity, slack.clients, gate, intake, requests),
-        asking=asking,
+        questions=asking,
         submit=submit,
-        stopping=stopping,
+        stop_action=stopping,
         keep_feedback=stores.feedback,
-        deciding=ApprovalDecisions(
+        decisions=ApprovalDecisions(
             slack.identity.team,
             slack.people,
             requests.asked,

@@ -33,7 +33,7 @@ class Verdict(StrEnum):
     WITHDRAWN = "withdrawn"  # the run ended before a decision
 
 
-class Made(StrEnum):
+class CallProgress(StrEnum):
     """How far an approved call has come."""
 
     BEGUN = "begun"
@@ -122,14 +122,14 @@ class ApprovalRecord:
 
     approval: Approval
     decision: Decision | None = None
-    made: Made | None = None
+    made: CallProgress | None = None
 
     @property
     def is_over(self) -> bool:
         """Whether the record is final."""
         if self.decision is None or not self.decision.allows:
             return self.decision is not None
-        return self.made not in (None, Made.BEGUN)
+        return self.made not in (None, CallProgress.BEGUN)
 
 
 def exact_arguments(given: Any) -> Any:

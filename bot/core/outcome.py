@@ -46,7 +46,7 @@ class StopReason(StrEnum):
     INTERNAL_ERROR = "internal_error"  # a bug in the bot, or workers that died repeatedly
 
 
-class Silence(StrEnum):
+class SilentReason(StrEnum):
     """Why a stopped run posts nothing."""
 
     WITHDRAWN = "withdrawn"  # the question was deleted: the bot deletes its message as well
@@ -118,7 +118,7 @@ class Outcome(BaseModel):
     result: dict[str, Any] | None = None
     note: str = ""
     found: tuple[str, ...] = ()
-    silent: Silence | None = None
+    silent: SilentReason | None = None
     stopped_by: str = ""
     draft: str = ""
     called_off: tuple[str, ...] = ()

@@ -41,7 +41,7 @@ class Entry(StrEnum):
     HEADLESS = "headless"
 
 
-class Again(StrEnum):
+class RepeatReason(StrEnum):
     """Why a request repeats an earlier request."""
 
     RETRY = "retry"  # the earlier run failed
@@ -118,7 +118,7 @@ class Request(BaseModel):
     quoted: Redacted = ""
     files: tuple[FileRef, ...] = ()
     private: bool = False
-    again: Again | None = None
+    again: RepeatReason | None = None
     replaces: RunIds = ()
     revises: tuple[str, ...] = ()
     message: str = ""
@@ -152,7 +152,7 @@ class Request(BaseModel):
     def is_typed(self) -> bool:
         """Whether `user` typed it as a message for everybody in the thread, or edited one."""
         typed = self.entry in (Entry.MENTION, Entry.DIRECT_MESSAGE, Entry.THREAD_REPLY)
-        return typed and not self.private and self.again in (None, Again.EDITED)
+        return typed and not self.private and self.again in (None, RepeatReason.EDITED)
 
     @property
     def opens_thread(self) -> bool:

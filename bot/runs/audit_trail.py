@@ -115,7 +115,7 @@ class RunAudit:
         noted, self._noted = self._noted, []
         if noted and not self._pseudonym:
             await self._load_pseudonym(new=False)
-        return [self._log.beside_as(each, self._pseudonym) for each in noted]
+        return [self._log.pending_entry_as(each, self._pseudonym) for each in noted]
 
     async def settle(self) -> None:
         """Move saved entries into the audit log. Raises StoreUnavailable."""

@@ -19,7 +19,7 @@ from bot.agent.limits import Limits
 from bot.agent.parts import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.context import RequestContext
-from bot.core.request import Again, Request
+from bot.core.request import RepeatReason, Request
 from bot.model import Model, ModelChoices, PriceList, RunModels, ServerTraits
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
 from bot.runs.policy.access import Policy
@@ -119,7 +119,7 @@ class RunDeps:
             return self.models.models("")
         book = PreferenceBook(self.stores.preferences)
         own = (await book.of(request.team, request.user)).model
-        deeper = self.models.deeper if request.again is Again.DEEPER else ""
+        deeper = self.models.deeper if request.again is RepeatReason.DEEPER else ""
         return self.models.models(self.models.first_of(deeper, own, channel_settings.model))
 
     def context(self, request: Request, run_id: str, models: RunModels) -> RequestContext:
@@ -161,7 +161,7 @@ class RunDeps:
     ) -> Steering:
         """Return the steering of a run: the messages that join it, if the channel allows that."""
         mailbox = self.stores.mailbox
-        joined = [each for each in await mailbox.kept(record.joined) if each.counts]
+        joined = [each for each in await mailbox.get_many(record.joined) if each.counts]
         return Steering(
             request,
             joined,

@@ -79,7 +79,7 @@ class EventSink:
         self.has_advanced |= advances
         self.state = event.state
         failpoint("step-kept")
-        self.steering.kept(change)
+        self.steering.on_saved(change)
 
 
 def _has_moved(before: LoopState, now: LoopState) -> bool:

@@ -25,7 +25,7 @@ from bot.core.context import bound_request
 from bot.core.errors import CorruptValue, LeaseLost, ModelErrorKind, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
-from bot.core.outcome import Outcome, RunStatus, Silence, StopReason
+from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to
@@ -39,7 +39,7 @@ from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
 from bot.runs.surface import OpenSurface, Surface
 from bot.services.processes.isolation import warm_processes
-from bot.store import Lease, PendingEntry, Phase, Post, RunRecord, Stores
+from bot.store import Lease, PendingEntry, Phase, RunMessages, RunRecord, Stores
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ class Runner:
         failpoint("run-started")
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
-        post = runs.post(record.run_id, lease)
+        post = runs.messages(record.run_id, lease)
         revises = request.replaces or request.revises  # the first alone in earlier versions
         if revises and _is_new(record) and not await post.message():
             request = await refresh_edit(self._stores, request)
@@ -129,7 +129,7 @@ class Runner:
         failpoint("run-closed")
         return outcome
 
-    async def _take_over(self, request: Request, post: Post) -> None:
+    async def _take_over(self, request: Request, post: RunMessages) -> None:
         """Reuse the newest message of the runs that an edit replaces as the message of this run.
 
         Only before the run begins: later it may have moved to a message further down. If the question
@@ -197,7 +197,7 @@ class Runner:
     ) -> None:
         """Save the outcome. A silent outcome puts the requests that joined the run back in the mailbox."""
         joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
-        back = [each.id for each in await self._stores.mailbox.kept(joined) if each.counts]
+        back = [each.id for each in await self._stores.mailbox.get_many(joined) if each.counts]
         failpoint("run-finishing")
         await self._stores.runs.finish(
             outcome.run_id,
@@ -215,9 +215,9 @@ class Runner:
         self, outcome: Outcome, request: Request, lease: Lease
     ) -> Outcome:
         """Return a decided outcome, made silent and saved again if its question was deleted since."""
-        if outcome.silent or await self._silence(request, outcome) is not Silence.WITHDRAWN:
+        if outcome.silent or await self._silence(request, outcome) is not SilentReason.WITHDRAWN:
             return outcome
-        outcome = outcome.model_copy(update={"silent": Silence.WITHDRAWN})
+        outcome = outcome.model_copy(update={"silent": SilentReason.WITHDRAWN})
         caller = await self.deps.loader.caller_state(request)
         await self._finish(request, outcome, caller_without_answer(caller), lease)
         return outcome
@@ -319,7 +319,7 @@ class Runner:
         Both keep the question, so that the next run knows about it.
         """
         runs, bound = self._stores.runs, bound_to(request)
-        joined = await self._stores.mailbox.kept(await runs.joined(request.id))
+        joined = await self._stores.mailbox.get_many(await runs.joined(request.id))
         is_refused = (
             outcome.error is ModelErrorKind.POLICY
         )  # the service would refuse the next, too
@@ -347,14 +347,14 @@ class Runner:
         async with self._stores.signals.watch(request.id, stop):
             yield stopped_by
 
-    async def _silence(self, request: Request, outcome: Outcome) -> Silence | None:
+    async def _silence(self, request: Request, outcome: Outcome) -> SilentReason | None:
         """Return why the run posts no answer: its question was deleted or edited. None if it posts."""
-        kept = next(iter(await self._stores.mailbox.kept([request.id])), None)
+        kept = next(iter(await self._stores.mailbox.get_many([request.id])), None)
         if kept is None:  # withdrawn from its mailbox, or expired
-            return Silence.WITHDRAWN if outcome.status is RunStatus.CANCELLED else None
+            return SilentReason.WITHDRAWN if outcome.status is RunStatus.CANCELLED else None
         if kept.withdrawn:
-            return Silence.WITHDRAWN
-        return Silence.SUPERSEDED if kept.superseded else None
+            return SilentReason.WITHDRAWN
+        return SilentReason.SUPERSEDED if kept.superseded else None
 
 
 async def drive_loop(

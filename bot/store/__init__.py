@@ -14,14 +14,14 @@ from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.locks import Lock, locked
-from bot.store.threads.approvals import Approvals, Refusal, Rest
+from bot.store.threads.approvals import Approvals, ParkResult, Refusal
 from bot.store.threads.artifacts import ArtifactStore
 from bot.store.threads.caller_state import CallerStates
 from bot.store.threads.deletions import ResponseDeletions
 from bot.store.threads.leases import Lease, Leases
 from bot.store.threads.ledger import Ledger
 from bot.store.threads.mailbox import Mailbox
-from bot.store.threads.run import Phase, Post, RunRecord, Runs
+from bot.store.threads.run import Phase, RunMessages, RunRecord, Runs
 from bot.store.threads.signals import Signals
 from bot.store.threads.stale_statuses import StaleStatuses
 from bot.store.threads.threads import Threads
@@ -64,20 +64,20 @@ __all__ = [
     "Lock",
     "Mailbox",
     "MemoryStore",
+    "ParkResult",
     "PauseSwitch",
     "PendingEntry",
     "Phase",
     "Place",
     "Position",
-    "Post",
     "Refusal",
     "Refused",
     "Reservation",
     "Reserved",
     "ResponseDeletions",
-    "Rest",
     "Retention",
     "Room",
+    "RunMessages",
     "RunRecord",
     "Runs",
     "ScheduleStore",

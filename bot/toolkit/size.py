@@ -46,7 +46,7 @@ class Room:
         """Return whether `text` fits."""
         return len(text) <= self.characters_of(text)
 
-    def beside(self, text: str) -> Room:
+    def left_after(self, text: str) -> Room:
         """Return the room that is left next to `text`, at least one character."""
         tokens = max(1, self.tokens - estimated_tokens(text)) if self.tokens else 0
         return Room(max(1, self.characters - len(text)), tokens)
@@ -103,7 +103,7 @@ async def limited(
             f"{SAVED}{kept.handle} · {kept.rows:,} lines · {kept.size:,} bytes"
             f" · sha256 {kept.sha256[:16]}\n{how}{_READING}\n"
         )
-    left = room.beside(head)
+    left = room.left_after(head)
     most = min(int(size * _PREVIEW_SHARE), left.characters_of(text))
     return shortened(head, room) + shortened(preview(text, most), left)
 

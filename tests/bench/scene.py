@@ -86,10 +86,10 @@ class _NobodyElse:
     async def kept(self, ids: Sequence[str]) -> list[Request]:
         return []
 
-    async def behind(self, request: Request, most: int) -> list[Request]:
+    async def waiting_behind(self, request: Request, most: int) -> list[Request]:
         return []
 
-    async def gone(self, requests: Sequence[Request]) -> list[Request]:
+    async def obsolete(self, requests: Sequence[Request]) -> list[Request]:
         return []
 
 

@@ -22,7 +22,7 @@ from bot.agent.state import LoopState
 from bot.app.tool_loading import catalogue
 from bot.cli.console import exit_code
 from bot.core.answers import GIVEN, RESPONSE_TYPES, Chart
-from bot.core.approvals import Approval, Decision, Made
+from bot.core.approvals import Approval, CallProgress, Decision
 from bot.core.audit import AuditEntry, AuditHead
 from bot.core.budgets import Account, OverBudget, Pause, Raise, Spent
 from bot.core.chain import CallerState, LedgerEntry
@@ -58,7 +58,7 @@ STORED: dict[str, Any] = {
     "run phase": Phase,
     "approvals asked": Approval,
     "approvals said": Decision,
-    "approvals made": Made,
+    "approvals made": CallProgress,
     "caller-state": CallerState,
     "ledger": LedgerEntry,
     "artifact about": Artifact,

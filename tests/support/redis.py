@@ -67,9 +67,9 @@ def asked(
     )
 
 
-async def beside(stores: Stores, what: str = "said") -> PendingEntry:
+async def pending_entry(stores: Stores, what: str = "said") -> PendingEntry:
     """An entry of the audit log that a decision brings with it."""
-    return await stores.audit.beside(
+    return await stores.audit.pending_entry(
         AuditEntry(kind=AuditKind.DECIDED, team="T1", who="U1", what=what)
     )
 
@@ -78,7 +78,7 @@ async def decided(
     stores: Stores, approval: Approval, decision: Decision, *, sha256: str = ""
 ) -> Refusal | None:
     """Somebody decides, as it was shown to them (`sha256`), and nobody is woken."""
-    on_record = await beside(stores)
+    on_record = await pending_entry(stores)
     return await stores.approvals.decide(
         approval, decision, sha256=sha256 or approval.sha256, on_record=on_record
     )

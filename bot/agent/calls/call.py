@@ -107,7 +107,7 @@ class Calls:
         if output.note:
             note = shortened(output.note, Room(room.characters // 4, room.tokens // 4))
             output = replace(output, note=note)
-        room = room.beside(output.frame)
+        room = room.left_after(output.frame)
         if room.holds(output.text):
             return output
         tool, artifacts = self.toolbox.catalogue.get(output.tool), self.toolbox.artifacts

@@ -9,15 +9,22 @@ from dataclasses import dataclass, field
 
 from bot.agent.events import Event, ToolEnded, ToolStarted
 from bot.agent.interrupt import Interrupt, Interrupted
-from bot.core.approvals import QUESTION_DELETED, Approval, ApprovalRecord, Decision, Made, Verdict
+from bot.core.approvals import (
+    QUESTION_DELETED,
+    Approval,
+    ApprovalRecord,
+    CallProgress,
+    Decision,
+    Verdict,
+)
 from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
-from bot.core.outcome import Silence
+from bot.core.outcome import SilentReason
 from bot.core.request import Request
 from bot.runs.audit_trail import Record, decision_entry
 from bot.runs.queue.requeue import Requeue
 from bot.runs.surface import Surface
-from bot.store import Approvals, Lease, Rest
+from bot.store import Approvals, Lease, ParkResult
 
 log = logging.getLogger(__name__)
 
@@ -81,11 +88,11 @@ class RunApprovals:
         """Store the progress of an approved call."""
         match event:
             case ToolStarted(call_id=call_id):
-                made = Made.BEGUN
+                made = CallProgress.BEGUN
             case ToolEnded(call_id=call_id, unknown=True):
-                made = Made.CUT_OFF
+                made = CallProgress.CUT_OFF
             case ToolEnded(call_id=call_id, ok=ok):
-                made = Made.DONE if ok else Made.FAILED
+                made = CallProgress.DONE if ok else CallProgress.FAILED
             case _:
                 return
         for each in self._decided:
@@ -115,9 +122,9 @@ class RunApprovals:
             return
         rest = await self.approvals.park(self.request, self.run_id, waiting, self.lease)
         failpoint("run-parked")
-        if rest is Rest.PARKED:
+        if rest is ParkResult.PARKED:
             raise AwaitingApproval
-        if rest is Rest.DECIDED:
+        if rest is ParkResult.DECIDED:
             raise Requeue
 
     async def _ask_patiently(
@@ -136,9 +143,9 @@ class RunApprovals:
         unasked = Decision(verdict=Verdict.DENIED, comment=_UNASKED)
         return [(approval, unasked) for approval in waiting]
 
-    async def close(self, silent: Silence | None) -> None:
+    async def close(self, silent: SilentReason | None) -> None:
         """Withdraw undecided approvals and close approved ones, because the run is over."""
-        why = QUESTION_DELETED if silent is Silence.WITHDRAWN else ""
+        why = QUESTION_DELETED if silent is SilentReason.WITHDRAWN else ""
         gone, asked = Decision(verdict=Verdict.WITHDRAWN, comment=why), await self._all()
         if not asked:
             return
@@ -147,7 +154,7 @@ class RunApprovals:
                 await self.approvals.answer(each.approval, gone)
         for each in await self._all():  # loaded again: some may have been approved meanwhile
             if not each.is_over:
-                made = Made.CUT_OFF if each.made else Made.NEVER
+                made = CallProgress.CUT_OFF if each.made else CallProgress.NEVER
                 await self.approvals.note(each.approval, made)
         await self.settle()
 

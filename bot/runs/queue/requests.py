@@ -14,7 +14,7 @@ from bot.core.audit import AuditKind
 from bot.core.errors import CorruptValue, NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
-from bot.core.request import NEXT_MESSAGE, Again, Request
+from bot.core.request import NEXT_MESSAGE, RepeatReason, Request
 from bot.runs.audit_trail import decision_entry, request_entry
 from bot.runs.policy import budget_words
 from bot.runs.queue.engine import Engine, within_ack_deadline
@@ -73,10 +73,10 @@ class Requests:
 
         Requests that nobody typed there, such as a shortcut's or a schedule's, deny nothing.
         """
-        on_record = await self.stores.audit.beside(
+        on_record = await self.stores.audit.pending_entry(
             request_entry(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
         )
-        comment = QUESTION_EDITED if request.again is Again.EDITED else WROTE_INSTEAD
+        comment = QUESTION_EDITED if request.again is RepeatReason.EDITED else WROTE_INSTEAD
         instead = Decision(verdict=Verdict.DENIED, comment=comment)
         if await self.stores.approvals.supersede(request, instead, on_record):
             await self.stores.audit.settle(request.team)
@@ -126,7 +126,7 @@ class Requests:
         if pause is not None:
             raise NotPermitted(budget_words.paused_card(pause, "en-US"))
         audit = self.stores.audit
-        on_record = await audit.beside(decision_entry(approval, decision))
+        on_record = await audit.pending_entry(decision_entry(approval, decision))
         refusal = await self.stores.approvals.decide(
             approval, decision, sha256=sha256, on_record=on_record
         )
@@ -156,7 +156,7 @@ class Requests:
         """
         if not edit.request.own or not await self.is_under_way(edit.request.id):
             return
-        for each in (await edit_scope_of(self.stores, edit.request)).beside:
+        for each in (await edit_scope_of(self.stores, edit.request)).others:
             await self.stores.mailbox.put_back(each.alone)
         await self.engine.wake(edit.request.thread_key)
 
@@ -211,7 +211,7 @@ class Requests:
         request = await mailbox.get(request_id)
         if request is None:
             return None
-        joined = await mailbox.kept(await self.stores.runs.joined(request_id))
+        joined = await mailbox.get_many(await self.stores.runs.joined(request_id))
         every = (request, *(each for each in joined if each.counts))
         return request.model_copy(
             update={
@@ -234,7 +234,7 @@ class Requests:
         Waiting requests are withdrawn, and running ones stopped without a message. Safe to repeat.
         """
         await self.stores.mailbox.claim_again(new, new.message)
-        every = (old.request, *(each.now for each in old.beside))
+        every = (old.request, *(each.now for each in old.others))
         for each in [a for now in every for a in await revisions_of(self.stores, now)]:
             if await self.stores.signals.supersede(each.request, old.request.user):
                 await self.engine.wake(each.request.thread_key)

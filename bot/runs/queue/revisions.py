@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.core.request import NEXT_MESSAGE, Again, Request
+from bot.core.request import NEXT_MESSAGE, RepeatReason, Request
 from bot.store import Phase, Stores
 
 _OVER = (Phase.FINISHED, Phase.DELIVERED)
@@ -52,19 +52,19 @@ class MessageVersions:
     def alone(self) -> Request:
         """The current request, to be answered again without the messages that joined its run."""
         changes = {"text": self.now.said, "own": "", "replaces": (), "superseded": False}
-        return self.now.model_copy(update={**changes, "again": Again.REGENERATE})
+        return self.now.model_copy(update={**changes, "again": RepeatReason.REGENERATE})
 
 
 @dataclass(frozen=True, slots=True)
 class EditScope:
     """Everything that an edit of a message affects.
 
-    `versions` are the versions of the message, `beside` the other messages that an ended run answered
+    `versions` are the versions of the message, `others` the other messages that an ended run answered
     together with it, and `runs` the ids of the runs whose answers the edit replaces, newest last.
     """
 
     versions: MessageVersions
-    beside: tuple[MessageVersions, ...] = ()
+    others: tuple[MessageVersions, ...] = ()
     runs: tuple[str, ...] = ()
 
     @property
@@ -75,11 +75,11 @@ class EditScope:
         """Return `new`, an edit of the request, merged with all messages to be answered again."""
         first = self.versions.first
         new = new.model_copy(update={"quoted": first.quoted, "files": first.files})
-        if not self.beside:
+        if not self.others:
             return new
-        every = [(first, new.text), *((each.first, each.now.said) for each in self.beside)]
+        every = [(first, new.text), *((each.first, each.now.said) for each in self.others)]
         every.sort(key=lambda each: float(each[0].ts))
-        mentioned = (*new.mentioned, *(m for each in self.beside for m in each.now.mentioned))
+        mentioned = (*new.mentioned, *(m for each in self.others for m in each.now.mentioned))
         together = {
             "own": new.text,
             "text": NEXT_MESSAGE.join(text for _, text in every),
@@ -92,15 +92,15 @@ class EditScope:
 
 async def edit_scope_of(stores: Stores, request: Request) -> EditScope:
     """Return everything that a further edit of a message replaces; `request` is its last edit."""
-    before = await stores.mailbox.kept(request.revises)
+    before = await stores.mailbox.get_many(request.revises)
     first = before[0] if before else request
-    beside = await _beside(stores, first)
+    others = await _other_messages(stores, first)
     every = [
         each
-        for now in (*before, request, *(b.now for b in beside))
+        for now in (*before, request, *(b.now for b in others))
         for each in await revisions_of(stores, now)
     ]
-    return EditScope(MessageVersions(first, request), tuple(beside), replaced_by_edit(every))
+    return EditScope(MessageVersions(first, request), tuple(others), replaced_by_edit(every))
 
 
 async def refresh_edit(stores: Stores, edit: Request) -> Request:
@@ -109,7 +109,7 @@ async def refresh_edit(stores: Stores, edit: Request) -> Request:
     Call it when the edit's run begins: earlier runs that still worked when the edit was made have
     ended by then.
     """
-    before = await stores.mailbox.kept(edit.revises)
+    before = await stores.mailbox.get_many(edit.revises)
     if not before:
         return edit
     scope = await edit_scope_of(stores, before[-1])
@@ -120,7 +120,7 @@ async def refresh_edit(stores: Stores, edit: Request) -> Request:
     return now
 
 
-async def _beside(stores: Stores, first: Request) -> list[MessageVersions]:
+async def _other_messages(stores: Stores, first: Request) -> list[MessageVersions]:
     run_id = await stores.runs.id_of(first.id)
     begun = await stores.runs.begun_by(run_id) if run_id else None
     if begun is None or begun[1] not in _OVER:
@@ -128,7 +128,7 @@ async def _beside(stores: Stores, first: Request) -> list[MessageVersions]:
     ids = (begun[0], *await stores.runs.joined(begun[0]))
     if first.id not in ids:
         return []
-    others = [each for each in await stores.mailbox.kept(ids) if each.id != first.id]
+    others = [each for each in await stores.mailbox.get_many(ids) if each.id != first.id]
     return [
         MessageVersions(each, await _now(stores, each))
         for each in others

@@ -31,13 +31,13 @@ _ELSEWHERE = frozenset({Entry.WORKFLOW_STEP, Entry.HEADLESS})
 """Requests whose answers go to a program rather than to readers of the thread."""
 
 
-class Waiting(Protocol):
+class WaitingRequests(Protocol):
     """The part of the mailbox that steering needs."""
 
-    async def behind(self, request: Request, most: int) -> list[Request]:
+    async def waiting_behind(self, request: Request, most: int) -> list[Request]:
         """Return up to `most` requests that wait behind `request`, in order."""
 
-    async def gone(self, requests: Sequence[Request]) -> list[Request]:
+    async def obsolete(self, requests: Sequence[Request]) -> list[Request]:
         """Return the requests that were withdrawn or edited."""
 
 
@@ -60,7 +60,7 @@ class Steering(Hooks):
     `joined` are the requests that the run answers beside the one that began it; with `is_short`, some
     were withdrawn while no worker had the run. The caller saves each `change` in the same step as
     the conversation that tells the model about it, so that no message is lost or told twice, and
-    then calls `kept`.
+    then calls `on_saved`.
     """
 
     inherited = False
@@ -69,7 +69,7 @@ class Steering(Hooks):
         self,
         request: Request,
         joined: Sequence[Request],
-        waiting: Waiting,
+        mailbox: WaitingRequests,
         interrupt: Interrupt,
         *,
         is_short: bool,
@@ -79,7 +79,7 @@ class Steering(Hooks):
         self.joined = list(joined)
         self._is_short = is_short
         self._request = request
-        self._waiting = waiting
+        self._mailbox = mailbox
         self._interrupt = interrupt
         self._steers = steers and _takes_more(request)
         self._images = images
@@ -90,9 +90,9 @@ class Steering(Hooks):
     async def on_turn_start(self, state: LoopState) -> Sequence[Item]:
         if state.closing or self._interrupt.requested:
             return ()
-        gone = await self._waiting.gone(self.joined)
-        left = [each for each in self.joined if each not in gone]
-        notes = [prompts.message_withdrawn(each.text) for each in gone]
+        obsolete = await self._mailbox.obsolete(self.joined)
+        left = [each for each in self.joined if each not in obsolete]
+        notes = [prompts.message_withdrawn(each.text) for each in obsolete]
         if self._is_short:
             texts = [each.text for each in (self._request, *left)]
             notes.append(prompts.messages_withdrawn(texts))
@@ -118,7 +118,7 @@ class Steering(Hooks):
             failpoint("messages-joining")
         return offered
 
-    def kept(self, change: Change | None) -> None:
+    def on_saved(self, change: Change | None) -> None:
         """Apply a `change` that was saved."""
         if change is None:
             return
@@ -139,7 +139,7 @@ class Steering(Hooks):
         room = MOST_MESSAGES - len(self.joined)
         if room <= 0:
             return []
-        waiting = await self._waiting.behind(self._request, room)
+        waiting = await self._mailbox.waiting_behind(self._request, room)
         fitting = list(takewhile(self._fits, waiting))
         before = sum(map(_size, self.requests()))
         sizes = accumulate(map(_size, fitting), initial=before)

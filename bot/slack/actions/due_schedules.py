@@ -38,7 +38,7 @@ class DueSchedules:
     team: str
     store: ScheduleStore
     switch: PauseSwitch
-    asking: QuestionIntake
+    questions: QuestionIntake
     clients: Clients
     clock: Callable[[], float] = time.time
 
@@ -76,7 +76,7 @@ class DueSchedules:
             key=f"schedule:{schedule.id}:{schedule.next_at}",
         )
         try:
-            await self.asking.ask(question)
+            await self.questions.ask(question)
         except NotPermitted as refusal:
             log.warning("Schedule %s was not asked: %s", schedule.id, refusal)
             if refusal.reason == PersonKind.UNKNOWN:

@@ -16,7 +16,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
-from bot.core.request import Again, Entry, FileRef, Request
+from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.core.text.mentions import Mention
 from bot.core.text.redaction import redacted
 from bot.runs.policy.access import Person
@@ -135,7 +135,7 @@ class QuestionIntake:
             )
             return await self._intake.accept(request, question.key)
 
-    async def again(self, request_id: str, how: Again, *, user: str, ts: str) -> bool:
+    async def again(self, request_id: str, how: RepeatReason, *, user: str, ts: str) -> bool:
         """Ask a stored request again for `user`. Return False when that was done before.
 
         `how` is the button, and `ts` the time of its press.

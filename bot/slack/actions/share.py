@@ -54,7 +54,7 @@ class AnswerSharing:
 
     identity: Identity
     clients: Clients
-    asking: QuestionIntake
+    questions: QuestionIntake
     answered: Answered
     find_artifact: FindArtifact
     alone: LockSharing
@@ -69,7 +69,7 @@ class AnswerSharing:
         is_theirs = request.private and request.user == press.user
         if not is_theirs or request.channel != press.channel or request.team != self.identity.team:
             raise NotPermitted(words.CANNOT_SHARE)
-        await self.asking.permitted(press.user, request.channel)
+        await self.questions.permitted(press.user, request.channel)
         if pause := await self.switch.get():
             raise NotPermitted(budget_words.paused_card(pause, request.locale))
         return request, outcome

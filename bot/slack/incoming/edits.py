@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
-from bot.core.request import Again, Request
+from bot.core.request import RepeatReason, Request
 from bot.core.text.redaction import redacted
 from bot.runs.queue.revisions import EditScope
 from bot.slack.incoming.access_gate import AccessGate
@@ -136,7 +136,7 @@ class Edits:
                 "ts": edited,
                 "text": text,
                 "mentioned": await self._intake.mentioned(str(now.get("text") or "")),
-                "again": Again.EDITED,
+                "again": RepeatReason.EDITED,
                 "replaces": asked.runs,
                 "revises": (*old.revises, old.id),
                 "message": str(now["ts"]),

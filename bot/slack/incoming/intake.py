@@ -69,7 +69,7 @@ class Intake:
         threads: Threads,
         questions: PendingApprovals,
         submit: Submit,
-        stopping: StopAction,
+        stop_action: StopAction,
         background: Background,
         retries: EventRetries,
         record: Record,
@@ -83,7 +83,7 @@ class Intake:
         self._threads = threads
         self._questions = questions
         self._submit = submit
-        self._stopping = stopping
+        self._stop_action = stop_action
         self._background = background
         self._record = record
         self._addressing = Addressing(slack.identity, slack.clients, gate, threads)
@@ -151,13 +151,13 @@ class Intake:
         """
         channel, thread = event["channel"], event.get("thread_ts")
         is_ambiguous = self._says(event, may_be_request)
-        if is_ambiguous and await self._stopping.is_request(channel, event["ts"]):
+        if is_ambiguous and await self._stop_action.is_request(channel, event["ts"]):
             return False
         direct = is_direct(event)
         stopped, refused = False, ""
         try:
             if thread or direct:
-                stopped = await self._stopping.stop(
+                stopped = await self._stop_action.stop(
                     channel, thread, event["user"], before=event["ts"]
                 )
         except NotPermitted as refusal:

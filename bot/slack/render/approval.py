@@ -8,7 +8,7 @@ from dataclasses import replace
 from babel.lists import format_list
 from pydantic import BaseModel, ConfigDict
 
-from bot.core.approvals import Approval, ApprovalRecord, Decision, Made, Verdict
+from bot.core.approvals import Approval, ApprovalRecord, CallProgress, Decision, Verdict
 from bot.core.text.redaction import redacted
 from bot.slack.incoming.text import clean
 from bot.slack.render import approval_words, words
@@ -214,10 +214,10 @@ def _listed(names: Sequence[str]) -> str:
     return format_list([_plain(label_of(name)).lower() for name in names], locale="en_GB")
 
 
-def _verdict(decision: Decision, made: Made | None) -> str:
+def _verdict(decision: Decision, made: CallProgress | None) -> str:
     sentence = approval_words.VERDICTS[decision.verdict]
     if decision.allows:
-        mark, result = approval_words.MADE[made or Made.BEGUN]
+        mark, result = approval_words.MADE[made or CallProgress.BEGUN]
         sentence = f"{mark} {sentence}{result}"
     if _is_called_off(decision):
         sentence = approval_words.DENIED_BY_ITSELF

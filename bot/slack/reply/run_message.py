@@ -15,7 +15,7 @@ from bot.agent.events import Event, ToolEnded, ToolStarted
 from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.errors import BotError
 from bot.core.failpoints import failpoint
-from bot.core.outcome import Outcome, Silence
+from bot.core.outcome import Outcome, SilentReason
 from bot.core.request import Request
 from bot.runs.surface import PostedMessages
 from bot.slack.approvals.cards import Cards
@@ -158,12 +158,12 @@ class RunMessage:
                 type(error).__name__,
             )
 
-    async def _end_silently(self, reason: Silence) -> None:
+    async def _end_silently(self, reason: SilentReason) -> None:
         """End without an answer: delete all messages of the run.
 
         The message of a superseded run stays, because the next run takes it over.
         """
-        if reason is Silence.SUPERSEDED:
+        if reason is SilentReason.SUPERSEDED:
             return
         if ts := await self._post.message():
             await self._post.may_write()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TypeVar
 
-from bot.core.approvals import Approval, ApprovalRecord, Decision, Made, Verdict
+from bot.core.approvals import Approval, ApprovalRecord, CallProgress, Decision, Verdict
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
 from bot.store.connection import Connection, Retention
@@ -41,7 +41,7 @@ class Refusal(StrEnum):
     EXPIRED = "expired"
 
 
-class Rest(StrEnum):
+class ParkResult(StrEnum):
     """The result of parking a thread."""
 
     PARKED = "parked"
@@ -82,7 +82,9 @@ class Approvals:
                 approval = await self._decoded(Approval, raw, run_id)
                 decision = await self._decoded(Decision, said, run_id) if said else None
                 found.append(
-                    ApprovalRecord(approval, decision, Made(made.decode()) if made else None)
+                    ApprovalRecord(
+                        approval, decision, CallProgress(made.decode()) if made else None
+                    )
                 )
         return found
 
@@ -121,7 +123,8 @@ class Approvals:
         raw = await self._redis.script(
             "approval_claim",
             [self._key(approval.run_id)],
-            *(approval.id, approval.sha256),
+            approval.id,
+            approval.sha256,
             Decision(verdict=Verdict.EXPIRED).model_dump_json(),
             Decision(verdict=Verdict.DENIED, comment=CHANGED).model_dump_json(),
         )
@@ -144,7 +147,7 @@ class Approvals:
         key = self._key(approval.run_id)
         await self._redis.call("HSETNX", key, f"said:{approval.id}", decision.model_dump_json())
 
-    async def note(self, approval: Approval, made: Made) -> None:
+    async def note(self, approval: Approval, made: CallProgress) -> None:
         """Record how far the approved call has come."""
         key = self._key(approval.run_id)
         await self._redis.together(
@@ -178,7 +181,7 @@ class Approvals:
 
     async def park(
         self, request: Request, run_id: str, waiting: Sequence[Approval], lease: Lease
-    ) -> Rest:
+    ) -> ParkResult:
         """Park the thread until a decision or until the first approval expires. Raises LeaseLost.
 
         The thread is not parked if there is a decision already or the request was cancelled.
@@ -195,10 +198,13 @@ class Approvals:
                 request_key(self._redis, request.id),
                 *mailbox_keys(self._redis, request.thread_key),
             ],
-            *(lease.token, run_id, until, self._retention.request),
+            lease.token,
+            run_id,
+            until,
+            self._retention.request,
             *(approval.id for approval in waiting),
         )
-        return Rest(parked.decode())
+        return ParkResult(parked.decode())
 
     def _standing_seconds(self, approval: Approval, decision: Decision) -> int:
         stands = approval.standing and decision.verdict is Verdict.STANDING

@@ -11,7 +11,7 @@ from typing import Any
 from redis.exceptions import ResponseError
 
 from bot.core.errors import CorruptValue
-from bot.core.request import Again, Request
+from bot.core.request import RepeatReason, Request
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode, load, set_aside
 
@@ -120,8 +120,12 @@ class Mailbox:
         new = await self._redis.script(
             "submit",
             keys,
-            *(request.id, request.model_dump_json(), request.thread_key),
-            *(self._retention.claims, self._retention.request, request_key(self._redis, "")),
+            request.id,
+            request.model_dump_json(),
+            request.thread_key,
+            self._retention.claims,
+            self._retention.request,
+            request_key(self._redis, ""),
         )
         return bool(new)
 
@@ -174,9 +178,9 @@ class Mailbox:
 
     async def repetitions(self, team: str, request_id: str) -> list[Request]:
         """Return the requests made with the buttons under the answer to a request."""
-        keys = [event_claim(self._redis, team, how.event_id(request_id)) for how in Again]
+        keys = [event_claim(self._redis, team, how.event_id(request_id)) for how in RepeatReason]
         found = await self._redis.call("MGET", *keys)
-        return await self.kept([each.decode() for each in found if each])
+        return await self.get_many([each.decode() for each in found if each])
 
     async def claim_again(self, request: Request, ts: str) -> None:
         """Make `find` return `request` for the message `ts`."""
@@ -213,9 +217,9 @@ class Mailbox:
     async def all_of(self, thread_key: str) -> list[Request]:
         """Return the requests of the thread in order, the running one first; skip damaged ones."""
         ids = await self._redis.call("LRANGE", mailbox_keys(self._redis, thread_key)[0], 0, -1)
-        return await self.kept([each.decode() for each in ids])
+        return await self.get_many([each.decode() for each in ids])
 
-    async def kept(self, ids: Sequence[str]) -> list[Request]:
+    async def get_many(self, ids: Sequence[str]) -> list[Request]:
         """Return the requests with these ids that have not expired and can be read."""
         keys = [request_key(self._redis, each) for each in ids]
         found = await self._redis.call("MGET", *keys) if keys else []
@@ -225,7 +229,7 @@ class Mailbox:
                 requests.append(decode(Request, raw))
         return requests
 
-    async def behind(self, request: Request, most: int) -> list[Request]:
+    async def waiting_behind(self, request: Request, most: int) -> list[Request]:
         """Return up to `most` requests that wait behind `request`, in order, if it is the head.
 
         The list ends before a request that cannot be read or that somebody wants stopped.
@@ -246,9 +250,11 @@ class Mailbox:
                 break
         return waiting
 
-    async def gone(self, requests: Sequence[Request]) -> list[Request]:
+    async def obsolete(self, requests: Sequence[Request]) -> list[Request]:
         """Return the requests that were withdrawn or edited since, or have expired."""
-        left = {each.id for each in await self.kept([each.id for each in requests]) if each.counts}
+        left = {
+            each.id for each in await self.get_many([each.id for each in requests]) if each.counts
+        }
         return [each for each in requests if each.id not in left]
 
     async def waiting(self, thread_key: str) -> int:

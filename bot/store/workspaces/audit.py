@@ -106,13 +106,13 @@ class AuditLog:
         kept = [each for each in entries if not await self._is_too_much(each, who[each.who])]
         await self._chain(entries[0].team, [_text(each, who[each.who]) for each in kept])
 
-    async def beside(self, entry: AuditEntry) -> PendingEntry:
+    async def pending_entry(self, entry: AuditEntry) -> PendingEntry:
         """Return `entry` in pending form, for the script that makes the change it records."""
-        return self.beside_as(entry, await self.pseudonym(entry.who))
+        return self.pending_entry_as(entry, await self.pseudonym(entry.who))
 
-    def beside_as(self, entry: AuditEntry, pseudonym: str) -> PendingEntry:
+    def pending_entry_as(self, entry: AuditEntry, pseudonym: str) -> PendingEntry:
         """Return `entry` in pending form, with a known pseudonym of the person."""
-        return PendingEntry(entry.team, self._beside(entry.team), _text(entry, pseudonym))
+        return PendingEntry(entry.team, self._pending_key(entry.team), _text(entry, pseudonym))
 
     async def settle(self, team: str) -> None:
         """Move pending entries into the log. Every `append` does so as well."""
@@ -196,20 +196,20 @@ class AuditLog:
         async with self._turns[team]:  # without it, concurrent writers would retry again and again
             known: tuple[str, AuditHead] | None = self._heads.get(team, ("", AuditHead()))
             while True:
-                beside = await self._redis.call("LRANGE", self._beside(team), 0, -1)
-                every = [*(each.decode() for each in beside), *texts]
+                pending = await self._redis.call("LRANGE", self._pending_key(team), 0, -1)
+                every = [*(each.decode() for each in pending), *texts]
                 if not every:
                     return
                 known = known or await self._checked_head(team)
-                if await self._add(team, *known, every, len(beside)):
+                if await self._add(team, *known, every, len(pending)):
                     break
                 known = None
             await self._trim(team)
 
     async def _add(
-        self, team: str, raw: str, head: AuditHead, texts: Sequence[str], beside: int
+        self, team: str, raw: str, head: AuditHead, texts: Sequence[str], pending_count: int
     ) -> bool:
-        """Append `texts`, the first `beside` of which were pending, if the head is still `raw`.
+        """Append `texts`, the first `pending_count` of which were pending, if the head is still `raw`.
 
         Return whether they were appended.
         """
@@ -224,11 +224,11 @@ class AuditLog:
         new = head.model_copy(update=grown).sealed(team, self._keys)
         kept = await self._redis.script(
             "audit_append",
-            [*self._keys_of(team), self._beside(team)],
+            [*self._keys_of(team), self._pending_key(team)],
             raw,
             new.model_dump_json(),
             self._seconds,
-            beside,
+            pending_count,
             *parts,
         )
         if kept == 1:
@@ -323,7 +323,7 @@ class AuditLog:
         _, count = await self._redis.together(("SET", key, 0, "NX", "EX", 3_600), ("INCR", key))
         return int(count) > MOST_REFUSALS
 
-    def _beside(self, team: str) -> str:
+    def _pending_key(self, team: str) -> str:
         return self._redis.key("audit-beside", team)
 
     async def pseudonym(self, who: str, *, new: bool = True) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from bot.core.approvals import Approval, Decision, Made, Verdict
+from bot.core.approvals import Approval, CallProgress, Decision, Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.dev.model import Reply, Script, calls, finish
@@ -263,7 +263,7 @@ async def test_approved_and_stopped_at_once(stores: Stores, redis_url: str) -> N
         assert (await place.outcome()).status is RunStatus.CANCELLED
     assert LAUNCHED == ["A"]
     shown = {each.approval.id: each.made for each in place.bot.board.settled}
-    assert list(shown.values()) == [Made.DONE, Made.NEVER]
+    assert list(shown.values()) == [CallProgress.DONE, CallProgress.NEVER]
 
 
 def by_stop(place: Place, request: Request) -> Awaitable[bool]:

@@ -95,5 +95,5 @@ async def test_an_expired_one_is_not_offered(stores: Stores, redis: Redis) -> No
 async def test_the_record_of_a_run_is_what_surfaces_ask_for(stores: Stores) -> None:
     """The store knows nothing of surfaces; that it fits is checked here, by mypy and at work."""
     lease = await stores.leases.take("T1:C1:1.0")
-    post: PostedMessages = stores.runs.post("run_1", lease)
+    post: PostedMessages = stores.runs.messages("run_1", lease)
     assert post.run_id == "run_1"

@@ -12,7 +12,7 @@ from bot.core.budgets import Budget, Cap
 from bot.core.chain import Usage
 from bot.core.errors import ConfigurationError
 from bot.core.outcome import RunStatus
-from bot.core.request import Again
+from bot.core.request import RepeatReason
 from bot.dev.model import ResponsesServer, Script, call, finish, held, text
 from bot.dev.workspace import ADA, BEN
 from bot.model import ModelChoice, Price, PriceList
@@ -53,12 +53,12 @@ async def choose(stores: Stores, user: str, name: str) -> None:
         ("large", "fast", None, ("gpt-5.4", "high")),
         ("own", "", None, ("our-own", "medium")),
         ("gone", "fast", None, ("gpt-5.4-nano", "low")),  # the operator took it from the list
-        ("fast", "", Again.DEEPER, ("gpt-5.4", "high")),
-        ("fast", "", Again.REGENERATE, ("gpt-5.4-nano", "low")),
+        ("fast", "", RepeatReason.DEEPER, ("gpt-5.4", "high")),
+        ("fast", "", RepeatReason.REGENERATE, ("gpt-5.4-nano", "low")),
     ],
 )
 async def test_a_person_comes_before_the_channel_and_go_deeper_before_both(
-    stores: Stores, person: str, channel: str, again: Again | None, asks: tuple[str, str]
+    stores: Stores, person: str, channel: str, again: RepeatReason | None, asks: tuple[str, str]
 ) -> None:
     """The answer names the model that it is from."""
     settings = {"C1": ChannelSettings(model=channel)} if channel else {}

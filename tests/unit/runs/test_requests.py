@@ -7,7 +7,7 @@ import asyncio
 from redis.asyncio import Redis
 
 from bot.core.outcome import RunStatus
-from bot.core.request import Again
+from bot.core.request import RepeatReason
 from bot.dev.model import ModelRequest, Reply, Script, calls, finish, held
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
@@ -122,7 +122,7 @@ async def test_going_deeper_sends_the_first_result_back(stores: Stores) -> None:
 
     async with bot_with(stores, brain, limits={"deeper": 12_000}) as bot:
         plain = await bot.ask("1+1?")
-        deep = await bot.ask("1+1?", again=Again.DEEPER)
+        deep = await bot.ask("1+1?", again=RepeatReason.DEEPER)
     assert plain.result is not None
     assert plain.result["summary"] == "Answer 0."
     assert deep.result is not None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.agent.events import MessagesJoined
-from bot.core.request import Again, Entry, Request
+from bot.core.request import Entry, RepeatReason, Request
 from bot.dev.model import ModelRequest, Reply, call, finish, held
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import open_engine
@@ -103,8 +103,8 @@ OTHERS = {
     "a private one": {"private": True},
     "another kind of answer": {"response_type": "ThreadSummary"},
     "a workflow's": {"entry": Entry.WORKFLOW_STEP},
-    "once more": {"again": Again.REGENERATE},
-    "a revision": {"again": Again.EDITED, "replaces": ("run_1",)},
+    "once more": {"again": RepeatReason.REGENERATE},
+    "a revision": {"again": RepeatReason.EDITED, "replaces": ("run_1",)},
 }
 
 

@@ -341,7 +341,7 @@ async def wired(
             threads=mailbox,
             questions=mailbox,
             submit=mailbox.submit,
-            stopping=stopping,
+            stop_action=stopping,
             background=background,
             retries=retries,
             record=mailbox.record,
@@ -367,9 +367,9 @@ async def wired(
             slack,
             intake=intake,
             edits=edits,
-            asking=asking,
+            questions=asking,
             submit=mailbox.submit,
-            stopping=stopping,
+            stop_action=stopping,
             keep_feedback=mailbox,
             answers=AnswerSharing(
                 *(identity, clients, asking, mailbox.answered, mailbox.answered),
@@ -389,7 +389,7 @@ async def wired(
                 preferences=PreferenceBook(Decisions()),
             ),
             background=background,
-            deciding=ApprovalDecisions(
+            decisions=ApprovalDecisions(
                 *(identity.team, people, mailbox.asked, mailbox.decide), mailbox.record
             ),
         )

@@ -11,8 +11,8 @@ from bot.core.approvals import (
     QUESTION_EDITED,
     Approval,
     ApprovalRecord,
+    CallProgress,
     Decision,
-    Made,
     Verdict,
 )
 from bot.dev.workspace import ADA, BEN
@@ -229,7 +229,7 @@ async def test_a_card_says_in_the_end_what_came_of_the_yes(thread: Thread) -> No
     approval, yes = asked_of(thread), Decision(verdict=Verdict.APPROVED, by=ADA)
     async with thread.open() as surface:
         await surface.ask([approval])
-        for made in (None, Made.BEGUN, Made.NEVER, Made.DONE):
+        for made in (None, CallProgress.BEGUN, CallProgress.NEVER, CallProgress.DONE):
             await surface.settle([ApprovalRecord(approval, yes, made)])
     updates = [str(each.args["blocks"]) for each in thread.calls("chat.update")]
     said = [each for each in updates if f"Approved by <@{ADA}>" in each]

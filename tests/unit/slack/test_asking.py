@@ -10,7 +10,7 @@ from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap, Pause
 from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import RunStatus
-from bot.core.request import Again, Entry, FileRef, Request
+from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
@@ -372,7 +372,8 @@ async def test_a_follow_up_button_asks_its_question_once(rig):
 
 
 @pytest.mark.parametrize(
-    ("action", "how"), [(buttons.REGENERATE, Again.REGENERATE), (buttons.DEEPER, Again.DEEPER)]
+    ("action", "how"),
+    [(buttons.REGENERATE, RepeatReason.REGENERATE), (buttons.DEEPER, RepeatReason.DEEPER)],
 )
 async def test_an_answer_is_made_again_or_deeper_once(rig, action, how):
     """However often it is pressed; as the person who pressed, in the same thread."""
@@ -393,7 +394,7 @@ async def test_an_edited_question_is_answered_again_as_it_stands_now(rig):
     """What it said before the edit is nothing to the model then."""
     request, ts = await posted_answer(rig)
     rig.mailbox.requests[0] = request.model_copy(
-        update={"again": Again.EDITED, "before_edit": "what it was"}
+        update={"again": RepeatReason.EDITED, "before_edit": "what it was"}
     )
     await rig.ws.click(ADA, GENERAL, ts, buttons.REGENERATE)
     again = rig.mailbox.requests[1]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.core.request import Again
+from bot.core.request import RepeatReason
 from bot.dev.workspace import ADA, BEN, CHLOE
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.scene import GENERAL
@@ -38,7 +38,7 @@ async def test_an_edit_asks_again_in_its_new_words(rig: Rig, begun: tuple[str, .
     await rig.ws.until(lambda: rig.mailbox.superseded)
     old, new = rig.mailbox.requests
     assert rig.mailbox.superseded == [(old.id, new.id)]
-    assert (new.text, new.again, new.replaces) == ("how many *now*?", Again.EDITED, begun)
+    assert (new.text, new.again, new.replaces) == ("how many *now*?", RepeatReason.EDITED, begun)
     assert (new.thread, new.user, new.message) == (ts, ADA, ts)
     assert new.ts != ts
 

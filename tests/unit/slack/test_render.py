@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.core.answers import Answer, Chart, Series, Source, Table
 from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
-from bot.core.request import Again
+from bot.core.request import RepeatReason
 from bot.runs.endings import explain
 from bot.slack.render import words
 from bot.slack.render.buttons import DETAILS
@@ -495,13 +495,13 @@ def test_what_was_refused_before_any_work_has_no_row_of_noughts():
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"again": Again.REGENERATE}, "Another answer, for Ben &lt;3."),
-        ({"again": Again.DEEPER}, "With more work put into it, for Ben &lt;3."),
-        ({"again": Again.REGENERATE, "channel": "D1"}, ""),
-        ({"again": Again.REGENERATE, "private": True}, ""),
-        ({"again": Again.RETRY}, "Tried again, for Ben &lt;3."),
-        ({"again": Again.RETRY, "channel": "D1"}, ""),
-        ({"again": Again.EDITED}, ""),
+        ({"again": RepeatReason.REGENERATE}, "Another answer, for Ben &lt;3."),
+        ({"again": RepeatReason.DEEPER}, "With more work put into it, for Ben &lt;3."),
+        ({"again": RepeatReason.REGENERATE, "channel": "D1"}, ""),
+        ({"again": RepeatReason.REGENERATE, "private": True}, ""),
+        ({"again": RepeatReason.RETRY}, "Tried again, for Ben &lt;3."),
+        ({"again": RepeatReason.RETRY, "channel": "D1"}, ""),
+        ({"again": RepeatReason.EDITED}, ""),
         ({}, ""),
     ],
 )

@@ -11,8 +11,8 @@ from redis.asyncio import Redis
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.errors import CorruptValue, LeaseLost
 from bot.core.request import Request
-from bot.store import Phase, Refusal, Rest, Stores
-from tests.support.redis import asked, beside, decided
+from bot.store import ParkResult, Phase, Refusal, Stores
+from tests.support.redis import asked, decided, pending_entry
 
 YES = Decision(verdict=Verdict.APPROVED, by="U1", at=1)
 NO = Decision(verdict=Verdict.DENIED, by="U1", at=1)
@@ -126,7 +126,7 @@ async def waiting(stores: Stores) -> tuple[Request, Approval]:
     lease = await stores.leases.take(request.thread_key)
     record = await stores.runs.start(request, "run_1", lease)
     kept = await stores.approvals.ask(question(thread_key=request.thread_key))
-    assert await stores.approvals.park(request, record.run_id, [kept], lease) is Rest.PARKED
+    assert await stores.approvals.park(request, record.run_id, [kept], lease) is ParkResult.PARKED
     return request, kept
 
 
@@ -138,10 +138,10 @@ async def test_a_parked_thread_rests_until_somebody_decides(stores: Stores) -> N
     record = await stores.runs.start(request, "run_2", lease)
     assert (record.run_id, record.phase) == ("run_1", Phase.WAITING)
     assert not await stores.mailbox.is_parked(request.thread_key)  # somebody works on it
-    assert await stores.approvals.park(request, "run_1", [kept], lease) is Rest.PARKED
+    assert await stores.approvals.park(request, "run_1", [kept], lease) is ParkResult.PARKED
     await decided(stores, kept, YES)
     assert not await stores.mailbox.is_parked(request.thread_key)
-    assert await stores.approvals.park(request, "run_1", [kept], lease) is not Rest.PARKED
+    assert await stores.approvals.park(request, "run_1", [kept], lease) is not ParkResult.PARKED
 
 
 async def test_stop_ends_the_rest(stores: Stores) -> None:
@@ -149,7 +149,7 @@ async def test_stop_ends_the_rest(stores: Stores) -> None:
     assert await stores.signals.request_cancel(request.thread_key, request.id, "U1")
     assert not await stores.mailbox.is_parked(request.thread_key)
     lease = await stores.leases.take(request.thread_key)
-    assert await stores.approvals.park(request, "run_1", [kept], lease) is not Rest.PARKED
+    assert await stores.approvals.park(request, "run_1", [kept], lease) is not ParkResult.PARKED
 
 
 async def test_who_holds_the_thread_no_more_parks_nothing(stores: Stores) -> None:
@@ -171,7 +171,7 @@ async def test_what_waits_outlives_the_time_that_requests_are_kept(
     await stores.runs.start(request, "run_1", lease)
     far = int(time.time()) + 14 * 86_400
     kept = await stores.approvals.ask(question(thread_key=request.thread_key, expires=far))
-    assert await stores.approvals.park(request, "run_1", [kept], lease) is Rest.PARKED
+    assert await stores.approvals.park(request, "run_1", [kept], lease) is ParkResult.PARKED
     for key in (f"request:{request.id}", f"mailbox:{request.thread_key}", "threads"):
         assert await redis.ttl(f"bot:v1:{key}") > 15 * 86_400
     assert 0 < await redis.ttl(f"bot:v1:parked:{request.thread_key}") <= 14 * 86_400
@@ -182,13 +182,13 @@ async def test_the_person_writes_instead(stores: Stores) -> None:
     nor does the message that asked when Slack delivers it again."""
     request, kept = await waiting(stores)
     approvals = stores.approvals
-    assert not await approvals.supersede(request, GONE, await beside(stores))
+    assert not await approvals.supersede(request, GONE, await pending_entry(stores))
     other = asked().model_copy(update={"user": "U2"})
     await stores.mailbox.submit(other, event_id=other.id)
-    assert not await approvals.supersede(other, GONE, await beside(stores))
+    assert not await approvals.supersede(other, GONE, await pending_entry(stores))
     mine = asked("Forget it")
     await stores.mailbox.submit(mine, event_id=mine.id)
-    assert await approvals.supersede(mine, GONE, await beside(stores))
+    assert await approvals.supersede(mine, GONE, await pending_entry(stores))
     assert await approvals.claim(kept) == GONE
     assert await decided(stores, kept, YES) is Refusal.DECIDED
 

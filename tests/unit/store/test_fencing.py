@@ -21,9 +21,9 @@ WRITES: dict[str, Callable[[Stores, Lease], Awaitable[object]]] = {
     "start": lambda stores, lease: stores.runs.start(asked(), "run_2", lease),
     "save point": lambda stores, lease: stores.runs.save_point("run_1", "{}", lease, [ENTRY]),
     "finish": lambda stores, lease: stores.runs.finish("run_1", OUTCOME, CallerState(), lease),
-    "message": lambda stores, lease: stores.runs.post("run_1", lease).save_message("1.1"),
-    "part": lambda stores, lease: stores.runs.post("run_1", lease).save_part(2),
-    "post": lambda stores, lease: stores.runs.post("run_1", lease).may_write(),
+    "message": lambda stores, lease: stores.runs.messages("run_1", lease).save_message("1.1"),
+    "part": lambda stores, lease: stores.runs.messages("run_1", lease).save_part(2),
+    "post": lambda stores, lease: stores.runs.messages("run_1", lease).may_write(),
 }
 
 

@@ -82,12 +82,12 @@ async def test_delivering_takes_the_request_out_of_the_mailbox(stores: Stores) -
 async def test_what_was_posted_is_kept_with_the_run(stores: Stores) -> None:
     """Any worker goes on with the message and at the part where another stopped (window 15)."""
     request, lease = await started(stores)
-    post = stores.runs.post("run_1", lease)
+    post = stores.runs.messages("run_1", lease)
     assert (await post.message(), await post.posted_parts()) == (None, 0)
     await post.save_message("99.1")
     await post.save_part(2)
 
-    elsewhere = stores.runs.post("run_1", await stores.leases.take(request.thread_key))
+    elsewhere = stores.runs.messages("run_1", await stores.leases.take(request.thread_key))
     assert (await elsewhere.message(), await elsewhere.posted_parts()) == ("99.1", 2)
     await elsewhere.may_write()
 
@@ -95,11 +95,11 @@ async def test_what_was_posted_is_kept_with_the_run(stores: Stores) -> None:
 async def test_what_was_posted_is_looked_up_again_once_that_is_uncertain(stores: Stores) -> None:
     """A worker remembers what it wrote; what it could not write is not taken for written (window 15)."""
     request, lease = await started(stores)
-    post = stores.runs.post("run_1", lease)
+    post = stores.runs.messages("run_1", lease)
     await post.save_part(1)
     await post.save_message("99.1")
     assert (await post.message(), await post.posted_parts()) == ("99.1", 1)
-    elsewhere = stores.runs.post("run_1", await stores.leases.take(request.thread_key))
+    elsewhere = stores.runs.messages("run_1", await stores.leases.take(request.thread_key))
     await elsewhere.save_message("99.2")
     with pytest.raises(LeaseLost):
         await post.save_message("99.3")

@@ -40,12 +40,12 @@ def register(
     *,
     intake: Intake,
     edits: Edits,
-    asking: QuestionIntake,
+    questions: QuestionIntake,
     submit: Submit,
-    stopping: StopAction,
+    stop_action: StopAction,
     keep_feedback: feedback.FeedbackStore,
     background: Background,
-    deciding: ApprovalDecisions,
+    decisions: ApprovalDecisions,
     home_tab: HomeTab,
     answers: AnswerSharing,
 ) -> None:
@@ -53,17 +53,17 @@ def register(
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
     mentions.register(app, intake)
     messages.register(app, intake, edits)
-    shortcuts.register(app, clients, asking, home_tab.preferences)
-    commands.register(app, identity, clients, asking, admin)
-    retried = RetryButton(clients, answers.answered)
-    actions.register(app, clients, asking, stopping, retried, background)
-    approvals.register(app, identity, clients, deciding, background)
-    feedback.register(app, identity, clients, asking, keep_feedback, background)
+    shortcuts.register(app, clients, questions, home_tab.preferences)
+    commands.register(app, identity, clients, questions, admin)
+    retry_button = RetryButton(clients, answers.answered)
+    actions.register(app, clients, questions, stop_action, retry_button, background)
+    approvals.register(app, identity, clients, decisions, background)
+    feedback.register(app, identity, clients, questions, keep_feedback, background)
     functions.register(app, identity, clients, submit, intake.retries, background)
     sharing.register(app, answers, background)
     home.register(app, home_tab, slack.access)
     personal_settings.register(app, home_tab)
     administration.register(app, clients, admin, background)
     channel_settings.register(app, clients, slack.access, home_tab)
-    reactions.register(app, stopping, intake.retries)
-    sessions.register(app, clients, stopping, slack.status, intake.retries, background)
+    reactions.register(app, stop_action, intake.retries)
+    sessions.register(app, clients, stop_action, slack.status, intake.retries, background)

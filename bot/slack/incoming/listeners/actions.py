@@ -14,7 +14,7 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import MalformedPayload, NotPermitted
-from bot.core.request import Again, Entry
+from bot.core.request import Entry, RepeatReason
 from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.open_modal import open_modal
 from bot.slack.actions.questions import Question, QuestionIntake
@@ -34,18 +34,18 @@ Handle = Callable[[ButtonPress], Awaitable[bool]]
 """Handles a press; returns False when there is nothing left to do. Raises NotPermitted."""
 
 _AGAIN = {
-    buttons.RETRY: Again.RETRY,
-    buttons.REGENERATE: Again.REGENERATE,
-    buttons.DEEPER: Again.DEEPER,
+    buttons.RETRY: RepeatReason.RETRY,
+    buttons.REGENERATE: RepeatReason.REGENERATE,
+    buttons.DEEPER: RepeatReason.DEEPER,
 }
 
 
 def register(
     app: AsyncApp,
     clients: Clients,
-    asking: QuestionIntake,
-    stopping: StopAction,
-    retried: RetryButton,
+    questions: QuestionIntake,
+    stop_action: StopAction,
+    retry_button: RetryButton,
     background: Background,
 ) -> None:
     """Listen to the buttons. Only the person who pressed sees why a press had no effect."""
@@ -58,7 +58,7 @@ def register(
                 said = "" if await handle(press) else otherwise
                 if press.action == buttons.RETRY:
                     background.start(
-                        retried.take_away(press, body, respond), "taking a button away"
+                        retry_button.take_away(press, body, respond), "taking a button away"
                     )
             except NotPermitted as refusal:
                 said = str(refusal)
@@ -68,16 +68,16 @@ def register(
 
     async def stop(press: ButtonPress) -> bool:
         stops = buttons.Stops.read(press.value)
-        return stops.channel == press.channel and await stopping.stop(
+        return stops.channel == press.channel and await stop_action.stop(
             stops.channel, stops.thread, press.user, request_id=stops.request_id
         )
 
     async def again(press: ButtonPress) -> bool:
         how = _AGAIN[press.action]
-        return await asking.again(press.value, how, user=press.user, ts=press.at)
+        return await questions.again(press.value, how, user=press.user, ts=press.at)
 
     async def follow_up(press: ButtonPress) -> bool:
-        return await _followed_up(asking, press)
+        return await _followed_up(questions, press)
 
     on(buttons.STOP, stop, words.NOTHING_RUNS)
     for action_id in _AGAIN:
@@ -105,10 +105,10 @@ def _details(value: str) -> RunDetails:
         raise MalformedPayload("a Details button with a value that is not ours") from None
 
 
-async def _followed_up(asking: QuestionIntake, press: ButtonPress) -> bool:
+async def _followed_up(questions: QuestionIntake, press: ButtonPress) -> bool:
     """Ask the follow-up question. Raises NotPermitted, also when its thread was deleted."""
     try:
-        return await asking.ask(_follow_up(press, asking.team))
+        return await questions.ask(_follow_up(press, questions.team))
     except ValidationError:
         log.warning("A follow-up button came back with a value that is not ours")
         return True

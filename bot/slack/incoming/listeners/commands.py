@@ -28,7 +28,7 @@ _ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # most likely a mistyp
 
 
 def register(
-    app: AsyncApp, identity: Identity, clients: Clients, asking: QuestionIntake, admin: Admin
+    app: AsyncApp, identity: Identity, clients: Clients, questions: QuestionIntake, admin: Admin
 ) -> None:
     """Listen to the command.
 
@@ -40,14 +40,14 @@ def register(
     @app.command(ASK)
     async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
         typed = _LABEL.sub(r"<\1>", str(command.get("text") or ""))
-        text = await question_from(typed, bot=identity.user, name_of=asking.name)
+        text = await question_from(typed, bot=identity.user, name_of=questions.name)
         if not text:
-            view = await anywhere_modal(asking, command["user_id"])
+            view = await anywhere_modal(questions, command["user_id"])
             await open_modal(clients, command, view)
             await ack()
             return
         try:
-            mentioned = await mentions_from(typed, bot=identity.user, name_of=asking.name)
+            mentioned = await mentions_from(typed, bot=identity.user, name_of=questions.name)
             said = await told(text, mentioned, command)
         except NotPermitted as refusal:
             said = str(refusal)
@@ -65,17 +65,17 @@ def register(
         if _ORDER.fullmatch(text):
             return words.ADMIN_ORDERS
         # Between two people there is nobody to invite.
-        elsewhere = channel.startswith("D") and not await asking.is_in(channel)
+        elsewhere = channel.startswith("D") and not await questions.is_in(channel)
         question = Question(
             entry=Entry.COMMAND,
             user=user,
-            channel=await asking.direct_channel(user) if elsewhere else channel,
+            channel=await questions.direct_channel(user) if elsewhere else channel,
             thread=None,
             text=text,
             mentioned=mentioned,
             key=f"command:{command['trigger_id']}",
         )
-        await asking.ask(question)
+        await questions.ask(question)
         return words.ANSWERED_DIRECTLY if elsewhere else ""
 
 

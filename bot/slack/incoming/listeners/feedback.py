@@ -37,7 +37,7 @@ def register(
     app: AsyncApp,
     identity: Identity,
     clients: Clients,
-    asking: QuestionIntake,
+    questions: QuestionIntake,
     keep: FeedbackStore,
     background: Background,
 ) -> None:
@@ -45,7 +45,7 @@ def register(
 
     async def why_not(user: str, channel: str) -> str:
         try:
-            await asking.may_ask(user, channel)
+            await questions.may_ask(user, channel)
         except NotPermitted as refusal:
             return str(refusal)
         return ""

@@ -11,10 +11,10 @@ from bot.slack.actions.stop import StopAction
 from bot.slack.transport.event_retries import EventRetries
 
 
-def register(app: AsyncApp, stopping: StopAction, retries: EventRetries) -> None:
+def register(app: AsyncApp, stop_action: StopAction, retries: EventRetries) -> None:
     """Listen to reactions that are added."""
 
     @app.event("reaction_added")
     async def added(event: dict[str, Any], body: dict[str, Any]) -> None:
         event_id = body["event_id"]
-        await retries.take_in(event_id, partial(stopping.reacted, event), line=event_id)
+        await retries.take_in(event_id, partial(stop_action.reacted, event), line=event_id)

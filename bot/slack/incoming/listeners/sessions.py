@@ -18,7 +18,7 @@ from bot.slack.transport.event_retries import EventRetries
 def register(
     app: AsyncApp,
     clients: Clients,
-    stopping: StopAction,
+    stop_action: StopAction,
     status: ThreadStatus,
     retries: EventRetries,
     background: Background,
@@ -31,7 +31,7 @@ def register(
         if not (thread or channel.startswith("D")):  # would stop the runs of the whole channel
             return
         try:
-            stop = partial(stopping.stop, channel, thread, event["user"])
+            stop = partial(stop_action.stop, channel, thread, event["user"])
             await retries.take_in(body["event_id"], stop, line=body["event_id"])
         except NotPermitted as refusal:  # then only Slack's own stream has stopped
             notice = clients.writes.chat_postEphemeral(

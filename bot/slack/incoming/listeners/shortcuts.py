@@ -30,21 +30,21 @@ _NAMING_SECONDS = 1.0
 
 
 def register(
-    app: AsyncApp, clients: Clients, asking: QuestionIntake, preferences: PreferenceBook
+    app: AsyncApp, clients: Clients, questions: QuestionIntake, preferences: PreferenceBook
 ) -> None:
     """Listen to the shortcuts and to their modals."""
 
     async def about_message(body: dict[str, Any], ack: AsyncAck) -> None:
         about, user = _about(body), body["user"]["id"]
-        only_me = (await preferences.of(asking.team, user)).only_me
+        only_me = (await preferences.of(questions.team, user)).only_me
         shown, where = await asyncio.gather(
-            _shown(about.quoted, asking), _only_place(about.channel, asking)
+            _shown(about.quoted, questions), _only_place(about.channel, questions)
         )
         about = about.model_copy(update={"where": where})
         if "bot_id" in body["message"]:
             shown = plain_text(shown)  # apps write Markdown, whose marks are nothing to read
         task = TASKS.get(body["callback_id"])
-        refusal = await _refusal(about, user, task, asking)
+        refusal = await _refusal(about, user, task, questions)
         if refusal:
             view = modals.cannot_modal(task, refusal)
         elif task:
@@ -56,12 +56,12 @@ def register(
 
     @app.global_shortcut(modals.ASK_ANYWHERE)
     async def anywhere(body: dict[str, Any], ack: AsyncAck) -> None:
-        await open_modal(clients, body, await anywhere_modal(asking, body["user"]["id"]))
+        await open_modal(clients, body, await anywhere_modal(questions, body["user"]["id"]))
         await ack()
 
     async def submitted(body: dict[str, Any], view: dict[str, Any], ack: AsyncAck) -> None:
         form = modals.submission_of(view)
-        errors = await _submit(form, body["user"]["id"], f"view:{view['id']}", asking)
+        errors = await _submit(form, body["user"]["id"], f"view:{view['id']}", questions)
         if errors:
             await ack(response_action="errors", errors=errors)
         else:
@@ -73,10 +73,10 @@ def register(
         app.view(callback)(submitted)
 
 
-async def anywhere_modal(asking: QuestionIntake, user: str) -> Block:
+async def anywhere_modal(questions: QuestionIntake, user: str) -> Block:
     """Return the form for a question from anywhere, or why the person may ask nowhere."""
     try:
-        await asking.may_ask_somewhere(user)
+        await questions.may_ask_somewhere(user)
     except NotPermitted as refusal:
         return modals.cannot_modal(None, str(refusal))
     return modals.ask_anywhere_modal()
@@ -92,19 +92,19 @@ def _about(body: dict[str, Any]) -> About:
     )
 
 
-async def _refusal(about: About, user: str, task: Task | None, asking: QuestionIntake) -> str:
+async def _refusal(about: About, user: str, task: Task | None, questions: QuestionIntake) -> str:
     """Return why the person cannot ask this there; "" if they can. Checked before the form opens."""
     away = about.where == modals.MODAL_ONLY_ME
     try:
-        await asking.may_ask(user, "" if away else about.channel)
+        await questions.may_ask(user, "" if away else about.channel)
     except NotPermitted as refusal:
         return str(refusal)
     if away and task and not task.about_message:
-        return words.BETWEEN_PEOPLE if about.channel.startswith("D") else asking.invitation()
+        return words.BETWEEN_PEOPLE if about.channel.startswith("D") else questions.invitation()
     return ""
 
 
-async def _only_place(channel: str, asking: QuestionIntake) -> str:
+async def _only_place(channel: str, questions: QuestionIntake) -> str:
     """Return the only possible place of the answer; "" when the person chooses.
 
     Where the bot is not a member, only the person sees the answer. In direct messages with the bot,
@@ -112,14 +112,14 @@ async def _only_place(channel: str, asking: QuestionIntake) -> str:
     """
     try:
         async with asyncio.timeout(_NAMING_SECONDS):
-            if not await asking.is_in(channel):
+            if not await questions.is_in(channel):
                 return modals.MODAL_ONLY_ME
     except (TimeoutError, SlackApiError, *TRANSPORT_ERRORS):  # checked again on submission
         return ""
     return modals.MODAL_THREAD if channel.startswith("D") else ""
 
 
-async def _shown(markup: str, asking: QuestionIntake) -> str:
+async def _shown(markup: str, questions: QuestionIntake) -> str:
     """Return a message as people read it; with ids for names when Slack takes too long."""
 
     async def its_id(user: str) -> str:
@@ -127,19 +127,21 @@ async def _shown(markup: str, asking: QuestionIntake) -> str:
 
     try:
         async with asyncio.timeout(_NAMING_SECONDS):
-            return await decode(markup, asking.name)
+            return await decode(markup, questions.name)
     except TimeoutError:
         return await decode(markup, its_id)
 
 
-async def _submit(form: Submission, user: str, key: str, asking: QuestionIntake) -> dict[str, str]:
+async def _submit(
+    form: Submission, user: str, key: str, questions: QuestionIntake
+) -> dict[str, str]:
     """Ask the question of the form. Return its errors, by block id."""
     if not form.task and not clean(form.question):
         return modals.question_error(words.EMPTY_QUESTION)
     if form.about is None and form.where == modals.MODAL_CHANNEL and not form.channel:
         return modals.place_error(form, words.CHOOSE_CHANNEL)
     try:
-        await asking.ask(await _question(form, user, key, asking))
+        await questions.ask(await _question(form, user, key, questions))
     except NotPermitted as refusal:
         return modals.place_error(form, str(refusal))
     except SlackApiError:
@@ -155,20 +157,20 @@ def _needs_no_thread(form: Submission) -> bool:
     return form.about is not None and (form.task is None or form.task.about_message)
 
 
-async def _question(form: Submission, user: str, key: str, asking: QuestionIntake) -> Question:
+async def _question(form: Submission, user: str, key: str, questions: QuestionIntake) -> Question:
     if form.about is None:
         to_channel = form.where == modals.MODAL_CHANNEL and form.channel
         return Question(
             entry=Entry.GLOBAL_SHORTCUT,
             user=user,
-            channel=to_channel or await asking.direct_channel(user),
+            channel=to_channel or await questions.direct_channel(user),
             thread=None,
             text=form.question,
             key=key,
         )
     about, task, only_me = form.about, form.task, form.where == modals.MODAL_ONLY_ME
-    elsewhere = only_me and _needs_no_thread(form) and not await asking.is_in(about.channel)
-    channel = await asking.direct_channel(user) if elsewhere else about.channel
+    elsewhere = only_me and _needs_no_thread(form) and not await questions.is_in(about.channel)
+    channel = await questions.direct_channel(user) if elsewhere else about.channel
     return Question(
         entry=Entry.MESSAGE_SHORTCUT,
         user=user,
