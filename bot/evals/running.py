@@ -6,20 +6,16 @@ Runs use a temporary Redis, and tools change nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 
 from pydantic import SecretStr
 
-from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.agent.hooks.chain import HookChain
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.core.answers import GIVEN
-from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
+from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
-from bot.core.outcome import Outcome
 from bot.core.request import Entry, FileRef, Request
 from bot.core.text.result_markdown import result_text
 from bot.evals.bounded import StopAfterFirstTools
@@ -33,10 +29,10 @@ from bot.model import Model
 from bot.runs.policy.budgets import Budgets
 from bot.runs.run_deps import PolicyHooks
 from bot.runs.runner import Runner
-from bot.runs.surface import OpenSurface, PostedMessages
 from bot.services.databases import DatabaseConfig
 from bot.settings import Settings
 from bot.store import Stores
+from bot.testing.surface import RecordingSurface
 from bot.toolkit import Canvases, WebSearch
 from bot.toolkit.tool import Services
 
@@ -77,12 +73,12 @@ async def evaluate(
 
 
 async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
-    (conversation, attached), recorder = conversation_of(case), _ToolRecorder()
+    (conversation, attached), recorder = conversation_of(case), RecordingSurface(_deny)
     async with open_runner(
         _configured(settings, case),
         stores,
         conversation,
-        recorder.opens(),
+        recorder.open,
         dry_run=True,
         services=_services(case),
         may_decide=_nobody,
@@ -91,13 +87,14 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
         *before, last = _requests(case, attached)
         for request in before:
             await runner.answer(request)
+        recorder.shown.clear()  # only the tools of the last question count
         outcome = await (_bounded(runner) if case.bounded else runner).answer(last)
     return CaseResult(
         case=case.name,
-        reasons=tuple(reasons(case, outcome, recorder.used, recorder.begun)),
+        reasons=tuple(reasons(case, outcome, recorder.succeeded, recorder.called)),
         status=outcome.status,
         stop_reason=outcome.stop_reason,
-        tools=tuple(recorder.begun),
+        tools=tuple(recorder.called),
         totals=outcome.totals,
         said=result_text(outcome) if outcome.result is not None else outcome.note,
     )
@@ -159,35 +156,5 @@ async def _nobody(_user: str) -> bool:
     return False
 
 
-@dataclass
-class _ToolRecorder:
-    """A surface that shows nothing and records the last run's tools: all called, and all that succeeded."""
-
-    begun: list[str] = field(default_factory=list)
-    used: list[str] = field(default_factory=list)
-
-    async def show(self, event: Event) -> None:
-        happened = event.event if isinstance(event, FromSubagent) else event
-        if isinstance(happened, ToolStarted):
-            self.begun.append(happened.tool)
-        elif isinstance(happened, ToolEnded) and happened.ok:
-            self.used.append(happened.tool)
-
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        gone = Decision(verdict=Verdict.DENIED, comment="nobody decides in an evaluation")
-        return [(approval, gone) for approval in approvals]
-
-    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
-        """Do nothing: nobody sees approvals."""
-
-    async def finish(self, outcome: Outcome) -> None:
-        """Do nothing: `evaluate` returns the outcome."""
-
-    def opens(self) -> OpenSurface:
-        @asynccontextmanager
-        async def opened(_request: Request, _post: PostedMessages) -> AsyncGenerator[_ToolRecorder]:
-            self.begun.clear()
-            self.used.clear()
-            yield self
-
-        return opened
+def _deny(_approval: Approval) -> Decision:
+    return Decision(verdict=Verdict.DENIED, comment="nobody decides in an evaluation")

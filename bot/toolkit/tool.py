@@ -179,7 +179,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Decorated(Generic[R_co]):
+class ToolFunction(Generic[R_co]):
     """A decorated function: still callable, with its `Tool` as an attribute."""
 
     function: Callable[..., R_co]
@@ -207,7 +207,7 @@ def tool(
     foreign: bool = False,
     for_everybody: Callable[[Any], bool] | None = None,
     check: Check | None = None,
-) -> Callable[[Callable[..., R_co]], _Decorated[R_co]]:
+) -> Callable[[Callable[..., R_co]], ToolFunction[R_co]]:
     """Make a tool from a typed function; its docstring is the description that the model reads.
 
     Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes
@@ -219,7 +219,7 @@ def tool(
     when `title`, `narrowing`, `standing`, `sends` or `mentions` name an unknown parameter.
     """
 
-    def decorate(function: Callable[..., R_co]) -> _Decorated[R_co]:
+    def decorate(function: Callable[..., R_co]) -> ToolFunction[R_co]:
         made = _read(function)(
             group=group,
             summary=summary,
@@ -242,7 +242,7 @@ def tool(
             made, title, (*narrowing, *(standing or ()), *sends, *filter(None, (mentions,)))
         )
         _check_kind(made)
-        return _Decorated(function, made)
+        return ToolFunction(function, made)
 
     return decorate
 

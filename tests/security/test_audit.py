@@ -259,7 +259,7 @@ async def test_a_change_and_the_yes_to_it_are_on_record_before_it_is_made(stores
 
     brain = Script([call("launch", {"what": "A"}), finish(answer())])
     async with bot_with(stores, brain, launch.tool) as bot:
-        bot.board.answers = lambda asked_for: Decision(
+        bot.board.decide = lambda asked_for: Decision(
             verdict=Verdict.APPROVED, by=asked_for.requester
         )
         await bot.ask(asked("Launch!"))

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
-from pydantic import SecretStr
-
-from bot.agent.events import Event
-from bot.app.run_setup import open_runner
-from bot.cli.console import anybody
-from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.dev.model import ResponsesServer
 from bot.runs.runner import Runner
-from bot.runs.surface import OpenSurface, PostedMessages
-from bot.settings import Settings
 from bot.store import Stores
 from bot.testing.conversation import MemoryConversation
+from bot.testing.scripted import MODEL as MODEL
+from bot.testing.scripted import scripted_runner
+from bot.testing.surface import RecordingSurface
 from bot.toolkit import Tool
-from bot.toolkit.catalogue import Catalogue
 from tests.support.redis import asked
-
-MODEL = "gpt-5.4-mini"
 
 
 def answer(summary: str = "Two.", **changes: Any) -> dict[str, Any]:
@@ -43,43 +35,17 @@ def answer(summary: str = "Two.", **changes: Any) -> dict[str, Any]:
 
 
 @dataclass
-class Board:
-    """A surface: all that was shown, and each terminal that was put up. `broken` attempts fail.
-    `asked` are questions to people; with `answers` they are decided at once."""
+class Board(RecordingSurface):
+    """A surface on which the first `broken` attempts to put up an answer fail."""
 
-    shown: list[Event] = field(default_factory=list)
-    finished: list[Outcome] = field(default_factory=list)
     attempts: int = 0
-    asked: list[Approval] = field(default_factory=list)
-    settled: list[ApprovalRecord] = field(default_factory=list)
-    answers: Callable[[Approval], Decision] | None = None
     broken: int = 0
-
-    async def show(self, event: Event) -> None:
-        self.shown.append(event)
-
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        self.asked += approvals
-        return [(each, self.answers(each)) for each in approvals] if self.answers else []
-
-    async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
-        self.settled += asked
 
     async def finish(self, outcome: Outcome) -> None:
         self.attempts += 1
         if self.attempts <= self.broken:
             raise ConnectionError("Slack is not there")
-        self.finished.append(outcome)
-
-    def of(self, kind: type[Any]) -> list[Any]:
-        return [event for event in self.shown if isinstance(event, kind)]
-
-    def opens(self) -> OpenSurface:
-        @asynccontextmanager
-        async def open_surface(_request: Request, _post: PostedMessages) -> AsyncGenerator[Board]:
-            yield self
-
-        return open_surface
+        await super().finish(outcome)
 
 
 @dataclass
@@ -124,27 +90,11 @@ async def bot_on(
 ) -> AsyncGenerator[Bot]:
     """A bot on these stores and this model service; `tools` instead of the real ones, if given."""
     board, conversation = Board(), MemoryConversation()
-    configured = Settings(
-        openai_api_key=SecretStr(api.api_key),
-        openai_base_url=api.url,
-        **{"openai_model": MODEL, **settings},
+    opened = scripted_runner(
+        stores, api, conversation, board, tools=tools, dry_run=dry_run, **settings
     )
-    async with (
-        stores.signals.listening(),
-        open_runner(
-            configured,
-            stores,
-            conversation,
-            board.opens(),
-            dry_run=dry_run,
-            may_decide=anybody,
-            may_administer=anybody,
-        ) as works,
-    ):
-        if tools:
-            toolbox = replace(works.deps.toolbox, catalogue=Catalogue.of(tools))
-            works = works.with_deps(toolbox=toolbox)
-        yield Bot(api, works, stores, board, conversation)
+    async with opened as runner:
+        yield Bot(api, runner, stores, board, conversation)
 
 
 @asynccontextmanager

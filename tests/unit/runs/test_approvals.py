@@ -329,7 +329,7 @@ async def test_the_mode_says_what_is_asked_about(stores: Stores, mode: Any, chan
     async with bot_with(
         stores, script(*pairs), launch.tool, note.tool, access=access, channels=here
     ) as bot:
-        bot.board.answers = lambda _: Decision(verdict=YES, by="U1")
+        bot.board.decide = lambda _: Decision(verdict=YES, by="U1")
         outcome = await bot.ask("Go")
         assert [each.tool for each in bot.board.asked] == MODES[mode]
         assert outcome.changed  # asked about or not: to answer anew would launch it again
@@ -381,7 +381,7 @@ async def test_at_a_terminal_whoever_sits_there_decides(stores: Stores) -> None:
     async with bot_with(
         stores, script(LAUNCH), launch.tool, access=Policy(approvers=("U9",))
     ) as bot:
-        bot.board.answers = lambda each: Decision(verdict=YES, by=each.requester)
+        bot.board.decide = lambda each: Decision(verdict=YES, by=each.requester)
         await bot.ask("Go", entry=Entry.HEADLESS)
     assert LAUNCHED == ["A"]
 
@@ -407,7 +407,7 @@ async def test_a_question_that_cannot_be_put_is_refused(
         raise ConnectionError("Slack is not there")
 
     async with bot_with(stores, script(LAUNCH), launch.tool) as bot:
-        bot.board.answers = broken
+        bot.board.decide = broken
         assert (await bot.ask("Go")).status is RunStatus.SUCCESS
         assert bot.outputs()[0].startswith("Not done: nobody could be asked")
     assert len(tries) == 2

@@ -83,7 +83,7 @@ async def test_an_admin_has_it_forgotten_whoever_had_it_remembered(stores: Store
     calls = [call("forget_for_others", each) for each in (wrong, right)]
     names = call("acquire_tools", {"names": ["forget_for_others"]})
     async with bot_with(stores, Script([names, *calls, finish(answer())])) as bot:
-        bot.board.answers = lambda each: Decision(verdict=Verdict.APPROVED, by=each.requester)
+        bot.board.decide = lambda each: Decision(verdict=Verdict.APPROVED, by=each.requester)
         await bot.ask("Forget it!")
     assert "says something else" in bot.outputs(2)[0]
     assert [each.title for each in bot.board.asked][1:] == [

@@ -1,0 +1,141 @@
+"""A whole run with a scripted model: the real loop, runner and Redis, without Slack or a key."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.agent.events import Event
+from bot.app.run_setup import open_runner, redis_and_stores
+from bot.core.answers import Answer
+from bot.core.approvals import Decision, Verdict
+from bot.core.ids import new_id
+from bot.core.outcome import Outcome
+from bot.core.request import Entry, Request
+from bot.dev.model import Reply, ResponsesServer, Script, call, calls, finish, text
+from bot.runs.runner import Runner
+from bot.settings import Settings
+from bot.store import Stores
+from bot.testing.conversation import MemoryConversation
+from bot.testing.surface import RecordingSurface
+from bot.testing.tools import check_services, tool_of
+from bot.toolkit import Tool
+from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.tool import ToolFunction
+
+MODEL = "gpt-5.4-mini"
+
+__all__ = ["ScriptedRun", "call", "calls", "finish", "scripted_run", "scripted_runner", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedRun:
+    """A run that has ended: its outcome, its events, and the tool outputs that the model read."""
+
+    outcome: Outcome
+    events: Sequence[Event]
+    outputs: Sequence[str]
+    called: Sequence[str]
+
+    @property
+    def answer(self) -> Answer:
+        """The answer. Raises ValueError when the run has none."""
+        if self.outcome.result is None:
+            raise ValueError(f"the run has no answer: {self.outcome.note}")
+        return Answer.model_validate(self.outcome.result)
+
+
+async def scripted_run(
+    question: str,
+    replies: Sequence[Reply],
+    *,
+    tools: Sequence[Tool | ToolFunction[Any]] = (),
+    services: Mapping[Any, object] = MappingProxyType({}),
+    conversation: MemoryConversation | None = None,
+    approve: bool = True,
+) -> ScriptedRun:
+    """Ask `question` of a model that gives `replies` in order; `tools` are offered to it.
+
+    Without `tools`, it can acquire all tools of the bot. Calls that need approval are approved or, if
+    not `approve`, denied. Raises AssertionError when the run asks for more or fewer replies.
+    """
+    conversation = conversation or MemoryConversation()
+    offered = [replace(tool_of(each), core=True) for each in tools]
+    verdict = Verdict.APPROVED if approve else Verdict.DENIED
+    surface = RecordingSurface(lambda each: Decision(verdict=verdict, by=each.requester))
+    name, script = new_id("run"), Script(replies)
+    request = Request(
+        entry=Entry.HEADLESS,
+        team="T1",
+        channel="C1",
+        thread=name,
+        ts=name,
+        user="U1",
+        text=question,
+        files=tuple(ref for ref, _ in conversation.files.values()),
+    )
+    async with (
+        ResponsesServer.open(brain=script) as api,
+        redis_and_stores(Settings(redis_url=None), data_dir=None) as (_, stores),
+        scripted_runner(
+            stores, api, conversation, surface, tools=offered, services=services
+        ) as runner,
+    ):
+        await stores.mailbox.submit(request, event_id=request.id)
+        outcome = await runner.answer(request)
+    script.assert_done()
+    items = [item for each in api.requests for item in each.body["input"]]
+    outputs = [each["output"] for each in items if each.get("type") == "function_call_output"]
+    return ScriptedRun(outcome, surface.shown, outputs, surface.called)
+
+
+@asynccontextmanager
+async def scripted_runner(
+    stores: Stores,
+    api: ResponsesServer,
+    conversation: MemoryConversation,
+    surface: RecordingSurface,
+    *,
+    tools: Sequence[Tool] = (),
+    services: Mapping[Any, object] = MappingProxyType({}),
+    dry_run: bool = False,
+    **settings: Any,
+) -> AsyncGenerator[Runner]:
+    """Open a runner on these stores and this model server; `settings` are fields of `Settings`.
+
+    With `tools`, it has these instead of the bot's. Everybody may approve calls.
+    """
+    configured = Settings(
+        openai_api_key=SecretStr(api.api_key),
+        openai_base_url=api.url,
+        **{"openai_model": MODEL, **settings},
+    )
+    async with (
+        stores.signals.listening(),
+        open_runner(
+            configured,
+            stores,
+            conversation,
+            surface.open,
+            dry_run=dry_run,
+            may_decide=_anybody,
+            may_administer=_anybody,
+            services=services,
+        ) as runner,
+    ):
+        toolbox = runner.deps.toolbox
+        if tools:
+            for each in tools:
+                check_services(each, toolbox.services)
+            toolbox = replace(toolbox, catalogue=Catalogue.of(tools))
+        yield runner.with_deps(toolbox=toolbox)
+
+
+async def _anybody(_user: str) -> bool:
+    """Return True: everybody may approve calls and is an admin."""
+    return True
