@@ -256,7 +256,7 @@ async def test_what_others_wrote_is_private_to_the_outside_as_if_it_were_read(
     acquired = call("acquire_tools", {"names": ["fetch_page"]})
     script = Script([finish(answer()), acquired, *fetches, finish(answer())])
     async with bot_with(stores, script) as bot:
-        bot.board.answers = lambda each: Decision(verdict=Verdict.DENIED, by=each.requester)
+        bot.board.decide = lambda each: Decision(verdict=Verdict.DENIED, by=each.requester)
         await bot.ask(asks("Hello?", "1.0"))
         text = "The merger is secret, see http://127.0.0.1:9/plan"
         bot.conversation.messages.append(said("1.2", "Ben", text))
