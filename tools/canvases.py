@@ -6,15 +6,15 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from bot.services import documents
 from bot.toolkit import (
-    Artifacts,
     Canvas,
     CanvasEdit,
     Canvases,
     Change,
     Compact,
     Conversation,
+    Documents,
+    DocumentText,
     Provided,
     Query,
     Services,
@@ -58,7 +58,7 @@ _Text = Field(
 )
 async def read_canvas(
     canvases: Provided[Canvases],
-    artifacts: Provided[Artifacts],
+    documents: Provided[Documents],
     canvas: Annotated[
         str | None,
         Field(description="Its id or link, or the name of a channel; left out, this channel's."),
@@ -73,9 +73,8 @@ async def read_canvas(
     head = f"canvas: {found.id} · title: {found.title}"
     if not found.text:
         return ToolResult(f"{head} · empty", (_source(found, "That it is empty."),))
-    kept = await documents.save_document(
-        documents.Text(text=found.text),
-        artifacts,
+    kept = await documents.save(
+        DocumentText(text=found.text),
         name=found.title or found.id,
         url=found.url,
         query=query,

@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.services import documents
 from bot.toolkit import (
-    Artifacts,
     Compact,
     Conversation,
+    Documents,
     FileRef,
     Provided,
     Query,
@@ -42,7 +41,7 @@ def _title(arguments: Any) -> str:
 async def read_file(
     file_id: Annotated[str, Field(description="Its id, as F0123ABC, or its name.")],
     conversation: Provided[Conversation],
-    artifacts: Provided[Artifacts],
+    documents: Provided[Documents],
     sheet: Annotated[
         str | None, Field(description="One sheet of a workbook; all if left out.")
     ] = None,
@@ -71,8 +70,8 @@ async def read_file(
     name = found.file.name
     kind = documents.kind_of(name, found.file.media_type, found.data)
     read = await documents.read(found.data, kind, name=name, sheet=sheet, pages=pages)
-    return await documents.save_document(
-        read, artifacts, name=name, url=found.url, query=query, compact=compact, own=found.own
+    return await documents.save(
+        read, name=name, url=found.url, query=query, compact=compact, own=found.own
     )
 
 

@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.services import documents
-from bot.toolkit import Artifact, Artifacts, Compact, Provided, Tables, ToolError, ToolResult, tool
+from bot.toolkit import Artifact, Compact, Documents, Provided, Tables, ToolError, ToolResult, tool
 from bot.toolkit.tables import RowLimit, TableHandle, comparable, literal, quoted_name
 
 _MOST_COLUMNS = 60
@@ -226,12 +225,12 @@ async def make_table(
         str,
         Field(min_length=1, max_length=100_000, description="CSV with commas and a header line."),
     ],
-    artifacts: Provided[Artifacts],
+    documents: Provided[Documents],
 ) -> ToolResult:
     """Keep rows as a table under a handle tbl_…. Only figures that a person or a tool gave: never
     make them up."""
     found = await documents.read(content.encode(), "csv", name=name)
-    return await documents.save_document(found, artifacts, name=name)
+    return await documents.save(found, name=name)
 
 
 async def _values(tables: Tables, table: Artifact, column: str) -> tuple[list[str], int]:

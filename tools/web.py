@@ -7,8 +7,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.services import documents
-from bot.toolkit import Artifacts, Compact, Fetcher, Page, Provided, Query, ToolResult, tool
+from bot.toolkit import (
+    Compact,
+    Documents,
+    DocumentText,
+    Fetcher,
+    Page,
+    Provided,
+    Query,
+    ToolResult,
+    tool,
+)
 
 
 @tool(
@@ -22,7 +31,7 @@ from bot.toolkit import Artifacts, Compact, Fetcher, Page, Provided, Query, Tool
 async def fetch_page(
     url: Annotated[str, Field(description="Full address, beginning with https:// or http://.")],
     fetcher: Provided[Fetcher],
-    artifacts: Provided[Artifacts],
+    documents: Provided[Documents],
     query: Annotated[
         Query, Field(description="Words; only the passages with the most of them are shown.")
     ] = None,
@@ -34,9 +43,9 @@ async def fetch_page(
     name = re.sub(r"^https?://(www\.)?", "", page.url).rstrip("/")[:120]
     kind = documents.kind_of(_file_name(page), page.media_type, page.data)
     read = await documents.read(page.data, kind, name=name)
-    title = (read.title if isinstance(read, documents.Text) else "") or name
-    return await documents.save_document(
-        read, artifacts, name=name, title=title, url=page.url, query=query, compact=compact
+    title = (read.title if isinstance(read, DocumentText) else "") or name
+    return await documents.save(
+        read, name=name, title=title, url=page.url, query=query, compact=compact
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bot.services.documents import ArtifactDocuments
 from bot.services.exports import ArtifactExports
 from bot.services.tables.tables import ArtifactTables
-from bot.toolkit import Artifacts, Exports, Tables
+from bot.toolkit import Artifacts, Documents, Exports, Tables
 
 
 def artifact_services(artifacts: Artifacts) -> dict[type, object]:
@@ -12,5 +13,6 @@ def artifact_services(artifacts: Artifacts) -> dict[type, object]:
     return {
         Artifacts: artifacts,
         Tables: ArtifactTables(artifacts),
+        Documents: ArtifactDocuments(artifacts),
         Exports: ArtifactExports(artifacts),
     }

@@ -5,20 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from pydantic import BaseModel
-
 from bot.core.answers import Source
 from bot.core.errors import ToolError
-from bot.services.file_kinds import Kind
 from bot.services.file_kinds import kind_of as kind_of
 from bot.services.isolated import Refused
 from bot.services.isolated.messages import without_paths
 from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
 from bot.services.tables.tables import ArtifactTables
 from bot.toolkit.artifacts import Artifact, Artifacts
+from bot.toolkit.documents import DocumentText, Kind, ReadTable
 from bot.toolkit.narrowing import passages
 from bot.toolkit.size import current_room
 from bot.toolkit.tool import ToolResult
@@ -34,27 +33,6 @@ _MAX_NAME, _MAX_NOTE = 200, 1_000  # characters
 _MAX_NOTES = 30
 
 
-class Text(BaseModel):
-    """The text of a document, with its metadata; `left_out` names what was not read."""
-
-    text: str
-    title: str = ""
-    date: str = ""
-    pages: int | None = None
-    notes: list[str] = []
-    left_out: list[str] = []
-
-
-class ReadTable(BaseModel):
-    """A table as Parquet. `name` is that of its sheet if the file has several; `left_out` names what
-    the file has and the table lacks."""
-
-    name: str
-    notes: list[str]
-    left_out: list[str] = []
-    data: bytes = b""
-
-
 async def read(
     data: bytes,
     kind: Kind,
@@ -63,7 +41,7 @@ async def read(
     sheet: str | None = None,
     pages: str | None = None,
     limits: IsolatedLimits = LIMITS,
-) -> Text | list[ReadTable]:
+) -> DocumentText | list[ReadTable]:
     """Read `data` in a process of its own, which is killed on timeout and cancellation. Raises
     ToolError that says what is wrong with the file."""
     try:
@@ -72,7 +50,7 @@ async def read(
             await asyncio.to_thread(process.write, "input", data)
             found = await process.call("read", kind=kind, name=name, sheet=sheet, pages=pages)
             if "document" in found:
-                return _with_single_line_fields(Text.model_validate(found["document"]))
+                return _with_single_line_fields(DocumentText.model_validate(found["document"]))
             return await _read_tables(process, found["tables"], name)
     except TimeoutError:
         raise ToolError(_limit_message(name, f"more than {limits.seconds:g} s")) from None
@@ -104,7 +82,7 @@ async def _read_tables(
     return tables
 
 
-def _with_single_line_fields(text: Text) -> Text:
+def _with_single_line_fields(text: DocumentText) -> DocumentText:
     fields = {
         "title": _single_line(text.title),
         "date": _single_line(text.date),
@@ -132,70 +110,88 @@ def _limit_message(name: str, what: str) -> str:
     )
 
 
-async def save_document(
-    found: Text | list[ReadTable],
-    artifacts: Artifacts,
-    *,
-    name: str,
-    title: str = "",
-    url: str | None = None,
-    query: str | None = None,
-    compact: bool = False,
-    own: bool = False,
-) -> ToolResult:
-    """Save a document that was read, and describe it for the model.
+@dataclass(frozen=True, slots=True)
+class ArtifactDocuments:
+    """Documents that are saved to `artifacts`; see `bot.toolkit.documents.Documents`."""
 
-    The result has a head line with the handle of each table or document, and its notes. Unless
-    `compact`, it also has a table's profile, or as much of the text as fits; with a `query`, the
-    passages of the text that have most of its words. An `own` file (see `ToolResult`) gets the handle
-    of a written file.
-    """
-    name, title = _single_line(name), _single_line(title)
-    if isinstance(found, Text):
-        prefix, title = "file" if own else "doc", title or name
-        head, saved = await _save_text(
-            found, artifacts, prefix=prefix, name=name, title=title, url=url
+    artifacts: Artifacts
+
+    def kind_of(self, name: str, media_type: str, data: bytes) -> Kind:
+        """See `Documents.kind_of`."""
+        return kind_of(name, media_type, data)
+
+    async def read(
+        self,
+        data: bytes,
+        kind: Kind,
+        *,
+        name: str,
+        sheet: str | None = None,
+        pages: str | None = None,
+    ) -> DocumentText | list[ReadTable]:
+        """See `Documents.read`."""
+        return await read(data, kind, name=name, sheet=sheet, pages=pages)
+
+    async def save(
+        self,
+        found: DocumentText | list[ReadTable],
+        *,
+        name: str,
+        title: str = "",
+        url: str | None = None,
+        query: str | None = None,
+        compact: bool = False,
+        own: bool = False,
+    ) -> ToolResult:
+        """See `Documents.save`. A head line has the handle of each table or document.
+
+        An `own` file gets the handle of a written file.
+        """
+        name, title = _single_line(name), _single_line(title)
+        if isinstance(found, DocumentText):
+            prefix, title = "file" if own else "doc", title or name
+            head, saved = await self._save_text(
+                found, prefix=prefix, name=name, title=title, url=url
+            )
+            text = "" if compact else f"\n\n{_excerpt(found.text, saved, query)}"
+            sources = _sources(found.title or title, url)
+            return ToolResult(head + text, sources, (saved.handle,), own)
+        tables, parts = ArtifactTables(self.artifacts), list[str]()
+        handles: list[str] = []
+        for table in found:
+            label = name if table.name in {"", name} else f"{name} · {table.name}"
+            saved = await tables.save_parquet(
+                table.data,
+                name=label,
+                title=title or label,
+                url=url,
+                left_out=[f"{label}: {gap}" for gap in table.left_out],
+            )
+            parts.append(await tables.describe(saved, notes=table.notes, compact=compact))
+            handles.append(saved.handle)
+        return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles), own)
+
+    async def _save_text(
+        self, found: DocumentText, *, prefix: str, name: str, title: str, url: str | None
+    ) -> tuple[str, Artifact]:
+        """Save a text. Return the lines that describe it, and its artifact."""
+        count = len(found.text.splitlines())
+        saved = await self.artifacts.save(
+            found.text.encode("utf-8", "replace"),
+            name=f"{name}.txt" if PurePosixPath(name).suffix not in {".txt", ".md"} else name,
+            media_type="text/plain; charset=utf-8",
+            prefix=prefix,
+            rows=count,
+            source_title=title,
+            source_url=url,
+            left_out=[f"{name}: {gap}" for gap in found.left_out],
         )
-        text = "" if compact else f"\n\n{_excerpt(found.text, saved, query)}"
-        sources = _sources(found.title or title, url)
-        return ToolResult(head + text, sources, (saved.handle,), own)
-    tables, parts = ArtifactTables(artifacts), list[str]()
-    handles: list[str] = []
-    for table in found:
-        label = name if table.name in {"", name} else f"{name} · {table.name}"
-        saved = await tables.save_parquet(
-            table.data,
-            name=label,
-            title=title or label,
-            url=url,
-            left_out=[f"{label}: {gap}" for gap in table.left_out],
-        )
-        parts.append(await tables.describe(saved, notes=table.notes, compact=compact))
-        handles.append(saved.handle)
-    return ToolResult("\n\n".join(parts), _sources(title or name, url), tuple(handles), own)
-
-
-async def _save_text(
-    found: Text, artifacts: Artifacts, *, prefix: str, name: str, title: str, url: str | None
-) -> tuple[str, Artifact]:
-    """Save a text. Return the lines that describe it, and its artifact."""
-    count = len(found.text.splitlines())
-    saved = await artifacts.save(
-        found.text.encode("utf-8", "replace"),
-        name=f"{name}.txt" if PurePosixPath(name).suffix not in {".txt", ".md"} else name,
-        media_type="text/plain; charset=utf-8",
-        prefix=prefix,
-        rows=count,
-        source_title=title,
-        source_url=url,
-        left_out=[f"{name}: {gap}" for gap in found.left_out],
-    )
-    size = f"{found.pages:,} pages · {count:,} lines" if found.pages else f"{count:,} lines"
-    head = [f"handle: {saved.handle} · {size} · source: {title}{f' <{url}>' if url else ''}"]
-    head += [f"title: {found.title}"] * bool(found.title)
-    head += [f"date: {found.date}"] * bool(found.date)
-    head += [*saved.gap_notes, *(f"note: {note}" for note in found.notes)]
-    return "\n".join(head), saved
+        size = f"{found.pages:,} pages · {count:,} lines" if found.pages else f"{count:,} lines"
+        head = [f"handle: {saved.handle} · {size} · source: {title}{f' <{url}>' if url else ''}"]
+        head += [f"title: {found.title}"] * bool(found.title)
+        head += [f"date: {found.date}"] * bool(found.date)
+        head += [*saved.gap_notes, *(f"note: {note}" for note in found.notes)]
+        return "\n".join(head), saved
 
 
 def _excerpt(text: str, saved: Artifact, query: str | None) -> str:

@@ -8,11 +8,9 @@ import re
 import zipfile
 from collections import Counter
 from pathlib import PurePosixPath
-from typing import Literal
 
 from bot.core.errors import ToolError
-
-Kind = Literal["text", "csv", "json", "xlsx", "docx", "pdf", "html", "mail", "parquet"]
+from bot.toolkit.documents import Kind
 
 _BY_SUFFIX: dict[str, Kind] = {
     **dict.fromkeys((".txt", ".md", ".markdown", ".log", ".yaml", ".yml", ".xml"), "text"),

@@ -33,6 +33,7 @@ from bot.toolkit.directory import (
     SearchResults,
     SharedFile,
 )
+from bot.toolkit.documents import Documents, DocumentText, ReadTable
 from bot.toolkit.exports import ChartImage, Exports, ReportFile
 from bot.toolkit.memories import Memories
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
@@ -71,6 +72,8 @@ __all__ = [
     "Conversation",
     "Databases",
     "Directory",
+    "DocumentText",
+    "Documents",
     "Download",
     "Exports",
     "Fetcher",
@@ -84,6 +87,7 @@ __all__ = [
     "PersonEntry",
     "Provided",
     "Query",
+    "ReadTable",
     "ReportFile",
     "RequestContext",
     "RowLimit",

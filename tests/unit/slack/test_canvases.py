@@ -11,6 +11,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, CHLOE, Workspace
+from bot.services.documents import ArtifactDocuments
 from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.render.buttons import APPROVE, DENY
@@ -50,7 +51,9 @@ class Desk:
         return bound_request(RequestContext(request=request, run_id="run_1"))
 
     async def read(self, canvas: str | None, **more: Any) -> str:
-        return (await read_canvas(self.canvases, self.artifacts, canvas, **more)).content
+        return (
+            await read_canvas(self.canvases, ArtifactDocuments(self.artifacts), canvas, **more)
+        ).content
 
     async def edit(self, canvas: str, change: Any, section: str = "", text: str = "") -> None:
         title = self.ws.state.files[canvas].title

@@ -18,11 +18,21 @@ from bot.app.tool_loading import catalogue
 from bot.core.errors import ToolError
 from bot.services import documents
 from bot.services.databases import DatabaseConfig, SqlDatabases
-from bot.services.file_kinds import Kind
+from bot.services.documents import ArtifactDocuments
 from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
-from bot.toolkit import TABLE_TYPE, Artifact, Artifacts, Fetcher, Page, Tables, ToolResult
+from bot.toolkit import (
+    TABLE_TYPE,
+    Artifact,
+    Artifacts,
+    Documents,
+    Fetcher,
+    Page,
+    Tables,
+    ToolResult,
+)
+from bot.toolkit.documents import Kind, ReadTable
 from tests.support.tools import draw, share
 from tools import artifacts as reading
 from tools import comparing, files, shaping, sharing, texts, web
@@ -94,7 +104,9 @@ class _Pages(Fetcher):
 
 async def _read_attached(artifacts: MemoryArtifacts) -> ToolResult:
     conversation = MemoryConversation()
-    return await files.read_file(conversation.attach("a.json", PAGE).id, conversation, artifacts)
+    return await files.read_file(
+        conversation.attach("a.json", PAGE).id, conversation, ArtifactDocuments(artifacts)
+    )
 
 
 OF_TABLES: dict[str, Step] = {
@@ -138,7 +150,9 @@ OF_TEXTS: dict[str, Step] = {
 }
 MAKERS: dict[str, Callable[[MemoryArtifacts], Awaitable[ToolResult]]] = {
     "read_file": _read_attached,
-    "fetch_page": lambda a: web.fetch_page("https://example.com/a.json", _Pages(), a),
+    "fetch_page": lambda a: web.fetch_page(
+        "https://example.com/a.json", _Pages(), ArtifactDocuments(a)
+    ),
 }
 """Tools that make artifacts of what they get: a page of more rows than it has."""
 WHOLE = {"make_table", "read_canvas", "write_file"}
@@ -164,7 +178,9 @@ async def incomplete_text(artifacts: MemoryArtifacts) -> Artifact:
 def test_every_tool_with_artifacts_is_among_these() -> None:
     """A new one must say what is missing, too."""
     found = {
-        tool.name for tool in catalogue().tools if {Artifacts, Tables} & {*tool.services.values()}
+        tool.name
+        for tool in catalogue().tools
+        if {Artifacts, Documents, Tables} & {*tool.services.values()}
     }
     tested = {name.split()[0] for name in (*OF_TABLES, *OF_TEXTS, *MAKERS)}
     assert found == tested | WHOLE | {"query_database"}  # which has a test of its own
@@ -283,7 +299,7 @@ async def test_columns_of_a_pivot_are_in_the_order_of_their_values(
     assert "rows without month, which count in total alone: 1" in result.content
 
 
-async def _read(data: bytes, kind: Kind, name: str) -> documents.ReadTable:
+async def _read(data: bytes, kind: Kind, name: str) -> ReadTable:
     """Return the first table of a file."""
     found = await documents.read(data, kind, name=name)
     assert isinstance(found, list)

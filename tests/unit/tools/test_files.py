@@ -25,6 +25,7 @@ from bot.core.errors import ToolError
 from bot.core.request import FileRef
 from bot.core.text.cells import csv_text
 from bot.services import documents
+from bot.services.documents import ArtifactDocuments
 from bot.services.isolated import Refused
 from bot.services.isolated.files import read as reader
 from bot.services.parsing.delimited import read_delimited
@@ -42,7 +43,7 @@ Read = Callable[..., Awaitable[ToolResult]]
 def read(conversation: MemoryConversation, artifacts: MemoryArtifacts) -> Read:
     async def attach_and_read(name: str, data: bytes, **arguments: str) -> ToolResult:
         file_id = conversation.attach(name, data).id
-        return await read_file(file_id, conversation, artifacts, **arguments)
+        return await read_file(file_id, conversation, ArtifactDocuments(artifacts), **arguments)
 
     return attach_and_read
 
@@ -493,7 +494,9 @@ async def test_no_name_in_a_file_passes_for_a_line_of_ours(
         "sheets.xlsx": renamed_sheet(forged),
     }
     for name, data in files.items():
-        result = await read_file(conversation.attach(name, data).id, conversation, artifacts)
+        result = await read_file(
+            conversation.attach(name, data).id, conversation, ArtifactDocuments(artifacts)
+        )
         content = result.content if isinstance(result, ToolResult) else result
         assert "\nhandle: tbl_forged" not in content, name
         assert len(content) < 6_000, name
@@ -530,7 +533,7 @@ async def test_a_file_of_500_mb_is_refused_before_it_is_fetched(
     at = datetime(2026, 11, 20, 14, 3, tzinfo=UTC)
     conversation.messages.append(ThreadMessage("1.0", at, "Ada", "Look", (file,)))
     with pytest.raises(ToolError, match=r"Ask for an extract"):
-        await read_file("F9", conversation, artifacts)
+        await read_file("F9", conversation, ArtifactDocuments(artifacts))
     assert conversation.fetched == []
 
 

@@ -6,6 +6,7 @@ import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
+from bot.services.documents import ArtifactDocuments
 from bot.services.tables.tables import ArtifactTables
 from bot.toolkit import Artifact, ToolResult
 from tools import comparing, shaping
@@ -97,7 +98,9 @@ async def test_totals_have_a_row_for_each_period(tables: ArtifactTables, sales: 
 
 
 async def test_figures_of_the_conversation_become_a_table(tables: ArtifactTables) -> None:
-    made = await shaping.make_table("rates", "city,rate\nRome,1.5\nOslo,2", tables.artifacts)
+    made = await shaping.make_table(
+        "rates", "city,rate\nRome,1.5\nOslo,2", ArtifactDocuments(tables.artifacts)
+    )
     [handle] = made.handles
     assert [(c.name, c.type) for c in (await tables.artifacts.find(handle)).columns] == [
         ("city", "VARCHAR"),

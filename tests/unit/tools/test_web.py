@@ -16,6 +16,7 @@ from aiohttp.test_utils import BaseTestServer, TestServer
 
 from bot.core.errors import ToolError
 from bot.services import fetching
+from bot.services.documents import ArtifactDocuments
 from bot.services.fetching import IPAddress, WebFetcher, public_only
 from bot.testing.artifacts import MemoryArtifacts
 from tools.web import fetch_page
@@ -106,7 +107,7 @@ async def site() -> AsyncIterator[Site]:
 async def test_a_page_is_read_as_its_main_text(site: Site, artifacts: MemoryArtifacts) -> None:
     """Title, text and handle; the address is recorded as the source."""
     url = site.url("/article")
-    result = await fetch_page(url, site.fetcher(), artifacts)
+    result = await fetch_page(url, site.fetcher(), ArtifactDocuments(artifacts))
     [handle] = result.handles
     head = result.content.splitlines()[0]
     assert head.startswith(f"handle: {handle} · ")
@@ -117,19 +118,21 @@ async def test_a_page_is_read_as_its_main_text(site: Site, artifacts: MemoryArti
 
 
 async def test_a_query_shows_the_passages_that_fit(site: Site, artifacts: MemoryArtifacts) -> None:
-    result = await fetch_page(site.url("/article"), site.fetcher(), artifacts, query="queen eggs")
+    result = await fetch_page(
+        site.url("/article"), site.fetcher(), ArtifactDocuments(artifacts), query="queen eggs"
+    )
     assert "1,500 eggs" in result.content
     assert "Paragraph 3" not in result.content
 
 
 async def test_other_media_types_are_read_too(site: Site, artifacts: MemoryArtifacts) -> None:
-    table = await fetch_page(site.url("/data.csv"), site.fetcher(), artifacts)
+    table = await fetch_page(site.url("/data.csv"), site.fetcher(), ArtifactDocuments(artifacts))
     assert "columns: a BIGINT, b BIGINT" in table.content
-    raw = await fetch_page(site.url("/raw.csv"), site.fetcher(), artifacts)
+    raw = await fetch_page(site.url("/raw.csv"), site.fetcher(), ArtifactDocuments(artifacts))
     assert "columns: a BIGINT, b BIGINT" in raw.content
-    login = await fetch_page(site.url("/report.pdf"), site.fetcher(), artifacts)
+    login = await fetch_page(site.url("/report.pdf"), site.fetcher(), ArtifactDocuments(artifacts))
     assert "Please log in" in login.content
-    text = await fetch_page(site.url("/data.json"), site.fetcher(), artifacts)
+    text = await fetch_page(site.url("/data.json"), site.fetcher(), ArtifactDocuments(artifacts))
     assert '"a": 1' in text.content
     assert (await site.fetcher().fetch(site.url("/zipped"))).data == b"hello zipped world"
 
