@@ -55,7 +55,6 @@ WORDY = "a" * 40 + "!"
 OBJECTS = [{"k": n, "l": [n]} for n in range(8_000)]
 CASES: dict[str, tuple[Any, Any]] = {
     "a pattern": (root(a={"type": "string", "pattern": "^(a+)+$"}), {"a": WORDY}),
-    "a pattern of names": ({"type": "object", "patternProperties": {"^(a|a)*$": {}}}, {WORDY: 1}),
     "names by a pattern": (
         {"type": "object", "propertyNames": {"pattern": "^(\\w+\\s?)*$"}},
         {WORDY: 1},
@@ -66,8 +65,6 @@ CASES: dict[str, tuple[Any, Any]] = {
     ),
     "unique items": (root(a={"type": "array", "uniqueItems": True}), {"a": OBJECTS}),
     "doubled anyOf": (doubled("anyOf", 40), {"a": "no"}),
-    "doubled oneOf": (doubled("oneOf", 40), {"a": 1}),
-    "doubled allOf": (doubled("allOf", 40), {"a": 1}),
     "doubled not": (
         {**doubled("allOf", 40), "not": {"properties": {"a": {"$ref": "#/$defs/d40"}}}},
         {"a": 1},
@@ -83,7 +80,6 @@ CASES: dict[str, tuple[Any, Any]] = {
     "a reference to itself": ({**root(a={"$ref": "#/$defs/x"}), "$defs": {"x": {"$ref": "#/$defs/x"}}}, {"a": 1}),
     "a reference elsewhere": (root(a={"$ref": "http://127.0.0.1:9/schema.json"}), {"a": 1}),
     "a long enumeration": (root(a={"enum": [{"n": n} for n in range(20_000)]}), {"a": {"n": -1}}),
-    "contains": (root(a={"contains": {"pattern": "^(a+)+$"}}), {"a": [WORDY] * 100}),
     "unevaluated": ({**doubled("anyOf", 30), "unevaluatedProperties": False}, {"a": 1, "b": 2}),
     "a dynamic reference": ({"$dynamicAnchor": "n", **root(a={"$dynamicRef": "#n"})}, deep(90)),
     "a format": (root(a={"type": "string", "format": "idn-hostname"}), {"a": "é" * 200_000}),
@@ -116,16 +112,17 @@ async def test_hostile_schemas_hold_nobody_up() -> None:
     held_up: dict[str, float] = {}
     slow: dict[str, float] = {}
     with asked():
-        async with warm_processes():  # or most of the time would go into starting them
+        # Warm processes, or most of the time would go into starting them.
+        async with warm_processes(), loop_lag() as lag:
             for name, (schema, value) in CASES.items():
-                began = time.monotonic()
-                async with loop_lag() as lag:
-                    [model] = await given_models([("a tool", schema)])
-                    if isinstance(model, ToolDefinitionError):
-                        assert "a tool" in str(model)
-                    else:
-                        with suppress(ValidationError):
-                            await validated(model, value)
+                began, lag.longest = time.monotonic(), 0.0
+                [model] = await given_models([("a tool", schema)])
+                if isinstance(model, ToolDefinitionError):
+                    assert "a tool" in str(model)
+                else:
+                    with suppress(ValidationError):
+                        await validated(model, value)
+                await lag.seen()
                 if lag.longest >= BEARABLE:
                     held_up[name] = lag.longest
                 if (seconds := time.monotonic() - began) >= 30:

@@ -18,6 +18,10 @@ class Lag:
     def __init__(self) -> None:
         self.longest = 0.0
 
+    async def seen(self) -> None:
+        """Wait until what has happened so far is in `longest`."""
+        await asyncio.sleep(2 * _TICK)
+
 
 @asynccontextmanager
 async def loop_lag() -> AsyncGenerator[Lag]:
@@ -36,6 +40,5 @@ async def loop_lag() -> AsyncGenerator[Lag]:
     try:
         yield lag
     finally:
-        await asyncio.sleep(2 * _TICK)
+        await lag.seen()
         task.cancel()
-        gc.unfreeze()
