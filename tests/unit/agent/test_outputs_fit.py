@@ -105,7 +105,7 @@ FINAL: tuple[str, dict[str, Any]] = ("complete_task", {"無用": 1})
     stateless=st.booleans(),
 )
 @settings(
-    max_examples=15 if settings.get_current_profile_name() != "heavy" else 500,
+    max_examples=6 if settings.get_current_profile_name() != "heavy" else 500,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -74,7 +74,7 @@ def helpers(*goals: str) -> Reply:
 @example(plan=plan(ADD, ADD, limits={"turns": 3}), stateless=False)
 @given(plan=UNTROUBLED_PLANS, stateless=st.booleans())
 @settings(
-    max_examples=6 if settings.get_current_profile_name() != "heavy" else 500,
+    max_examples=3 if settings.get_current_profile_name() != "heavy" else 500,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
 )
