@@ -11,7 +11,7 @@ from hypothesis import settings
 
 settings.register_profile("heavy", deadline=None, max_examples=1_000, stateful_step_count=40)
 # How long one example takes says how busy the machine is: no test fails by it.
-settings.register_profile("usual", deadline=None)
+settings.register_profile("usual", deadline=None, max_examples=40)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 # To look for garbage among all that the tests import takes a seventh of their CPU time. Nothing of it
