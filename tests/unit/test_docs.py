@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import sys
 import tomllib
 import typing
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from bot.settings import Settings, Tables, load_settings
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+TOOLS = ROOT / "docs" / "tools.md"
 SETTINGS = ROOT / "docs" / "settings.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 NOT_FOR_OPERATORS = {"bot_failpoints"}  # which only the tests of faults set
@@ -40,6 +43,22 @@ async def test_the_tool_of_the_readme_works() -> None:
     made = scope["miles_to_kilometres"].tool  # type: ignore[attr-defined]
     result = await made.run(made.arguments(miles=2), {})
     assert result.content == "3.219 km"
+
+
+async def test_the_tool_and_the_tests_of_docs_tools_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tool author copies both; the tests must pass as they stand."""
+    tool, tests = blocks(TOOLS, "python")
+    module = ModuleType("tools.units")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(tool, "tools/units.py", "exec"), module.__dict__)
+    scope: dict[str, Any] = {}
+    exec(compile(tests, "test_units.py", "exec"), scope)
+    examples = [made for name, made in scope.items() if name.startswith("test_")]
+    assert len(examples) == 3
+    for example in examples:
+        running = example()
+        if running is not None:
+            await running
 
 
 def test_the_settings_of_the_examples_are_taken(
@@ -148,9 +167,10 @@ def test_every_link_of_the_docs_leads_somewhere(page: Path) -> None:
             assert heading in slugs, f"{path}#{heading}"
 
 
-def test_the_readme_is_short() -> None:
-    """It is for a busy person; the rest is in docs/."""
-    assert len(README.read_text("utf-8").split()) <= 900
+@pytest.mark.parametrize("page", [README, TOOLS], ids=lambda page: page.name)
+def test_a_page_is_short(page: Path) -> None:
+    """They are for busy people: operators and tool authors."""
+    assert len(page.read_text("utf-8").split()) <= 900
 
 
 def test_slacks_own_command_line_finds_what_it_asks_for() -> None:
