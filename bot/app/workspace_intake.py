@@ -73,7 +73,7 @@ async def slack_intake(
             submit = observer.submits(submit)
 
         def listener(slack: Slack) -> Listener:
-            return _listener(settings, stores, slack, requests, submit, background, retries)
+            return make_listener(settings, stores, slack, requests, submit, background, retries)
 
         listeners = PerWorkspace(workspaces, listener)
         await stack.enter_async_context(
@@ -181,7 +181,7 @@ def _catch_up(settings: Settings, stores: Stores, listener: Listener) -> CatchUp
     )
 
 
-def _listener(
+def make_listener(
     settings: Settings,
     stores: Stores,
     slack: Slack,
@@ -190,6 +190,10 @@ def _listener(
     background: Background,
     retries: EventRetries,
 ) -> Listener:
+    """Return the listener of a workspace, with everything that people can do with the bot there.
+
+    `submit` takes new requests: `requests.submit`, as the observers wrap it.
+    """
     app = slack_app(slack.clients, slack.identity, signing_secret=_signing_secret(settings))
     channels = Channels(settings.channels, stores.channels)
     gate = AccessGate(slack.identity.team, slack.people, settings.access, channels)

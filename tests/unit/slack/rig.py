@@ -1,15 +1,16 @@
-"""The Slack side of the bot against the stand-in workspace, with a mailbox that only remembers."""
+"""The Slack side as `bot.app` builds it, on the local workspace, with stores in memory."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
+from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 
-from bot.agent.limits import Limits
+from bot.app.workspace_intake import make_listener
 from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.audit import AuditEntry
 from bot.core.budgets import Account, Budget, Spent
@@ -23,30 +24,20 @@ from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import Workspace
 from bot.model import ModelChoices
 from bot.runs.policy.access import Policy
-from bot.runs.policy.budgets import BudgetPolicy, Budgets, Standing
-from bot.runs.policy.channels import Channels, ChannelSettings
-from bot.runs.policy.preferences import PreferenceBook
+from bot.runs.policy.budgets import Standing
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.queue.requests import Requests
 from bot.runs.queue.revisions import EditScope, MessageVersions
-from bot.services.mcp import McpServers
+from bot.settings import Settings
 from bot.slack.actions.questions import QuestionIntake
-from bot.slack.actions.schedules import WorkspaceSchedules
-from bot.slack.actions.share import AnswerSharing
-from bot.slack.actions.stop import StopAction
-from bot.slack.approvals.decisions import ApprovalDecisions
-from bot.slack.home.admin import Admin
-from bot.slack.home.publish import HomeTab
-from bot.slack.incoming.access_gate import AccessGate
-from bot.slack.incoming.edits import Edits
 from bot.slack.incoming.intake import Intake
-from bot.slack.incoming.listeners import register
-from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.transport.background_tasks import Background
-from bot.slack.transport.bolt_app import slack_app
 from bot.slack.transport.client import Clients, Identity, identify, slack_clients
 from bot.slack.transport.event_retries import EventRetries
 from bot.slack.transport.socket_mode import socket_mode
 from bot.slack.transport.workspaces import Slack
 from bot.store import (
+    BudgetStore,
     PauseSwitch,
     Position,
     Refusal,
@@ -81,7 +72,7 @@ class Mailbox:
     async def approvals_in_dm(self, *_: object) -> list[tuple[Approval, str]]:
         return []
 
-    async def record(self, entries: Sequence[AuditEntry]) -> None:
+    async def append(self, entries: Sequence[AuditEntry]) -> None:
         self.recorded += entries
 
     async def answered(self, *_: object) -> None:
@@ -147,7 +138,7 @@ class Mailbox:
     async def save(self, feedback: Feedback) -> None:
         self.feedback.append(feedback)
 
-    async def load(self, request_id: str) -> Request | None:
+    async def whole(self, request_id: str) -> Request | None:
         return next((r for r in self.requests if r.id == request_id), None)
 
     async def first_notice(self, team: str, channel: str, ts: str) -> bool:
@@ -168,6 +159,16 @@ async def nothing_used(team: str, user: str) -> list[Standing]:
     budgets = (Budget.USER_DAY, Budget.USER_MONTH)
     accounts = [Account(budget=each, holder=f"{team}:{user}", period="") for each in budgets]
     return [Standing(Position(each, Spent(), None), None) for each in accounts]
+
+
+class NothingUsed(BudgetStore):
+    """Nobody has asked anything."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def positions(self, accounts: Sequence[Account]) -> list[Position]:
+        return [Position(each, Spent(), None) for each in accounts]
 
 
 async def not_noted(run_id: str, file: str) -> None:
@@ -318,82 +319,43 @@ async def wired(
     ws: Workspace,
     policy: Policy | None = None,
     settings: Mapping[str, ChannelSettings] | None = None,
-    models: ModelChoices = NO_CHOICE,
 ) -> AsyncGenerator[Rig]:
-    policy = policy or Policy()
-    channels = Channels(settings or {}, Decisions())
+    configured = Settings(
+        slack_signing_secret=SecretStr(ws.signing_secret),
+        access=policy or Policy(),
+        channels=dict(settings or {}),
+    )
     mailbox = Mailbox()
+    in_memory: dict[str, Any] = {
+        "threads": mailbox,
+        "feedback": mailbox,
+        "audit": mailbox,
+        "budgets": NothingUsed(),
+        "pause": NeverPaused(),
+        "schedules": NoSchedules(),
+        "scheduled_messages": NoMessages(),
+        "memories": NoMemories(),
+        "preferences": Decisions(),
+        "channels": Decisions(),
+        "mcp": Decisions(),
+    }
     async with (
         slack_clients(ws.bot_token, base_url=ws.api_url) as clients,
         Background() as background,
         open_stores("unix:///nowhere") as stores,
         EventRetries.open() as retries,
     ):
-        budgets = BudgetPolicy(Budgets(), channels, stores.budgets, NeverPaused())
-        identity = await identify(clients.reads)
-        slack = Slack.with_clients(clients, identity)
-        people = slack.people
-        gate = AccessGate(identity.team, people, policy, channels)
-        stopping = StopAction(slack, gate, mailbox, mailbox.record)
-        intake = Intake(
+        slack = Slack.with_clients(clients, await identify(clients.reads))
+        listener = make_listener(
+            configured,
+            replace(stores, **in_memory),
             slack,
-            gate,
-            threads=mailbox,
-            questions=mailbox,
-            submit=mailbox.submit,
-            stop_action=stopping,
-            background=background,
-            retries=retries,
-            record=mailbox.record,
+            cast(Requests, mailbox),
+            mailbox.submit,
+            background,
+            retries,
         )
-        edits = Edits(identity, clients, gate, intake, mailbox)
-        asking = QuestionIntake(slack, gate, intake, mailbox.load)
-        schedules = WorkspaceSchedules(identity.team, NoSchedules(), clients)
-        admin = Admin(
-            gate,
-            budgets=budgets,
-            servers=McpServers({}, Decisions()),
-            schedules=schedules,
-            tools={"general": 1},
-            is_tool=lambda name: name == "calculate",
-            is_priced=True,
-            limits=Limits(),
-            models=models,
-            record=mailbox.record,
-        )
-        app = slack_app(clients, identity, signing_secret=ws.signing_secret)
-        register(
-            app,
-            slack,
-            intake=intake,
-            edits=edits,
-            questions=asking,
-            submit=mailbox.submit,
-            stop_action=stopping,
-            keep_feedback=mailbox,
-            answers=AnswerSharing(
-                *(identity, clients, asking, mailbox.answered, mailbox.answered),
-                alone=stores.sharing,
-                switch=stores.pause,
-            ),
-            home_tab=HomeTab(
-                identity,
-                clients,
-                background,
-                gate=gate,
-                usage_of=nothing_used,
-                admin=admin,
-                memories=NoMemories(),
-                schedules=schedules,
-                messages=WaitingMessages(identity.team, clients, NoMessages()),
-                preferences=PreferenceBook(Decisions()),
-            ),
-            background=background,
-            decisions=ApprovalDecisions(
-                *(identity.team, people, mailbox.asked, mailbox.decide), mailbox.record
-            ),
-        )
-        yield Rig(ws, mailbox, slack, intake, asking, app)
+        yield Rig(ws, mailbox, slack, listener.intake, listener.asking, listener.app)
 
 
 @asynccontextmanager
@@ -401,11 +363,10 @@ async def listening(
     ws: Workspace,
     policy: Policy | None = None,
     settings: Mapping[str, ChannelSettings] | None = None,
-    models: ModelChoices = NO_CHOICE,
 ) -> AsyncGenerator[Rig]:
     """The rig, connected over Socket Mode."""
     async with (
-        wired(ws, policy, settings, models) as rig,
+        wired(ws, policy, settings) as rig,
         socket_mode(rig.app, ws.app_token, web_client=rig.clients.reads),
     ):
         yield rig
