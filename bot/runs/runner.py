@@ -359,7 +359,7 @@ class Runner:
 
 async def drive_loop(
     state: LoopState,
-    parts: LoopDeps,
+    deps: LoopDeps,
     approvals: RunApprovals,
     note: Callable[[Event], Awaitable[None]],
 ) -> RunEnded:
@@ -369,7 +369,7 @@ async def drive_loop(
     """
     while True:
         event: Event | None = None
-        async with aclosing(run(state, parts)) as events:
+        async with aclosing(run(state, deps)) as events:
             async for event in events:
                 if isinstance(event, Recorded | SavePoint):
                     state = event.state
@@ -379,7 +379,7 @@ async def drive_loop(
             case RunEnded():
                 return event
             case Paused(call_ids=ids):
-                await approvals.wait(ids, parts.interrupt)
+                await approvals.wait(ids, deps.interrupt)
             case _:
                 raise RuntimeError("the loop ended without RunEnded")
 
