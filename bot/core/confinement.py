@@ -43,10 +43,21 @@ _RIGHTS_BY_VERSION = (13, 14, 15, 15, 16)
 _CAPABILITY_VERSION = 0x20080522
 _OPEN_ANY_FILE = 0b110  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 _SYSTEM_PATHS = (
-    *("/usr", "/lib", "/lib64", "/nix/store", "/gnu/store", "/etc/ld.so.cache"),
-    *("/etc/localtime", "/etc/mime.types", "/etc/ssl/openssl.cnf", "/dev/null", "/dev/urandom"),
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/nix/store",
+    "/gnu/store",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/mime.types",
+    "/etc/ssl/openssl.cnf",
+    "/dev/null",
+    "/dev/urandom",
     # Without the right to trace other processes, /proc shows only public facts about them.
-    *("/proc", "/sys/devices/system/cpu", "/sys/fs/cgroup"),
+    "/proc",
+    "/sys/devices/system/cpu",
+    "/sys/fs/cgroup",
 )
 """System files that libraries read."""
 

@@ -48,7 +48,12 @@ _QUIET = {
 tickets."""
 
 _EXPECTED = (
-    *(SlackApiError, SlackUnavailable, StoreUnavailable, ModelError, RedisGone, RedisSilent),
+    SlackApiError,
+    SlackUnavailable,
+    StoreUnavailable,
+    ModelError,
+    RedisGone,
+    RedisSilent,
     *TRANSPORT_ERRORS,
 )
 """Temporary failures of other services: logged in one line."""
@@ -57,18 +62,34 @@ _QUOTES_NOBODY = ("bot", "tools", "docket", "opentelemetry")
 """Loggers whose messages quote nobody apart from their arguments; tool authors are asked for this."""
 
 _ASYNCIO_MESSAGES = (
-    *("Task exception was never retrieved", "Future exception was never retrieved"),
-    *("Task was destroyed but it is pending", "unhandled exception during asyncio.run() shutdown"),
-    *("Unclosed client session", "Unclosed connector", "Exception in callback", "Executing"),
-    *("Fatal error", "socket.send() raised exception"),
+    "Task exception was never retrieved",
+    "Future exception was never retrieved",
+    "Task was destroyed but it is pending",
+    "unhandled exception during asyncio.run() shutdown",
+    "Unclosed client session",
+    "Unclosed connector",
+    "Exception in callback",
+    "Executing",
+    "Fatal error",
+    "socket.send() raised exception",
 )
 """Beginnings of asyncio's messages; the rest shows arguments and results."""
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
 _IDS = (
-    *("run_id", "thread_key", "request_id", "channel", "user", "tool", "call_id", "handle"),
-    *("model_request", "trace_id", "span_id", "stop_reason"),
+    "run_id",
+    "thread_key",
+    "request_id",
+    "channel",
+    "user",
+    "tool",
+    "call_id",
+    "handle",
+    "model_request",
+    "trace_id",
+    "span_id",
+    "stop_reason",
 )
 
 

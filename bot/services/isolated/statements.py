@@ -63,8 +63,14 @@ _SCHEMAS = re.compile(r"pg_catalog|pg_toast.*|pg_temp.*|information_schema")
 _CATALOGUE_VIEWS = frozenset(
     f"information_schema.{name}"
     for name in (
-        *("tables", "columns", "views", "schemata", "table_constraints", "key_column_usage"),
-        *("constraint_column_usage", "referential_constraints"),
+        "tables",
+        "columns",
+        "views",
+        "schemata",
+        "table_constraints",
+        "key_column_usage",
+        "constraint_column_usage",
+        "referential_constraints",
     )
 )
 _SYSTEM_TABLES = re.compile(r"pg_.*|sqlite_(?!master$|schema$).*|pragma_.*|dbstat|fts\d.*|rtree.*")

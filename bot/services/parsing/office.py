@@ -23,7 +23,11 @@ from bot.services.parsing.sheet_marks import (
 from bot.services.parsing.tabular import NumberedRow, is_blank, to_sheet
 
 _DAMAGE_ERRORS = (
-    *(LookupError, ValueError, OSError, zipfile.BadZipFile, zlib.error),
+    LookupError,
+    ValueError,
+    OSError,
+    zipfile.BadZipFile,
+    zlib.error,
     SyntaxError,  # all XML is syntax
 )
 _RELATIONSHIP = re.compile(rb'\bType\s*=\s*["\'][^"\'<>]{1,200}/(\w{1,40})["\']')
@@ -45,8 +49,21 @@ _MAX_NAMED_SHEETS = 20  # sheets
 _MAX_CELLS = 5_000_000
 _ERRORS = frozenset(
     (
-        *("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!"),
-        *("#GETTING_DATA", "#FIELD!", "#BLOCKED!", "#CONNECT!", "#UNKNOWN!", "#BUSY!"),
+        "#DIV/0!",
+        "#N/A",
+        "#NAME?",
+        "#NULL!",
+        "#NUM!",
+        "#REF!",
+        "#VALUE!",
+        "#SPILL!",
+        "#CALC!",
+        "#GETTING_DATA",
+        "#FIELD!",
+        "#BLOCKED!",
+        "#CONNECT!",
+        "#UNKNOWN!",
+        "#BUSY!",
     )
 )
 

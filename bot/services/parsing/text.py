@@ -22,9 +22,31 @@ _SAMPLE = 200_000
 # Europe or of another script in code pages similar to Windows-1252.
 _WESTERN = frozenset("ÄÖÜäöüßÀÂÇÈÉÊËÎÏÑÓÔÙÚÛàâçèéêëîïñóôùûáíúÁÍ€£©®™§°²µ…“”„‘’‚–—«»·\xa0")
 _CODE_PAGES = (
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
-    *("iso8859-2", "iso8859-5", "iso8859-7", "iso8859-9", "koi8-r", "koi8-u", "cp866", "cp850"),
-    *("cp852", "cp874", "mac-roman", "cp932", "euc_jis_2004", "gb18030", "big5", "cp949"),
+    "cp1252",
+    "cp1250",
+    "cp1251",
+    "cp1253",
+    "cp1254",
+    "cp1255",
+    "cp1256",
+    "cp1257",
+    "cp1258",
+    "iso8859-2",
+    "iso8859-5",
+    "iso8859-7",
+    "iso8859-9",
+    "koi8-r",
+    "koi8-u",
+    "cp866",
+    "cp850",
+    "cp852",
+    "cp874",
+    "mac-roman",
+    "cp932",
+    "euc_jis_2004",
+    "gb18030",
+    "big5",
+    "cp949",
 )
 
 

@@ -19,8 +19,18 @@ if TYPE_CHECKING:
 
 _WIDE_LABELS = 110
 _COLOURS = (
-    *("#3b6fb6", "#e07b39", "#4a9d6f", "#c44e52", "#8268b0", "#8c6d54"),
-    *("#d685b8", "#6b7280", "#b8a233", "#3fa7b5", "#1f3a5f", "#a3c76d"),
+    "#3b6fb6",
+    "#e07b39",
+    "#4a9d6f",
+    "#c44e52",
+    "#8268b0",
+    "#8c6d54",
+    "#d685b8",
+    "#6b7280",
+    "#b8a233",
+    "#3fa7b5",
+    "#1f3a5f",
+    "#a3c76d",
 )
 _TEXT_COLOUR = "#1f2328"
 _GRID_COLOUR = "#d8dce2"

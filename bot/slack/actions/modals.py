@@ -158,7 +158,9 @@ def _audience(about: About, only_me: bool) -> list[Block]:
         return [context(words.ANSWERED_DIRECTLY if direct else words.ANSWERED_AWAY).block]
     if about.where:
         return []  # nobody else reads it there
-    return [_choice(*((_ONLY_ME, _IN_THREAD) if only_me else (_IN_THREAD, _ONLY_ME)))]
+    if only_me:
+        return [_choice(_ONLY_ME, _IN_THREAD)]
+    return [_choice(_IN_THREAD, _ONLY_ME)]
 
 
 def _metadata(about: About) -> str:

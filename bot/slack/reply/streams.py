@@ -40,8 +40,12 @@ _MAX_SIZE = 9_000  # bytes
 _REFUSAL_SECONDS = 600.0  # without another attempt after Slack refused to stream
 _ALREADY_ENDED = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}
 _TEMPORARY = NO_PLACE | {
-    *("message_not_found", "user_not_found", "team_not_found", "messaging_processing_failed"),
-    *("internal_error", "service_unavailable"),
+    "message_not_found",
+    "user_not_found",
+    "team_not_found",
+    "messaging_processing_failed",
+    "internal_error",
+    "service_unavailable",
 }
 """Refusals that do not mean that this kind of conversation cannot be streamed to."""
 

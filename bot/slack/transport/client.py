@@ -36,10 +36,18 @@ TRANSPORT_ERRORS = (aiohttp.ClientError, TimeoutError)
 
 NO_PLACE = frozenset(
     {
-        *("channel_not_found", "not_in_channel", "thread_not_found", "cannot_reply_to_message"),
-        *("is_archived", "is_inactive", "messages_tab_disabled", "ekm_access_denied"),
-        *("restricted_action", "restricted_action_read_only_channel"),
-        *("restricted_action_thread_locked", "restricted_action_non_threadable_channel"),
+        "channel_not_found",
+        "not_in_channel",
+        "thread_not_found",
+        "cannot_reply_to_message",
+        "is_archived",
+        "is_inactive",
+        "messages_tab_disabled",
+        "ekm_access_denied",
+        "restricted_action",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_locked",
+        "restricted_action_non_threadable_channel",
         "restricted_action_thread_only_channel",
     }
 )
@@ -51,8 +59,13 @@ _MAY_PASS = (
     _SLOW_DOWN
     | WRONG_TOKEN
     | {
-        *("internal_error", "fatal_error", "service_unavailable", "request_timeout"),
-        *("external_channel_migrating", "team_added_to_org", "messaging_processing_failed"),
+        "internal_error",
+        "fatal_error",
+        "service_unavailable",
+        "request_timeout",
+        "external_channel_migrating",
+        "team_added_to_org",
+        "messaging_processing_failed",
     }
 )
 """Error codes that do not depend on the call itself: it may succeed later."""
