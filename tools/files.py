@@ -62,8 +62,8 @@ async def read_file(
     known = await _known(file_id, conversation)
     if known and known.size > MAX_BYTES:
         raise ToolError(
-            f"{known.name} has {known.size / 1e6:,.0f} MB; up to {MAX_BYTES / 1e6:.0f} MB can be "
-            "read. It was not downloaded. Ask for an extract: the rows or columns needed as CSV, "
+            f"{known.name} is larger than {MAX_BYTES / 1e6:.0f} MB, the most that can be read, so it "
+            "was not downloaded. Ask for an extract: the rows or columns needed as CSV, "
             "the same table as Parquet, or the pages that matter."
         )
     found = await conversation.download(known.id if known else file_id, max_bytes=MAX_BYTES)

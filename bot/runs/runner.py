@@ -295,7 +295,9 @@ class Runner:
         totals = outcome.totals.model_copy(update={"seconds": seconds, "effort": effort})
         facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
         facts["called_off"] = tuple(called_off)
-        outcome = with_partial_results(outcome.model_copy(update=facts), ended.state)
+        outcome = with_partial_results(
+            outcome.model_copy(update=facts), ended.state, loop_deps.toolbox.is_change
+        )
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
         return without_secrets(outcome), after and _with_answered(after, request, *joined)
 

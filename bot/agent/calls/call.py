@@ -53,6 +53,11 @@ class Toolbox:
     services: Services
     artifacts: Artifacts
 
+    def is_change(self, name: str) -> bool:
+        """Whether the tool of this name changes something."""
+        tool = self.catalogue.get(name)
+        return tool is not None and tool.mutates
+
     def made_changes(self, names: Iterable[str]) -> bool:
         """Whether one of these tools changes what cannot be taken back, with or without a question."""
         known = filter(None, map(self.catalogue.get, names))

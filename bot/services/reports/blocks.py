@@ -14,7 +14,11 @@ Alignment = Literal["start", "center", "end"]
 
 
 class Run(BaseModel):
-    """Text of one format; a line feed in `text` ends the line. `code` excludes the other formats."""
+    """Text of one format; a line feed in `text` ends the line. `code` excludes the other formats.
+
+    With `is_link` the text is an address that can be clicked: no link shows another text than its
+    address.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -23,6 +27,7 @@ class Run(BaseModel):
     italic: bool = False
     strike: bool = False
     code: bool = False
+    is_link: bool = False
 
 
 Runs = tuple[Run, ...]

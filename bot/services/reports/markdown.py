@@ -1,8 +1,10 @@
 """Markdown to the blocks of a report. An image with a handle as its address is a figure; nothing is
-fetched. Addresses of links are written out, so that no link hides where it leads."""
+fetched. Addresses of links are written out and can be clicked, their labels cannot, so that no link
+hides where it leads."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -28,6 +30,9 @@ from bot.services.reports.blocks import (
 _MAX_DEPTH = 6
 """Nested lists and quotes that fit on a page."""
 _ALIGNMENTS: dict[str, Alignment] = {"text-align:right": "end", "text-align:center": "center"}
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"]+")
+_NOT_AT_END = ".,;:!?)]}'’”»"
 
 _PARSER = parser()
 
@@ -102,6 +107,10 @@ class _Format:
     def run(self, text: str) -> Run:
         return Run(text=text, bold=self.bold, italic=self.italic, strike=self.strike)
 
+    def address(self, text: str) -> Run:
+        """Return an address, as a link if it is one of the web."""
+        return self.run(text).model_copy(update={"is_link": bool(_ADDRESS.fullmatch(text))})
+
 
 def _runs(node: SyntaxTreeNode) -> Runs:
     return tuple(run for inline in node.children for run in _inline(inline, _Format()))
@@ -111,7 +120,7 @@ def _inline(node: SyntaxTreeNode, style: _Format) -> Iterator[Run]:
     for each in node.children:
         match each.type:
             case "text" | "image":
-                yield style.run(each.content)
+                yield from _with_links(each.content, style)
             case "softbreak":
                 yield style.run(" ")
             case "hardbreak":
@@ -132,6 +141,23 @@ def _inline(node: SyntaxTreeNode, style: _Format) -> Iterator[Run]:
 
 def _link(node: SyntaxTreeNode, style: _Format) -> Iterator[Run]:
     label, address = tuple(_inline(node, style)), str(node.attrs["href"])
+    if "".join(run.text for run in label) == address:
+        yield style.address(address)
+        return
     yield from label
-    if "".join(run.text for run in label) != address:
-        yield style.run(f" ({address})")
+    yield style.run(" (")
+    yield style.address(address)
+    yield style.run(")")
+
+
+def _with_links(text: str, style: _Format) -> Iterator[Run]:
+    """Yield the text, with the addresses in it as links."""
+    end = 0
+    for found in _ADDRESS.finditer(text):
+        address = found[0].rstrip(_NOT_AT_END)
+        if before := text[end : found.start()]:
+            yield style.run(before)
+        yield style.address(address)
+        end = found.start() + len(address)
+    if text[end:]:
+        yield style.run(text[end:])

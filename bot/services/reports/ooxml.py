@@ -14,6 +14,17 @@ def add_field(paragraph: Any, name: str) -> None:
     paragraph._p.append(_element("w:fldSimple", instr=name))
 
 
+def make_link(run: Any, address: str) -> None:
+    """Make a run a link to `address`."""
+    from docx.opc.constants import RELATIONSHIP_TYPE
+
+    target = run.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True)
+    link = _element("w:hyperlink")
+    link.set(_qualified("r:id"), target)
+    run._r.addprevious(link)
+    link.append(run._r)
+
+
 def set_font(style: Any, name: str) -> None:
     """Set the font of a style, in place of the theme's."""
     fonts = style.get_or_add_rPr().get_or_add_rFonts()

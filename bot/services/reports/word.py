@@ -171,6 +171,8 @@ def _fill(paragraph: Any, text: Text, *, bold: bool = False, size: Any = None) -
         made.font.strike, made.font.size = run.strike or None, size
         if run.code:
             made.font.name = _CODE_FONT
+        if run.is_link:
+            ooxml.make_link(made, run.text)
         if text.rtl:
             made.font.rtl = True
     if text.rtl:

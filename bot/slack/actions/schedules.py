@@ -14,7 +14,9 @@ from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.schedule import Schedule, cron_in_words
 from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
+from bot.slack.incoming.text import one_line
 from bot.slack.render import words
+from bot.slack.render.links import LinkGate
 from bot.slack.render.schedules import place_of, words_of
 from bot.slack.transport.client import TRANSPORT_ERRORS, Clients
 from bot.store import ScheduleStore
@@ -22,6 +24,7 @@ from bot.store import ScheduleStore
 log = logging.getLogger(__name__)
 
 MOST_FAILURES = 3  # in a row
+_MAX_WHY = 400  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,9 @@ class WorkspaceSchedules:
             return
         for schedule in await self.of(request.user):
             if schedule.id == request.schedule:
-                await self.stop(schedule, words.SCHEDULE_FAILED.format(count=MOST_FAILURES))
+                last = LinkGate().mrkdwn(one_line(outcome.note, _MAX_WHY) or words.FAILED)
+                why = words.SCHEDULE_FAILED.format(count=MOST_FAILURES, why=last)
+                await self.stop(schedule, why)
 
 
 @contextmanager

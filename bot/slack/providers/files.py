@@ -42,7 +42,9 @@ async def download(clients: Clients, file: Mapping[str, Any], *, max_bytes: int)
         raise ToolError(f"{name} is kept outside Slack, so I cannot open it. Ask for an upload.")
     if not url or not _is_on_file_host(url, clients.base_url):
         raise ToolError(f"{name} cannot be downloaded: Slack gave no address of its own for it.")
-    _check_size(name, int(file.get("size") or 0), max_bytes)
+    size = int(file.get("size") or 0)
+    if size > max_bytes:
+        raise _too_large(name, max_bytes, size)
     try:
         async with asyncio.timeout(_DOWNLOAD_TIMEOUT):
             return await _fetch(clients, url, file, name, max_bytes)
@@ -62,7 +64,8 @@ async def _fetch(
         data = bytearray()
         async for chunk in response.content.iter_chunked(_CHUNK):
             data += chunk
-            _check_size(name, len(data), max_bytes)
+            if len(data) > max_bytes:  # more than Slack said; nobody knows how much
+                raise _too_large(name, max_bytes)
         return bytes(data)
 
 
@@ -90,9 +93,11 @@ def _is_login_page(response: aiohttp.ClientResponse, file: Mapping[str, Any]) ->
     return response.content_type == "text/html" and file.get("mimetype") != "text/html"
 
 
-def _check_size(name: str, size: int, max_bytes: int) -> None:
-    if size > max_bytes:
-        raise ToolError(
-            f"{name} is too large: {size / 1e6:,.1f} MB, and I can open up to "
-            f"{max_bytes / 1e6:,.1f} MB. Ask for a smaller file or for the part that matters."
-        )
+def _too_large(name: str, max_bytes: int, size: int = 0) -> ToolError:
+    """Return the error for a file of `size` bytes, 0 if unknown, which a limit must not seem to equal."""
+    has, limit = (f"{each / 1e6:,.1f} MB" for each in (size, max_bytes))
+    told = f" with {has}" if size and has != limit else ""
+    return ToolError(
+        f"{name} is too large{told}: I can open up to {limit}. Ask for a smaller file or for the part "
+        "that matters."
+    )

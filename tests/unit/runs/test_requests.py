@@ -6,9 +6,12 @@ import asyncio
 
 from redis.asyncio import Redis
 
-from bot.core.outcome import RunStatus
+from bot.agent.calls.outputs import Step
+from bot.agent.state import LoopState
+from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import RepeatReason
 from bot.dev.model import ModelRequest, Reply, Script, calls, finish, held
+from bot.runs.partial_results import with_partial_results
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.store import Stores
@@ -109,8 +112,28 @@ async def test_a_stopped_run_tells_what_it_had_found(stores: Stores) -> None:
         outcome = await working
     assert outcome.status is RunStatus.CANCELLED
     assert (outcome.note, outcome.stopped_by) == ("Stopped.", "U1")
-    assert outcome.found == ("Calculate 1+1: 2",)
+    assert outcome.found == ("2 (Calculate 1+1)",)
     assert len(bot.api.requests) == 2
+
+
+def test_what_a_stopped_run_found_comes_before_where_and_changes_are_told() -> None:
+    """U10: which tools ran is no finding; each finding is told once."""
+    done = (
+        Step(tool="think", title="Think it over"),
+        Step(tool="query_table", title="Query sales.csv", detail="12 rows"),
+        Step(tool="query_table", title="Query sales.csv", detail="12 rows"),
+        Step(tool="post_message", title="Post in #sales", detail="https://x.example"),
+    )
+    stopped = Outcome(
+        run_id="run_1", status=RunStatus.CANCELLED, stop_reason=StopReason.CANCELLED_TOOLS
+    )
+    state = LoopState(done=done, unknown=(Step(tool="file", title="File x"),))
+    told = with_partial_results(stopped, state, lambda name: name == "post_message")
+    assert told.found == (
+        "12 rows (Query sales.csv)",
+        "Done: Post in #sales",
+        "File x: this may have happened, so look first",
+    )
 
 
 async def test_going_deeper_sends_the_first_result_back(stores: Stores) -> None:

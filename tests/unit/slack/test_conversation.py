@@ -239,6 +239,18 @@ async def test_a_file_larger_than_it_claims_is_cut_off(asked):
         await download(asked.rig.clients, facts, max_bytes=1_000)
 
 
+@pytest.mark.parametrize(
+    ("size", "told"), [(5_242_881, "too large: I can"), (9_000_000, "too large with 9.0 MB: I can")]
+)
+async def test_a_file_that_is_too_large_is_not_said_to_have_what_could_be_opened(
+    asked, size: int, told: str
+):
+    """U15: 5.2 MB of which up to 5.2 MB can be opened."""
+    facts = {"id": "F1", "name": "a.csv", "size": size, "url_private": f"{asked.ws.url}files-pri/a"}
+    with pytest.raises(ToolError, match=f"a.csv is {told} open up to 5.2 MB"):
+        await download(asked.rig.clients, facts, max_bytes=5_242_880)
+
+
 async def test_a_file_is_shared_in_the_thread(asked):
     request, bound = await asked.by(ADA)
     with bound:

@@ -33,7 +33,12 @@ GENERAL = "C0GENERAL1"
 NOW = datetime(2026, 3, 27, 12, tzinfo=UTC).timestamp()
 MONDAYS = "0 9 * * MON"
 GOOD = Outcome(run_id="", status=RunStatus.SUCCESS, stop_reason=StopReason.COMPLETED)
-FAILED = Outcome(run_id="", status=RunStatus.FAILED, stop_reason=StopReason.MODEL_ERROR)
+FAILED = Outcome(
+    run_id="",
+    status=RunStatus.FAILED,
+    stop_reason=StopReason.MODEL_ERROR,
+    note="The quota is\nused up. <!channel>",
+)
 PAUSED = Outcome(run_id="", status=RunStatus.FAILED, stop_reason=StopReason.PAUSED)
 
 
@@ -169,6 +174,8 @@ async def test_what_fails_three_times_in_a_row_is_stopped(ws: Workspace, stores:
         assert await schedules.of(ADA) == []
         [told] = ws.messages(rig.direct(ADA))
     assert "failed 3 times" in told["text"]
+    assert "the last time so: “The quota is used up. @" in told["text"]  # U15: not only elsewhere
+    assert "<!channel>" not in told["text"]
     assert "every Monday at 09:00 (" in told["text"]
 
 

@@ -77,6 +77,16 @@ def letters(data: bytes) -> str:
     return "\n".join(page.extract_text() for page in PdfReader(io.BytesIO(data)).pages)
 
 
+def links_of(data: bytes) -> list[str]:
+    """The addresses that a PDF leads to, in reading order; one that is broken over lines counts once."""
+    annotations = [
+        each.get_object()["/A"]["/URI"]
+        for page in PdfReader(io.BytesIO(data)).pages
+        for each in page.get("/Annots") or ()
+    ]
+    return list(dict.fromkeys(annotations))
+
+
 async def test_a_report_is_a_word_document_in_words_own_styles(artifacts: MemoryArtifacts) -> None:
     """So that people can go on working on it; each list counts for itself."""
     document, text = opened(await shared("r.docx", TEXT, artifacts))
@@ -112,7 +122,40 @@ async def test_a_report_is_a_pdf_that_can_be_searched(artifacts: MemoryArtifacts
     reader = PdfReader(io.BytesIO(data))
     assert reader.metadata is not None
     assert reader.metadata.title == "Review of Zoë's team"
-    assert b"/URI" not in data
+    assert links_of(data) == ["https://example.com/d"]
+
+
+LINKS = """\
+See https://a.example/x?y=1, (https://b.example/c), <https://c.example/d> and **[here](https://d.example/e_(f))**.
+
+[https://good.example](https://evil.example/z) · [mail](mailto:a@b.example) · [no](javascript:alert) `https://code.example`
+
+| Where |
+|---|
+| https://t.example/1 |
+"""
+CLICKED = [
+    "https://a.example/x?y=1",
+    "https://b.example/c",
+    "https://c.example/d",
+    "https://d.example/e_(f)",
+    "https://good.example",
+    "https://evil.example/z",
+    "https://t.example/1",
+]
+
+
+async def test_an_address_in_a_report_can_be_clicked_and_is_what_one_reads(
+    artifacts: MemoryArtifacts,
+) -> None:
+    """U15: in a PDF and in Word; a label is no link, so that nobody is led where they do not see."""
+    data = await shared("r.pdf", LINKS, artifacts)
+    assert links_of(data) == CLICKED
+    document, _ = opened(await shared("r.docx", LINKS, artifacts))
+    every = [*document.paragraphs, *document.tables[0].rows[1].cells[0].paragraphs]
+    links = [link for paragraph in every for link in paragraph.hyperlinks]
+    assert [link.address for link in links] == CLICKED
+    assert [link.text for link in links] == CLICKED
 
 
 async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArtifacts) -> None:
