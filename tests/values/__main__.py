@@ -1,7 +1,7 @@
 """The table of the differential test: `python -m tests.values [--cache FOLDER] [PACKAGE…]`.
 
 Reads the files of packages with our reader and with others, and prints what differs. What is missing
-is downloaded, some 150 MB. Exit code 1 if a difference is not explained."""
+is downloaded, some 150 MB. Exit code 1 if a difference is not explained, or a package is missing."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     seen: Counter[str] = Counter()
+    missing = 0
     reasons: Counter[str] = Counter()
     print(f"{'package':<22} files  same  told known refused  UNEXPLAINED")
     for kind, package in _chosen(asked.package):
         try:
             archive = packages.archive(kind, package, asked.cache)
         except packages.Unreachable as error:
-            print(error)
+            missing += 1
+            print(f"{package:<22} MISSING: {error}", flush=True)
             continue
         counts = Counter[str]()
         with archive.open("rb") as opened, multiprocessing.Pool(2) as pool:
@@ -47,6 +49,7 @@ def main() -> int:
                 reasons.update(known.reason for known in each.known)
                 for line in each.silent:
                     print(f"  {each.file}: {line[:200]}")
+        missing += not counts
         seen += counts
         _print(package, counts)
     _print("all", seen)
@@ -55,7 +58,7 @@ def main() -> int:
     for known in known_differences():
         if not asked.package and not reasons[known.reason]:
             print(f"Not seen any more: {known.difference}")
-    return int(seen["silent"] > 0 or not seen)
+    return int(seen["silent"] > 0 or missing > 0 or not seen)
 
 
 def _chosen(asked: list[str]) -> Iterator[tuple[str, str]]:

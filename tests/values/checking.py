@@ -11,7 +11,14 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from tests.values import others
-from tests.values.comparing import Difference, compare, compare_profiles, compare_texts
+from tests.values.comparing import (
+    Difference,
+    compare,
+    compare_json,
+    compare_profiles,
+    compare_rows,
+    compare_texts,
+)
 from tests.values.reading import Reading, ours
 
 _KNOWN = Path(__file__).with_name("known.toml")
@@ -84,20 +91,29 @@ def _differences(file: str, data: bytes, reading: Reading) -> Iterator[Differenc
     if reading.refusal:
         return
     suffix = PurePosixPath(file).suffix.lower()
-    if not reading.tables:
-        if suffix in {".docx", ".pdf"}:
-            yield from compare_texts(reading.text, others.words_of(data, file))
-        return
     try:
+        if not reading.tables:
+            yield from _of_text(suffix, data, reading)
+            return
         sheets = others.rows_of(data, file)
     except Exception as error:  # noqa: BLE001 - whatever another reader stumbles over is no news
         yield Difference("", f"the other reader failed: {type(error).__name__}: {error}")
         return
-    told = " ".join(reading.notes)
     for table in reading.tables:
         rows = sheets.get(table.name) or next(iter(sheets.values()))
-        found = list(compare(table, rows, reading.notes))
+        found = list(compare(table, rows))
         yield from found
-        is_even = not any(each.column == "" for each in found) and "were odd" not in told
+        is_even = not any(each.column == "" for each in found) and "were odd" not in " ".join(
+            table.notes
+        )
         if suffix in {".csv", ".tsv"} and is_even:
-            yield from compare_profiles(table, others.profile(data, file), reading.notes)
+            yield from compare_profiles(table, others.profile(data, file))
+
+
+def _of_text(suffix: str, data: bytes, reading: Reading) -> Iterator[Difference]:
+    if suffix in {".docx", ".pdf", ".eml", ".html", ".htm"}:
+        yield from compare_texts(reading.text, others.words_of(data, f"x{suffix}"))
+    if suffix in {".html", ".htm"}:
+        yield from compare_rows(reading.text, others.page_rows(data))
+    if suffix in {".json", ".jsonl", ".ndjson"}:
+        yield from compare_json(reading.text, others.json_value(data))

@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
@@ -28,6 +28,7 @@ _ORDERS = (("%d", "%m"), ("%m", "%d"))
 class Match(Enum):
     SAME = "same"
     READ = "read"  # one of the ways to read it, of which a note must tell
+    FILLED = "filled"  # the value of a merged cell, of which a note must tell
     WRONG = "wrong"
 
 
@@ -40,14 +41,21 @@ class Difference:
     is_told: bool = False
 
 
-def compare(ours: Table, rows: Rows, notes: list[str]) -> Iterator[Difference]:
+def compare(ours: Table, rows: Rows) -> Iterator[Difference]:
     """Yield what differs between our table and the rows of another reader."""
-    told = "\n".join(notes)
+    told = "\n".join(ours.notes)
     rows = [row for row in rows if any(not _is_blank(cell) for cell in row)]
     above = re.search(r"(\d+) line\(s\) above the header", told)
     if "one name fewer" in told:  # as R writes them: row numbers have no name
         rows[0] = [None, *rows[0]]
         yield Difference("", "one name is missing", is_told=True)
+    if joined := re.search(r"(\d+) rows up to line \d+ were read as one header", told):
+        first = int(above[1]) if above else 0
+        rows[first : first + int(joined[1])] = [ours.names]
+        yield Difference("", "the header is several rows", is_told=True)
+    if ours.names[-1:] == ["extra"] and "the surplus is in column extra" in told:
+        last = len(ours.names) - 1
+        rows = [[*row[:last], ", ".join(map(str, row[last:])) or None] for row in rows]
     at = _header(ours.names, rows)
     if at is None:
         at = int(above[1]) - 1 if above else -1
@@ -69,10 +77,10 @@ def compare(ours: Table, rows: Rows, notes: list[str]) -> Iterator[Difference]:
 
 
 def compare_profiles(
-    ours: Table, profile: Mapping[str, tuple[int, str, float]], notes: list[str]
+    ours: Table, profile: Mapping[str, tuple[int, str, float]]
 ) -> Iterator[Difference]:
     """Yield where counts, types or sums of columns are others than pandas has them."""
-    told = "\n".join(notes)
+    told = "\n".join(ours.notes)
     for name, cells in zip(ours.names, ours.columns, strict=True):
         if name not in profile:
             continue
@@ -104,6 +112,27 @@ def compare_texts(ours: str, theirs: str) -> Iterator[Difference]:
         yield Difference("", f"{len(gone)} of {len(numbers)} numbers are missing: {gone[:5]}")
 
 
+def compare_rows(ours: str, rows: list[list[str]]) -> Iterator[Difference]:
+    """Yield rows of a web page's tables of which no line of our text has all cells, in their order."""
+    links = re.compile(r"\]\([^)\s]*\)")
+    lines = {_cells(links.sub("", line).split("|")) for line in ours.splitlines()}
+    lost = [row for row in rows if len(row) > 1 and _cells(row) not in lines]
+    if lost:
+        yield Difference("", f"{len(lost)} of {len(rows)} rows are in no line: {lost[0]}")
+
+
+def compare_json(ours: str, theirs: Any) -> Iterator[Difference]:
+    """Yield a difference where our text says another thing than the file."""
+    if json.loads(ours) != theirs:
+        yield Difference("", "the values are others")
+
+
+def _cells(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the words of each cell, without blank ones."""
+    found = (" ".join(re.findall(r"[^\W_]+", each.casefold())) for each in texts)
+    return tuple(filter(None, found))
+
+
 def _header(names: list[str], rows: Rows) -> int | None:
     """Which row has the names; None where they are ours."""
     for at, row in enumerate(rows[:30]):
@@ -118,7 +147,7 @@ def _names(name: str, cell: Any) -> bool:
 
 
 def _of_column(name: str, ours: list[Any], theirs: Any, told: str) -> Iterator[Difference]:
-    found: dict[Match, list[str]] = {Match.READ: [], Match.WRONG: []}
+    found: dict[Match, list[str]] = {Match.READ: [], Match.FILLED: [], Match.WRONG: []}
     for line, (mine, other) in enumerate(zip(ours, theirs, strict=True), start=1):
         match = matched(mine, other)
         if match is not Match.SAME:
@@ -126,7 +155,14 @@ def _of_column(name: str, ours: list[Any], theirs: Any, told: str) -> Iterator[D
     for match, examples in found.items():
         if examples:
             what = f"{match.value}: {len(examples)} cells, {examples[0]}"
-            yield Difference(name, what, match is Match.READ and _is_named(name, told))
+            yield Difference(name, what, _is_told(match, name, told))
+
+
+def _is_told(match: Match, name: str, told: str) -> bool:
+    if match is Match.FILLED:
+        merged = "\n".join(re.findall("^Merged cells, .*$", told, re.MULTILINE))
+        return _is_named(name, merged)
+    return match is Match.READ and _is_named(name, told)
 
 
 def _is_named(name: str, told: str) -> bool:
@@ -135,10 +171,12 @@ def _is_named(name: str, told: str) -> bool:
 
 def matched(ours: Any, theirs: Any) -> Match:
     """Judge our reading of a cell by what another has: its text, or a typed value."""
+    if theirs == "" and ours is not None:
+        return Match.FILLED
     if isinstance(theirs, str):
         return _of_text(ours, theirs.strip())
     if isinstance(theirs, list | dict):
-        return _either(isinstance(ours, str) and json.loads(ours) == theirs)
+        return _either((json.loads(ours) if isinstance(ours, str) else ours) == theirs)
     if isinstance(theirs, float) and math.isnan(theirs):
         return Match.READ if ours is None else Match.WRONG
     if isinstance(theirs, int | float | Decimal) and isinstance(ours, int | float | Decimal):

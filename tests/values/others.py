@@ -1,25 +1,35 @@
-"""The same files read by others: csv, json, calamine, mammoth, pdfminer and pandas. Packages are
-imported where they are used: only the full form installs all of them."""
+"""The same files read by others: csv, json, email, calamine, pyarrow, mammoth, pdfminer, html.parser and
+pandas. Packages are imported where they are used: only the full form installs all of them."""
 
 from __future__ import annotations
 
 import csv
+import email
+import email.header
+import email.message
+import fnmatch
 import io
 import json
-from pathlib import PurePosixPath
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 Rows = list[list[Any]]
+_SEEN = Path(__file__).with_name("known.toml")
 
 
 def rows_of(data: bytes, name: str) -> dict[str, Rows]:
     """All rows by sheet, the header among them and nothing left out: text of CSV files, typed cells
     of the others."""
-    match PurePosixPath(name).suffix:
+    match PurePosixPath(name).suffix.lower():
         case ".xlsx" | ".xlsm":
             return _workbook(data)
         case ".json" | ".jsonl" | ".ndjson":
-            return {"": _records(data)}
+            return {"": _records(json_value(data))}
         case ".parquet":
             import pyarrow.parquet as pq
 
@@ -27,23 +37,123 @@ def rows_of(data: bytes, name: str) -> dict[str, Rows]:
             cells = [column.to_pylist() for column in table.columns]
             return {"": [table.column_names, *map(list, zip(*cells, strict=True))]}
         case _:
-            return {"": _delimited(_decoded(data))}
+            text = decoded(data, name)
+            reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
+            return {"": list(reader)}
 
 
 def words_of(data: bytes, name: str) -> str:
-    """The text of a document."""
-    if name.endswith(".docx"):
-        import mammoth
+    """Return the text of a document."""
+    match PurePosixPath(name).suffix.lower():
+        case ".docx":
+            import mammoth
 
-        return str(mammoth.extract_raw_text(io.BytesIO(data)).value)
-    from pdfminer.high_level import extract_text
+            return str(mammoth.extract_raw_text(io.BytesIO(data)).value)
+        case ".pdf":
+            from pdfminer.high_level import extract_text
 
-    return str(extract_text(io.BytesIO(data)))
+            return str(extract_text(io.BytesIO(data)))
+        case ".eml":
+            return "\n".join(_mail(email.message_from_bytes(data)))
+        case _:
+            return _page(data).text
 
 
-def _decoded(data: bytes) -> str:
+def page_rows(data: bytes) -> list[list[str]]:
+    """Return the cells of the rows of a web page's tables, without blank ones and without rows that
+    hold a table."""
+    return [[cell for cell in row if cell] for row in _page(data).rows]
+
+
+def json_value(data: bytes) -> Any:
+    """Return what a JSON file says, a list for one with a value in each line."""
+    text = data.decode(json.detect_encoding(data))
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def _mail(message: email.message.Message) -> Iterator[str]:
+    """Yield the main headers, the text for people, and the names of attached files."""
+    for each in ("From", "To", "Cc", "Date", "Subject"):
+        yield _plain(message[each] or "")
+    texts: dict[str, str] = {}
+    for part in message.walk():
+        if name := part.get_filename():
+            yield _plain(name)
+        elif part.get_content_type() in {"text/plain", "text/html"}:
+            payload: Any = part.get_payload(decode=True)
+            charset = part.get_content_charset() or "utf-8"
+            texts.setdefault(part.get_content_type(), payload.decode(charset, "replace"))
+    if "text/plain" in texts:
+        yield texts["text/plain"]
+    elif "text/html" in texts:
+        yield _page(texts["text/html"].encode()).text
+
+
+def _plain(header: str) -> str:
+    return str(email.header.make_header(email.header.decode_header(header)))
+
+
+class _Page(HTMLParser):
+    """The text that a browser shows of a web page, and the rows of its tables."""
+
+    _HIDDEN = frozenset(["script", "style", "title", "noscript", "template"])
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.rows: list[list[str]] = []
+        self._open: list[list[str]] = []  # the last row of each table that has not ended
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._hidden += tag in self._HIDDEN
+        self.text += " "
+        if tag == "table":
+            for row in self._open:  # with a table in it
+                row.clear()
+            self._open = [[] for _ in range(len(self._open) + 1)]
+        elif tag == "tr" and self._open:
+            self._open[-1] = []
+            self.rows.append(self._open[-1])
+        elif tag in {"td", "th"} and self._open:
+            self._open[-1].append("")
+        elif self._open and self._open[-1]:
+            self._open[-1][-1] += " "
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in self._HIDDEN and self._hidden > 0
+        if tag == "table" and self._open:
+            self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if self._hidden:
+            return
+        self.text += data
+        if self._open and self._open[-1]:
+            self._open[-1][-1] += data
+
+
+def _page(data: bytes) -> _Page:
+    page = _Page()
+    declared = re.search(rb"charset=[\"']?([\w-]+)", data[:4096])
+    try:
+        page.feed(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        page.feed(data.decode(declared[1].decode() if declared else "cp1252", "replace"))
+    return page
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Return the text of a file: in the encoding that a person saw it has, if it has been looked at."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16")
+    seen = tomllib.loads(_SEEN.read_text("utf-8"))["encodings"]
+    found = [encoding for file, encoding in seen.items() if fnmatch.fnmatch(name, file)]
+    if found:
+        return data.decode(found[0])
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -52,11 +162,15 @@ def _decoded(data: bytes) -> str:
         return str(from_bytes(data).best())
 
 
-def _delimited(text: str) -> Rows:
-    """The delimiter is the one that makes most rows as wide as the first one."""
+def _delimiter(text: str) -> str:
+    """Return the one that makes most rows of one width."""
+
+    def even(delimiter: str) -> int:
+        widths = Counter(map(len, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)))
+        return max((count for width, count in widths.items() if width > 1), default=0)
+
     csv.field_size_limit(10_000_000)
-    read = [list(csv.reader(io.StringIO(text, newline=""), delimiter=each)) for each in ",;\t|"]
-    return max(read, key=lambda rows: sum(len(row) == len(rows[0]) > 1 for row in rows if rows))
+    return max(",;\t|", key=even)
 
 
 def _workbook(data: bytes) -> dict[str, Rows]:
@@ -69,13 +183,8 @@ def _workbook(data: bytes) -> dict[str, Rows]:
     }
 
 
-def _records(data: bytes) -> Rows:
-    """The objects of a list, of the one list in an object, or of the lines; [] where there are none."""
-    text = data.decode("utf-8-sig")
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError:
-        value = [json.loads(line) for line in text.splitlines() if line.strip()]
+def _records(value: Any) -> Rows:
+    """Return the objects of a list, or of the one list in an object; [] where there are none."""
     if isinstance(value, dict):
         lists = [each for each in value.values() if isinstance(each, list)]
         value = lists[0] if len(lists) == 1 else None
@@ -87,14 +196,17 @@ def _records(data: bytes) -> Rows:
 
 def profile(data: bytes, name: str) -> dict[str, tuple[int, str, float]]:
     """What pandas says of each column of a CSV file: values that are there, type and sum; nothing
-    where it is not installed."""
+    where it is not installed, or cannot read the file."""
     try:
         import pandas as pd
     except ImportError:
         return {}
 
-    tab = "\t" if name.endswith(".tsv") else ","
-    frame = pd.read_csv(io.StringIO(_decoded(data)), sep=tab, low_memory=False)
+    text = decoded(data, name)
+    try:
+        frame = pd.read_csv(io.StringIO(text), sep=_delimiter(text), low_memory=False)
+    except pd.errors.ParserError:
+        return {}  # it reads no rows of other widths
     return {
         str(column): (
             int(cells.notna().sum()),

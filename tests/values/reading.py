@@ -22,6 +22,7 @@ class Table:
     name: str
     names: list[str]
     columns: list[list[Any]]
+    notes: list[str] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -30,11 +31,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Reading:
-    """Tables or a text, what was said of them, or the sentence with which the file was refused."""
+    """Tables or a text, or the sentence with which the file was refused."""
 
     tables: list[Table] = field(default_factory=list)
     text: str = ""
-    notes: list[str] = field(default_factory=list)
     refusal: str = ""
 
 
@@ -47,18 +47,14 @@ def ours(data: bytes, name: str) -> Reading:
         except (ToolError, Refused) as error:
             return Reading(refusal=str(error))
         if "document" in found:
-            document = found["document"]
-            return Reading(text=document["text"], notes=[*document["notes"], *document["left_out"]])
-        tables = [_kept(each["name"], f"{at}.parquet") for at, each in enumerate(found["tables"])]
-        notes = [note for each in found["tables"] for note in (*each["notes"], *each["left_out"])]
-        return Reading(tables, notes=notes)
+            return Reading(text=found["document"]["text"])
+        return Reading([_kept(f"{at}.parquet", **each) for at, each in enumerate(found["tables"])])
 
 
-def _kept(name: str, parquet: str) -> Table:
+def _kept(parquet: str, name: str, notes: list[str], left_out: list[str]) -> Table:
     with connect() as connection:
         result = connection.execute(f"SELECT * FROM read_parquet('{parquet}')")
         names = [each[0] for each in result.description]
         rows = result.fetchall()
-    return Table(
-        name, names, [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in names]
-    )
+    columns = [list(cells) for cells in zip(*rows, strict=True)] or [[] for _ in names]
+    return Table(name, names, columns, [*notes, *left_out])

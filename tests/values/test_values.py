@@ -20,7 +20,7 @@ def test_every_value_of_a_made_table_is_right_or_told(seed: int) -> None:
         reading = ours(each.data, each.name)
         [table] = reading.tables
         assert table.names == each.names, each
-        told = " ".join(reading.notes)
+        told = " ".join(table.notes)
         for name, cells, written, meant in zip(
             table.names, table.columns, each.written, each.meant, strict=True
         ):

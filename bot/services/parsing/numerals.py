@@ -111,8 +111,12 @@ def blank_missing_values(sheet: Sheet) -> Sheet:
     columns: list[Sequence[Cell]] = list(zip(*sheet.rows, strict=True))
     columns_named = []
     for at, cells in enumerate(columns):
-        missing = [str(cell).strip() for cell in cells if is_missing_value(str(cell))]
-        rest = ["" if is_missing_value(str(cell)) else cell for cell in cells]
+        missing = [
+            cell.strip() for cell in cells if isinstance(cell, str) and is_missing_value(cell)
+        ]
+        rest = [
+            None if isinstance(cell, str) and is_missing_value(cell) else cell for cell in cells
+        ]
         if missing and _is_typed(rest):
             columns[at] = rest
             columns_named.append(f"{sheet.columns[at]} ({', '.join(dict.fromkeys(missing))})")

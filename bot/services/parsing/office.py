@@ -15,7 +15,6 @@ from bot.services.parsing.numerals import blank_missing_values, join_some
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.services.parsing.sheet_marks import (
     SheetMarks,
-    fill_merged,
     find_header_rows,
     join_header,
     read_marks,
@@ -141,10 +140,9 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
     rows = dict(_rows(worksheet, signs, errors))
     later_headers, column_groups = _later_headers(rows), _column_groups(rows)
     header = find_header_rows(rows, marks.merged)
-    if header:
-        join_header(rows, marks.merged, *header)
-    fill_merged(rows, [each for each in marks.merged if not header or each.top > header[1]])
-    sheet = signs.apply_to(blank_missing_values(to_sheet(name, sorted(rows.items()))))
+    joined = [join_header(rows, marks.merged, *header)] if header else []
+    sheet = to_sheet(name, sorted(rows.items()), marks.merged)
+    sheet = signs.apply_to(blank_missing_values(sheet))
     if without_value := [
         f"{sheet.columns[at - 1]} ({count:,})"
         for at, count in sorted(marks.without_value.items())
@@ -154,6 +152,7 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
             "formulas are kept without their values, which are empty here: "
             f"{join_some(without_value)}; opened and saved in Excel the file has them"
         )
+    sheet.notes.extend(joined)
     sheet.notes.extend(_sheet_notes(marks, errors, later_headers, column_groups))
     if worksheet.sheet_state != "visible":
         sheet.notes.append("The sheet is hidden in the workbook.")

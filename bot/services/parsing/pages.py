@@ -23,6 +23,9 @@ _LINE_BREAKS = str.maketrans({"\r": None, "\ufffe": "-\n", "\x02": "-\n"})
 _WIDE_LINE, _WIDE_LINE_HEIGHT = "a-line-as-wide-as-the-page", 8.0
 
 _BESIDE_HEADING = "[beside the main text]"
+_LINKS = re.compile(r"\]\([^)\s]*\)|\*\*|</?su[bp]>")
+_MAX_ROWS, _MAX_SPANNED = 65_534, 100
+"""Rows and columns that a cell of a table may span."""
 _INLINE = frozenset(
     [
         "a",
@@ -237,22 +240,33 @@ def read_html(data: bytes | str, name: str) -> Document:
     import trafilatura
     from lxml import etree, html  # type: ignore[import-untyped]
 
+    def main_text(*, tables: bool) -> str:
+        found = trafilatura.extract(
+            page, output_format="markdown", include_links=True, include_tables=tables
+        )
+        return found or ""
+
     page, note = (data, "") if isinstance(data, str) else _decode_page(data)
     try:
         tree = html.fromstring(page)
-        text = trafilatura.extract(page, output_format="markdown", include_links=True) or ""
+        text = main_text(tables=True)
         metadata = trafilatura.extract_metadata(tree)
+        title = metadata.title or tree.findtext(".//title") or ""
+        has_spans = bool(tree.xpath("//td[@rowspan>1]|//th[@rowspan>1]"))
+        whole = _all_text(tree)
+        if _has_other_rows(text, whole):
+            text = main_text(tables=False)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
         raise Unreadable(f"{name} holds no text.") from error
-    title = metadata.title or tree.findtext(".//title") or ""
-    whole = _all_text(tree)
     if rest := _missing_lines(text, whole) if text else []:
         text = "\n".join([text, "", _BESIDE_HEADING, *rest])
     text = text or whole
     if not text.strip():
         raise Unreadable(f"{name} holds no text; it may be drawn by scripts only.")
-    date = metadata.date or ""
     notes = [note] if note else []
+    if has_spans:
+        notes.append("Cells that span several rows are repeated in each.")
+    date = metadata.date or ""
     return Document(clean(text), title=" ".join(clean(title).split()), date=date, notes=notes)
 
 
@@ -271,28 +285,101 @@ def _decode_page(data: bytes) -> tuple[str, str]:
 
 
 def _all_text(tree: Any) -> str:
-    """Return all text of a page: a line for each block, | between the cells of a row."""
+    """Return all text of a page: a line for each block, and for each row of a table, with | between
+    its cells."""
     from lxml import etree
 
     for node in tree.xpath("//script|//style|//noscript|//head|//template"):
         node.drop_tree()
-    parts = list[str]()
-    for event, node in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
-        tag = node.tag if isinstance(node.tag, str) else ""
-        if tag not in _INLINE and tag:
-            parts.append(" | " if tag in {"td", "th"} and event == "start" else "\n")
-        if event == "start" and tag:
-            parts.append(" ".join((node.text or "").splitlines()))
-        if event != "start":
-            parts.append(" ".join((node.tail or "").splitlines()))
-    lines = (" ".join(line.split()).removeprefix("| ") for line in "".join(parts).splitlines())
+    for table in tree.xpath("//table[not(.//table)]"):
+        captions = [_on_one_line(each) for each in table.iter("caption")]
+        rows = [" | ".join(row) for row in _rows(table)]
+        for cell in table.xpath(".//td|.//th|.//caption"):
+            cell.drop_tree()
+        kept = [*captions, *rows, _on_one_line(table)]
+        table[:] = []
+        table.text = None
+        for line in kept:
+            etree.SubElement(table, "div").text = line
+    lines = (
+        " ".join(line.split()).removeprefix("| ") for line in "".join(_texts(tree)).splitlines()
+    )
     return "\n".join(line for line in lines if line)
 
 
+def _texts(node: Any) -> Iterator[str]:
+    """Yield the texts in an element: line breaks around blocks, | before the cells of a table."""
+    from lxml import etree
+
+    for event, each in etree.iterwalk(node, events=("start", "end", "comment", "pi")):
+        tag = each.tag if isinstance(each.tag, str) else ""
+        if tag not in _INLINE and tag and each is not node:
+            yield " | " if tag in {"td", "th"} and event == "start" else "\n"
+        if event == "start" and tag:
+            yield " ".join((each.text or "").splitlines())
+        if event != "start" and each is not node:
+            yield " ".join((each.tail or "").splitlines())
+
+
+def _on_one_line(node: Any) -> str:
+    return " ".join("".join(_texts(node)).split())
+
+
+def _rows(table: Any) -> Iterator[list[str]]:
+    """Yield the cells of each row in their columns: one that spans rows is in each of them, one that
+    spans columns in the first."""
+    below: dict[int, tuple[int, str]] = {}  # of a column: rows that the cell above goes on for
+
+    def go_on(line: list[str], last: int = -1) -> None:
+        while len(line) in below or len(line) <= last:
+            left, text = below.pop(len(line), (0, ""))
+            if left > 1:
+                below[len(line)] = (left - 1, text)
+            line.append(text)
+
+    for row in table.xpath("descendant-or-self::*[td or th]"):
+        line = list[str]()
+        for cell in row.iterchildren("td", "th"):
+            go_on(line)
+            rows, columns = _span(cell, "rowspan") or _MAX_ROWS, _span(cell, "colspan") or 1
+            for text in [_on_one_line(cell), *[""] * (min(columns, _MAX_SPANNED) - 1)]:
+                if rows > 1:
+                    below[len(line)] = (rows - 1, text)
+                line.append(text)
+        go_on(line, last=max(below, default=-1))
+        yield line
+
+
+def _span(cell: Any, name: str) -> int:
+    found = re.match(r"\s*(\d{1,5})", cell.get(name, ""))
+    return int(found[1]) if found else 1
+
+
+def _has_other_rows(text: str, whole: str) -> bool:
+    """Whether Markdown has tables, and not all rows of the page's tables as they are: what finds the
+    main text knows neither cells that span others nor lists in cells."""
+    lines = text.splitlines()
+    if not any(line.lstrip().startswith("|") for line in lines):
+        return False
+    rows = {_cells(line) for line in lines}
+    return any(_cells(line) not in rows for line in whole.splitlines() if "|" in line)
+
+
 def _missing_lines(text: str, whole: str) -> list[str]:
-    """Return the lines of `whole` whose words do not occur in the Markdown `text` in that order."""
-    plain = _plain_words(re.sub(r"\]\([^)\s]*\)|\*\*|</?su[bp]>", "", text))
-    return [line for line in whole.splitlines() if _plain_words(line) not in plain]
+    """Return the lines of `whole` whose words are not in `text`, Markdown, one after the other, and
+    the rows of tables that are no row there."""
+    plain = _plain_words(_LINKS.sub("", text))
+    rows = {_cells(line) for line in text.splitlines()}
+    return [
+        line
+        for line in whole.splitlines()
+        if (_cells(line) not in rows if "|" in line else _plain_words(line) not in plain)
+    ]
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    """Return the words of each cell of a row, in Markdown or not."""
+    return tuple(map(_plain_words, _LINKS.sub("", line).strip().strip("|").split("|")))
 
 
 def _plain_words(text: str) -> str:

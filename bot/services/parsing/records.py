@@ -10,7 +10,7 @@ from bot.core.text.cells import clean
 from bot.services.parsing.numerals import join_some
 from bot.services.parsing.results import Cell, Document, Sheet, Unreadable
 from bot.services.parsing.tabular import column_names
-from bot.services.parsing.text import decode
+from bot.services.parsing.text import decode, shortened
 
 _MAX_NOTE = 500
 _ITEM_WORDS = "hits?|found|results?|records?|items?|rows?|match(?:es)?|elements?|entries"
@@ -88,8 +88,7 @@ def _quote_fields(other_fields: dict[str, Any]) -> str:
     fields = [
         f"{key}: {json.dumps(each, ensure_ascii=False)}" for key, each in other_fields.items()
     ]
-    text = clean(" ".join(", ".join(fields).split()))
-    return text if len(text) <= _MAX_NOTE else f"{text[:_MAX_NOTE]}…"
+    return shortened(clean(", ".join(fields)), _MAX_NOTE)
 
 
 def _table(name: str, records: list[dict[str, Any]]) -> Sheet:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
-from bot.services.parsing.results import Cell
+from bot.services.parsing.results import Cell, Unreadable
 
 _TAG = rb"<(?:\w{1,20}:)?"
 _WITHIN_TAG = rb"[^<>]{0,300}"
@@ -39,8 +40,10 @@ _WITHOUT_VALUE = re.compile(
     + rb"v></(?:\w{1,20}:)?v>)?</(?:\w{1,20}:)?c>"
 )
 _CHUNK = 4_000_000
-_MAX_MERGED = 20_000
+_MAX_MERGED = 100_000
 _MAX_FILLED = 1_000_000
+_MAX_HEADER_ROWS = 5
+"""Rows of a header below its first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +67,21 @@ class SheetMarks:
 
 
 def read_marks(source: IO[bytes]) -> SheetMarks:
-    """Return the marks in the XML of a worksheet, which is read in parts that end with a tag."""
+    """Read the XML of a worksheet in parts that end with a tag. Raises Unreadable when too many of
+    its cells are merged."""
     marks = SheetMarks()
     for part in _chunks(source):
         marks.hidden_rows += len(_ROW.findall(part))
         marks.hidden_columns += len(_COLUMN.findall(part))
         marks.without_value.update(map(_column_number, _WITHOUT_VALUE.findall(part)))
         for left, top, right, bottom in _MERGED.findall(part):
-            if len(marks.merged) < _MAX_MERGED:
-                marks.merged.append(
-                    Range(int(top), _column_number(left), int(bottom), _column_number(right))
-                )
+            marks.merged.append(
+                Range(int(top), _column_number(left), int(bottom), _column_number(right))
+            )
+        if len(marks.merged) > _MAX_MERGED:
+            raise Unreadable(
+                f"More than {_MAX_MERGED:,} cells are merged. Ask for a CSV file of it."
+            )
     return marks
 
 
@@ -97,42 +104,68 @@ def _column_number(letters: bytes) -> int:
     return number
 
 
-def fill_merged(rows: dict[int, list[Cell]], merged: list[Range]) -> None:
-    """Copy the value of each merged range, which is in its first row, to all its rows, in place: a
-    group that is named once counts for all its rows."""
-    left = _MAX_FILLED
+def fill_merged(rows: Mapping[int, list[Cell]], merged: Sequence[Range]) -> Counter[int]:
+    """Give the rows of a merged range the value that is kept in its first one: a group that is named
+    once counts for all its rows. Return how many cells were filled of each column, from 1. `rows` has
+    those below the header that have values of their own. Raises Unreadable when there are too many."""
+    filled: Counter[int] = Counter()
+    lines, looked_at = sorted(rows), 0
     for each in merged:
         value = _cell(rows, each.top, each.left)
-        for line in range(each.top + 1, each.bottom + 1):
-            row = rows.get(line)
-            if value is None or row is None or left <= 0:
-                break
-            row.extend([None] * (each.left - len(row)))
-            if row[each.left - 1] is None:
+        if value is None:
+            continue
+        within = lines[bisect_right(lines, each.top) : bisect_right(lines, each.bottom)]
+        looked_at += len(within)
+        if looked_at > _MAX_FILLED:
+            raise Unreadable(
+                f"More than {_MAX_FILLED:,} rows are merged. Ask for a CSV file of it."
+            )
+        for line in within:
+            if _cell(rows, line, each.left) is None:
+                row = rows[line]
+                row.extend([None] * (each.left - len(row)))
                 row[each.left - 1] = value
-            left -= 1
+                filled[each.left] += 1
+    return filled
 
 
 def find_header_rows(rows: dict[int, list[Cell]], merged: list[Range]) -> tuple[int, int] | None:
-    """Return the first and last line of a header in several rows, in which a merged range groups
-    some columns; None where there is no such header."""
+    """Return the first and last line of a header in several rows, which is where a merged range groups
+    some of the columns, or is as tall as the header; None where there is none."""
     width = max(map(len, rows.values()), default=0)
     first = next((line for line, row in sorted(rows.items()) if _filled_cells(row) > 1), None)
     if first is None:
         return None
+    groups = [each for each in merged if 1 < each.right - each.left + 1 < width]
     last = first
-    while any(
-        each.top == last and each.bottom == last and 1 < each.right - each.left + 1 < width
-        for each in merged
+    while last <= first + _MAX_HEADER_ROWS and (
+        below := [each.bottom + 1 for each in groups if each.top <= last <= each.bottom]
     ):
-        last += 1
-    return (first, last) if last > first and last in rows else None
+        last = max(below)
+    tall = max((each.bottom for each in merged if first <= each.top <= last), default=first)
+    if last < tall <= first + _MAX_HEADER_ROWS and (
+        last > first or _are_names_above_values(rows, first, tall)
+    ):
+        last = tall
+    while last > first and last not in rows:
+        last -= 1
+    return (first, last) if first < last <= first + _MAX_HEADER_ROWS else None
 
 
-def join_header(rows: dict[int, list[Cell]], merged: list[Range], first: int, last: int) -> None:
-    """Replace the rows of a header by one row of names like "2025 H1" in its last line, in place."""
+def _are_names_above_values(rows: Mapping[int, list[Cell]], first: int, last: int) -> bool:
+    """Whether these rows have nothing but text, and the one below them has something else."""
+    names = [cell for line in range(first, last + 1) for cell in rows.get(line, [])]
+    below = rows.get(last + 1, [])
+    return all(isinstance(cell, str | None) for cell in names) and not all(
+        isinstance(cell, str | None) for cell in below
+    )
+
+
+def join_header(rows: dict[int, list[Cell]], merged: list[Range], first: int, last: int) -> str:
+    """Make one row of the rows of a header, as "2025 H1", in the last of them. Return a note on it."""
     width = max(map(len, rows.values()))
     names: list[list[str]] = [[] for _ in range(width)]
+    count = sum(_filled_cells(rows.get(line, [])) > 0 for line in range(first, last + 1))
     for line in range(first, last + 1):
         row = [*rows.get(line, []), *[None] * width][:width]
         for each in merged:
@@ -145,9 +178,10 @@ def join_header(rows: dict[int, list[Cell]], merged: list[Range], first: int, la
                 name.append(text)
         rows.pop(line, None)
     rows[last] = [" ".join(name) or None for name in names]
+    return f"{count} rows up to line {last} were read as one header."
 
 
-def _cell(rows: dict[int, list[Cell]], line: int, column: int) -> Cell:
+def _cell(rows: Mapping[int, list[Cell]], line: int, column: int) -> Cell:
     row = rows.get(line, [])
     return row[column - 1] if column <= len(row) else None
 

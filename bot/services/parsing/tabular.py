@@ -27,6 +27,8 @@ from bot.services.parsing.numerals import (
     missing_value_note,
 )
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
+from bot.services.parsing.sheet_marks import Range, fill_merged
+from bot.services.parsing.text import shortened
 
 NumberedRow = tuple[int, list[Cell]]
 """A row and the line of the file on which it ends, counted from 1."""
@@ -50,19 +52,42 @@ class Head:
     notes: list[str]
 
 
-def to_sheet(name: str, rows: Iterable[NumberedRow]) -> Sheet:
-    """Return a sheet from the typed cells of a workbook: find the header, drop blank rows, lines
-    above the header and a total below, and give every row one width.
+def to_sheet(name: str, rows: Iterable[NumberedRow], merged: Sequence[Range] = ()) -> Sheet:
+    """Make a sheet of the typed cells of a workbook: find the header, leave out blank rows, lines
+    above the header and a total below, give the rows of merged ranges their values, and every row
+    one width.
 
     Raises EmptySheet when there is no row with a value.
     """
     kept = [(line, _trimmed(row)) for line, row in rows if not is_blank(row)]
     head = find_head(name, kept, typed=True)
     left_out: list[str] = []
+    filled = fill_merged(dict(head.rows), merged)
     body = without_total(head.rows, len(head.columns), head.notes, left_out)
     normalizer = RowNormalizer(len(head.columns))
     level = [normalizer.row(*each)[:-1] for each in body]
+    head.notes.extend(_on_merged(head, filled, merged))
     return Sheet(name, head.columns, level, typed=True, notes=head.notes, left_out=left_out)
+
+
+def _on_merged(head: Head, filled: Mapping[int, int], merged: Sequence[Range]) -> list[str]:
+    """Say which rows have the value of a merged range, and which values stand for several columns."""
+    notes = []
+    if filled:
+        told = [f"{head.columns[at - 1]} ({count:,})" for at, count in sorted(filled.items())]
+        note = f"Merged cells, their value given to each of their rows: {join_some(told)}."
+        values = (row[at - 1] for _, row in head.rows for at in filled if at <= len(row))
+        if any(isinstance(each, int | float) for each in values):
+            note += " A sum counts the numbers among them once for each row."
+        notes.append(note)
+    rows = dict(head.rows)
+    wide = [each.top for each in merged if each.right > each.left and each.top in rows]
+    if wide:
+        lines = _line_numbers(sorted(set(wide)))
+        notes.append(
+            f"Cells merged over several columns; their value is in the first: line {lines}."
+        )
+    return notes
 
 
 def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
@@ -76,7 +101,7 @@ def find_head(name: str, rows: list[NumberedRow], *, typed: bool) -> Head:
     width = _width(rows, typed=typed)
     notes: list[str] = []
     kept = _without_preamble(rows, width, notes)
-    kept = _join_header_rows(kept, width) if typed else kept
+    kept = _join_header_rows(kept, width, notes) if typed else kept
     line, first = kept[0]
     verdict = judge_header(first, [row for _, row in kept[1:]], width)
     header = first if verdict.is_header else None
@@ -210,11 +235,13 @@ def _without_preamble(rows: list[NumberedRow], width: int, notes: list[str]) -> 
     cell."""
     most, start = max(1, width // 8), 0
     if width > 1:
-        while start < len(rows) - 1 and _filled(rows[start][1]) <= most:
+        while start < len(rows) and _filled(rows[start][1]) <= most:
             start += 1
+    if start == len(rows):
+        return rows  # prose, without a header
     if start:
         words = "; ".join(row_text(row) for _, row in rows[:start])
-        notes.append(f"{start} line(s) above the header were left out: {words[:200]}")
+        notes.append(f"{start} line(s) above the header were left out: {shortened(words)}")
     return rows[start:]
 
 
@@ -222,12 +249,9 @@ def _filled(row: Sequence[Cell]) -> int:
     return sum(not is_blank([cell]) for cell in row)
 
 
-def _join_header_rows(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
-    """Join two rows that name the columns together into one row of names like "2025 H1".
-
-    The first two rows are such a header if only one of them names the first column, and figures
-    follow.
-    """
+def _join_header_rows(rows: list[NumberedRow], width: int, notes: list[str]) -> list[NumberedRow]:
+    """Two rows that name the columns together, as those with merged cells do, made one: "2025 H1".
+    They are where the first column is named in one of them only, and figures follow."""
     if len(rows) < 3 or all(isinstance(cell, str | None) for cell in rows[2][1]):
         return rows
     above, below = ([*row, *[None] * (width - len(row))] for _, row in rows[:2])
@@ -246,6 +270,7 @@ def _join_header_rows(rows: list[NumberedRow], width: int) -> list[NumberedRow]:
         group = group if is_blank([upper]) and not is_blank([lower]) else cell_text(upper)
         group = "" if of_all else group
         names.append(f"{group} {cell_text(lower)}".strip())
+    notes.append(f"2 rows up to line {rows[1][0]} were read as one header.")
     return [(rows[1][0], names), *rows[2:]]
 
 
@@ -259,9 +284,9 @@ def without_total(
     if not _TOTAL.match(words):
         return rows
     if _is_total([row for _, row in rows], width) or _TOTAL.fullmatch(words):
-        left_out.append(f"the last row is a total and was left out: {words[:200]}")
+        left_out.append(f"the last row is a total and was left out: {shortened(words)}")
         return rows[:-1]
-    notes.append(f"The last row may be a total of those above: {words[:200]}")
+    notes.append(f"The last row may be a total of those above: {shortened(words)}")
     return rows
 
 

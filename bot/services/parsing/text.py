@@ -50,6 +50,12 @@ _CODE_PAGES = (
 )
 
 
+def shortened(text: str, most: int = 200) -> str:
+    """Return the text on one line, cut to `most` characters with … at the end."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most]}…"
+
+
 def decode(data: bytes) -> tuple[str, str]:
     """Return the clean text of `data` and a note on its encoding ("" for Unicode).
 

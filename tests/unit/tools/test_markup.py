@@ -32,6 +32,49 @@ def test_cells_of_a_table_stay_apart() -> None:
     assert "12" not in read_html(page, "p.html").text
 
 
+def test_a_row_of_a_table_is_whole() -> None:
+    """A list in a cell was in none, the header somewhere else, and short rows left out as said before."""
+    rows = "".join(
+        f"<tr><td>08.0{n}.2019</td><td><a href='#'>Works in street {n}</a></td>"
+        f"<td><ul><li>Lane {n}</li><li>Road {n}</li></ul></td></tr>"
+        for n in range(1, 7)
+    )
+    head = "<thead><tr><th>from</th><th>what</th><th>where</th></tr></thead>"
+    page = (
+        f"<body><p>{SENTENCE} From what where.</p><table>{head}<tbody>{rows}</tbody></table></body>"
+    )
+    lines = read_html(page.encode(), "p.html").text.splitlines()
+    assert "from | what | where" in lines
+    assert "08.03.2019 | Works in street 3 | Lane 3 Road 3" in lines
+    assert sum("08.03.2019" in line for line in lines) == 1
+
+
+def test_cells_that_span_rows_and_columns_keep_the_others_in_their_columns() -> None:
+    page = (
+        "<body><table><tr><th rowspan=2>Region<th colspan=2>2025<th rowspan='0'>Note</tr>"
+        "<tr><th>H1<th>H2</tr><tr><td>North<td>1<td>2</tr><tr><td>South<td colspan=2>9</tr>"
+        "</table></body>"
+    )
+    found = read_html(page.encode(), "p.html")
+    assert found.text.splitlines() == [
+        "Region | 2025 | | Note",
+        "Region | H1 | H2 | Note",
+        "North | 1 | 2 | Note",
+        "South | 9 | | Note",
+    ]
+    assert "Cells that span several rows are repeated in each." in found.notes
+
+
+def test_what_is_in_no_row_of_a_table_is_read() -> None:
+    page = (
+        "<body><table><caption>Fees</caption><thead><th>id<th>name</thead>"
+        "<tr><td>1<td>x</tr></table> <table>{{rows}}<tr><td>a<br>b<td></tr></table></body>"
+    )
+    found = read_html(page.encode(), "p.html").text
+    for said in ("Fees", "id | name", "1 | x", "{{rows}}", "a b |"):
+        assert said in found
+
+
 def mail(plain: str, html: str) -> EmailMessage:
     message = EmailMessage()
     message["From"], message["Subject"] = "a@example.com", "Offer"

@@ -36,7 +36,82 @@ def test_a_merged_group_counts_for_all_its_rows() -> None:
         sheet.merge_cells("A2:A3")
         sheet.merge_cells("A4:A5")
 
-    assert read(make).rows == [["A", 1], ["A", 2], ["B", 3], ["B", 4]]
+    sheet = read(make)
+    assert sheet.rows == [["A", 1], ["A", 2], ["B", 3], ["B", 4]]
+    assert sheet.notes == ["Merged cells, their value given to each of their rows: group (2)."]
+
+
+def test_a_merged_number_is_told_not_to_be_summed() -> None:
+    """V7: a budget that is written once for three rows is no three budgets."""
+
+    def make(sheet: Any) -> None:
+        for row in (["who", "team", "budget"], ["A", 1, 900], ["B", 2], ["C", 2]):
+            sheet.append(row)
+        sheet.merge_cells("C2:C4")
+
+    sheet = read(make)
+    assert [row[2] for row in sheet.rows] == [900, 900, 900]
+    assert "budget (2). A sum counts the numbers among them once for each row." in sheet.notes[0]
+
+
+def test_merged_cells_make_no_rows() -> None:
+    """V7: a row that is blank but for a merged cell above it has nothing to be counted."""
+
+    def make(sheet: Any) -> None:
+        for row in (["group", "n"], ["A", 1], [], [None, 2], [], ["B", 3], []):
+            sheet.append(row)
+        sheet.merge_cells("A2:A5")
+        sheet.merge_cells("A6:A7")
+
+    assert read(make).rows == [["A", 1], ["A", 2], ["B", 3]]
+
+
+def test_a_merged_cell_of_the_header_is_no_value() -> None:
+    def make(sheet: Any) -> None:
+        for row in ([1, 2, 3], [None, 5, 6], [None, 8, 9], [10, 11, None]):
+            sheet.append(row)
+        sheet.merge_cells("A1:A3")
+
+    sheet = read(make)
+    assert [list(row) for row in sheet.rows] == [[None, 5, 6], [None, 8, 9], [10, 11, None]]
+    assert sheet.notes == ["Line 1 (1 2 3) was read as the header; it may be a row."]
+
+
+def test_a_tall_header_is_one_row() -> None:
+    """V7: names above units, the one that has none merged over both rows."""
+
+    def make(sheet: Any) -> None:
+        for row in (["Region", "Sales", "Cost"], [None, "EUR", "USD"], ["North", 1, 2]):
+            sheet.append(row)
+        sheet.merge_cells("A1:A2")
+
+    sheet = read(make)
+    assert sheet.columns == ["Region", "Sales EUR", "Cost USD"]
+    assert [list(row) for row in sheet.rows] == [["North", 1, 2]]
+
+
+def test_cells_merged_over_columns_are_told() -> None:
+    def make(sheet: Any) -> None:
+        for row in (["who", "Q1", "Q2"], ["A", 1, 2], ["B", 3, None], ["C", 4, 5]):
+            sheet.append(row)
+        sheet.merge_cells("B3:C3")
+
+    assert "merged over several columns; their value is in the first: line 3" in " ".join(
+        read(make).notes
+    )
+
+
+def test_lines_of_prose_are_rows() -> None:
+    """V12: all but the last were left out as lines above a header that is not there."""
+
+    def make(sheet: Any) -> None:
+        for column, words in ((1, "Notes"), (5, "Links"), (1, "Read this"), (5, "A"), (5, "B")):
+            sheet.cell(sheet.max_row + 1, column, words)
+        sheet.cell(1, 20, "x")
+
+    sheet = read(make)
+    said = {cell for row in sheet.rows for cell in row} | set(sheet.columns)
+    assert {"Notes", "Links", "Read this", "A", "B", "x"} <= said
 
 
 def test_a_header_of_merged_rows_leaves_numbers_numbers() -> None:
@@ -54,6 +129,28 @@ def test_a_header_of_merged_rows_leaves_numbers_numbers() -> None:
     sheet = read(make)
     assert sheet.columns == ["Region", "2025 H1", "2025 H2", "2026 H1", "2026 H2"]
     assert [list(row) for row in sheet.rows] == [["North", 1, 2, 3, 4]]
+
+
+def test_groups_of_columns_may_be_several_rows_high() -> None:
+    """V7: also with text below, where the merged cells alone tell."""
+
+    def make(sheet: Any) -> None:
+        for row in (
+            ["Region", "Effect"],
+            [],
+            [None, "of it", "of all"],
+            [None, "%"],
+            ["A", "B", "C"],
+        ):
+            sheet.append(row)
+        sheet["E1"] = "Note"
+        for merged in ("A1:A4", "B1:C2", "C3:C4", "E1:E4"):
+            sheet.merge_cells(merged)
+
+    sheet = read(make)
+    assert sheet.columns == ["Region", "Effect of it %", "Effect of all", "column_4", "Note"]
+    assert [list(row) for row in sheet.rows] == [["A", "B", "C", None, None]]
+    assert "3 rows up to line 4 were read as one header." in sheet.notes
 
 
 def test_formulas_without_values_in_part_of_a_column_are_counted() -> None:
