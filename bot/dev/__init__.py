@@ -1,1 +1,1 @@
-"""The local workspace and model server, over real sockets, for `bot dev` and the tests."""
+"""The local workspace, model server and demo, over real sockets, for `bot dev` and the tests."""

@@ -1,4 +1,4 @@
-"""A small shop's database, the same every time, to try questions on."""
+"""A small shop's database with fixed content, for trying questions."""
 
 from __future__ import annotations
 
@@ -54,8 +54,10 @@ _SUBJECTS = (
 
 
 def build(path: Path) -> None:
-    """Write the database to `path`, replacing what is there: 40 customers, 10 products, 800 orders
-    and 160 support tickets of January to October 2026."""
+    """Write the database to `path`, replacing an existing file.
+
+    It has 40 customers, 10 products, 800 orders and 160 support tickets of January to October 2026.
+    """
     chance = random.Random(2026)  # noqa: S311 - sample data
     path.unlink(missing_ok=True)
     with closing(sqlite3.connect(path)) as database, database:

@@ -1,4 +1,4 @@
-"""What the bot's tools return, as far as the plans need it."""
+"""The outputs of the bot's tools, as far as the plans need them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCHEMA = re.compile(r"^(?P<table>\w+)\((?P<columns>\w+ .*)\)$", re.M)
 
 @dataclass(frozen=True)
 class Table:
-    """A table behind a handle: its columns with their types, and the rows that were shown."""
+    """A table behind a handle: its columns with their types, and the rows that the output shows."""
 
     handle: str
     columns: dict[str, str]
@@ -27,12 +27,12 @@ class Table:
 
     @property
     def numbers(self) -> list[str]:
-        """Columns of numbers."""
+        """The columns of numbers."""
         return [name for name, kind in self.columns.items() if _NUMBER.search(kind)]
 
     @property
     def words(self) -> list[str]:
-        """Columns of text."""
+        """The columns of text."""
         return [name for name, kind in self.columns.items() if "CHAR" in kind or kind == "TEXT"]
 
 
@@ -47,7 +47,7 @@ class Message:
 
     @property
     def quote(self) -> str:
-        """The words with their author."""
+        """The text with its author."""
         return f"{self.author}: {self.text}"
 
 
@@ -70,7 +70,7 @@ def read_handle(output: str) -> str | None:
 
 
 def read_address(output: str) -> str | None:
-    """Return the address of what an output was read from, if it has one."""
+    """Return the address of the page an output was read from, if it has one."""
     head = _HEAD.search(output)
     return head["url"] if head else None
 

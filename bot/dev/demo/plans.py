@@ -43,7 +43,7 @@ _CHANNEL = re.compile(r"#([\w-]+)")
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call that a plan wants."""
+    """A tool call of a plan."""
 
     tool: str
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -65,8 +65,8 @@ def plan_for(question: Question) -> Plan:
     return next(plan(question) for fits, plan in PLANS if fits(question))
 
 
-def _says(words: str) -> Callable[[Question], bool]:
-    """Return a test for whether a question has one of the words, given as a pattern."""
+def _mentions(words: str) -> Callable[[Question], bool]:
+    """Return a test for whether a question contains one of the words, given as a pattern."""
     pattern = re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
     return lambda question: pattern.search(question.text) is not None
 
@@ -85,7 +85,7 @@ def _source(title: str, url: str | None = None) -> list[dict[str, Any]]:
 
 
 def _failed(what: str, output: str) -> Answer:
-    """Return an answer for an output that is not what the plan needs, with its first line."""
+    """Return an answer that quotes the first line of an output that the plan cannot use."""
     return Answer(f"{what} did not work. The tool said: {' '.join(first_lines(output, 1))}")
 
 
@@ -100,7 +100,7 @@ def about_page(question: Question) -> Plan:
 
 
 def post(question: Question) -> Plan:
-    """Post a message elsewhere, which somebody approves first."""
+    """Post a message elsewhere, which a person approves first."""
     wanted = _found(_POST, question)
     arguments = {"channel": wanted["channel"], "text": wanted["text"]}
     output = yield Call("post_message", arguments)
@@ -276,7 +276,7 @@ def give_up(_question: Question) -> Plan:
 
 
 def _named(names: Iterable[str], text: str) -> str | None:
-    """Return the first name that the text has, also in its singular, if any."""
+    """Return the first name that the text contains, also in its singular, if any."""
     words = {word.rstrip("s") for word in re.findall(r"\w+", text.lower())}
     return next((name for name in names if name.lower().rstrip("s") in words), None)
 
@@ -295,17 +295,20 @@ PLANS: list[tuple[Callable[[Question], bool], Callable[[Question], Plan]]] = [
     (lambda question: question.kind in ("about", "draft"), about_conversation),
     (_has(_URL), about_page),
     (_has(_POST), post),
-    (_says("what do you remember"), recall),
+    (_mentions("what do you remember"), recall),
     (_has(_REMEMBER), remember),
-    (_says("what can you|what you can|who are you|what are you|help|real model"), introduce),
+    (_mentions("what can you|what you can|who are you|what are you|help|real model"), introduce),
     (_has(_CONVERT), convert_time),
     (_has(_CLOCK), tell_time),
     (_has(_SUM), calculate),
     (lambda question: bool(question.attached), about_file),
-    (_says("thread|summari[sz]e|was said|was decided|still open|action items"), about_conversation),
-    (_says("database"), about_database),
-    (_says("hi|hello|hey|good morning|thanks|thank you"), chat),
+    (
+        _mentions("thread|summari[sz]e|was said|was decided|still open|action items"),
+        about_conversation,
+    ),
+    (_mentions("database"), about_database),
+    (_mentions("hi|hello|hey|good morning|thanks|thank you"), chat),
     (lambda question: bool(question.earlier), about_file),
-    (_says("customers?|orders?|products?|tickets?"), about_database),
+    (_mentions("customers?|orders?|products?|tickets?"), about_database),
     (lambda _: True, give_up),
 ]

@@ -1,4 +1,4 @@
-"""Plays a plan: replays it over the calls that the conversation holds, and makes the next one."""
+"""The demo as a brain: replays a plan over the calls of the conversation, and makes the next one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TEXT_FIELDS = ("summary", "about", "draft")
 def demo(request: ModelRequest) -> Reply:
     """Return the next tool call of the plan that fits the question, or its answer.
 
-    Nothing is kept between requests: a plan starts again each time, and is given the outputs of the
+    Nothing is kept between requests: the plan starts again each time and gets the outputs of the
     calls that it made before.
     """
     tools = {tool["name"]: tool.get("parameters") or {} for tool in request.tools if "name" in tool}
@@ -59,8 +59,10 @@ def _unfinished(step: Call, *, forced: bool) -> str:
 
 
 def _finished(answer: Answer, form: dict[str, Any] | None, kind: str) -> Reply:
-    """Return the answer as the response type that is wanted; in plain words where its fields are
-    not the bot's own, because the demo has no values for them."""
+    """Return the answer in the response type of the request.
+
+    A response type with fields of its own gets plain words: the demo has no values for them.
+    """
     words = f"Demo: {answer.text}"
     if form is None or not kind:
         return text(f"{words}\n\n{REAL_MODEL}", disobey=True)

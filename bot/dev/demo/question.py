@@ -14,7 +14,7 @@ _FILES = re.compile(r"^(?:Attached files|Files above in this thread):$", re.M)
 _FILE = re.compile(r"^- (?P<name>.+) \(file_id (?P<id>[^,)\s]+)", re.M)
 _NOTE = re.compile(r"^(?:\((?:You have answered|This is an edit).*\)|Before the edit: “.*”)$", re.M)
 _OF_THE_AGENT = ("acquire_tools", "complete_task")  # no plan asks for their outputs
-_LONGEST = 2_000  # characters of a question that plans look at
+_LONGEST = 2_000  # characters of a question that plans read
 _MARKS = re.compile(r"\[(?:end of )?data \w+\]\n?")
 
 
@@ -28,8 +28,11 @@ class File:
 
 @dataclass(frozen=True)
 class Question:
-    """What a person asks: their words, the files that were attached here or `earlier`, the `outputs`
-    of the calls that were made for it, in order, and the tools that were `acquired` for it."""
+    """A person's question.
+
+    Its words, the files attached to it or `earlier`, the `outputs` of the calls made for it, in
+    order, and the tools `acquired` for it.
+    """
 
     text: str
     attached: tuple[File, ...] = ()

@@ -1,4 +1,4 @@
-"""The model's side of the local workspace: a strict Responses API.
+"""A local model server: a strict Responses API.
 
 async with ResponsesServer.open(brain=Script([text("hello")])) as api:
     client = AsyncOpenAI(base_url=api.url, api_key=api.api_key)

@@ -1,9 +1,8 @@
-"""`python -m bot.dev.model`: the server of the benchmarks in a process of its own; the URL is the
-first line out.
+"""The model server of the benchmarks: `python -m bot.dev.model` prints its URL on the first line.
 
-It plays their conversation with no delay and without judging shapes: nine model calls a run, three
-parallel tool calls in eight of them, then `complete_task`. Where the tool is not offered at first,
-the first of the nine acquires it.
+It plays one fixed conversation without delay and without checking requests: nine model calls a run,
+three parallel tool calls in eight of them, then `complete_task`. If the tool is not offered at
+first, the first of the nine calls acquires it.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ ANSWER = {
 
 
 class Bench:
-    """Three calls of one tool in each of eight turns, then the end."""
+    """A brain that makes three calls of one tool in each of eight turns, and then finishes."""
 
     def __init__(self, tool: str, arguments: str) -> None:
         self._tool = tool
@@ -40,23 +39,23 @@ class Bench:
         self._end = finish(ANSWER)
 
     def __call__(self, request: ModelRequest) -> Reply:
-        """The turn is told from the length of the chain, so that runs do not disturb each other."""
+        """Return the next turn, chosen by the length of the chain so that runs do not interfere."""
         if request.forced:
             return self._end
         if not any(each.get("name") == self._tool for each in request.tools):
             return self._acquire
-        turn = len(request.parent.lineage()) if request.parent else _answered(request)
+        turn = len(request.parent.lineage()) if request.parent else _turns_before(request)
         return self._calls if turn % (CALLING_TURNS + 1) < CALLING_TURNS else self._end
 
 
-def _answered(request: ModelRequest) -> int:
-    """Turns behind a request that carries its whole history; the one that acquires has one call."""
+def _turns_before(request: ModelRequest) -> int:
+    """Return how many turns precede a request that carries its whole history."""
     outputs = len([item for item in request.input if item.get("type") == "function_call_output"])
     return -(-outputs // CALLS_A_TURN)
 
 
 async def serve(options: argparse.Namespace) -> None:
-    """Serve until the process is ended."""
+    """Serve until the process ends."""
     brain = Bench(options.tool, options.arguments)
     async with ResponsesServer.open(brain, port=options.port, strict=False) as api:
         sys.stdout.write(f"{api.url}\n{api.api_key}\n")
@@ -65,7 +64,7 @@ async def serve(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """Read the command line."""
+    """Parse the command line and serve."""
     parser = argparse.ArgumentParser(prog="python -m bot.dev.model", description=__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--tool", default="look", help="the tool that is called")

@@ -1,7 +1,7 @@
-"""Prompt caching: which part of an input the server has seen before.
+"""Prompt caching: the part of an input that the server has seen before.
 
-A prefix is tools, then instructions, then items. Changing the tools loses everything; unlike the
-real service there is no smallest size, so that short tests see the cache work too.
+A prefix is tools, then instructions, then items; a change of the tools invalidates everything.
+Unlike the real service there is no minimum size, so that short tests use the cache too.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .request import ModelRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """Tokens of one input; `context_tokens` leaves out instructions and tools."""
+class InputTokens:
+    """The tokens of one input; `context_tokens` leaves out instructions and tools."""
 
     input_tokens: int
     context_tokens: int
@@ -25,22 +25,22 @@ class Measured:
 
 @dataclass
 class PromptCache:
-    """Remembers prefixes by a running hash."""
+    """A cache of prefixes, kept as running hashes."""
 
     _seen: set[int] = field(default_factory=set)
 
-    def measure(self, request: ModelRequest) -> Measured:
-        """Count a request's input and what of it was seen."""
+    def measure(self, request: ModelRequest) -> InputTokens:
+        """Count the tokens of a request's input and how many of them were cached."""
         head = (request.tools_text, request.instructions)
         tools_tokens = tokens.count(request.tools_text) if request.tools else 0
         head_tokens = tools_tokens + tokens.count(request.instructions)
         sizes = [tokens.count_item(item) for item in request.input]
         before = request.parent.context_tokens if request.parent else 0
         total = head_tokens + before + sum(sizes)
-        return Measured(total, before + sum(sizes), self._cached(request, head, sizes), head)
+        return InputTokens(total, before + sum(sizes), self._cached(request, head, sizes), head)
 
     def remember(self, request: ModelRequest, head: tuple[str, str]) -> None:
-        """The request was answered, so its prefixes are cached now."""
+        """Cache the prefixes of a request that was answered."""
         self._seen.add(hash(head[0]))
         self._seen.update(self._prefixes(request, head))
 

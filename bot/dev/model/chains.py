@@ -1,7 +1,7 @@
-"""Stored responses and the rules by which requests may continue them.
+"""Stored responses and the rules for continuing them.
 
-A response points at its parent and knows only what it added, so a request costs what it brings and
-not what the conversation already holds. Chains may fork.
+A response points at its parent and holds only what it added, so the cost of a request does not grow
+with the conversation. Chains may fork.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LED_TO |= {"web_search_call", "file_search_call", "code_interpreter_call"}
 
 @dataclass(slots=True)
 class Stored:
-    """One response: what was asked, what was answered, and where it hangs.
+    """A response with its input, its output and its parent.
 
     `open` holds the ids of calls that wait for an output; `context_tokens` counts the items of the
     whole chain without instructions and tools.
@@ -41,29 +41,29 @@ class Stored:
 
     @property
     def output(self) -> list[Item]:
-        """The items the model produced."""
+        """The items that the model produced."""
         return self.response["output"]  # type: ignore[no-any-return]
 
     @property
     def status(self) -> str:
-        """Status of the response."""
+        """The status of the response."""
         return str(self.response["status"])
 
     def lineage(self) -> list[Stored]:
-        """The chain from its first response to this one."""
+        """Return the chain from its first response to this one."""
         chain = [self]
         while (parent := chain[-1].parent) is not None:
             chain.append(parent)
         return chain[::-1]
 
     def conversation(self) -> list[Item]:
-        """Every item of the chain, input and output, oldest first."""
+        """Return every item of the chain, input and output, oldest first."""
         return [item for node in self.lineage() for item in (*node.input, *node.output)]
 
 
 @dataclass
 class Chains:
-    """All responses of a server, stored or not; only stored ones can be continued."""
+    """All responses of a server; only stored ones can be continued."""
 
     seal: Seal
     zero_data_retention: bool = False
@@ -71,9 +71,9 @@ class Chains:
     _led_by: dict[str, str] = field(default_factory=dict)
 
     def parent_of(self, body: dict[str, Any]) -> Stored | None:
-        """The response this request continues.
+        """Return the response that this request continues, or None.
 
-        Raises `ApiError` when it is unknown, was not stored, or did not end well.
+        Raises ApiError when it is unknown, was not stored, or did not end well.
         """
         parent_id = body.get("previous_response_id")
         if parent_id is None:
@@ -93,7 +93,7 @@ class Chains:
         ]
 
     def check_items(self, items: list[Item], parent: Stored | None, *, store: bool) -> None:
-        """Ids are of the right kind and new to the chain; reasoning is whole and verbatim."""
+        """Check that ids are valid and new to the chain, and reasoning is complete and unaltered."""
         seen: set[str] = set()
         for index, item in enumerate(items):
             item_id = item.get("id")
@@ -113,7 +113,7 @@ class Chains:
             seen.add(item_id)
 
     def pair(self, parent: Stored | None, items: list[Item]) -> None:
-        """Every call has exactly one output. Raises `ApiError` for the first that has not."""
+        """Check that every call has exactly one output. Raises ApiError for the first that has not."""
         waiting = dict.fromkeys(parent.open) if parent else {}
         answered: set[str] = set()
         for item in items:
@@ -133,11 +133,11 @@ class Chains:
             raise errors.unanswered_call(next(iter(waiting)))
 
     def add(self, node: Stored) -> None:
-        """Keep a response under its id."""
+        """Store a response under its id."""
         self.responses[node.id] = node
 
     def finish(self, node: Stored, response: dict[str, Any]) -> None:
-        """The response is complete: its calls now wait for outputs."""
+        """Complete a response; its calls now wait for outputs."""
         node.response = response
         node.open = tuple(
             item["call_id"] for item in response["output"] if item.get("type") in CALLS

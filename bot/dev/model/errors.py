@@ -1,4 +1,4 @@
-"""The error bodies of the API, word for word as clients have met them.
+"""The API's error bodies, in the exact words that clients have seen.
 
 An `ApiError` carries the HTTP status, the body's fields and the headers that steer a client's
 retries. The same body is used as an HTTP answer and inside a stream.
@@ -15,7 +15,7 @@ RETRY_TEXT = (
 
 
 class ApiError(Exception):
-    """One refusal: `status` is the HTTP status, `body` the JSON body clients receive."""
+    """A refused request: `status` is the HTTP status, `body` the JSON body for the client."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class ApiError(Exception):
 
     @property
     def error(self) -> dict[str, Any]:
-        """The inner object, as it also appears in a nested stream event."""
+        """The inner object, which a nested stream event shows too."""
         return {
             "message": self.message,
             "type": self.kind,
@@ -52,7 +52,7 @@ class ApiError(Exception):
 
 
 def bad_json() -> ApiError:
-    """The body is not JSON, or holds what no JSON text may hold."""
+    """Return the error for a body that is not valid JSON."""
     return ApiError(
         400,
         "We could not parse the JSON body of your request. (HINT: This likely means you aren't "
@@ -62,7 +62,7 @@ def bad_json() -> ApiError:
 
 
 def no_key() -> ApiError:
-    """No Authorization header."""
+    """Return the error for a missing Authorization header."""
     return ApiError(
         401,
         "You didn't provide an API key. You need to provide your API key in an Authorization "
@@ -71,7 +71,7 @@ def no_key() -> ApiError:
 
 
 def wrong_key(key: str) -> ApiError:
-    """A key that is not ours; only its ends are repeated, as the real service does."""
+    """Return the error for an unknown key; as in the real service it shows only the key's ends."""
     shown = f"{key[:3]}{'*' * max(len(key) - 7, 3)}{key[-4:]}" if len(key) > 8 else "***"
     return ApiError(
         401,
@@ -81,22 +81,22 @@ def wrong_key(key: str) -> ApiError:
 
 
 def not_found(path: str) -> ApiError:
-    """A path that does not exist."""
+    """Return the error for an unknown path."""
     return ApiError(404, f"Invalid URL ({path})")
 
 
 def response_not_found(response_id: str) -> ApiError:
-    """GET, DELETE or cancel of a response that is not stored."""
+    """Return the error for a response that is not stored."""
     return ApiError(404, f"Response with id '{response_id}' not found.")
 
 
 def unknown_parameter(name: str) -> ApiError:
-    """A key the endpoint does not know."""
+    """Return the error for an unknown key of the body."""
     return ApiError(400, f"Unknown parameter: '{name}'.", code="unknown_parameter", param=name)
 
 
 def missing_parameter(name: str) -> ApiError:
-    """A required key is absent."""
+    """Return the error for a missing required key."""
     return ApiError(
         400,
         f"Missing required parameter: '{name}'.",
@@ -106,17 +106,20 @@ def missing_parameter(name: str) -> ApiError:
 
 
 def invalid_type(name: str, problem: str) -> ApiError:
-    """A value of the wrong shape; `problem` is the type checker's sentence."""
+    """Return the error for a value of the wrong type; `problem` is the type checker's sentence."""
     return ApiError(400, f"Invalid type for '{name}': {problem}", code="invalid_type", param=name)
 
 
 def invalid_value(name: str, problem: str) -> ApiError:
-    """A value of the right type that is not allowed."""
+    """Return the error for a value of the right type that is not allowed."""
     return ApiError(400, f"Invalid '{name}': {problem}", code="invalid_value", param=name)
 
 
 def invalid_schema(owner: str, problem: str, param: str, code: str) -> ApiError:
-    """A strict schema breaks a rule; `owner` reads "function 'X'" or "response_format 'X'"."""
+    """Return the error for a strict schema that breaks a rule.
+
+    `owner` reads "function 'X'" or "response_format 'X'".
+    """
     return ApiError(400, f"Invalid schema for {owner}: {problem}", code=code, param=param)
 
 
@@ -125,17 +128,17 @@ def _about_input(message: str) -> ApiError:
 
 
 def unanswered_call(call_id: str) -> ApiError:
-    """A function call of the chain has no output."""
+    """Return the error for a function call without an output."""
     return _about_input(f"No tool output found for function call {call_id}.")
 
 
 def unknown_call(call_id: str) -> ApiError:
-    """An output answers a call that the chain does not hold."""
+    """Return the error for an output of a call that the chain does not contain."""
     return _about_input(f"No tool call found for function call output with call_id {call_id}.")
 
 
 def answered_twice(call_id: str) -> ApiError:
-    """A second output for one call."""
+    """Return the error for a second output of one call."""
     return _about_input(
         f"Duplicate function_call_output for call_id '{call_id}'. Each function_call must have "
         "exactly one matching function_call_output."
@@ -143,7 +146,7 @@ def answered_twice(call_id: str) -> ApiError:
 
 
 def duplicate_item(item_id: str) -> ApiError:
-    """An item of the chain is sent again."""
+    """Return the error for an item that the chain already contains."""
     return _about_input(
         f"Duplicate item found with id {item_id}. Remove duplicate items from your input and try "
         "again."
@@ -151,7 +154,7 @@ def duplicate_item(item_id: str) -> ApiError:
 
 
 def parent_not_found(response_id: str) -> ApiError:
-    """The previous response is unknown, expired, deleted or was never stored."""
+    """Return the error for a previous response that is not stored (any more)."""
     return ApiError(
         400,
         f"Previous response with id '{response_id}' not found.",
@@ -161,7 +164,7 @@ def parent_not_found(response_id: str) -> ApiError:
 
 
 def zero_data_retention() -> ApiError:
-    """Chaining in an organisation whose data is not kept."""
+    """Return the error for chaining in an organisation that keeps no data."""
     return ApiError(
         400,
         "Previous response cannot be used for this organization due to Zero Data Retention.",
@@ -170,7 +173,7 @@ def zero_data_retention() -> ApiError:
 
 
 def item_not_found(item_id: str, *, store: bool) -> ApiError:
-    """An item is referred to by id and is not stored."""
+    """Return the error for a reference to an item that is not stored."""
     advice = (
         ""
         if store
@@ -181,14 +184,14 @@ def item_not_found(item_id: str, *, store: bool) -> ApiError:
 
 
 def lonely_reasoning(item_id: str) -> ApiError:
-    """A reasoning item without the item it led to."""
+    """Return the error for a reasoning item without the item that followed it."""
     return _about_input(
         f"Item '{item_id}' of type 'reasoning' was provided without its required following item."
     )
 
 
 def missing_reasoning(item_id: str, kind: str, reasoning_id: str) -> ApiError:
-    """A replayed item without the reasoning that led to it."""
+    """Return the error for a replayed item without the reasoning before it."""
     return _about_input(
         f"Item '{item_id}' of type '{kind}' was provided without its required 'reasoning' item: "
         f"'{reasoning_id}'."
@@ -196,7 +199,7 @@ def missing_reasoning(item_id: str, kind: str, reasoning_id: str) -> ApiError:
 
 
 def altered_reasoning(item_id: str) -> ApiError:
-    """Encrypted reasoning that is not carried verbatim."""
+    """Return the error for encrypted reasoning that was changed."""
     return ApiError(
         400,
         f"The encrypted content for item {item_id} could not be verified. Reason: Encrypted "
@@ -206,14 +209,14 @@ def altered_reasoning(item_id: str) -> ApiError:
 
 
 def choice_not_in_tools() -> ApiError:
-    """The forced tool is not among the tools of the request."""
+    """Return the error for a forced tool that is not among the request's tools."""
     return ApiError(
         400, "Tool choice 'function' not found in 'tools' parameter.", param="tool_choice"
     )
 
 
 def context_length() -> ApiError:
-    """The input is larger than the model's window."""
+    """Return the error for an input larger than the model's window."""
     return ApiError(
         400,
         "Your input exceeds the context window of this model. Please adjust your input and try "
@@ -224,7 +227,7 @@ def context_length() -> ApiError:
 
 
 def rate_limit(model: str, retry_after: float) -> ApiError:
-    """Tokens per minute are used up; `retry_after` in seconds."""
+    """Return the error for too many tokens per minute; `retry_after` is in seconds."""
     return ApiError(
         429,
         f"Rate limit reached for {model} in organization org-local on tokens per min (TPM): "
@@ -236,7 +239,7 @@ def rate_limit(model: str, retry_after: float) -> ApiError:
 
 
 def request_too_large(model: str) -> ApiError:
-    """One request alone is over the tokens per minute."""
+    """Return the error for a single request over the tokens per minute."""
     return ApiError(
         429,
         f"Request too large for {model} in organization org-local on tokens per min (TPM): "
@@ -248,7 +251,7 @@ def request_too_large(model: str) -> ApiError:
 
 
 def quota() -> ApiError:
-    """The account has no money left."""
+    """Return the error for an account without money."""
     return ApiError(
         429,
         "You exceeded your current quota, please check your plan and billing details.",
@@ -258,12 +261,12 @@ def quota() -> ApiError:
 
 
 def server_error(status: int = 500) -> ApiError:
-    """The service failed."""
+    """Return the error for a failure of the service."""
     return ApiError(status, RETRY_TEXT, kind="server_error", code="server_error")
 
 
 def invalid_prompt() -> ApiError:
-    """The prompt was flagged."""
+    """Return the error for a flagged prompt."""
     return ApiError(
         400,
         "Invalid prompt: your prompt was flagged as potentially violating our usage policy. "
@@ -273,7 +276,7 @@ def invalid_prompt() -> ApiError:
 
 
 def model_not_found(model: str) -> ApiError:
-    """The model does not exist or is not open to this key."""
+    """Return the error for a model that does not exist or is not open to this key."""
     return ApiError(
         400,
         f"The requested model '{model}' does not exist.",
@@ -283,7 +286,7 @@ def model_not_found(model: str) -> ApiError:
 
 
 def test_error(message: str) -> ApiError:
-    """The test's own mistake (a script run dry, a reply that breaks tool_choice): never retried."""
+    """Return the error for a mistake of the test itself, which clients never retry."""
     return ApiError(
         500,
         f"Test error: {message}",

@@ -1,4 +1,4 @@
-"""A response as the sequence of server-sent events that announces it."""
+"""The server-sent events that announce a response."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 
 Event = dict[str, Any]
 DELTA = 24
-"""Characters in one delta."""
+"""Characters of one delta."""
 HOSTED = {
     "web_search_call": ("searching", {"action"}),
     "file_search_call": ("searching", {"queries", "results"}),
     "code_interpreter_call": ("interpreting", {"code", "outputs"}),
 }
-"""What each is doing before it is completed, and what is told only with the whole item."""
+"""The status of each kind before it is completed, and the keys that only the whole item has."""
 
 
 def opening(response: dict[str, Any]) -> Iterator[Event]:
-    """What is said before the model has thought."""
+    """Yield the events before the first item."""
     yield {"type": "response.created", "response": response}
     yield {"type": "response.in_progress", "response": response}
 
 
 def body(output: list[dict[str, Any]]) -> Iterator[Event]:
-    """Every item as it grows."""
+    """Yield the events of every item as it grows."""
     for index, item in enumerate(output):
         kind = item["type"]
         if kind == "function_call":
@@ -42,25 +42,25 @@ def body(output: list[dict[str, Any]]) -> Iterator[Event]:
 
 
 def closing(response: dict[str, Any]) -> Iterator[Event]:
-    """The terminal event, with the whole response and its usage."""
+    """Return the final event, with the whole response and its usage."""
     yield {"type": f"response.{response['status']}", "response": response}
 
 
 def numbered(numbers: Iterator[int], events: Iterator[Event]) -> Iterator[Event]:
-    """The events with their sequence numbers."""
+    """Yield the events with their sequence numbers."""
     for event in events:
         event["sequence_number"] = next(numbers)
         yield event
 
 
 def encode(event: Event) -> bytes:
-    """One event on the wire."""
+    """Return an event as it is sent."""
     data = json.dumps(event, separators=(",", ":"))
     return f"event: {event['type']}\ndata: {data}\n\n".encode()
 
 
 def counter() -> Iterator[int]:
-    """Sequence numbers of one stream."""
+    """Return the sequence numbers of one stream."""
     return itertools.count()
 
 
@@ -110,7 +110,7 @@ def _hosted(index: int, item: dict[str, Any]) -> Iterator[Event]:
 
 
 def _reasoning(index: int, item: dict[str, Any]) -> Iterator[Event]:
-    # The sealed content is whole only in the done event, as clients are warned.
+    # Only the done event has the complete encrypted content, as the API's documentation warns.
     sealed = {"encrypted_content": ""} if item.get("encrypted_content") else {}
     yield _item("added", index, {**item, "summary": [], **sealed})
     for number, part in enumerate(item.get("summary", ())):

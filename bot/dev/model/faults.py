@@ -1,10 +1,11 @@
-"""Faults to order: `fail(kind)` spoils the next matching request instead of asking the brain.
+"""Faults that a test orders: `fail(kind)` spoils the next matching request.
 
 Kinds that answer with an HTTP error: an HTTP status, or a name of `REFUSALS`; with
-`where="after_created"` or `"mid_stream"` they come as a nested error event inside the stream.
-Kinds that spoil a stream: `in_stream_error_flat`, `in_stream_error_nested`, `response_failed`,
-`cut` (connection reset), `clean_eof`, `half_event`, `bad_json`, `no_terminal`, `trickle`, `hang`.
-`content_filter` is an incomplete response. A plain request meets the same trouble in its body.
+`where="after_created"` or `"mid_stream"` they come as a nested error event inside the stream. Kinds
+that spoil a stream: `in_stream_error_flat`, `in_stream_error_nested`, `response_failed`, `cut`
+(connection reset), `clean_eof`, `half_event`, `bad_json`, `no_terminal`, `trickle`, `hang`.
+`content_filter` is an incomplete response. A request without a stream gets the same fault in its
+body.
 """
 
 from __future__ import annotations
@@ -50,10 +51,10 @@ HALF_SAID = reasoning(
 
 @dataclass
 class Fault:
-    """One order: what goes wrong, how often, and at which point of the answer.
+    """An ordered fault: its kind, how often it happens, and at which point of the answer.
 
-    `skip` requests pass unharmed before it; `retry_after` is in seconds; `saying` is what a spoilt
-    stream was about to say.
+    `skip` requests pass before it; `retry_after` is in seconds; `saying` is the text of the spoiled
+    stream.
     """
 
     kind: str
@@ -64,7 +65,7 @@ class Fault:
     saying: Reply
 
     def refusal(self, request: ModelRequest) -> errors.ApiError:
-        """The error this fault answers with."""
+        """Return the error that this fault answers with."""
         if self.kind in REFUSALS:
             return REFUSALS[self.kind](request, self)
         if self.kind == "wrong_key":
@@ -73,7 +74,7 @@ class Fault:
 
 
 class Faults:
-    """The orders that still stand, in the order in which they were given."""
+    """The faults that have not happened yet, in the order in which they were ordered."""
 
     def __init__(self) -> None:
         self._orders: list[Fault] = []
@@ -88,18 +89,18 @@ class Faults:
         retry_after: float = 0.01,
         saying: Reply | None = None,
     ) -> None:
-        """Order a fault. Raises `ValueError` for an unknown kind."""
+        """Order a fault. Raises ValueError for an unknown kind."""
         name = BY_STATUS.get(kind, str(kind)) if isinstance(kind, int) else kind
         known = name in STREAM_KINDS or name in REFUSALS or name in ("content_filter", "wrong_key")
         if not known and not isinstance(kind, int):
             raise ValueError(f"unknown kind of fault: {kind}")
-        place: Where = where or ("mid_stream" if name in STREAM_KINDS else "before")
+        point: Where = where or ("mid_stream" if name in STREAM_KINDS else "before")
         if name == "content_filter":
             saying = incomplete("content_filter", "This was going to be")
-        self._orders.append(Fault(name, times, place, skip, retry_after, saying or HALF_SAID))
+        self._orders.append(Fault(name, times, point, skip, retry_after, saying or HALF_SAID))
 
     def take(self, request: ModelRequest) -> Fault | None:
-        """The fault that this request meets, if any."""
+        """Return the fault for this request, if any, and count it."""
         for order in self._orders:
             if order.kind in NEEDS_PARENT and not request.body.get("previous_response_id"):
                 continue
@@ -114,9 +115,9 @@ class Faults:
 
     @property
     def left(self) -> int:
-        """Faults ordered and not met yet."""
+        """How many ordered faults have not happened yet."""
         return sum(order.times for order in self._orders)
 
     def clear(self) -> None:
-        """Withdraw every order."""
+        """Withdraw all faults."""
         self._orders.clear()

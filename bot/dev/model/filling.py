@@ -1,4 +1,4 @@
-"""Fill a tool's arguments from its JSON schema, so that a brain names only the values that matter."""
+"""Arguments of a tool from its JSON schema, so that a brain names only the values that matter."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ _EMPTY: dict[str, Any] = {"string": "", "integer": 1, "number": 0, "boolean": Fa
 
 
 def fill(schema: dict[str, Any], known: dict[str, Any]) -> dict[str, Any]:
-    """Return a value for every property of `schema`: the known one, null where the schema allows it,
-    else the first choice of an enumeration or the emptiest value of the type."""
+    """Return a value for every property of `schema`.
+
+    A property takes its `known` value, else null where the schema allows it, else the first value
+    of an enumeration or the emptiest value of its type.
+    """
     definitions = schema.get("$defs", {})
     return {
         name: known[name] if known.get(name) is not None else _emptiest(part, definitions)

@@ -1,4 +1,4 @@
-"""Turns drafts of a reply into output items, and a request into the response object."""
+"""Output items from the drafts of a reply, and the response object of a request."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ECHOED = (
 
 
 def new_id(prefix: str) -> str:
-    """A fresh id such as `resp_…`."""
+    """Return a new id such as `resp_…`."""
     return f"{prefix}_{secrets.token_hex(24)}"
 
 
 def output_items(reply: Reply, seal: Seal, *, summary: bool) -> list[Item]:
-    """The reply's items, whole; of an incomplete reply the last one is cut off."""
+    """Return the reply's items; the last item of an incomplete reply is cut off."""
     items = [_whole(draft, seal, summary) for draft in reply.items]
     if reply.status == "incomplete" and items and "status" in items[-1]:
         items[-1]["status"] = "incomplete"
@@ -67,7 +67,7 @@ def _content(draft: Item) -> Item:
 
 
 def blank_response(request: ModelRequest) -> dict[str, Any]:
-    """The response as it is announced: in progress, without output and usage."""
+    """Return the response as it is announced: in progress, without output and usage."""
     body = request.body
     return {
         "id": new_id("resp"),
@@ -99,7 +99,7 @@ def blank_response(request: ModelRequest) -> dict[str, Any]:
 def finished_response(
     response: dict[str, Any], reply: Reply, output: list[Item], input_tokens: int, cached: int
 ) -> dict[str, Any]:
-    """The response with its output, its status and its usage."""
+    """Return the response with its output, its status and its usage."""
     thought = sum(tokens.count_reasoning(item) for item in output if item["type"] == "reasoning")
     said = sum(tokens.count_item(item) for item in output if item["type"] != "reasoning")
     ended = {"reason": reply.reason} if reply.status == "incomplete" else None
@@ -114,7 +114,7 @@ def finished_response(
 
 
 def usage(input_tokens: int, cached: int, said: int, thought: int) -> dict[str, Any]:
-    """The usage object; cached and written tokens are parts of the input's."""
+    """Return the usage object; cached and written tokens are part of the input's."""
     return {
         "input_tokens": input_tokens,
         "input_tokens_details": {
@@ -128,5 +128,5 @@ def usage(input_tokens: int, cached: int, said: int, thought: int) -> dict[str, 
 
 
 def failed_response(response: dict[str, Any], code: str, message: str) -> dict[str, Any]:
-    """The response as it is when the model broke down."""
+    """Return the response of a model that broke down."""
     return {**response, "status": "failed", "error": {"code": code, "message": message}}

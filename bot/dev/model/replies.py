@@ -1,6 +1,6 @@
-"""What a brain answers with: a `Reply`, and the short words that make one.
+"""Replies of a brain, and short functions that make them.
 
-Items are drafts: the server adds ids, statuses and sealed reasoning before they leave.
+Items are drafts: the server adds ids, statuses and sealed reasoning before it sends them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 Item = dict[str, Any]
 Arguments = dict[str, Any] | str
-"""A mapping is sent as JSON; a string goes out as it is, for malformed arguments."""
+"""A mapping is sent as JSON, a string as it is, for malformed arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,37 +33,37 @@ class Reply:
 
     @property
     def called(self) -> list[str]:
-        """Names of the functions called, in order."""
+        """The names of the called functions, in order."""
         return [item["name"] for item in self.items if item["type"] == "function_call"]
 
 
 def call(name: str, arguments: Arguments, *, call_id: str = "", disobey: bool = False) -> Reply:
-    """One function call; a `call_id` is made up when none is given."""
+    """Return one function call; without a `call_id` it gets a new one."""
     return Reply((_call(name, arguments, call_id),), disobey=disobey)
 
 
 def calls(*pairs: tuple[str, Arguments], disobey: bool = False) -> Reply:
-    """Several parallel function calls."""
+    """Return several parallel function calls."""
     return Reply(tuple(_call(name, arguments) for name, arguments in pairs), disobey=disobey)
 
 
 def finish(answer: Arguments) -> Reply:
-    """A call of `complete_task`."""
+    """Return a call of `complete_task`."""
     return call("complete_task", answer)
 
 
 def text(words: str, *, phase: str = "final_answer", disobey: bool = False) -> Reply:
-    """A plain message."""
+    """Return a plain message."""
     return Reply(({"type": "message", "text": words, "phase": phase},), disobey=disobey)
 
 
 def refusal(words: str) -> Reply:
-    """A message whose content is a refusal; the response itself counts as completed."""
+    """Return a message whose content is a refusal; the response itself is completed."""
     return Reply(({"type": "message", "refusal": words},), disobey=True)
 
 
 def incomplete(reason: str, text: str = "", then: Reply | None = None) -> Reply:
-    """A response cut off for `reason`, with what was said or called until then."""
+    """Return a response cut off for `reason`, with the text or calls until then."""
     items = then.items if then else ()
     if text:
         items = ({"type": "message", "text": text}, *items)
@@ -71,22 +71,22 @@ def incomplete(reason: str, text: str = "", then: Reply | None = None) -> Reply:
 
 
 def empty() -> Reply:
-    """A completed response without any output."""
+    """Return a completed response without any output."""
     return Reply((), disobey=True)
 
 
 def raw(items: Sequence[Item]) -> Reply:
-    """Output items exactly as given; only missing ids are added."""
+    """Return exactly these output items; only missing ids are added."""
     return Reply(tuple({**item, "_raw": True} for item in items), disobey=True)
 
 
 def reasoning(thought: str, then: Reply) -> Reply:
-    """`then`, with a reasoning item before it."""
+    """Return `then` with a reasoning item before it."""
     return replace(then, items=({"type": "reasoning", "text": thought}, *then.items))
 
 
 def held(reply: Reply, until: asyncio.Event) -> Reply:
-    """`reply`, sent only when `until` is set; a stream has said `response.created` before."""
+    """Return `reply`, sent only when `until` is set; a stream sends `response.created` before."""
     return replace(reply, until=until)
 
 

@@ -1,4 +1,4 @@
-"""A request as a brain sees it: what a real model would see, and nothing else."""
+"""A request as a brain sees it: the same things that a real model would see."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One judged request; `input` holds this request's own items, `items` the whole chain's."""
+    """A checked request; `input` holds its own items, `items` those of the whole chain."""
 
     body: dict[str, Any]
     input: list[Item]
@@ -25,12 +25,12 @@ class ModelRequest:
 
     @property
     def model(self) -> str:
-        """Name of the model asked for."""
+        """The name of the requested model."""
         return str(self.body.get("model", ""))
 
     @property
     def instructions(self) -> str:
-        """Instructions of this request; earlier ones are not carried over."""
+        """The instructions of this request; those of earlier requests are not carried over."""
         return self.body.get("instructions") or ""
 
     @cached_property
@@ -40,7 +40,7 @@ class ModelRequest:
 
     @property
     def forced(self) -> str | None:
-        """Name of the function that `tool_choice` forces, if it does."""
+        """The name of the function that `tool_choice` forces, if any."""
         choice = self.body.get("tool_choice")
         if isinstance(choice, dict) and choice.get("type") == "function":
             return str(choice["name"])
@@ -48,12 +48,12 @@ class ModelRequest:
 
     @property
     def stored(self) -> bool:
-        """Whether the response is kept (the default)."""
+        """Whether the response is stored, which is the default."""
         return self.body.get("store") is not False
 
     @cached_property
     def text(self) -> str:
-        """Everything said in the conversation, instructions included."""
+        """All text of the conversation, instructions included."""
         return "\n".join([self.instructions, *(item_text(item) for item in self.items)])
 
     @property
@@ -63,7 +63,7 @@ class ModelRequest:
 
 
 def item_text(item: Item) -> str:
-    """The words of one item."""
+    """Return the text of one item."""
     content = item.get("content", item.get("output", item.get("arguments", "")))
     if isinstance(content, str):
         return content

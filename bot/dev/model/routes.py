@@ -1,4 +1,4 @@
-"""The paths of the API besides creating a response, and the check of the key."""
+"""The paths of the API other than creating a response, and the check of the key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aiohttp import web
 
 from . import errors, items, tokens
 from .chains import Stored
-from .judge import KEYS, as_items, parse
+from .checks import KEYS, as_items, parse
 from .replies import Item
 from .request import ModelRequest, item_text
 
@@ -28,7 +28,7 @@ COUNT_KEYS = (KEYS | {"personality"}) - {"stream", "store", "metadata", "include
 
 
 def add_routes(app: web.Application, server: ResponsesServer) -> None:
-    """Hang every path on the application."""
+    """Add every path to the application."""
     routes = Routes(server)
     app.middlewares.append(_guard(server))
     app.add_routes([
@@ -76,17 +76,17 @@ class Routes:
         self._server = server
 
     async def retrieve(self, http: web.Request) -> web.Response:
-        """GET /responses/{id}."""
+        """Handle GET /responses/{id}."""
         return web.json_response(self._stored(http).response)
 
     async def delete(self, http: web.Request) -> web.Response:
-        """DELETE /responses/{id}; responses that continue it keep their own chain."""
+        """Handle DELETE /responses/{id}; responses that continue it keep their chain."""
         node = self._stored(http)
         node.kept = False
         return web.json_response({"id": node.id, "object": "response", "deleted": True})
 
     async def cancel(self, http: web.Request) -> web.Response:
-        """POST /responses/{id}/cancel, for background responses only."""
+        """Handle POST /responses/{id}/cancel, for background responses only."""
         node = self._stored(http)
         if not node.body.get("background"):
             raise errors.ApiError(400, "Cannot cancel a synchronous response.")
@@ -97,7 +97,7 @@ class Routes:
         return web.json_response(node.response)
 
     async def input_items(self, http: web.Request) -> web.Response:
-        """GET /responses/{id}/input_items: newest first unless `order=asc`, with `after`, `limit`."""
+        """Handle GET /responses/{id}/input_items with `order` (desc), `after` and `limit`."""
         node = self._stored(http)
         before = node.parent.conversation() if node.parent else []
         listed = [_listed(node.id, n, item) for n, item in enumerate([*before, *node.input])]
@@ -117,13 +117,13 @@ class Routes:
         })  # fmt: skip
 
     async def count_tokens(self, http: web.Request) -> web.Response:
-        """POST /responses/input_tokens."""
+        """Handle POST /responses/input_tokens."""
         request = await self._request(http, COUNT_KEYS)
         counted = self._server.cache.measure(request).input_tokens
         return web.json_response({"object": "response.input_tokens", "input_tokens": counted})
 
     async def compact(self, http: web.Request) -> web.Response:
-        """POST /responses/compact: the user's messages, and the rest sealed in one item."""
+        """Handle POST /responses/compact: keep the user's messages, seal the rest in one item."""
         request = await self._request(http, COMPACT_KEYS)
         kept = [_user_message(item) for item in request.items if item.get("role") == "user"]
         text = "\n".join(item_text(item) for item in request.items)
@@ -143,12 +143,12 @@ class Routes:
         })  # fmt: skip
 
     async def models(self, _: web.Request) -> web.Response:
-        """GET /models."""
+        """Handle GET /models."""
         names = dict.fromkeys((*MODELS, *self._server.windows))
         return web.json_response({"object": "list", "data": [_model(name) for name in names]})
 
     async def model(self, http: web.Request) -> web.Response:
-        """GET /models/{id}."""
+        """Handle GET /models/{id}."""
         return web.json_response(_model(http.match_info["id"]))
 
     async def _request(self, http: web.Request, keys: set[str]) -> ModelRequest:
@@ -169,7 +169,7 @@ class Routes:
 
 
 def _listed(owner: str, number: int, item: Item) -> Item:
-    """An input item as it is listed, with an id even if it was sent without."""
+    """Return an input item as it is listed, with an id even if it was sent without one."""
     kind = item.get("type", "message")
     shown = {"type": kind, **item}
     shown.setdefault("id", f"{ID_PREFIXES.get(kind, kind)}_{owner.removeprefix('resp_')}{number}")

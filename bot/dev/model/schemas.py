@@ -1,6 +1,6 @@
-"""The rules of strict JSON Schemas, with the API's own words for each breach.
+"""The rules of strict JSON Schemas, with the API's own words for each violation.
 
-Source: the structured outputs guide; what that guide does not list is refused.
+Source: the guide to structured outputs; a keyword that the guide does not list is refused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAX_NAME_CHARACTERS = 120_000
 
 
 def strict_problem(schema: Any) -> str | None:
-    """The first breach of the strict rules in a root schema, or None."""
+    """Return the first violation of the strict rules in a root schema, or None."""
     if not isinstance(schema, dict) or schema.get("type") != "object":
         kind = schema.get("type") if isinstance(schema, dict) else None
         return f"schema must be a JSON Schema of 'type: \"object\"', got 'type: \"{kind}\"'."
@@ -45,7 +45,7 @@ class _Breach(Exception):
 
 
 class _Check:
-    """Walks one schema and counts what has limits."""
+    """A walk over one schema that counts everything with a limit."""
 
     def __init__(self) -> None:
         self.properties = 0

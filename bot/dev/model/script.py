@@ -1,4 +1,4 @@
-"""Scripted brains: one reply for each request, and a loud error when the script does not fit."""
+"""Scripted brains: one reply per request, and an error when the script does not fit."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Responder = Callable[[ModelRequest], Reply]
 
 @dataclass(frozen=True, slots=True)
 class Respond:
-    """A step whose reply is worked out from the request."""
+    """A step that computes its reply from the request."""
 
     function: Responder
 
 
 def respond(function: Responder) -> Respond:
-    """A step of a script that answers with `function(request)`."""
+    """Return a step of a script that answers with `function(request)`."""
     return Respond(function)
 
 
 class Script:
-    """Replies given one after the other; `assert_done` fails when some are left."""
+    """Replies in a fixed order; `assert_done` fails when some are left."""
 
     def __init__(self, replies: Iterable[Reply | Respond]) -> None:
         self._left = list(replies)
@@ -33,7 +33,7 @@ class Script:
         self._beyond = 0
 
     def __call__(self, request: ModelRequest) -> Reply:
-        """The next reply; a test error when none is left."""
+        """Return the next reply, or a test error when none is left."""
         if not self._left:
             self._beyond += 1
             raise test_error(
@@ -45,11 +45,11 @@ class Script:
         return step.function(request) if isinstance(step, Respond) else step
 
     def add(self, *replies: Reply | Respond) -> None:
-        """Append further replies."""
+        """Append replies."""
         self._left.extend(replies)
 
     def assert_done(self) -> None:
-        """Every reply was asked for, and no request found the script empty."""
+        """Check that every reply was requested, and no request found the script empty."""
         if self._left:
             raise AssertionError(f"{len(self._left)} scripted replies were never asked for")
         if self._beyond:
@@ -63,7 +63,7 @@ class ScriptBook:
         self.scripts = {needle: Script(replies) for needle, replies in pages.items()}
 
     def __call__(self, request: ModelRequest) -> Reply:
-        """The next reply of the script that fits."""
+        """Return the next reply of the script that fits."""
         text = request.text
         for needle, script in self.scripts.items():
             if needle in text:
@@ -71,6 +71,6 @@ class ScriptBook:
         raise test_error(f"no script for this conversation; keys are {sorted(self.scripts)}")
 
     def assert_done(self) -> None:
-        """All scripts are used up."""
+        """Check that all scripts are used up."""
         for script in self.scripts.values():
             script.assert_done()

@@ -1,4 +1,4 @@
-"""Reasoning is handed out sealed, so that a client which alters it is found out."""
+"""Sealed reasoning, with which the server notices a client that alters it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import secrets
 
 
 class Seal:
-    """Seals text with a key of this server; a client must carry the result verbatim."""
+    """A seal with a key of this server; a client must send the sealed text back unchanged."""
 
     def __init__(self) -> None:
         self._key = secrets.token_bytes(16)
 
     def close(self, text: str) -> str:
-        """The sealed form of `text`."""
+        """Return the sealed form of `text`."""
         body = base64.urlsafe_b64encode(text.encode("utf-8", "surrogatepass")).decode()
         return f"gAAAA{self._mark(body)}.{body}"
 
     def verifies(self, sealed: str) -> bool:
-        """Whether `sealed` left this server just so."""
+        """Whether `sealed` is unchanged since this server made it."""
         mark, _, body = sealed.removeprefix("gAAAA").partition(".")
         return hmac.compare_digest(mark.encode(), self._mark(body).encode())
 
     def open(self, sealed: str) -> str:
-        """The text inside."""
+        """Return the text inside."""
         body = sealed.partition(".")[2]
         return base64.urlsafe_b64decode(body).decode("utf-8", "surrogatepass")
 

@@ -1,7 +1,7 @@
 """The Responses API over a real socket, strict about everything the real one refuses.
 
 `ResponsesServer.open(brain=…)` serves it on loopback; the brain (a script, the demo or any
-callable) is asked for a reply once a request has passed every rule.
+callable) is asked for a reply once a request has passed every check.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 from aiohttp import web
 
 from . import errors, items
-from .cache import Measured, PromptCache
+from .cache import InputTokens, PromptCache
 from .chains import Chains, Stored
+from .checks import as_items, check_body, check_choice, check_tools, parse
 from .faults import STREAM_KINDS, Fault, Faults
-from .judge import as_items, check_choice, check_tools, judge, parse
 from .replies import Item, Reply
 from .request import ModelRequest
 from .routes import add_routes
@@ -35,7 +35,7 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 
 @dataclass(slots=True)
 class Received:
-    """One request that reached the server; `at` is a Unix time in seconds."""
+    """A request that reached the server; `at` is in seconds since the epoch."""
 
     body: dict[str, Any]
     headers: dict[str, str]
@@ -48,8 +48,8 @@ class Received:
 class ResponsesServer:
     """The state of one server; open it with `ResponsesServer.open`.
 
-    `windows` maps a model to the most input tokens it takes; `latency` and `chunk_delay` are in
-    seconds; `strict=False` leaves the judging of shapes out, for benchmarks.
+    `windows` maps a model to its maximum of input tokens; `latency` and `chunk_delay` are in
+    seconds; `strict=False` skips the checks of shapes, for benchmarks.
     """
 
     brain: Brain
@@ -95,33 +95,33 @@ class ResponsesServer:
 
     @property
     def responses(self) -> dict[str, Stored]:
-        """Every response made, stored or not, by id."""
+        """Every response, stored or not, by id."""
         return self.chains.responses
 
     def conversation(self, response_id: str) -> list[Item]:
-        """All items along the chain that ends with this response, oldest first."""
+        """Return all items of the chain that ends with this response, oldest first."""
         return self.chains.responses[response_id].conversation()
 
     async def until(self, condition: Callable[[], object], timeout: float = 10) -> None:  # noqa: ASYNC109 (the tests' own interface)
-        """Wait until `condition()` is true. Raises `TimeoutError` after `timeout` seconds."""
+        """Wait until `condition()` is true. Raises TimeoutError after `timeout` seconds."""
         async with asyncio.timeout(timeout):
             while not condition():
                 self._changed.clear()
-                # The condition may hang on more than this server, hence the short wait.
+                # The condition may depend on more than this server, hence the short wait.
                 try:
                     await asyncio.wait_for(self._changed.wait(), 0.02)
                 except TimeoutError:
                     continue
 
     def window(self, model: str) -> int:
-        """Most input tokens of a model."""
+        """Return the maximum of input tokens of a model."""
         return self.windows.get(model, DEFAULT_WINDOW)
 
     def admit(self, body: dict[str, Any]) -> ModelRequest:
-        """The request, once it has passed every rule. Raises `ApiError` otherwise."""
+        """Return the request once it has passed every check. Raises ApiError."""
         tools_text = json.dumps(body.get("tools") or [])
         if self.strict:
-            judge(body)
+            check_body(body)
             check_tools(tools_text)
         parent = self.chains.parent_of(body)
         given = self.chains.resolve(as_items(body.get("input")))
@@ -138,7 +138,7 @@ class ResponsesServer:
         return ModelRequest(body, given, parent, tools, tools_text)
 
     async def create(self, http: web.Request) -> web.StreamResponse:
-        """POST /responses."""
+        """Handle POST /responses."""
         raw = await http.read()
         received = Received({}, dict(http.headers), time.time())
         self.requests.append(received)
@@ -164,7 +164,7 @@ class ResponsesServer:
         measured = self._measure(request)
         sender = Sender(http, headers, self.chunk_delay, self.closing)
         if fault and in_stream:
-            return await self._spoilt(sender, request, fault, received)
+            return await self._spoil(sender, request, fault, received)
         reply = fault.saying if fault else await self._ask(request)
         node = self._announce(request, measured, received)
         if request.body.get("background"):
@@ -180,7 +180,7 @@ class ResponsesServer:
         done = self._finish(request, node, reply, measured.cached)
         return web.json_response(done, headers=headers)
 
-    def _measure(self, request: ModelRequest) -> Measured:
+    def _measure(self, request: ModelRequest) -> InputTokens:
         measured = self.cache.measure(request)
         window = self.window(request.model)
         if measured.input_tokens <= window:
@@ -189,7 +189,7 @@ class ResponsesServer:
             return replace(measured, input_tokens=window, cached=min(measured.cached, window))
         raise errors.context_length()
 
-    def _announce(self, request: ModelRequest, measured: Measured, received: Received) -> Stored:
+    def _announce(self, request: ModelRequest, measured: InputTokens, received: Received) -> Stored:
         response = items.blank_response(request)
         node = Stored(
             id=response["id"],
@@ -237,10 +237,10 @@ class ResponsesServer:
             _check_obedience(request, reply)
         return reply
 
-    async def _spoilt(
+    async def _spoil(
         self, sender: Sender, request: ModelRequest, fault: Fault, received: Received
     ) -> web.StreamResponse:
-        """The client sees half an answer; the response is kept as failed."""
+        """Send half an answer and keep the response as failed."""
         node = self._announce(request, self.cache.measure(request), received)
         refusal = fault.refusal(request)
         received.error = {**refusal.error, "fault": fault.kind}
@@ -256,7 +256,7 @@ class ResponsesServer:
 
 
 def _check_obedience(request: ModelRequest, reply: Reply) -> None:
-    """A reply must keep to `tool_choice` and `parallel_tool_calls`, or the test is wrong."""
+    """Check that a reply keeps to `tool_choice` and `parallel_tool_calls`."""
     called, choice = reply.called, request.body.get("tool_choice")
     if request.forced and set(called) != {request.forced}:
         raise errors.test_error(f"{request.forced!r} is forced, but the reply calls {called}")

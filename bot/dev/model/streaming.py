@@ -1,4 +1,4 @@
-"""Sends a response to the client: as one JSON body, as events, or as ordered spoilt."""
+"""Sending a response to the client: as one JSON body, as events, or spoiled by a fault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRICKLE_SECONDS = 0.05
 
 
 class Sender:
-    """Writes one answer. A client that has gone away does not disturb the server's work."""
+    """A sender of one answer. It ignores a client that has disconnected."""
 
     def __init__(
         self, http: web.Request, headers: dict[str, str], chunk_delay: float, closing: asyncio.Event
@@ -40,7 +40,7 @@ class Sender:
         await self.send(events.opening(response))
 
     async def send(self, sequence: Iterator[events.Event]) -> None:
-        """Send events, one by one with the delay between them, or in one piece without."""
+        """Send events, one by one with the delay between them, or all at once without one."""
         encoded = map(events.encode, events.numbered(self._numbers, sequence))
         if not self._delay:
             await self.write(b"".join(encoded))
@@ -50,7 +50,7 @@ class Sender:
             await asyncio.sleep(self._delay)
 
     async def finish(self, response: dict[str, Any]) -> None:
-        """Send the items and the terminal event."""
+        """Send the items and the final event."""
         await self.send(events.body(response["output"]))
         await self.send(events.closing(response))
         await self.end()
@@ -65,7 +65,7 @@ class Sender:
             self._gone = True
 
     async def write(self, data: bytes) -> None:
-        """Write bytes unless the client has gone."""
+        """Write bytes unless the client has disconnected."""
         if self._gone:
             return
         try:
@@ -74,7 +74,7 @@ class Sender:
             self._gone = True
 
     async def spoil(self, fault: Fault, failed: dict[str, Any], error: dict[str, Any]) -> None:
-        """Send half of an answer (none with `after_created`) and then what the fault says."""
+        """Send half an answer (none with `after_created`) and then the fault."""
         whole = list(events.body(failed["output"]))
         half = len(whole) if fault.kind == "no_terminal" else len(whole) // 2
         await self.send(iter(whole[: 0 if fault.where == "after_created" else half]))
@@ -108,7 +108,7 @@ class Sender:
                 await self.end()
 
     async def spoil_plain(self, fault: Fault, failed: dict[str, Any]) -> web.StreamResponse:
-        """The same trouble for a request without a stream."""
+        """Send the same fault for a request without a stream."""
         whole = json.dumps(failed).encode()
         if fault.kind == "bad_json":
             return self._plain(whole[:-20])

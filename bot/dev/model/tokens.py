@@ -1,4 +1,4 @@
-"""A cheap token count: four bytes of UTF-8 to a token, which is close for English and JSON."""
+"""A cheap token count: four bytes of UTF-8 per token, which is close for English and JSON."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import json
 from typing import Any
 
 IMAGE = 765
-"""Of an image of 1024 × 1024 in high detail, as OpenAI's guide to images counted for gpt-4o."""
+"""Tokens of a 1024 × 1024 image in high detail, from OpenAI's guide to images for gpt-4o."""
 
 
 def count(text: str) -> int:
-    """Tokens of `text`; an empty string has none."""
+    """Return the tokens of `text`; an empty string has none."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     return (size + 3) // 4
 
 
 def count_item(item: dict[str, Any]) -> int:
-    """Tokens of one conversation item, with four for its frame."""
+    """Return the tokens of one conversation item, with four for its frame."""
     output = item.get("output")
     if isinstance(output, str):
         return 4 + count(output)
@@ -36,5 +36,5 @@ def _count_part(part: Any) -> int:
 
 
 def count_reasoning(item: dict[str, Any]) -> int:
-    """Tokens the model spent on one reasoning item (we seal the text, so its size tells)."""
+    """Return the tokens of one reasoning item; its text is sealed, so its size tells."""
     return count(item.get("encrypted_content") or "") * 3 // 4

@@ -1,4 +1,4 @@
-"""What a person typed into the composer, with names turned into Slack's mentions, and back."""
+"""Typed text with names turned into Slack's mentions, and back."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _TOKEN = re.compile(r"<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>")
 
 
 def as_slack_text(typed: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
-    """The text as Slack's composer sends it; `people` and `channels` are name → id.
+    """Return the text as Slack's composer sends it; `people` and `channels` are name → id.
 
     "@Ada Lovelace" becomes `<@U…>`, "#general" `<#C…>`, "@here" `<!here>`, a URL `<https://…>`.
     Everything else, `& < >` included, stays as typed: the workspace escapes it.
@@ -22,7 +22,7 @@ def as_slack_text(typed: str, people: Mapping[str, str], channels: Mapping[str, 
 
 
 def as_typed(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
-    """A message of a person as they typed it, to be edited; `people` and `channels` are id → name."""
+    """Return a person's message as they typed it, for editing; the mappings are id → name."""
 
     def typed(token: re.Match[str]) -> str:
         mark, target, label = token.groups()

@@ -1,4 +1,4 @@
-"""The questions that the page suggests to newcomers."""
+"""The example questions on the page."""
 
 from pathlib import PurePath
 
@@ -15,4 +15,4 @@ EXAMPLES = tuple(
     for case in CASES
     if case["name"] in _ICONS
 )
-"""Examples of the demo; `sample` names the file that a question brings along."""
+"""Examples of the demo; `sample` names the file that is attached to a question."""

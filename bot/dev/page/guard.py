@@ -1,4 +1,4 @@
-"""Who may talk to the page: this machine's browser, on pages that the page itself served.
+"""The guard of the page, which takes requests only from its own documents on this machine.
 
 The workspace has no passwords, so a web site open in another tab must not reach it: a foreign Host
 means DNS rebinding, a foreign Origin a cross-site request.
@@ -15,7 +15,7 @@ _LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?")
 
 
 def guarded(handler: Handler) -> Handler:
-    """The handler behind both checks, its answers with the page's security headers."""
+    """Return the handler behind both checks, with the page's security headers on its answers."""
 
     async def checked(request: web.Request) -> web.StreamResponse:
         if not _LOOPBACK.fullmatch(request.host):
@@ -34,7 +34,7 @@ def _is_foreign(request: web.Request) -> bool:
     origin = request.headers.get("Origin")
     if origin is not None:
         return origin != f"http://{request.host}"
-    # A link elsewhere may lead here; a page elsewhere may not even learn how long an answer takes.
+    # A foreign page may link here, but it may not even learn how long an answer takes.
     follows_link = request.method == "GET" and request.headers.get("Sec-Fetch-Mode") == "navigate"
     return not follows_link and request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
 

@@ -37,8 +37,8 @@ def mount(
     """Add the page to the workspace's server: `/` and everything under `/page/`.
 
     `notice` is a sentence shown on top of the page; `shortcuts` (name, type, callback_id,
-    description), `commands` (command, description, usage_hint) and `functions` (steps of workflows
-    by callback id, with their parameters) are the app manifest's.
+    description), `commands` (command, description, usage_hint) and `functions` (workflow steps by
+    callback id, with their parameters) come from the app manifest.
     """
     steps = functions or {}
     screens = Screens(ws, notice=notice, shortcuts=shortcuts, functions=steps)
@@ -98,7 +98,7 @@ def _canvas(screens: Screens) -> Handler:
 
 
 def _may_see(ws: Workspace, user: str, shared_in: Sequence[str]) -> bool:
-    """Whether the person is in one of the conversations the file was shared in."""
+    """Whether the person is in a conversation in which the file is shared."""
     return any(user in ws.channels[c].members for c in shared_in if c in ws.channels)
 
 
@@ -109,7 +109,7 @@ def _static() -> Handler:
         path = files.get(request.match_info["path"])
         if path is None or path.suffix not in _TYPES:
             raise web.HTTPNotFound(text="There is no such file.")
-        # Set here because some machines' own tables call a script text/plain, which nosniff refuses.
+        # Some machines map .js to text/plain, which nosniff refuses.
         return web.FileResponse(
             path, headers={"Content-Type": f"{_TYPES[path.suffix]}; charset=utf-8"}
         )
@@ -118,7 +118,7 @@ def _static() -> Handler:
 
 
 async def _permalink(request: web.Request) -> web.Response:
-    """Slack's own form of a link to a message."""
+    """Redirect Slack's own form of a link to a message."""
     digits = request.match_info["digits"]
     query = {"channel": request.match_info["channel"], "ts": f"{digits[:10]}.{digits[10:]}"}
     if thread := request.query.get("thread_ts"):

@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 class Screens:
-    """Renders the page and its fragments from the workspace as it stands at the moment of the call."""
+    """Renders the page and its fragments from the current state of the workspace."""
 
     def __init__(
         self,
@@ -31,8 +31,10 @@ class Screens:
         self._functions = functions
 
     def address(self, query: Mapping[str, str]) -> Address:
-        """Where a request's query leads; unknown or unseen places lead to the nearest known one, and
-        the bot's messages with somebody else to those with this person."""
+        """Return the place a query leads to; an unknown or forbidden one becomes the nearest visible one.
+
+        The bot's direct message with somebody else becomes the viewer's own.
+        """
         ws = self._ws
         user = query.get("user", "")
         people = [each.id for each in ws.people.values() if not each.is_deactivated]
@@ -51,7 +53,7 @@ class Screens:
         return Address(user, channel, thread if known else "", tab)
 
     def scene(self, user: str) -> Scene:
-        """Names and files for the renderers."""
+        """Return the names for the renderers."""
         everyone = self._ws.state.everyone()
         return Scene(
             viewer=user,
@@ -67,7 +69,7 @@ class Screens:
         )
 
     def page(self, at: Address) -> str:
-        """The whole document."""
+        """Return the whole document."""
         values = self._pane(at) | self._sidebar(at)
         if at.thread_ts:
             values |= self._thread(at)
@@ -82,19 +84,19 @@ class Screens:
         )
 
     def sidebar(self, at: Address) -> str:
-        """The sidebar alone."""
+        """Return the sidebar."""
         return self._render("sidebar.html", at, **self._sidebar(at))
 
     def pane(self, at: Address) -> str:
-        """The channel, DM or Home tab."""
+        """Return the channel, direct message or Home tab."""
         return self._render("pane.html", at, **self._pane(at))
 
     def thread(self, at: Address) -> str:
-        """The thread panel, "" for a thread that is not there."""
+        """Return the thread panel, "" without a thread."""
         return self._render("thread.html", at, **self._thread(at)) if at.thread_ts else ""
 
     def canvas(self, key: str, user: str) -> str | None:
-        """A canvas as a document of its own; None where there is none for this person."""
+        """Return a canvas as a document of its own, None if this person has no such canvas."""
         found = find_canvas(self._ws, key, user)
         if found is None:
             return None
@@ -103,33 +105,37 @@ class Screens:
         return self._render("canvas.html", Address(viewer, ""), file=file, text=text)
 
     def modals(self, user: str) -> str:
-        """The modal on top, or nothing."""
+        """Return the modal on top, "" without one."""
         views = self._ws.views(user)[-1:]
         return self._render("modals.html", Address(user, ""), views=views).strip()
 
     def home(self, user: str) -> str:
-        """The content of the Home tab."""
+        """Return the content of the Home tab."""
         return self._render("home.html", Address(user, ""), home=self._ws.home(user))
 
     def step(self, user: str, execution: str) -> str:
-        """How an execution of the app's step ended: its outputs under their titles, or why not."""
+        """Return the end of a workflow step: its outputs under their titles, or its error."""
         ended = self._ws.execution(execution)
         declared = self._functions[ended.function]["output_parameters"]["properties"]
         return self._render("outputs.html", Address(user, ""), ended=ended, declared=declared)
 
     def message(self, at: Address, message: Json, place: str) -> str:
-        """One message, as it looks in the "channel" or in the "thread"."""
+        """Return one message as it looks in the "channel" or in the "thread"."""
         return self._render(
-            "message.html", at, place=place, message=self._shown(at, [message])[0], **self._in(at)
+            "message.html",
+            at,
+            place=place,
+            message=self._shown(at, [message])[0],
+            **self._conversation_values(at),
         )
 
     def status(self, at: Address, thread_ts: str, *, inline: bool) -> str:
-        """The status line of a thread ("" for the conversation itself)."""
+        """Return the status line of a thread ("" for the conversation itself)."""
         status = self._status(at.channel, thread_ts)
         return self._render("status.html", at, status=status, inline=inline).strip()
 
     def prompts(self, at: Address, thread_ts: str) -> str:
-        """The suggested prompts of a thread or conversation."""
+        """Return the suggested prompts of a thread or conversation."""
         return self._render(
             "prompts.html", at, prompts=self._prompts(at.channel, thread_ts)
         ).strip()
@@ -140,8 +146,8 @@ class Screens:
     def _sidebar(self, at: Address) -> Json:
         return {"channel": at.channel, **sidebar(self._ws, at.user)}
 
-    def _in(self, at: Address) -> Json:
-        """What messages and composers need to know about where they are."""
+    def _conversation_values(self, at: Address) -> Json:
+        """Return the values that messages and composers need of their conversation."""
         channel = self._ws.channels.get(at.channel)
         members = channel.members if channel else []
         return {
@@ -156,7 +162,7 @@ class Screens:
 
     def _pane(self, at: Address) -> Json:
         channel = self._ws.channels.get(at.channel)
-        values = self._in(at) | {
+        values = self._conversation_values(at) | {
             "tab": at.tab,
             "topic": channel.topic if channel else "",
             "place_icon": "lock" if channel and channel.kind == "private" else "",
@@ -176,7 +182,7 @@ class Screens:
 
     def _thread(self, at: Address) -> Json:
         replies = self._ws.messages(at.channel, at.thread_ts, at.user)
-        return self._in(at) | {
+        return self._conversation_values(at) | {
             "thread_ts": at.thread_ts,
             "replies": self._shown(at, replies),
             "thread_status": self._status(at.channel, at.thread_ts),
@@ -187,7 +193,10 @@ class Screens:
         return [self._with_state(at.channel, message) for message in messages]
 
     def _with_state(self, channel: str, message: Json) -> Json:
-        """A message with `streaming` set; a person's is drawn from its text, which holds the same."""
+        """Return a message with `streaming` set.
+
+        A person's message loses its blocks: the page renders its text, which says the same.
+        """
         stream = self._ws.state.streams.get((channel, message["ts"]))
         shown = message | {"streaming": stream is not None and stream.state == "live"}
         if not message.get("bot_id"):
@@ -195,7 +204,7 @@ class Screens:
         return shown
 
     def _status(self, channel: str, thread_ts: str) -> Json | None:
-        """What stands under a thread; `otherwise` from the instant `until` on, when the text goes."""
+        """Return the status line; after the time `until` its text becomes `otherwise`."""
         status = self._ws.status(channel, thread_ts or None)
         working = status.session == "processing"
         has_stop = "agent_session_stopped" not in self._ws.state.not_subscribed
@@ -225,7 +234,7 @@ class Screens:
 
 
 def _read_only(channel: Channel | None) -> str:
-    """Why nothing can be written there; empty where something can."""
+    """Return why nobody can write in the channel; "" where people can."""
     if channel is None:
         return "There is no conversation to write in."
     return (

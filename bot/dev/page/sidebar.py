@@ -8,13 +8,13 @@ Json = dict[str, Any]
 
 
 def visible(ws: Workspace, user: str) -> list[Channel]:
-    """The person's conversations: channels first, in the workspace's order."""
+    """Return the person's conversations: channels first, in the workspace's order."""
     mine = [c for c in ws.channels.values() if user in c.members and not c.archived]
     return sorted(mine, key=lambda channel: channel.is_direct)
 
 
 def title(ws: Workspace, channel: Channel | None, viewer: str) -> str:
-    """What the conversation is called for this person."""
+    """Return the title of the conversation for this person."""
     if channel is None:
         return "No conversation"
     name = name_of(ws, channel, viewer)
@@ -22,7 +22,7 @@ def title(ws: Workspace, channel: Channel | None, viewer: str) -> str:
 
 
 def name_of(ws: Workspace, channel: Channel, viewer: str) -> str:
-    """Of a direct message those of the others in it."""
+    """Return the name of a conversation; a direct message has the names of the others in it."""
     if not channel.is_direct:
         return channel.name
     everyone = ws.state.everyone()
@@ -31,12 +31,12 @@ def name_of(ws: Workspace, channel: Channel, viewer: str) -> str:
 
 
 def other_in(channel: Channel, viewer: str) -> str:
-    """The first of the others in a conversation, else the person themselves."""
+    """Return the first other member of a conversation, or the viewer without one."""
     return next((member for member in channel.members if member != viewer), viewer)
 
 
 def sidebar(ws: Workspace, user: str) -> Json:
-    """Values for the template: the agent's own conversation, channels, others, and who one can be."""
+    """Return values for the template: the agent, channels, direct messages, people to act as."""
     mine = visible(ws, user)
     own_dm = ws.state.direct(user)
     others = [c for c in mine if c.is_direct and c is not own_dm]
@@ -58,7 +58,7 @@ def sidebar(ws: Workspace, user: str) -> Json:
 
 
 def _offered(person: Person) -> Json:
-    """Somebody one can be, with what is special about them."""
+    """Return a person to act as, with a note on their role."""
     notes = {"guest": person.is_guest, "external": person.is_external, "admin": person.is_admin}
     note = next((note for note, holds in notes.items() if holds), "")
     return {"id": person.id, "name": person.real_name, "note": note}

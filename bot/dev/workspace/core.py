@@ -1,4 +1,4 @@
-"""The workspace's parts in one place: the truth, the clock, the record, and the way out to the app."""
+"""The parts of the workspace in one place: state, messages, clock, record, delivery to the app."""
 
 import secrets
 from collections.abc import AsyncIterator, Callable
@@ -35,7 +35,7 @@ STATUS_LIFETIME = 120.0
 
 
 class Core:
-    """What everything else works on. `url` ends in "/"."""
+    """The parts that everything else works on. `url` ends in "/"."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -53,7 +53,7 @@ class Core:
 
     @property
     def api_url(self) -> str:
-        """What SLACK_API_URL is set to."""
+        """The value for SLACK_API_URL."""
         return f"{self.url}api/"
 
     @property
@@ -68,7 +68,7 @@ class Core:
 
     @property
     def signing_secret(self) -> str:
-        """The secret HTTP requests are signed with."""
+        """The secret that signs HTTP requests."""
         return self.state.signing_secret
 
     @property
@@ -78,73 +78,77 @@ class Core:
 
     @property
     def bot_user_id(self) -> str:
-        """The bot as a user, as in mentions."""
+        """The bot's id as a user, as in mentions."""
         return self.state.bot_user_id
 
     @property
     def bot_id(self) -> str:
-        """The bot as a bot, as in `bot_id` of messages."""
+        """The bot's id as a bot, as in `bot_id` of messages."""
         return self.state.bot_id
 
     @property
     def app_id(self) -> str:
-        """The app."""
+        """The app's id."""
         return self.state.app_id
 
     @property
     def people(self) -> dict[str, Person]:
-        """People by user id, without the bot."""
+        """The people by user id, without the bot."""
         return self.state.people
 
     @property
     def channels(self) -> dict[str, Channel]:
-        """Conversations of all kinds by id."""
+        """The conversations of all kinds by id."""
         return self.state.channels
 
     @property
     def effects(self) -> list[Effect]:
-        """Every Web API call that reached us, in order."""
+        """Every Web API call, in order."""
         return self.record.effects
 
     def subscribe(self) -> AbstractAsyncContextManager[AsyncIterator[Change]]:
-        """`async with ws.subscribe() as changes: async for change in changes`."""
+        """Open `async with ws.subscribe() as changes: async for change in changes`."""
         return self.record.subscribe()
 
     async def until(self, condition: Callable[[], Found], timeout: float = 30) -> Found:  # noqa: ASYNC109 - the public name
-        """Wait until `condition` holds and return its value; TimeoutError with the last effects if
-        not."""
+        """Wait until `condition` holds and return its value.
+
+        Raises TimeoutError, whose message shows the last effects, after `timeout` seconds.
+        """
         return await self.record.until(condition, timeout)
 
     def messages(
         self, channel: str, thread_ts: str | None = None, viewer: str | None = None
     ) -> list[Json]:
-        """Copies of the channel's top-level messages, or of a thread with its root; ephemerals for
-        `viewer`."""
+        """Return copies of the channel's top-level messages, or of a thread with its root.
+
+        Ephemeral messages are included for their `viewer`.
+        """
         return self.store.seen_by(channel, viewer, thread_ts)
 
     def views(self, user: str) -> list[Json]:
-        """Copies of the person's open modals, the one on top last."""
+        """Return copies of the person's open modals, the one on top last."""
         return deepcopy(self.state.open_views.get(user, []))
 
     def home(self, user: str) -> Json | None:
-        """A copy of the Home tab the app published for this person."""
+        """Return a copy of the Home tab that the app published for this person."""
         return deepcopy(self.state.homes.get(user))
 
     def status(self, channel: str, thread_ts: str | None) -> Status:
-        """The thread's status; its text is empty two minutes after it was set."""
+        """Return the thread's status; its text is empty two minutes after it was set."""
         status = self.state.status(channel, thread_ts)
         if status.text and self.clock.now() > status.until:
             status.text, status.loading_messages = "", []
         return status
 
     def changed(self, kind: str, channel: str | None = None, **what: Any) -> None:
-        """Tell subscribers, with the data as it is now."""
+        """Send a change to the subscribers, with a copy of the data as it is now."""
         self.record.change(Change(kind, channel, **deepcopy(what)))
 
     def emit(
         self, event: Json, channel: Channel | None = None, *, context: Json | None = None
     ) -> None:
-        """Send an event to the app, if it has subscribed to it and may see this channel."""
+        """Send an event to the app if it has subscribed to it and may see this channel."""
         if event["type"] in self.state.not_subscribed:
             return
         if channel is None or self.bot_user_id in channel.members:
@@ -154,18 +158,18 @@ class Core:
             )
 
     def revoke(self) -> None:
-        """The bot's tokens are good no more, which the app hears of."""
+        """Revoke the bot's tokens; the app gets `tokens_revoked`."""
         self.state.token_revoked = True
         self.emit({"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [self.bot_user_id]}})
 
     def new_trigger(self, user: str) -> str:
-        """A trigger_id for one modal."""
+        """Return a trigger_id for one modal."""
         trigger = f"{self.store.next_ts()}.{secrets.token_hex(8)}"
         self.state.triggers[trigger] = Trigger(user, self.clock.now())
         return trigger
 
     def new_action_token(self, user: str) -> str:
-        """A token to search with, as the author of a message that is for the app."""
+        """Return a token to search with as `user`, the author of a message to the app."""
         token = f"{secrets.randbelow(10**13)}.{secrets.randbelow(10**13)}.{secrets.token_hex(16)}"
         self.state.action_tokens[token] = ActionToken(user, self.clock.now())
         return token
@@ -173,7 +177,7 @@ class Core:
     def new_response_url(
         self, user: str, channel: str, ts: str | None = None, thread_ts: str | None = None
     ) -> str:
-        """A URL the app may answer an interaction on."""
+        """Return a URL on which the app may answer an interaction."""
         key = secrets.token_urlsafe(12)
         self.state.response_urls[key] = ResponseUrl(user, channel, self.clock.now(), ts, thread_ts)
         return f"{self.url}actions/{self.team_id}/{key}"

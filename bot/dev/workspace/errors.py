@@ -1,5 +1,4 @@
-"""What goes wrong: for the app (an error of the Web API), and for a person (something they cannot
-do)."""
+"""Errors for the app (answers of the Web API) and for a person (actions Slack does not offer)."""
 
 from typing import Any
 
@@ -13,12 +12,12 @@ class SlackFault(Exception):
         self.details = details
 
     def body(self) -> dict[str, Any]:
-        """The JSON body Slack answers with."""
+        """Return the JSON body of the answer."""
         return {"ok": False, "error": self.error, **self.details}
 
 
 class RateLimited(SlackFault):
-    """HTTP 429: nothing was done; ask again after `retry_after` whole seconds."""
+    """HTTP 429: nothing was done; the app may retry after `retry_after` whole seconds."""
 
     def __init__(self, retry_after: int) -> None:
         super().__init__("ratelimited")
@@ -26,7 +25,7 @@ class RateLimited(SlackFault):
 
 
 class CannotDo(Exception):
-    """A person tried something the Slack client does not offer them: no such button, view not open …"""
+    """The Slack client does not offer this to the person: no such button, view not open …"""
 
 
 class NotAnswered(Exception):

@@ -13,7 +13,7 @@ from bot.dev.workspace.api.web_api import WebApi
 from bot.dev.workspace.client.people import People
 from bot.dev.workspace.events.http_events import HttpEvents
 
-BODY_MAX = 1024**3  # uploads up to Slack's 1 GB
+BODY_MAX = 1024**3  # bytes; Slack takes uploads of up to 1 GB
 
 Mount = Callable[[web.Application, "Workspace"], None]
 
@@ -35,11 +35,11 @@ class Workspace(People):
         app_name: str = "Bot",
         beside: "Workspace | None" = None,
     ) -> AsyncGenerator["Workspace"]:
-        """Serve a fresh workspace; port 0 takes any. `mount` may add routes before it starts;
-        `app_name` is the app's in its manifest.
+        """Serve a fresh workspace; port 0 takes any free port.
 
-        One `beside` another is a second workspace of the same app, which reaches both by the API of
-        the first; people and channels have the same ids in both.
+        `mount` may add routes before the server starts; `app_name` is the app's name in its
+        manifest. A workspace `beside` another has the same app, which reaches both through the API
+        of the first; people and channels have the same ids in both.
         """
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family)
@@ -62,7 +62,7 @@ class Workspace(People):
                 await runner.cleanup()
 
     async def listen_over_http(self, url: str, signing_secret: str | None = None) -> None:
-        """From now on send signed HTTP requests to this URL of the app instead of using Socket Mode.
+        """Send signed HTTP requests to this URL of the app, instead of using Socket Mode.
 
         Raises NotAnswered when the app does not answer the url_verification challenge.
         """
@@ -73,20 +73,19 @@ class Workspace(People):
 
     def _share_app(self, first: "Workspace") -> None:
         number = len(first.oauth.workspaces) + 1
-        mine, its = self.state, first.state
-        old, mine.team_id = mine.team_id, f"T0LOCAL{number:03}"
-        mine.team_name = f"Local {number}"
-        for person in mine.people.values():
-            if person.team_id == old:
-                person.team_id = mine.team_id
+        state, former = self.state, self.state.team_id
+        state.team_id, state.team_name = f"T0LOCAL{number:03}", f"Local {number}"
+        for person in state.people.values():
+            if person.team_id == former:
+                person.team_id = state.team_id
         for name in ("app_token", "signing_secret", "verification_token"):
-            setattr(mine, name, getattr(its, name))
+            setattr(state, name, getattr(first.state, name))
         self.oauth = first.oauth
         self.oauth.workspaces.append(self)
         self.delivery.transport = first.delivery.transport
 
     async def refresh_sockets(self, reason: str = "refresh_requested") -> None:
-        """Ask every Socket Mode connection to come back ("warning": announce it only)."""
+        """Ask every Socket Mode connection to reconnect; with "warning", only announce it."""
         await self.delivery.sockets.refresh(reason)
 
     def _application(self) -> web.Application:

@@ -1,4 +1,4 @@
-"""Charts as inline SVG. Colours are classes (`c0` to `c7`), so light and dark are the stylesheet's."""
+"""Charts as inline SVG. Colours are classes, `c0` to `c7`, for light and dark stylesheets."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ COLOURS = 8
 
 
 def colour(index: int) -> str:
-    """The colour class of the nth series or segment."""
+    """Return the colour class of the nth series or segment."""
     return f"c{index % COLOURS}"
 
 
@@ -129,7 +129,7 @@ class _Plot:
 
 
 def _runs(series: Series) -> Iterator[list[tuple[int, float]]]:
-    """The unbroken stretches of a series: a missing value is a gap, not a zero."""
+    """Yield the unbroken stretches of a series: a missing value is a gap, not a zero."""
     run: list[tuple[int, float]] = []
     for i, value in enumerate(series.values):
         if value is not None:

@@ -1,20 +1,20 @@
-"""The characters of emoji shortcodes, under Slack's names."""
+"""Emoji by their Slack shortcodes."""
 
 import re
 
 from emoji import EMOJI_DATA, STATUS
 
-_OF_SLACK = {
+_SLACK_ONLY = {
     "octagonal_sign": "🛑", "large_green_circle": "🟢", "large_yellow_circle": "🟡",
     "large_orange_circle": "🟠",
 }  # fmt: skip
-"""Names that only Slack has."""
+"""Emoji whose names only Slack has."""
 _SHORT = re.compile(r":([a-z0-9_+-]+):")
 _SKIN_TONES = {*"🏻🏼🏽🏾🏿"}
 
 
 def _named() -> dict[str, str]:
-    """Each by all of its names; a short name goes before the full name of another, as in Slack."""
+    """Return every emoji by all of its names; as in Slack, a short name wins over a full one."""
     plain = {
         character: about
         for character, about in EMOJI_DATA.items()
@@ -29,4 +29,4 @@ def _named() -> dict[str, str]:
     }
 
 
-EMOJI: dict[str, str] = _named() | _OF_SLACK
+EMOJI: dict[str, str] = _named() | _SLACK_ONLY

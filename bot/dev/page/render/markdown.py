@@ -1,4 +1,4 @@
-"""Standard markdown, as the `markdown` block and streamed text carry it, to HTML."""
+"""Standard markdown, from `markdown` blocks and streamed text, to HTML."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,12 +15,14 @@ from bot.dev.page.render.scene import Scene
 from bot.dev.page.render.text import clean, emoji, safe_url
 
 _MENTION = re.compile(r"<[@#!][^<>\n]+>")
-_ESCAPED = "\ue000"  # a "<" that was written with a backslash, and begins no mention
+_ESCAPED = "\ue000"  # a "<" after a backslash, which starts no mention
 
 
 def markdown(text: object, scene: Scene) -> Markup:
-    """HTML for a markdown text: CommonMark with tables and strikethrough, raw HTML shown as text,
-    images as links because nothing outside the workspace is ever loaded."""
+    """Return HTML for a markdown text: CommonMark with tables and strikethrough.
+
+    Raw HTML is shown as text, and images become links: the page loads nothing from outside.
+    """
     html = _PARSER.render(clean(text), {"scene": scene})
     return Markup(html)  # noqa: S704 - markdown-it escapes text and refuses raw HTML
 
@@ -42,7 +44,7 @@ def _words(text: str) -> Markup:
 
 
 def _mark_escaped(state: StateCore) -> None:
-    """Before what was escaped is text like any other."""
+    """Mark escaped "<" characters, before markdown-it turns them into ordinary text."""
     for token in (each for block in state.tokens for each in block.children or ()):
         if token.type == "text_special" and token.content == "<":
             token.content = _ESCAPED
@@ -53,7 +55,7 @@ def _link_open(
 ) -> str:
     token = tokens[i]
     if safe_url(token.attrs.get("href")) is None:
-        token.attrs.pop("href", None)  # relative and odd schemes lead nowhere from here
+        token.attrs.pop("href", None)  # relative and unusual URLs lead nowhere
     else:
         token.attrSet("target", "_blank")
         token.attrSet("rel", "noopener noreferrer")
@@ -82,7 +84,7 @@ def _table_close(*_: Any) -> str:
 def _cell_open(
     renderer: RendererHTML, tokens: Sequence[Token], i: int, options: Any, env: dict[str, Any]
 ) -> str:
-    """markdown-it aligns cells with a style attribute, which the page's CSP refuses."""
+    """Align cells by class: markdown-it uses a style attribute, which the page's policy refuses."""
     style = str(tokens[i].attrs.pop("style", ""))
     if style:
         tokens[i].attrSet("class", style.replace("text-align:", "align-"))

@@ -1,4 +1,4 @@
-"""Small facts about people and files that the message templates show."""
+"""Small facts about people and files for the message templates."""
 
 import zlib
 from collections.abc import Mapping
@@ -11,18 +11,18 @@ _INLINE_IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def initials(name: object) -> str:
-    """One or two letters for an avatar."""
+    """Return one or two letters for an avatar."""
     words = [word for word in clean(name).split() if word[:1].isalnum()]
     return "".join(word[0] for word in words[:2]).upper() or "?"
 
 
 def avatar(person_id: object) -> str:
-    """The avatar colour class, always the same for one id."""
+    """Return the avatar's colour class, always the same for one id."""
     return f"av{zlib.crc32(clean(person_id).encode()) % AVATARS}"
 
 
 def size(count: object) -> str:
-    """A file size in bytes, for people."""
+    """Return a file size in bytes, for people."""
     if not isinstance(count, int | float):
         return ""
     for unit in ("B", "KB", "MB"):
@@ -33,7 +33,7 @@ def size(count: object) -> str:
 
 
 def file_view(file: Mapping[str, Any]) -> dict[str, Any]:
-    """What the file template needs of a Slack file object."""
+    """Return what the file template needs of a Slack file object."""
     name = clean(file.get("name") or file.get("title") or "file")
     extension = name.rpartition(".")[2].lower() if "." in name else ""
     return {

@@ -1,8 +1,8 @@
 """Slack's mrkdwn to HTML.
 
-The source carries `&amp; &lt; &gt;` for literal characters and `<…>` for links and mentions
-(https://docs.slack.dev/messaging/formatting-message-text). Finished pieces are put in a stash and
-stand as `U+E000 n U+E001` in the text until the end, so no later rule can reach inside them.
+The source has `&amp; &lt; &gt;` for literal characters and `<…>` for links and mentions
+(https://docs.slack.dev/messaging/formatting-message-text). Finished pieces are put in a stash, and
+`U+E000 n U+E001` replaces them in the text until the end, so that no later rule changes them.
 """
 
 import re
@@ -30,7 +30,7 @@ _BROADCASTS = {"here": "@here", "channel": "@channel", "everyone": "@everyone"}
 
 
 def mrkdwn(text: object, scene: Scene) -> Markup:
-    """HTML for one mrkdwn text. Only http, https and mailto become links."""
+    """Return HTML for a mrkdwn text. Only http, https and mailto become links."""
     stash: list[str] = []
 
     def keep(html: str) -> str:
@@ -46,7 +46,7 @@ def mrkdwn(text: object, scene: Scene) -> Markup:
     html = _QUOTE.sub(_quote, html).replace("\n", "<br>")
     while _STASHED.search(html):  # a label may hold code that was stashed before it
         html = _STASHED.sub(lambda m: stash[int(m[1])], html)
-    html = html.replace("</pre><br>", "</pre>")  # a block has a line of its own
+    html = html.replace("</pre><br>", "</pre>")  # a code block ends its line anyway
     return Markup(html)  # noqa: S704 - every piece above was escaped on its way in
 
 
@@ -72,7 +72,7 @@ def _token(inner: str, scene: Scene) -> Markup:
     if target.startswith("#"):
         name = scene.channels.get(target[1:])
         if name is not None:
-            return _room(target[1:], name)
+            return _channel_link(target[1:], name)
         return _mention(f"#{label}" if label else HIDDEN, "channel")
     if target.startswith("!"):
         return _special(target[1:], label)
@@ -87,7 +87,7 @@ def _special(command: str, label: str) -> Markup:
         return _mention(_BROADCASTS[command], "mention broadcast")
     if command.startswith("subteam^"):
         return _mention(label or "@group", "mention")
-    if date := _DATE.match(command):  # app.js puts the reader's own clock in
+    if date := _DATE.match(command):  # the page's script fills in the reader's local time
         return Markup('<time data-ts="{}" data-day>{}</time>').format(date[1], _literal(label))
     return escape(_literal(label or command))
 
@@ -96,8 +96,8 @@ def _mention(text: str, kind: str) -> Markup:
     return Markup('<span class="{}">{}</span>').format(kind, _literal(text))
 
 
-def _room(channel: str, name: str) -> Markup:
-    """A channel that the viewer is in: a click goes there."""
+def _channel_link(channel: str, name: str) -> Markup:
+    """Return a link to a channel that the viewer is in."""
     shown = (
         '<a class="channel" href="/?channel={0}" data-do="open" data-channel-link="{0}">#{1}</a>'
     )

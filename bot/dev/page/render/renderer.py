@@ -1,8 +1,8 @@
-"""The jinja2 environment of the page and the one object that renders with it.
+"""The jinja2 environment of the page, and the object that renders with it.
 
-Every value a template prints passes `clean` and is escaped; only the renderers in this package make
-Markup. A block or element type is drawn by the template of its name, and one without a template is
-shown as unsupported rather than left out.
+Every value that a template prints passes `clean` and is escaped; only the renderers in this package
+make Markup. The template of a block or element is named after its type; a type without a template
+is shown as unsupported.
 """
 
 import json
@@ -24,23 +24,23 @@ from bot.dev.page.render.mrkdwn import mrkdwn
 from bot.dev.page.render.rich_text import rich_text
 from bot.dev.page.render.scene import Scene
 from bot.dev.page.render.text import clean, plain, safe_url, text_of
-from bot.dev.workspace.store.messages import UNWRITTEN, link_to
+from bot.dev.workspace.store.messages import SERVICE_SUBTYPES, link_to
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
 class Renderer:
-    """Renders the page's templates. Holds no state of the workspace: each call brings its Scene."""
+    """Renders the page's templates. It holds no state: each call passes its Scene."""
 
     def __init__(self) -> None:
         self._jinja = _environment()
 
     def render(self, template: str, scene: Scene, **values: Any) -> str:
-        """The named template as HTML."""
+        """Return the template as HTML."""
         return self._jinja.get_template(template).render(scene=scene, **values)
 
     def blocks(self, blocks: Sequence[object], scene: Scene) -> str:
-        """A list of Slack blocks as HTML."""
+        """Return a list of Slack blocks as HTML."""
         return self.render("blocks.html", scene, blocks=list(blocks))
 
 
@@ -57,7 +57,7 @@ def _environment() -> Environment:
         "words": text_of, "attr_json": json.dumps, "safe_url": safe_url, "chart": read_chart,
         "draw": charts.draw, "colour": charts.colour, "number": full, "table": tables.read_table,
         "choices": forms.choices, "chosen": forms.chosen, "conversations": forms.conversations,
-        "initials": initials, "avatar": avatar, "file_view": file_view, "unwritten": _is_unwritten,
+        "initials": initials, "avatar": avatar, "file_view": file_view, "from_slack": _is_from_slack,
         "typed": _typed, "person": _person, "link": _link, "as_list": forms.as_list, "as_dict": forms.as_dict,
     }  # fmt: skip
     jinja.globals |= {
@@ -98,7 +98,7 @@ def _rich(context: Context, value: object) -> Markup:
 
 @pass_context
 def _text(context: Context, value: object) -> Markup:
-    """A text object by its own type; anything else as plain text."""
+    """Return a text object as HTML by its type; anything else as plain text."""
     if isinstance(value, Mapping) and value.get("type") == "mrkdwn":
         return mrkdwn(value.get("text"), context["scene"])
     return plain(value)
@@ -110,13 +110,13 @@ def _typed(context: Context, value: object) -> str:
     return as_typed(str(value or ""), scene.people, scene.channels)
 
 
-def _is_unwritten(message: Mapping[str, Any]) -> bool:
+def _is_from_slack(message: Mapping[str, Any]) -> bool:
     """Whether Slack wrote the message itself, as when somebody joins."""
-    return message.get("subtype") in UNWRITTEN
+    return message.get("subtype") in SERVICE_SUBTYPES
 
 
 def _link(message: Mapping[str, Any], channel: str) -> str:
-    """To the message, on this page."""
+    """Return the page's link to the message."""
     return link_to("/", channel, message)
 
 

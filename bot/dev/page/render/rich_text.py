@@ -13,7 +13,7 @@ Part = Mapping[str, Any]
 
 
 def rich_text(block: object, scene: Scene) -> Markup:
-    """HTML for a rich_text block or cell; a bare str is taken as plain text."""
+    """Return HTML for a rich_text block or cell; a str is plain text."""
     if isinstance(block, str):
         return _breaks(escape(clean(block)))
     return Markup("").join(_container(part, scene) for part in _parts(block))

@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, cr
 from bot.dev.workspace.errors import SlackFault
 from bot.dev.workspace.store.state import Json
 
-# Errors with a name of their own when these arguments are not of the right form.
+# Arguments that have an error of their own.
 NAMED = {"blocks": "invalid_blocks_format", "metadata": "invalid_metadata_format"}
 WORDS = {"missing": "missing required field", "extra_forbidden": "unexpected argument"}
 
@@ -43,7 +43,7 @@ JsonStrings = Annotated[
 
 
 def model_of(function: Callable[..., Any]) -> type[BaseModel]:
-    """The model of a method's keyword-only parameters; anything else is refused."""
+    """Return a model of a function's keyword-only parameters that refuses anything else."""
     fields: dict[str, Any] = {}
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY:
@@ -53,11 +53,11 @@ def model_of(function: Callable[..., Any]) -> type[BaseModel]:
 
 
 def check(model: type[BaseModel], given: Json) -> Json:
-    """The typed arguments. Raises SlackFault invalid_arguments and its relatives."""
+    """Return the typed arguments. Raises SlackFault invalid_arguments or one of NAMED."""
     if "team_id" not in model.model_fields:
         given = {
             name: value for name, value in given.items() if name != "team_id"
-        }  # Bolt adds it to every call
+        }  # Bolt sends it with every call
     try:
         checked = model.model_validate(given)
     except ValidationError as error:
@@ -73,7 +73,7 @@ def check(model: type[BaseModel], given: Json) -> Json:
 
 
 async def read(request: web.Request) -> Json:
-    """Query and body together, as strings (form) or JSON values. Raises SlackFault."""
+    """Return query and body together, as strings (form) or JSON values. Raises SlackFault."""
     given: Json = dict(request.query)
     if request.content_type == "application/json":
         return given | await _read_json(request)

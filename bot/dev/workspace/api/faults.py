@@ -1,4 +1,4 @@
-"""Faults a test orders: errors, lost replies, delays, refused and dropped connections."""
+"""Faults that a test orders: errors, lost replies, delays, refused and dropped connections."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from bot.dev.workspace.events.socket_mode import SocketMode
 
 @dataclass
 class Failure:
-    """`error` None means that the connection is dropped instead of an answer."""
+    """A failure of the next calls; with `error` None the connection is dropped."""
 
     method: str
     error: str | int | None
@@ -24,8 +24,11 @@ class _Delay:
 
 
 class Faults:
-    """What is going to go wrong. A method is a name such as "chat.postMessage", "upload" for the bytes
-    of a file, or "*" for all methods."""
+    """The faults to come.
+
+    A method is a name such as "chat.postMessage", "upload" for the bytes of a file, or "*" for all
+    methods.
+    """
 
     def __init__(self, sockets: SocketMode) -> None:
         self._sockets = sockets
@@ -41,15 +44,14 @@ class Faults:
         retry_after: int | None = None,
         after_effect: bool = False,
     ) -> None:
-        """Let the next calls fail: with a Slack error code, an HTTP status, or (None) a dropped
-        connection.
+        """Fail the next calls with a Slack error code, an HTTP status or (None) a dropped connection.
 
-        With `after_effect` the call is carried out, and then its reply is lost.
+        With `after_effect` the call is carried out, and its reply is lost.
         """
         self._failures.append(Failure(method, error, times, retry_after, after_effect))
 
     def delay(self, method: str, seconds: float, times: int = 1) -> None:
-        """Let the next calls wait before they are carried out."""
+        """Delay the next calls by `seconds` before they are carried out."""
         self._delays.append(_Delay(method, seconds, times))
 
     def refuse_connections(self, count: int) -> None:
@@ -57,15 +59,15 @@ class Faults:
         self._sockets.to_refuse += count
 
     def mute_connections(self, count: int) -> None:
-        """Accept the next Socket Mode handshakes, and say nothing on them but pongs."""
+        """Accept the next Socket Mode handshakes, and send nothing on them but pongs."""
         self._sockets.to_mute += count
 
     def drop_sockets(self) -> None:
-        """Cut every Socket Mode connection without a word."""
+        """Cut every Socket Mode connection without a close frame."""
         self._sockets.drop()
 
     def clear(self) -> None:
-        """Nothing goes wrong any more."""
+        """Forget all faults that have not happened yet."""
         self._failures.clear()
         self._delays.clear()
 
@@ -79,7 +81,7 @@ class Faults:
         return None
 
     def delay_of(self, method: str) -> float:
-        """Take the seconds this call has to wait."""
+        """Take the seconds by which this call is delayed."""
         for delay in self._delays:
             if delay.method in (method, "*") and delay.times > 0:
                 delay.times -= 1

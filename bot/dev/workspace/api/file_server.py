@@ -1,4 +1,4 @@
-"""The bytes of files: taking uploads, serving downloads to those who bear the bot's token."""
+"""The bytes of files: uploads, and downloads with the bot's token."""
 
 import mimetypes
 
@@ -9,7 +9,7 @@ from bot.dev.workspace.core import Core
 from bot.dev.workspace.store.record import Effect
 from bot.dev.workspace.store.state import File
 
-# What Slack serves, with status 200, to a download without a good token.
+# Slack answers a download without a good token with this page, and with status 200.
 LOGIN_PAGE = (
     "<!DOCTYPE html><html><head><title>Sign in | Slack</title></head><body>Sign in</body></html>"
 )
@@ -17,13 +17,13 @@ PIECE = b"0123456789abcde\n" * 4096
 
 
 class FileServer:
-    """Answers /upload/v1/<file> and /files-pri/<team>-<file>/…"""
+    """Serves /upload/v1/<file> and /files-pri/<team>-<file>/…"""
 
     def __init__(self, core: Core) -> None:
         self._core = core
 
     async def upload(self, request: web.Request) -> web.StreamResponse:
-        """Step two of an upload: the raw bytes, or a form with one file; as long as was announced."""
+        """Take the bytes of an upload of the announced length: the raw body, or a form."""
         file = self._core.state.files.get(request.match_info["file"])
         if file is None or file.is_there:
             raise web.HTTPNotFound(text="no such upload")
@@ -40,7 +40,7 @@ class FileServer:
         return web.Response(text=f"OK - {file.size}")
 
     async def download(self, request: web.Request) -> web.StreamResponse:
-        """The bytes, or the login page."""
+        """Return the bytes, or the login page without a good token."""
         team, _, key = request.match_info["key"].partition("-")
         file = self._core.state.files.get(key)
         if team != self._core.team_id or not self._allowed(request):
@@ -48,7 +48,7 @@ class FileServer:
         if file is None or file.deleted or not file.is_there or not self._shared_with_bot(file):
             raise web.HTTPNotFound(text=LOGIN_PAGE, content_type="text/html")
         if file.is_fake:
-            return await _made_up(request, file)
+            return await _generated(request, file)
         return web.Response(body=file.content, content_type=_type(file))
 
     def _allowed(self, request: web.Request) -> bool:
@@ -64,7 +64,7 @@ class FileServer:
 
 
 def _failed(request: web.Request, failure: Failure) -> web.Response:
-    """As the file host does: a status without Slack's JSON, or a dropped connection."""
+    """Fail as the file host does: a status without Slack's JSON, or a dropped connection."""
     if not isinstance(failure.error, int):
         if request.transport is not None:
             request.transport.abort()
@@ -81,7 +81,7 @@ async def _body(request: web.Request) -> bytes:
     raise web.HTTPBadRequest(text="no file in the form")
 
 
-async def _made_up(request: web.Request, file: File) -> web.StreamResponse:
+async def _generated(request: web.Request, file: File) -> web.StreamResponse:
     response = web.StreamResponse(
         headers={"Content-Type": _type(file), "Content-Length": str(file.size)}
     )

@@ -1,5 +1,4 @@
-"""The app that is installed through OAuth: in several workspaces, each with a token of its own, or in
-all of an organisation with one."""
+"""OAuth: an app in several workspaces with a token each, or in an organisation with one token."""
 
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ if TYPE_CHECKING:
     from bot.dev.workspace.core import Core
 
 TOKEN_LIFETIME = 43_200
-CODE_LIFETIME = 600  # docs.slack.dev, installing with OAuth
+CODE_LIFETIME = 600  # seconds, docs.slack.dev, installing with OAuth
 
 
 @dataclass
 class Code:
-    """What somebody's consent is exchanged with, once."""
+    """A code for a token, from one person's consent."""
 
     core: Core
     user: str
@@ -31,7 +30,10 @@ class Code:
 
 @dataclass
 class OAuthApp:
-    """Settable: `redirect_url`, `rotates`, `lifetime` (seconds of a token that rotates)."""
+    """The app as OAuth knows it.
+
+    Settable: `redirect_url`, `rotates`, `lifetime` (seconds that a rotating token lasts).
+    """
 
     client_id: str = "1000000000001.2000000000002"
     client_secret: str = field(default_factory=lambda: secrets.token_hex(16))
@@ -43,26 +45,26 @@ class OAuthApp:
     workspaces: list[Core] = field(default_factory=list)
 
     def holder_of(self, given: str, team: object) -> Core | None:
-        """The workspace that a token is for; of an organisation's the one that a call names."""
+        """Return the workspace of a token; for an organisation's token, the one of this `team`."""
         found = [each for each in self.workspaces if each.state.owns(given)]
         return next((each for each in found if each.team_id == team), found[0] if found else None)
 
     def consent(self, core: Core, url: str, user: str, organisation: str | None) -> str:
-        """Press Allow on Slack's page; where the browser is sent. Raises CannotDo."""
-        asked = _asked(self, url)
-        if set(asked["scope"].split(",")) - BOT_SCOPES - {""}:
+        """Press Allow on Slack's page and return where the browser is sent. Raises CannotDo."""
+        parameters = _parameters(self, url)
+        if set(parameters["scope"].split(",")) - BOT_SCOPES - {""}:
             raise CannotDo("the app asks for what no workspace gives")
         code = secrets.token_urlsafe(24)
         self.codes[code] = Code(core, user, core.clock.now(), organisation)
-        return f"{self.redirect_url}?{urlencode({'code': code, 'state': asked['state']})}"
+        return f"{self.redirect_url}?{urlencode({'code': code, 'state': parameters['state']})}"
 
     def refusal(self, url: str) -> str:
-        """Press Cancel; where the browser is sent."""
-        answer = {"error": "access_denied", "state": _asked(self, url)["state"]}
+        """Press Cancel and return where the browser is sent."""
+        answer = {"error": "access_denied", "state": _parameters(self, url)["state"]}
         return f"{self.redirect_url}?{urlencode(answer)}"
 
     def exchange(self, given: str) -> Json:
-        """A code for a token. Raises SlackFault."""
+        """Exchange a code for a token. Raises SlackFault."""
         code = self.codes.get(given)
         if code is None or code.core.clock.now() > code.created + CODE_LIFETIME:
             raise SlackFault("invalid_code")
@@ -71,7 +73,7 @@ class OAuthApp:
         code.used = True
         cores = self.workspaces if code.organisation else [code.core]
         state = code.core.state
-        granted = self._granted(cores, code.organisation)
+        granted = self._grant(cores, code.organisation)
         workspace = {"id": state.team_id, "name": state.team_name}
         organisation = {"id": code.organisation, "name": "Organisation"}
         return {
@@ -86,18 +88,18 @@ class OAuthApp:
         }
 
     def refresh(self, given: str) -> Json:
-        """A refresh token, once, for a new token. Raises SlackFault."""
+        """Exchange a refresh token, which works once, for a new token. Raises SlackFault."""
         cores = self.refreshes.pop(given, None)
         if cores is None:
             raise SlackFault("invalid_refresh_token")
         state = cores[0].state
-        who = {"bot_user_id": state.bot_user_id, "app_id": state.app_id}
-        return self._granted(cores, state.organisation) | who
+        app = {"bot_user_id": state.bot_user_id, "app_id": state.app_id}
+        return self._grant(cores, state.organisation) | app
 
-    def _granted(self, cores: list[Core], organisation: str | None) -> Json:
+    def _grant(self, cores: list[Core], organisation: str | None) -> Json:
         new = token("xoxe.xoxb-1" if self.rotates else "xoxb-1")
         for core in cores:
-            _give(core.state, new, organisation)
+            _set_token(core.state, new, organisation)
         granted: Json = {"access_token": new, "token_type": "bot"}
         if self.rotates:
             refresh = token("xoxe-1")
@@ -106,18 +108,18 @@ class OAuthApp:
         return granted
 
 
-def _give(state: State, new: str, organisation: str | None) -> None:
-    """The token before is good until it expires."""
+def _set_token(state: State, new: str, organisation: str | None) -> None:
+    """Set the workspace's token; the former one stays valid until it expires."""
     state.former_tokens = set() if state.token_revoked else {state.bot_token}
     state.bot_token, state.token_revoked, state.organisation = new, False, organisation
 
 
-def _asked(app: OAuthApp, url: str) -> dict[str, Any]:
-    asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+def _parameters(app: OAuthApp, url: str) -> dict[str, Any]:
+    parameters = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
     if not urlsplit(url).path.endswith("/oauth/v2/authorize"):
         raise CannotDo(f"Slack has no such page: {url}")
-    if asked.get("client_id") != app.client_id or not asked.get("scope"):
+    if parameters.get("client_id") != app.client_id or not parameters.get("scope"):
         raise CannotDo("Slack knows no such app, or it asks for nothing")
-    if asked.get("redirect_uri", app.redirect_url) != app.redirect_url:
+    if parameters.get("redirect_uri", app.redirect_url) != app.redirect_url:
         raise CannotDo("the app's redirect URL is another")
-    return {"state": "", **asked}
+    return {"state": "", **parameters}

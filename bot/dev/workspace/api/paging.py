@@ -13,7 +13,7 @@ LIMIT_MAX = 1000
 
 
 def page(items: Sequence[Item], limit: int, cursor: str | None) -> tuple[list[Item], Json]:
-    """One page and the fields that tell of the next. Raises invalid_limit, invalid_cursor."""
+    """Return a page and the fields that lead to the next one. Raises invalid_limit, invalid_cursor."""
     if not 1 <= limit <= LIMIT_MAX:
         raise SlackFault("invalid_limit")
     start = _decode(cursor) if cursor else 0
@@ -27,7 +27,7 @@ def page(items: Sequence[Item], limit: int, cursor: str | None) -> tuple[list[It
 
 
 def between(messages: list[Json], oldest: str, latest: str | None, inclusive: bool) -> list[Json]:
-    """The messages of a span of time; ends count when `inclusive`."""
+    """Return the messages of a span of time; its ends belong to it when `inclusive`."""
     low, high = _seconds(oldest), _seconds(latest) if latest else float("inf")
     kept = []
     for message in messages:

@@ -1,5 +1,4 @@
-"""Rate limits: the tiers of the Web API and the one message a second a channel takes. Off unless
-asked for."""
+"""Rate limits: the tiers of the Web API, and one message a second per channel; off by default."""
 
 import math
 from collections import defaultdict, deque
@@ -12,8 +11,10 @@ TIERS = {1: 1, 2: 20, 3: 50, 4: 100}
 
 
 class Rates:
-    """Settable limits: `enforce_tiers`, `per_minute[method]`, `posts_per_second` (per channel;
-    Slack: 1)."""
+    """Rate limits.
+
+    Settable: `enforce_tiers`, `per_minute[method]`, `posts_per_second` (per channel; Slack: 1).
+    """
 
     def __init__(self, clock: Clock) -> None:
         self.enforce_tiers = False
@@ -23,13 +24,13 @@ class Rates:
         self._calls: defaultdict[str, deque[float]] = defaultdict(deque)
 
     def count_call(self, method: str, tier: int) -> None:
-        """Count a call; raises RateLimited when its minute is used up."""
+        """Count a call. Raises RateLimited when the method's minute is used up."""
         limit = self.per_minute.get(method, TIERS[tier] if self.enforce_tiers else None)
         if limit is not None:
             self._count(method, limit, 60.0)
 
     def count_post(self, channel: str) -> None:
-        """Count a message; raises RateLimited when the channel had one just before."""
+        """Count a message. Raises RateLimited when the channel had one just before."""
         if self.posts_per_second is not None:
             self._count(f"post:{channel}", 1, 1 / self.posts_per_second)
 

@@ -1,4 +1,4 @@
-"""response_url: answering an interaction without a token, five times within thirty minutes."""
+"""Answers to interactions on a response_url: without a token, five times within thirty minutes."""
 
 from aiohttp import web
 
@@ -17,7 +17,7 @@ FIELDS = {
 
 
 class ResponseUrls:
-    """Answers /actions/<team>/<key>; recorded as the method "response_url"."""
+    """Serves /actions/<team>/<key>; calls are recorded as the method "response_url"."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -51,8 +51,8 @@ class ResponseUrls:
         body = content(given.get("text"), given.get("blocks"), given.get("attachments"), None)
         if given.get("replace_original") and url.ts:
             return self._replace(url, body)
-        place = self._core.channels[url.channel]
-        show_answer(self._core, url.user, place, {**given, **body})
+        conversation = self._core.channels[url.channel]
+        show_answer(self._core, url.user, conversation, {**given, **body})
         return None
 
     def _replace(self, url: ResponseUrl, body: Json) -> None:

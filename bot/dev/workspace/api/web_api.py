@@ -1,4 +1,4 @@
-"""The Web API's front door: token, scope, rate, arguments, faults, record."""
+"""The entry of the Web API: token, scope, rate, arguments, faults, record."""
 
 import asyncio
 from base64 import b64decode
@@ -28,7 +28,7 @@ class _Outcome:
 
 
 class WebApi:
-    """Answers /api/<method>."""
+    """Serves /api/<method>."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -65,7 +65,7 @@ class WebApi:
         return web.json_response(outcome.body, status=outcome.status, headers=headers)
 
     def _headers(self, name: str, token: str) -> dict[str, str]:
-        """Slack's time, what the token was granted, and what the method takes of it."""
+        """Return Slack's time, the scopes of the token, and the scope of the method."""
         headers = {"Date": formatdate(self._core.clock.now(), usegmt=True)}
         if granted := self._core.state.scopes_of(token):
             headers["x-oauth-scopes"] = ",".join(sorted(granted))
@@ -122,7 +122,7 @@ async def _given(request: web.Request) -> tuple[Json, SlackFault | None]:
 
 
 def _client(request: web.Request) -> Json:
-    """The app's own id and secret, which oauth.* takes like other arguments or so."""
+    """Return the app's id and secret from basic authentication, as oauth.* takes them."""
     header = request.headers.get("Authorization", "")
     if not header.startswith("Basic "):
         return {}

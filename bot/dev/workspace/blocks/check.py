@@ -1,5 +1,4 @@
-"""Checking blocks and views: slack_sdk's own models first, then Slack's limits, then rules across
-blocks."""
+"""Checks of blocks and views: Slack's limits, then rules across blocks, then slack_sdk's models."""
 
 import json
 import logging
@@ -45,8 +44,10 @@ def check_blocks(blocks: list[Json]) -> None:
 
 
 def check_view(view: Json, kind: str) -> None:
-    """Check a view that has to be a "modal" or a "home". Raises SlackFault invalid_arguments,
-    view_too_large."""
+    """Check a view, which must be a "modal" or a "home".
+
+    Raises SlackFault invalid_arguments, view_too_large.
+    """
     if len(json.dumps(view, ensure_ascii=False).encode(errors="replace")) > VIEW_MAX:
         raise SlackFault("view_too_large")
     problems = list(_limits(View, view))
@@ -155,16 +156,16 @@ def _tasks(blocks: list[Any]) -> Iterator[Json]:
 
 
 def _pointer(given: Json, loc: tuple[Any, ...]) -> str:
-    """The JSON pointer of a pydantic location, without the union tags in it."""
+    """Return the JSON pointer of a pydantic location, without the union tags in it."""
     path = ""
-    here: Any = given
+    node: Any = given
     for index, part in enumerate(loc):
-        if (isinstance(here, dict) and part in here) or (
-            isinstance(here, list) and isinstance(part, int) and part < len(here)
+        if (isinstance(node, dict) and part in node) or (
+            isinstance(node, list) and isinstance(part, int) and part < len(node)
         ):
-            here = here[part]
-        elif index < len(loc) - 1 or not isinstance(here, dict) or part == here.get("type"):
-            continue  # the tag of a union, not a key
+            node = node[part]
+        elif index < len(loc) - 1 or not isinstance(node, dict) or part == node.get("type"):
+            continue  # a union tag, not a key
         path += f"/{part}"
     return path
 

@@ -1,5 +1,4 @@
-"""Tables and charts, with the limits of their pages at
-https://docs.slack.dev/reference/block-kit/blocks"""
+"""Tables and charts, with the limits of https://docs.slack.dev/reference/block-kit/blocks"""
 
 from typing import Annotated, Any, Literal
 
@@ -10,7 +9,7 @@ from bot.dev.workspace.blocks.rich_text import LayoutBlock, RichText
 
 
 class RawText(Part):
-    """A cell."""
+    """A cell of plain text."""
 
     type: Literal["raw_text"]
     text: Annotated[str, Field(min_length=1)]
@@ -28,7 +27,7 @@ class ColumnSettings(Part):
 
 
 class Table(LayoutBlock):
-    """A plain table: 100 rows of 20 cells."""
+    """A table of at most 100 rows of 20 cells."""
 
     type: Literal["table"]
     rows: Annotated[list[Row], Field(min_length=1, max_length=100)]
@@ -36,27 +35,27 @@ class Table(LayoutBlock):
 
     @model_validator(mode="after")
     def _is_small(self) -> "Table":
-        _same_width(self.rows)
-        _short_in_all(self.rows)
+        _check_same_width(self.rows)
+        _check_total_length(self.rows)
         return self
 
 
 class Point(Part):
-    """A value with its name."""
+    """A value with its label."""
 
     label: Annotated[str, Field(min_length=1, max_length=20)]
     value: float
 
 
 class Segment(Part):
-    """A slice; none is empty."""
+    """A segment of a pie; none is empty."""
 
     label: Annotated[str, Field(min_length=1, max_length=20)]
     value: Annotated[float, Field(gt=0)]
 
 
 class Pie(Part):
-    """Up to six slices."""
+    """A pie of at most six segments."""
 
     type: Literal["pie"]
     segments: Annotated[list[Segment], Field(min_length=1, max_length=6)]
@@ -70,7 +69,7 @@ class Series(Part):
 
 
 class Axis(Part):
-    """The x axis' categories, and the titles of both."""
+    """The categories of the x axis, and the titles of both axes."""
 
     categories: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=20)]], Field(min_length=1, max_length=20)
@@ -80,7 +79,7 @@ class Axis(Part):
 
 
 class Plot(Part):
-    """Up to six series over the same categories."""
+    """A chart of at most six series over the same categories."""
 
     type: Literal["bar", "line", "area"]
     series: Annotated[list[Series], Field(min_length=1, max_length=6)]
@@ -105,12 +104,12 @@ class DataVisualization(LayoutBlock):
     chart: Annotated[Pie | Plot, Field(discriminator="type")]
 
 
-def _same_width(rows: list[list[Any]]) -> None:
+def _check_same_width(rows: list[list[Any]]) -> None:
     if len({len(row) for row in rows}) > 1:
         raise ValueError("all rows must have the same number of cells")
 
 
-def _short_in_all(rows: list[list[Any]]) -> None:
+def _check_total_length(rows: list[list[Any]]) -> None:
     if sum(_size(cell) for row in rows for cell in row) > 10_000:
         raise ValueError("must be less than 10001 characters in all")
 
@@ -120,7 +119,7 @@ def _size(cell: RawText | RichText) -> int:
 
 
 def _length(part: Any) -> int:
-    """Of all texts in rich text, as people read them."""
+    """Return the length of all texts in rich text, as people read them."""
     if isinstance(part, list):
         return sum(map(_length, part))
     if not isinstance(part, dict):

@@ -1,5 +1,4 @@
-"""Interactive elements, with Slack's limits:
-https://docs.slack.dev/reference/block-kit/block-elements"""
+"""Interactive elements, with the limits of https://docs.slack.dev/reference/block-kit/block-elements"""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -43,7 +42,7 @@ class Button(_Element):
 
 
 class FeedbackButton(Part):
-    """A thumb."""
+    """One of the two feedback buttons."""
 
     text: Plain75
     value: Annotated[str, Field(min_length=1, max_length=2000)]
@@ -51,7 +50,7 @@ class FeedbackButton(Part):
 
 
 class FeedbackButtons(_Element):
-    """Thumbs up and down."""
+    """Thumbs up and thumbs down."""
 
     type: Literal["feedback_buttons"]
     positive_button: FeedbackButton
@@ -72,8 +71,8 @@ class StaticSelect(_Choice):
 
     @model_validator(mode="after")
     def _options_or_groups(self) -> "StaticSelect":
-        _either(self.options, self.option_groups)
-        _offered([self.initial_option], self.options, self.option_groups)
+        _check_one_of(self.options, self.option_groups)
+        _check_offered([self.initial_option], self.options, self.option_groups)
         return self
 
 
@@ -126,11 +125,11 @@ class Checks(_Confirmed):
     initial_option: Option | None = None
 
     @model_validator(mode="after")
-    def _choice_is_offered(self) -> "Checks":
+    def _choice_is_check_offered(self) -> "Checks":
         wrong = self.initial_option if self.type == "checkboxes" else self.initial_options
         if wrong is not None:
             raise ValueError("radio buttons have an initial_option, checkboxes initial_options")
-        _offered([self.initial_option, *(self.initial_options or [])], self.options)
+        _check_offered([self.initial_option, *(self.initial_options or [])], self.options)
         return self
 
 
@@ -166,7 +165,7 @@ class NumberInput(_Choice):
     def _are_numbers(self) -> "NumberInput":
         kind = float if self.is_decimal_allowed else int
         for given in (self.initial_value, self.min_value, self.max_value):
-            kind(given or 0)  # a ValueError of its own says what is none
+            kind(given or 0)  # raises ValueError
         return self
 
     dispatch_action_config: dict[str, Any] | None = None
@@ -180,18 +179,18 @@ InputElement = Annotated[
 ]
 
 
-def _offered(
+def _check_offered(
     chosen: Sequence[Option | None],
     options: Sequence[Option] | None,
     groups: Sequence[OptionGroup] | None = None,
 ) -> None:
-    """What is chosen at first is one of the options, word for word."""
+    """Check that each initial option equals one of the options in every field."""
     given = [*(options or []), *(each for group in groups or [] for each in group.options)]
     offered = [each.model_dump() for each in given]
     if any(each is not None and each.model_dump() not in offered for each in chosen):
         raise ValueError("the initial option must exactly match one of the options")
 
 
-def _either(options: object, groups: object) -> None:
+def _check_one_of(options: object, groups: object) -> None:
     if (options is None) == (groups is None):
         raise ValueError("must have either options or option_groups")

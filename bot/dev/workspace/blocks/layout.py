@@ -61,7 +61,7 @@ class Header(LayoutBlock):
 
 
 class Markdown(LayoutBlock):
-    """Standard markdown; the total over a message is limited as well."""
+    """Standard markdown; its total length over a message is limited as well."""
 
     type: Literal["markdown"]
     text: Annotated[str, Field(min_length=1, max_length=12_000)]
@@ -119,7 +119,7 @@ class Input(LayoutBlock):
 
 
 class UrlSource(Part):
-    """Where a task's result came from."""
+    """A source of a task's result."""
 
     type: Literal["url"]
     url: Url
@@ -127,7 +127,7 @@ class UrlSource(Part):
 
 
 class TaskCard(LayoutBlock):
-    """One step of the work."""
+    """A step of the work."""
 
     type: Literal["task_card"]
     task_id: Annotated[str, Field(min_length=1)]

@@ -1,6 +1,6 @@
-"""Block Kit's small parts: texts, options, images, with Slack's limits.
+"""Small parts of Block Kit: texts, options, images.
 
-Figures: https://docs.slack.dev/reference/block-kit/composition-objects
+The limits are those of https://docs.slack.dev/reference/block-kit/composition-objects
 """
 
 from typing import Annotated, Any, Literal
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 
 class Part(BaseModel):
-    """No property but the declared ones: Slack refuses unknown ones."""
+    """A base that takes only declared properties: Slack refuses unknown ones."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -24,7 +24,7 @@ def _at_most(limit: int) -> AfterValidator:
 
 
 class PlainText(Part):
-    """Text shown as it is."""
+    """Text without markup."""
 
     type: Literal["plain_text"]
     text: Annotated[str, Field(min_length=1, max_length=3_000)]
@@ -52,7 +52,7 @@ Url = Annotated[str, Field(min_length=1, max_length=3000)]
 
 
 class Confirm(Part):
-    """Asks back before an action."""
+    """A dialog that asks for confirmation before an action."""
 
     title: Annotated[PlainText, _at_most(100)]
     text: Annotated[Text, _at_most(300)]
@@ -62,7 +62,7 @@ class Confirm(Part):
 
 
 class Option(Part):
-    """One thing to choose."""
+    """An option to choose."""
 
     text: Text75
     value: Annotated[str, Field(max_length=150)]
@@ -71,7 +71,7 @@ class Option(Part):
 
 
 class PlainOption(Option):
-    """One of a menu, where nothing is formatted."""
+    """An option of a menu, where nothing is formatted."""
 
     text: Plain75
     description: Plain75 | None = None

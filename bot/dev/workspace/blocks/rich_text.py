@@ -1,5 +1,7 @@
-"""What every block has, and rich text:
-https://docs.slack.dev/reference/block-kit/blocks/rich-text-block"""
+"""The base of all blocks, and rich text.
+
+The rules are those of https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+"""
 
 from typing import Annotated, Literal
 
@@ -9,13 +11,13 @@ from bot.dev.workspace.blocks.parts import Id, Part
 
 
 class LayoutBlock(Part):
-    """What every block has."""
+    """The base of all blocks."""
 
     block_id: Id | None = None
 
 
 class RichElement(Part):
-    """One run inside rich text; what it holds depends on its type."""
+    """An inline element of rich text; its other keys depend on its type."""
 
     model_config = ConfigDict(extra="allow")
     type: Literal[
@@ -52,7 +54,7 @@ class RichElement(Part):
 
 
 class RichSection(Part):
-    """A run of rich text, a quote or preformatted text."""
+    """A paragraph, a quote or preformatted text."""
 
     type: Literal["rich_text_section", "rich_text_quote", "rich_text_preformatted"]
     elements: list[RichElement]
@@ -61,7 +63,7 @@ class RichSection(Part):
 
 
 class RichList(Part):
-    """A list of runs."""
+    """A list."""
 
     type: Literal["rich_text_list"]
     style: Literal["bullet", "ordered"]
@@ -72,7 +74,7 @@ class RichList(Part):
 
 
 class RichText(LayoutBlock):
-    """What people's own messages are made of."""
+    """Rich text, the block of people's own messages."""
 
     type: Literal["rich_text"]
     elements: list[Annotated[RichSection | RichList, Field(discriminator="type")]]

@@ -1,4 +1,4 @@
-"""What blocks stand in: messages, modals and Home tabs, https://docs.slack.dev/reference/views"""
+"""Surfaces that hold blocks: messages, modals and Home tabs, https://docs.slack.dev/reference/views"""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Submitting and closing modals, and showing what the app answers to a command."""
+"""Submitting and closing modals, and showing the app's answer to a command."""
 
 from collections.abc import Iterator
 
@@ -14,21 +14,21 @@ REQUIRED = "Please complete this required field."
 
 
 async def submit(core: Core, user: str, view: Json, values: Json) -> Json:
-    """Fill the modal, check it as the client does, send it, and do what the app answers."""
-    view["state"] = {"values": _filled(view, values)}
+    """Fill in the modal, check it as the client does, send it, and apply the app's answer."""
+    view["state"] = {"values": _fill_in(view, values)}
     errors = dict(_client_errors(view))
     if errors:
         return {"response_action": "errors", "errors": errors}
     answer = await core.delivery.ask("interactive", interactivity.submission(core, user, view))
     try:
-        _obey(core, user, view, answer)
+        _apply_answer(core, user, view, answer)
     except SlackFault as fault:
         raise NotAnswered(f"the app answered with a view Slack refuses: {fault.body()}") from fault
     return answer
 
 
 async def close(core: Core, user: str, view: Json) -> None:
-    """Close the modal, or the whole stack when it is `clear_on_close`; tell the app if it asked."""
+    """Close the modal, or the whole stack if it is `clear_on_close`; notify the app if it asked."""
     everything = bool(view.get("clear_on_close"))
     for closed in view_stacks.close_top(core, user, everything=everything):
         if closed.get("notify_on_close"):
@@ -36,8 +36,8 @@ async def close(core: Core, user: str, view: Json) -> None:
             await core.delivery.ask("interactive", payload)
 
 
-def show_answer(core: Core, user: str, place: Channel, answer: Json) -> str:
-    """Post an immediate answer: to the person alone unless it says "in_channel"; returns its ts."""
+def show_answer(core: Core, user: str, conversation: Channel, answer: Json) -> str:
+    """Post an immediate answer and return its ts; only the person sees it unless "in_channel"."""
     if answer.get("blocks"):
         check_blocks(answer["blocks"])
     fields: Json = {
@@ -45,19 +45,19 @@ def show_answer(core: Core, user: str, place: Channel, answer: Json) -> str:
     }
     message = from_bot(core.state, fields)
     if answer.get("response_type") == "in_channel":
-        return str(post(core, place, message)["ts"])
-    return post_ephemeral(core, place, user, message)
+        return str(post(core, conversation, message)["ts"])
+    return post_ephemeral(core, conversation, user, message)
 
 
-def show_command_answer(core: Core, user: str, place: Channel, answer: Json) -> None:
-    """As `show_answer`; NotAnswered when Slack would refuse the blocks."""
+def show_command_answer(core: Core, user: str, conversation: Channel, answer: Json) -> None:
+    """Show the answer to a command. Raises NotAnswered when Slack would refuse its blocks."""
     try:
-        show_answer(core, user, place, answer)
+        show_answer(core, user, conversation, answer)
     except SlackFault as fault:
         raise NotAnswered(f"the app answered with blocks Slack refuses: {fault.body()}") from fault
 
 
-def _filled(view: Json, values: Json) -> Json:
+def _fill_in(view: Json, values: Json) -> Json:
     filled: Json = {}
     before = view["state"]["values"]
     for where, element in elements.interactive(view["blocks"]):
@@ -88,7 +88,7 @@ def _client_errors(view: Json) -> Iterator[tuple[str, str]]:
 
 
 def _wrong_number(element: Json, state: Json) -> str:
-    """What the client says of a value; "" when it takes it."""
+    """Return the client's error for a number; "" when it is valid."""
     decimal = element["is_decimal_allowed"]
     try:
         value = float(state["value"]) if decimal else int(state["value"])
@@ -101,7 +101,7 @@ def _wrong_number(element: Json, state: Json) -> str:
     return ""
 
 
-def _obey(core: Core, user: str, view: Json, answer: Json) -> None:
+def _apply_answer(core: Core, user: str, view: Json, answer: Json) -> None:
     match answer.get("response_action"):
         case None:
             if view in view_stacks.stack_of(core, user):

@@ -1,4 +1,4 @@
-"""Modals and Home tabs: making, stacking, updating and closing them."""
+"""Modals and Home tabs: creating, stacking, updating and closing them."""
 
 import secrets
 
@@ -21,7 +21,10 @@ KEPT = (
 
 
 def take_trigger(core: Core, trigger_id: str) -> str:
-    """Whose action this was. Raises invalid_trigger_id, exchanged_trigger_id, expired_trigger_id."""
+    """Return the person whose action the trigger belongs to, and use it up.
+
+    Raises SlackFault invalid_trigger_id, exchanged_trigger_id, expired_trigger_id.
+    """
     trigger = core.state.triggers.get(trigger_id)
     if trigger is None:
         raise SlackFault("invalid_trigger_id")
@@ -34,12 +37,12 @@ def take_trigger(core: Core, trigger_id: str) -> str:
 
 
 def stack_of(core: Core, user: str) -> list[Json]:
-    """The person's open modals themselves, the top one last."""
+    """Return the person's open modals themselves, the top one last."""
     return core.state.open_views.setdefault(user, [])
 
 
 def find_view(core: Core, view_id: str | None, external_id: str | None = None) -> tuple[str, Json]:
-    """(user, view) of an open modal or Home tab. Raises not_found."""
+    """Return (user, view) of an open modal or Home tab. Raises SlackFault not_found."""
     for user, stack in core.state.open_views.items():
         for view in stack:
             if _is(view, view_id, external_id):
@@ -51,7 +54,7 @@ def find_view(core: Core, view_id: str | None, external_id: str | None = None) -
 
 
 def open_view(core: Core, user: str, given: Json) -> Json:
-    """Open a modal in place of what the person had open."""
+    """Open a modal in place of the person's open ones."""
     check_view(given, "modal")
     view = _new(core, given)
     core.state.open_views[user] = [view]
@@ -60,7 +63,7 @@ def open_view(core: Core, user: str, given: Json) -> Json:
 
 
 def push_view(core: Core, user: str, given: Json) -> Json:
-    """Put a modal on top. Raises push_limit_reached."""
+    """Put a modal on top. Raises SlackFault push_limit_reached."""
     check_view(given, "modal")
     stack = stack_of(core, user)
     if not stack:
@@ -75,7 +78,7 @@ def push_view(core: Core, user: str, given: Json) -> Json:
 
 
 def update_view(core: Core, user: str, view: Json, given: Json, hash_: str | None = None) -> Json:
-    """Replace a view's content. Raises hash_conflict."""
+    """Replace a view's content. Raises SlackFault hash_conflict."""
     check_view(given, view["type"])
     if hash_ is not None and hash_ != view["hash"]:
         raise SlackFault("hash_conflict")
@@ -88,7 +91,7 @@ def update_view(core: Core, user: str, view: Json, given: Json, hash_: str | Non
 
 
 def publish(core: Core, user: str, given: Json, hash_: str | None = None) -> Json:
-    """Set the person's Home tab. Raises hash_conflict."""
+    """Set the person's Home tab. Raises SlackFault hash_conflict."""
     check_view(given, "home")
     old = core.state.homes.get(user)
     if hash_ is not None and old is not None and hash_ != old["hash"]:
@@ -102,7 +105,7 @@ def publish(core: Core, user: str, given: Json, hash_: str | None = None) -> Jso
 
 
 def close_top(core: Core, user: str, *, everything: bool = False) -> list[Json]:
-    """Close the modal on top, or all of them; returns what was closed."""
+    """Close the modal on top, or all of them, and return the closed ones."""
     stack = stack_of(core, user)
     closed = stack[:] if everything else stack[-1:]
     del stack[len(stack) - len(closed) :]
@@ -112,7 +115,7 @@ def close_top(core: Core, user: str, *, everything: bool = False) -> list[Json]:
 
 
 def top_view(core: Core, user: str, view_id: str) -> Json:
-    """The modal the person sees. Raises CannotDo when it is another or none."""
+    """Return the modal that the person sees. Raises CannotDo when it is another one."""
     stack = stack_of(core, user)
     if not stack or stack[-1]["id"] != view_id:
         raise CannotDo(f"the view {view_id} is not on top of {user}'s screen")

@@ -1,4 +1,4 @@
-"""Workflows: what happens when one comes to the app's step."""
+"""Executions of the app's step in a workflow."""
 
 import secrets
 from collections.abc import Sequence
@@ -10,8 +10,10 @@ from bot.dev.workspace.store.state import Execution, Json
 def start_step(
     core: Core, function: str, inputs: Json, outputs: Sequence[str], by: str | None
 ) -> str:
-    """Tell the app to execute its step; returns the id of the execution. Of `by`, who started the
-    workflow, the app hears nothing but what is in the inputs."""
+    """Send the app a step to execute and return the execution's id.
+
+    Slack does not tell the app who started the workflow (`by`).
+    """
     execution = f"Fx{secrets.token_hex(5).upper()}"
     core.state.executions[execution] = Execution(function, inputs, frozenset(outputs), by)
     event: Json = {

@@ -1,4 +1,4 @@
-"""The way out to the app: events with retries, interactions without; Socket Mode or signed HTTP."""
+"""Delivery to the app: events with Slack's retries, interactions without."""
 
 import asyncio
 import secrets
@@ -10,32 +10,34 @@ from bot.dev.workspace.events.socket_mode import SocketMode
 from bot.dev.workspace.store.clock import Clock
 from bot.dev.workspace.store.state import Json, State
 
-# Seconds before the second, third and fourth try, https://docs.slack.dev/apis/events-api
+# Seconds before the second, third and fourth attempt, https://docs.slack.dev/apis/events-api
 RETRY_DELAYS = (0.0, 60.0, 300.0)
 ACK_TIMEOUT = 3.0
 
 
 class Transport(Protocol):
-    """Carries one request to the app and brings its answer back."""
+    """A way to send a request to the app and get its answer: Socket Mode or HTTP."""
 
     async def send(
         self, kind: str, payload: Json, *, within: float, retry: int = 0, reason: str | None = None
     ) -> Json:
-        """The acknowledgement's payload ({} for a bare one).
+        """Return the payload of the acknowledgement, {} without one.
 
         Raises:
-            NotAnswered: nobody there, no acknowledgement in time, or a refusal.
+            NotAnswered: no connection, no acknowledgement within `within` seconds, or a refusal.
         """
         ...
 
 
 class Undeliverable(NotAnswered):
-    """The app said not to try again."""
+    """The app asked not to retry."""
 
 
 class Delivery:
-    """Sends to the app. Settable: `ack_timeout` (seconds), `retry_delays` (seconds before each
-    retry)."""
+    """Sends to the app.
+
+    Settable: `ack_timeout` (seconds), `retry_delays` (seconds before each retry).
+    """
 
     def __init__(self, state: State, clock: Clock) -> None:
         self.ack_timeout = ACK_TIMEOUT
@@ -53,11 +55,11 @@ class Delivery:
 
     @property
     def under_way(self) -> int:
-        """Events that nobody has acknowledged yet, and that are not lost."""
+        """How many events are neither acknowledged nor lost."""
         return len(self._tasks)
 
     async def ask(self, kind: str, payload: Json) -> Json:
-        """Send an interaction or a slash command once and wait for its acknowledgement.
+        """Send an interaction or slash command once, and return the payload of its acknowledgement.
 
         Raises:
             NotAnswered: the person sees a warning sign.
@@ -65,13 +67,13 @@ class Delivery:
         return await self.transport.send(kind, payload, within=self.ack_timeout)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run in the background until done or closed."""
+        """Run a coroutine in the background until it is done or the delivery is closed."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
-        """Stop everything that is still under way."""
+        """Cancel everything that is still under way."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

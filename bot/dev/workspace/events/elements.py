@@ -1,4 +1,4 @@
-"""Interactive elements: finding them in blocks, and what using one reports."""
+"""Interactive elements: finding them in blocks, and the values that using them reports."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from bot.dev.workspace.errors import CannotDo
 from bot.dev.workspace.store.state import Json
 
-# Where blocks and elements keep other elements.
+# The keys of blocks and elements that hold other elements.
 NESTED = ("accessory", "element", "elements")
 SINGLE = {
     "users_select": "selected_user",
@@ -30,22 +30,22 @@ SOME_OPTIONS = ("checkboxes",)
 
 
 def interactive(blocks: list[Json]) -> Iterator[tuple[str, Json]]:
-    """Every (block_id, element with an action_id), in reading order."""
+    """Yield every (block_id, element with an action_id), in reading order."""
     for block in blocks:
         for element in _inside(block):
             yield str(block.get("block_id", "")), element
 
 
 def find(blocks: list[Json], action_id: str, block_id: str | None, value: Any) -> tuple[str, Json]:
-    """The element somebody means. Raises CannotDo when there is none."""
+    """Return the (block_id, element) with this action. Raises CannotDo when there is none."""
     found = [
         (where, element)
         for where, element in interactive(blocks)
         if element["action_id"] == action_id and block_id in (None, where)
     ]
     if not found:
-        there = sorted({e["action_id"] for _, e in interactive(blocks)})
-        raise CannotDo(f"no element {action_id!r} here; there are {there}")
+        known = sorted({e["action_id"] for _, e in interactive(blocks)})
+        raise CannotDo(f"no element {action_id!r} here; there are {known}")
     if value is not None and found[0][1]["type"] == "button":
         found = [(where, element) for where, element in found if element.get("value") == value]
         if not found:
@@ -54,7 +54,7 @@ def find(blocks: list[Json], action_id: str, block_id: str | None, value: Any) -
 
 
 def action(block_id: str, element: Json, value: Any, ts: str) -> Json:
-    """The entry of `actions` in a block_actions payload."""
+    """Return the entry of `actions` in a block_actions payload."""
     kind = element["type"]
     used: Json = {
         "type": kind,
@@ -70,8 +70,7 @@ def action(block_id: str, element: Json, value: Any, ts: str) -> Json:
 
 
 def state_of(element: Json, value: Any) -> Json:
-    """The entry of `state.values` for what somebody put into an element; None means its initial
-    value."""
+    """Return the entry of `state.values` for an element; the value None is its initial value."""
     kind = element["type"]
     if isinstance(value, dict):
         return {"type": kind, **value}
@@ -96,7 +95,7 @@ def state_of(element: Json, value: Any) -> Json:
 
 
 def is_empty(state: Json) -> bool:
-    """Whether somebody left an input empty."""
+    """Whether an input was left empty."""
     return all(v in (None, "", []) for k, v in state.items() if k != "type")
 
 

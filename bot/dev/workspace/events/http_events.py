@@ -15,7 +15,7 @@ from bot.dev.workspace.store.state import Json
 
 
 class HttpEvents:
-    """Sends to one URL, as an app with a Request URL gets it; `session` stays the caller's."""
+    """A transport to the app's Request URL; the caller closes `session`."""
 
     def __init__(
         self, url: str, signing_secret: str, clock: Clock, session: aiohttp.ClientSession
@@ -26,7 +26,7 @@ class HttpEvents:
         self._session = session
 
     async def verify(self, token: str, within: float) -> None:
-        """The url_verification handshake. Raises NotAnswered when the challenge does not come back."""
+        """Do the url_verification handshake. Raises NotAnswered when the challenge is not returned."""
         challenge = secrets.token_hex(16)
         body = {"type": "url_verification", "token": token, "challenge": challenge}
         answer = await self._post(json.dumps(body), "application/json", {}, within)
@@ -36,7 +36,7 @@ class HttpEvents:
     async def send(
         self, kind: str, payload: Json, *, within: float, retry: int = 0, reason: str | None = None
     ) -> Json:
-        """Send one request and return what its body answers. Raises NotAnswered."""
+        """Send one request and return the answer in its body. Raises NotAnswered."""
         headers = {}
         if retry:
             headers = {

@@ -1,4 +1,4 @@
-"""Interaction payloads: buttons, shortcuts, modals, slash commands."""
+"""Payloads of interactions: buttons, shortcuts, modals, slash commands."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ NAMES = {"im": "directmessage", "mpim": "mpdm", "private": "privategroup"}
 def message_action(
     core: Core, user: str, channel: Channel, message: Json, callback_id: str
 ) -> Json:
-    """The payload of a message shortcut."""
+    """Return the payload of a message shortcut."""
     payload = _base(core, "message_action", user)
     return payload | {
         "callback_id": callback_id,
@@ -31,7 +31,7 @@ def message_action(
 
 
 def global_shortcut(core: Core, user: str, callback_id: str) -> Json:
-    """The payload of a global shortcut: it knows no channel."""
+    """Return the payload of a global shortcut, which names no channel."""
     payload = _base(core, "shortcut", user)
     return payload | {"callback_id": callback_id, "action_ts": core.store.next_ts()}
 
@@ -39,7 +39,7 @@ def global_shortcut(core: Core, user: str, callback_id: str) -> Json:
 def message_click(
     core: Core, user: str, channel: Channel, message: Json, where: str, element: Json, value: Any
 ) -> Json:
-    """The payload of using an element of a message."""
+    """Return the payload of using an element of a message."""
     used = elements.action(where, element, value, core.store.next_ts())
     is_input = used["type"] in (
         *elements.SINGLE,
@@ -68,7 +68,7 @@ def message_click(
 
 
 def view_click(core: Core, user: str, view: Json, where: str, element: Json, value: Any) -> Json:
-    """The payload of using an element of a modal or Home tab."""
+    """Return the payload of using an element of a modal or Home tab."""
     return _base(core, "block_actions", user) | {
         "container": {"type": "view", "view_id": view["id"]},
         "view": view,
@@ -77,21 +77,23 @@ def view_click(core: Core, user: str, view: Json, where: str, element: Json, val
 
 
 def submission(core: Core, user: str, view: Json) -> Json:
-    """The payload of submitting a modal, with a response_url for each selected conversation that
-    asked for one."""
+    """Return the payload of submitting a modal.
+
+    It has a response_url for each selected conversation whose element asks for one.
+    """
     payload = _base(core, "view_submission", user)
     return payload | {"view": view, "response_urls": _response_urls(core, user, view)}
 
 
 def closing(core: Core, user: str, view: Json, *, cleared: bool) -> Json:
-    """The payload of closing a modal; it allows no new one."""
+    """Return the payload of closing a modal, which has no trigger_id."""
     payload = _base(core, "view_closed", user)
     del payload["trigger_id"]
     return payload | {"view": view, "is_cleared": cleared}
 
 
 def slash_command(core: Core, user: str, channel: Channel, command: str, text: str) -> Json:
-    """The fields of a slash command; whom it mentions stands there with their names."""
+    """Return the fields of a slash command; mentions in its text carry the names."""
     state = core.state
     known: dict[str, Person | Channel] = {**core.people, **core.channels}
     return {

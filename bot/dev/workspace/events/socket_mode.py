@@ -24,7 +24,7 @@ class _Connection:
         self.gone = asyncio.Event()
 
     async def receive(self) -> None:
-        """Hand acknowledgements to those who wait for them, until the other side goes."""
+        """Pass acknowledgements to the senders that wait for them, until the socket closes."""
         async for message in self.socket:
             if message.type is not WSMsgType.TEXT:
                 continue
@@ -35,13 +35,13 @@ class _Connection:
                     waiter.set_result(ack.get("payload") or {})
 
     def lose(self) -> None:
-        """Fail everything that waits on this connection."""
+        """Fail every sender that waits on this connection."""
         for waiter in self.waiting.values():
             if not waiter.done():
                 waiter.set_exception(NotAnswered("connection_failed"))
 
     def abort(self) -> None:
-        """Cut the wire, as a network does."""
+        """Cut the connection without closing it, as a network failure does."""
         if self.request.transport is not None:
             self.request.transport.abort()
 
@@ -60,11 +60,11 @@ class SocketMode:
 
     @property
     def count(self) -> int:
-        """Open connections."""
+        """The number of open connections."""
         return len(self._connections)
 
     def new_url(self) -> str:
-        """A WebSocket URL that serves once."""
+        """Return a WebSocket URL that works once."""
         ticket = secrets.token_hex(8)
         self._tickets[ticket] = self._clock.now()
         base = self._state.url.replace("http", "ws", 1)
@@ -113,9 +113,10 @@ class SocketMode:
         return await self._exchange(connection, envelope, within)
 
     async def refresh(self, reason: str = "refresh_requested") -> None:
-        """Ask every connection to come back; "warning" only announces it.
+        """Ask every connection to reconnect; with "warning", only announce it.
 
-        Otherwise a connection gets nothing more, and is closed if the app does not close it in time.
+        Otherwise a connection gets no more envelopes, and is closed if the app does not close it in
+        time.
         """
         notice = {"type": "disconnect", "reason": reason, "debug_info": {"host": "local"}}
         for connection in list(self._connections):
@@ -126,7 +127,7 @@ class SocketMode:
         await asyncio.gather(*(self._retire(connection) for connection in leaving))
 
     def drop(self) -> None:
-        """Cut every connection without a word."""
+        """Cut every connection without a close frame."""
         for connection in list(self._connections):
             connection.abort()
             self._forget(connection)
@@ -148,7 +149,7 @@ class SocketMode:
             await connection.socket.send_json(hello)
             await connection.receive()
         except ConnectionError:
-            pass  # the other side is gone: the same as a close
+            pass  # the app's end is gone, which counts as a close
         finally:
             self._forget(connection)
 
@@ -180,4 +181,4 @@ class SocketMode:
         finally:
             del connection.waiting[envelope_id]
             if waiter.done() and not waiter.cancelled():
-                waiter.exception()  # marks it as seen; it was raised above or came too late
+                waiter.exception()  # retrieved, so that asyncio does not log it

@@ -1,4 +1,4 @@
-"""Canvases: a canvas is a file of Slack's, with mode "quip"."""
+"""Canvases as files: Slack stores a canvas as a file with mode "quip"."""
 
 from html import escape
 
@@ -8,20 +8,22 @@ from bot.dev.workspace.store.sections import Canvas, sections_of
 from bot.dev.workspace.store.state import Channel, File
 
 
-def make_canvas(core: Core, user: str, title: str, markdown: str, places: list[Channel]) -> File:
-    """A canvas of `user`, shared in these places. Raises SlackFault canvas_creation_failed."""
+def make_canvas(
+    core: Core, user: str, title: str, markdown: str, conversations: list[Channel]
+) -> File:
+    """Create a canvas of `user`, shared in these channels. Raises canvas_creation_failed."""
     canvas = Canvas(sections_of(markdown, "canvas_creation_failed"))
     file = File(new_id(core), title, 0, user, int(core.clock.now()), canvas=canvas, title=title)
-    file.channels = [place.id for place in places]
-    keep(file)
+    file.channels = [conversation.id for conversation in conversations]
+    store_content(file)
     core.state.files[file.id] = file
-    for place in places:
-        core.changed("channel", place.id, user=user, data={"canvas": file.id})
+    for conversation in conversations:
+        core.changed("channel", conversation.id, user=user, data={"canvas": file.id})
     return file
 
 
-def keep(file: File) -> None:
-    """Let the file's bytes be those of its canvas: what a download gives, as HTML with ids."""
+def store_content(file: File) -> None:
+    """Set the file's bytes to the HTML of its canvas, which is what a download returns."""
     assert file.canvas is not None  # noqa: S101 - only canvases come here
     html = [f"<p id='{each.id}'>{escape(each.text)}</p>" for each in file.canvas.sections]
     file.content = "\n".join(html).encode()

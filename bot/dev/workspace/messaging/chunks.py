@@ -1,5 +1,7 @@
-"""What is added to a streamed message, with the limits of
-https://docs.slack.dev/reference/methods/chat.appendStream"""
+"""Chunks of a streamed message.
+
+The limits are those of https://docs.slack.dev/reference/methods/chat.appendStream
+"""
 
 from typing import Annotated, Literal
 
@@ -16,14 +18,14 @@ Short = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class MarkdownText(Part):
-    """Text that joins the text before it."""
+    """Text that continues the text before it."""
 
     type: Literal["markdown_text"]
     text: Annotated[str, Field(min_length=1)]
 
 
 class TaskUpdate(Part):
-    """A card, new or as it is now."""
+    """A task card, new or changed."""
 
     type: Literal["task_update"]
     id: Short
@@ -35,14 +37,14 @@ class TaskUpdate(Part):
 
 
 class PlanUpdate(Part):
-    """What stands over the cards."""
+    """The title above the task cards."""
 
     type: Literal["plan_update"]
     title: Short
 
 
 class Blocks(Part):
-    """Blocks, which are checked as those of a message."""
+    """Blocks, checked like those of a message."""
 
     type: Literal["blocks"]
     blocks: list[Json]
@@ -54,7 +56,7 @@ _CHUNK: TypeAdapter[MarkdownText | TaskUpdate | PlanUpdate | Blocks] = TypeAdapt
 
 
 def checked_chunks(markdown_text: str | None, chunks: list[Json] | None) -> list[Json]:
-    """What one call adds, as chunks.
+    """Return the chunks of one call.
 
     Raises SlackFault cannot_provide_both_markdown_text_and_chunks, msg_too_long, invalid_chunks,
     invalid_blocks.

@@ -1,4 +1,4 @@
-"""What a message may hold: text, blocks, markdown and metadata, checked as Slack checks them."""
+"""The content of a message: text, blocks, markdown and metadata, checked as Slack checks them."""
 
 import json
 
@@ -19,9 +19,9 @@ def content(
     attachments: list[Json] | None,
     markdown_text: str | None,
 ) -> Json:
-    """The message's `text`, `blocks` and `attachments`, without those not given.
+    """Return the message's `text`, `blocks` and `attachments`, without those not given.
 
-    Raises SlackFault: no_text, markdown_text_conflict, msg_too_long, invalid_blocks,
+    Raises SlackFault no_text, markdown_text_conflict, msg_too_long, invalid_blocks,
     too_many_attachments.
     """
     if markdown_text is not None:
@@ -39,13 +39,16 @@ def content(
 
 
 def checked(blocks: list[Json]) -> list[Json]:
-    """The blocks with their ids. Raises SlackFault invalid_blocks."""
+    """Return the blocks, each with a block_id. Raises SlackFault invalid_blocks."""
     check_blocks(blocks)
     return [{"block_id": new_block_id(), **block} for block in blocks]
 
 
 def checked_metadata(metadata: Json | None) -> Json | None:
-    """`{event_type, event_payload}`. Raises invalid_metadata_schema, metadata_too_large."""
+    """Return `{event_type, event_payload}`.
+
+    Raises SlackFault invalid_metadata_schema, metadata_too_large.
+    """
     if metadata is None:
         return None
     event_type, payload = metadata.get("event_type"), metadata.get("event_payload")
@@ -57,7 +60,7 @@ def checked_metadata(metadata: Json | None) -> Json | None:
 
 
 def _attachments(attachments: list[Json]) -> list[Json]:
-    """As they are, with the blocks in them checked. Raises too_many_attachments, invalid_blocks."""
+    """Return the attachments. Raises SlackFault too_many_attachments, invalid_blocks."""
     if len(attachments) > ATTACHMENTS_MAX:
         raise SlackFault("too_many_attachments")
     for each in attachments:

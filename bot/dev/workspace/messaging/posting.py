@@ -1,4 +1,4 @@
-"""Posting, changing and deleting messages, with the events and changes this sets off."""
+"""Posting, changing and deleting messages, with the events and changes that follow."""
 
 import secrets
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from bot.dev.workspace.core import Core
 from bot.dev.workspace.errors import SlackFault
 from bot.dev.workspace.messaging.text import mentions
-from bot.dev.workspace.store.messages import UNWRITTEN, is_reply, without_metadata
+from bot.dev.workspace.store.messages import SERVICE_SUBTYPES, is_reply, without_metadata
 from bot.dev.workspace.store.state import SLACKBOT, Channel, Json, State
 from bot.dev.workspace.store.wire import LABELS
 
@@ -16,7 +16,7 @@ TEXT_MAX = (
 
 
 def check_thread(core: Core, channel: Channel, thread_ts: str | None) -> None:
-    """A reply needs a root: an existing message that is no reply itself."""
+    """Check that a thread's root exists and is no reply itself. Raises SlackFault."""
     if thread_ts is None:
         return
     root = core.store.get(channel.id, thread_ts)
@@ -27,7 +27,7 @@ def check_thread(core: Core, channel: Channel, thread_ts: str | None) -> None:
 
 
 def from_bot(state: State, fields: Json) -> Json:
-    """A message of the app, without ts; fields that are None are left out, overlong text is cut."""
+    """Return a message of the app without a ts; None fields are left out, overlong text is cut."""
     given = {k: v for k, v in fields.items() if v is not None}
     return {
         "type": "message",
@@ -48,28 +48,28 @@ def from_bot(state: State, fields: Json) -> Json:
 
 
 def post(core: Core, channel: Channel, message: Json) -> Json:
-    """Put a message into a channel: give it a ts, store it, tell people and the app."""
+    """Post a message to a channel: give it a ts, store it, and notify people and the app."""
     message = {**message, "ts": core.store.next_ts()}
     if message.get("thread_ts"):
         message |= _parent(core, channel, message["thread_ts"])
     core.store.add(channel.id, message)
-    _changed(core, "message", channel, message)
+    _notify(core, "message", channel, message)
     shown = without_metadata(message)
-    place = {"channel": channel.id, "event_ts": message["ts"]}
-    if _calls_bot(core, channel, message):
+    in_channel = {"channel": channel.id, "event_ts": message["ts"]}
+    if _mentions_bot(core, channel, message):
         mention = {k: v for k, v in shown.items() if k not in ("subtype", "parent_user_id")}
-        searching = _searching(core, message)
-        core.emit(mention | place | searching | {"type": "app_mention"}, channel)
+        searching = _search_fields(core, message)
+        core.emit(mention | in_channel | searching | {"type": "app_mention"}, channel)
     direct = channel.kind == "im" and "bot_id" not in message
-    searching = _searching(core, message) if direct else {}
-    core.emit(shown | place | searching | {"channel_type": LABELS[channel.kind]}, channel)
+    searching = _search_fields(core, message) if direct else {}
+    core.emit(shown | in_channel | searching | {"channel_type": LABELS[channel.kind]}, channel)
     return message
 
 
 def change(
     core: Core, channel: Channel, message: Json, *, edited_by: str | None, **fields: Any
 ) -> None:
-    """Replace fields of a message (None removes one)."""
+    """Replace fields of a message; the value None removes a field."""
     previous = without_metadata(message)
     for key, value in fields.items():
         if value is None:
@@ -78,7 +78,7 @@ def change(
             message[key] = value
     if edited_by:
         message["edited"] = {"user": edited_by, "ts": core.store.next_ts()}
-    _changed(core, "message_changed", channel, message)
+    _notify(core, "message_changed", channel, message)
     event = {
         "type": "message",
         "subtype": "message_changed",
@@ -93,7 +93,7 @@ def change(
 
 
 def delete(core: Core, channel: Channel, message: Json) -> None:
-    """Take a message away."""
+    """Delete a message."""
     previous = without_metadata(message)
     thread = previous.get("thread_ts")
     tombstone_went = core.store.remove(channel.id, message)
@@ -114,7 +114,7 @@ def delete(core: Core, channel: Channel, message: Json) -> None:
 
 
 def post_ephemeral(core: Core, channel: Channel, viewer: str, message: Json) -> str:
-    """Show a message to one person; returns its ts. No event is sent for it."""
+    """Show a message to one person, without an event, and return its ts."""
     ts = core.store.next_ts()
     shown = {**message, "ts": ts, "is_ephemeral": True}
     core.store.add_ephemeral(channel.id, viewer, shown)
@@ -125,13 +125,13 @@ def post_ephemeral(core: Core, channel: Channel, viewer: str, message: Json) -> 
 
 
 def hint_at_absence(core: Core, channel: Channel, message: Json) -> None:
-    """Tell its author, as Slackbot does, when a message mentions the bot where the bot is not."""
+    """Tell the author, as Slackbot does, that the mentioned bot is not in the channel."""
     bot = core.bot_user_id
     if bot in channel.members or not mentions(message["text"], bot):
         return
     name = core.state.everyone()[bot].real_name
     text = f"<@{bot}> is not in this channel and did not see this. To bring it in, write `/invite @{name}`."
-    if channel.kind in ("im", "mpim"):  # into which nobody is invited
+    if channel.kind in ("im", "mpim"):  # nobody can be invited there
         text = f"<@{bot}> is not in this conversation and did not see this. Write to it directly, or in a channel."
     hint: Json = {"type": "message", "user": SLACKBOT, "text": text}
     if thread_ts := message.get("thread_ts"):
@@ -140,7 +140,7 @@ def hint_at_absence(core: Core, channel: Channel, message: Json) -> None:
 
 
 def new_block_id() -> str:
-    """What Slack puts in where an app gives no block_id."""
+    """Return a block_id for a block that the app gave none."""
     return secrets.token_urlsafe(4)[:5]
 
 
@@ -149,17 +149,17 @@ def _parent(core: Core, channel: Channel, thread_ts: str) -> Json:
     return {"thread_ts": thread_ts, "parent_user_id": root["user"] if root else ""}
 
 
-def _searching(core: Core, message: Json) -> Json:
-    """What mentions and direct messages bring for the search in their author's name."""
+def _search_fields(core: Core, message: Json) -> Json:
+    """Return the fields that let the app search as the author of a mention or direct message."""
     return {"assistant_thread": {"action_token": core.new_action_token(message["user"])}}
 
 
-def _calls_bot(core: Core, channel: Channel, message: Json) -> bool:
-    from_person = "bot_id" not in message and message.get("subtype") not in UNWRITTEN
+def _mentions_bot(core: Core, channel: Channel, message: Json) -> bool:
+    from_person = "bot_id" not in message and message.get("subtype") not in SERVICE_SUBTYPES
     return from_person and not channel.is_direct and mentions(message["text"], core.bot_user_id)
 
 
-def _changed(core: Core, kind: str, channel: Channel, message: Json) -> None:
+def _notify(core: Core, kind: str, channel: Channel, message: Json) -> None:
     core.changed(
         kind,
         channel.id,

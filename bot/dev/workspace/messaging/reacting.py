@@ -5,8 +5,8 @@ from bot.dev.workspace.errors import CannotDo
 from bot.dev.workspace.store.state import Channel, Json
 
 
-def add_reaction(core: Core, place: Channel, message: Json, user: str, name: str) -> None:
-    """Count a reaction and tell. The person's second of the same name is a CannotDo."""
+def add_reaction(core: Core, conversation: Channel, message: Json, user: str, name: str) -> None:
+    """Add a reaction and notify. Raises CannotDo if the person already has this reaction."""
     reactions = message.setdefault("reactions", [])
     entry = next((r for r in reactions if r["name"] == name), None)
     if entry is None:
@@ -16,11 +16,11 @@ def add_reaction(core: Core, place: Channel, message: Json, user: str, name: str
         raise CannotDo("already reacted")
     entry["users"].append(user)
     entry["count"] += 1
-    _reaction_told(core, place, message, user, name, "reaction_added")
+    _notify(core, conversation, message, user, name, "reaction_added")
 
 
-def remove_reaction(core: Core, place: Channel, message: Json, user: str, name: str) -> None:
-    """Take a reaction back. CannotDo when there is none."""
+def remove_reaction(core: Core, conversation: Channel, message: Json, user: str, name: str) -> None:
+    """Remove a reaction and notify. Raises CannotDo when there is none."""
     entry = next(
         (r for r in message.get("reactions", []) if r["name"] == name and user in r["users"]), None
     )
@@ -30,22 +30,22 @@ def remove_reaction(core: Core, place: Channel, message: Json, user: str, name: 
     entry["count"] -= 1
     if not entry["users"]:
         message["reactions"].remove(entry)
-    _reaction_told(core, place, message, user, name, "reaction_removed")
+    _notify(core, conversation, message, user, name, "reaction_removed")
 
 
-def _reaction_told(
-    core: Core, place: Channel, message: Json, user: str, name: str, kind: str
+def _notify(
+    core: Core, conversation: Channel, message: Json, user: str, name: str, kind: str
 ) -> None:
     core.changed(
         "reaction",
-        place.id,
+        conversation.id,
         ts=message["ts"],
         thread_ts=message.get("thread_ts"),
         user=user,
         data={"name": name},
     )
-    item = {"type": "message", "channel": place.id, "ts": message["ts"]}
+    item = {"type": "message", "channel": conversation.id, "ts": message["ts"]}
     core.emit(
         {"type": kind, "user": user, "reaction": name, "item": item, "item_user": message["user"]},
-        place,
+        conversation,
     )

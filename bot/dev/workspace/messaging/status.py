@@ -6,7 +6,7 @@ from bot.dev.workspace.core import STATUS_LIFETIME, Core
 def set_text(
     core: Core, channel: str, thread_ts: str | None, text: str, loading: list[str]
 ) -> None:
-    """Set the line ("" clears it); it goes by itself after two minutes."""
+    """Set the status line ("" clears it); it disappears after two minutes."""
     status = core.state.status(channel, thread_ts)
     status.text, status.loading_messages = text, loading
     status.until = core.clock.now() + STATUS_LIFETIME
@@ -16,7 +16,7 @@ def set_text(
 
 
 def clear_text(core: Core, channel: str, thread_ts: str | None) -> None:
-    """The app posted: its status line goes, as Slack does it."""
+    """Clear the status line because the app has posted."""
     status = core.state.statuses.get((channel, thread_ts))
     if status and status.text:
         set_text(core, channel, thread_ts, "", [])
@@ -30,7 +30,7 @@ def set_session(
     title: str | None = None,
     initiator: str | None = None,
 ) -> None:
-    """Create a session, or move it on; title and initiator count on creation only."""
+    """Create a session or change its state; title and initiator count on creation only."""
     status = core.state.status(channel, thread_ts)
     if status.session is None:
         status.title, status.initiator = title, initiator

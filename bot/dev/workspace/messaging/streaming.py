@@ -1,7 +1,7 @@
-"""Streamed messages: what arrives, how it looks meanwhile, and when it is over.
+"""Streamed messages: the chunks that arrive, how the message looks meanwhile, and its end.
 
-Limits: https://docs.slack.dev/reference/methods/chat.appendStream; the total sizes at the end and
-the life of five minutes are documented nowhere and come from measurements in the community.
+Limits: https://docs.slack.dev/reference/methods/chat.appendStream; the total sizes and the lifetime
+of five minutes are not documented and come from measurements of the community.
 """
 
 from typing import Any
@@ -12,12 +12,12 @@ from bot.dev.workspace.messaging.posting import change, new_block_id
 from bot.dev.workspace.store.state import Channel, Json, Stream
 
 BLOCKS_MAX = 50
-TEXT_ONLY_MAX = 40_000  # characters in all
-WITH_TASKS_MAX = 10_600  # bytes in all
+TEXT_ONLY_MAX = 40_000  # characters in total
+WITH_TASKS_MAX = 10_600  # bytes in total
 
 
 def is_live(core: Core, channel: str, ts: str) -> bool:
-    """Whether this message is being streamed just now."""
+    """Whether this message is being streamed right now."""
     stream = core.state.streams.get((channel, ts))
     if stream is None:
         return False
@@ -26,8 +26,10 @@ def is_live(core: Core, channel: str, ts: str) -> bool:
 
 
 def live_stream(core: Core, channel: str, ts: str) -> Stream:
-    """The stream to add to. Raises message_not_found, stopped_by_user,
-    message_not_in_streaming_state."""
+    """Return the stream to add to.
+
+    Raises SlackFault message_not_found, stopped_by_user, message_not_in_streaming_state.
+    """
     stream = core.state.streams.get((channel, ts))
     if stream is None:
         known = core.store.get(channel, ts) is not None
@@ -43,8 +45,10 @@ def live_stream(core: Core, channel: str, ts: str) -> Stream:
 
 
 def check_mode(stream: Stream, markdown_text: str | None, chunks: list[Json] | None) -> None:
-    """What began with text goes on with text, and what began with chunks with chunks. Raises
-    streaming_mode_mismatch."""
+    """Check that a stream goes on as it began, with text or with chunks.
+
+    Raises SlackFault streaming_mode_mismatch.
+    """
     mode = "text" if markdown_text is not None else "chunks" if chunks else stream.mode
     if stream.mode not in (None, mode):
         raise SlackFault("streaming_mode_mismatch")
@@ -52,7 +56,7 @@ def check_mode(stream: Stream, markdown_text: str | None, chunks: list[Json] | N
 
 
 def add(stream: Stream, chunks: list[Json]) -> None:
-    """Take chunks in; text joins the text before it, a task replaces what was known of it."""
+    """Add chunks: text continues the text before it, a task replaces its earlier state."""
     for chunk in chunks:
         match chunk["type"]:
             case "markdown_text":
@@ -70,12 +74,12 @@ def add(stream: Stream, chunks: list[Json]) -> None:
 
 
 def text_of(stream: Stream) -> str:
-    """All text so far."""
+    """Return all text so far."""
     return "".join(part["text"] for part in stream.parts if part["kind"] == "text")
 
 
 def blocks_of(stream: Stream) -> list[Json]:
-    """The message as it looks now."""
+    """Return the blocks of the message as it looks now."""
     blocks: list[Json] = []
     for part in stream.parts:
         match part["kind"]:
@@ -93,7 +97,7 @@ def blocks_of(stream: Stream) -> list[Json]:
 
 
 def check_size(stream: Stream) -> None:
-    """Raises msg_too_long; a message with task cards holds far less than one of text alone."""
+    """Check the total size, which is far smaller with task cards. Raises SlackFault msg_too_long."""
     if not stream.tasks:
         if len(text_of(stream)) > TEXT_ONLY_MAX:
             raise SlackFault("msg_too_long")
@@ -104,7 +108,7 @@ def check_size(stream: Stream) -> None:
 
 
 def show(core: Core, stream: Stream, extra: list[Json] | None = None, **fields: Any) -> None:
-    """Bring the message up to date and tell people (no event goes out while it streams)."""
+    """Update the message and notify people; the app gets no event while it streams."""
     message = core.store.get(stream.channel, stream.ts)
     if message is None:
         return
@@ -122,7 +126,7 @@ def show(core: Core, stream: Stream, extra: list[Json] | None = None, **fields: 
 def finish(
     core: Core, stream: Stream, state: Any, extra: list[Json] | None = None, **fields: Any
 ) -> None:
-    """Make an ordinary message of it."""
+    """Turn the stream into an ordinary message."""
     stream.state = state
     stream.ended = core.store.next_ts()
     message = core.store.get(stream.channel, stream.ts)
@@ -142,26 +146,28 @@ def finish(
     )
 
 
-def stop_by_user(core: Core, user: str, place: Channel, thread_ts: str | None) -> None:
-    """The Stop button: ends the thread's streams and tells the app. CannotDo when it is not working
-    there."""
-    status = core.state.status(place.id, thread_ts)
+def stop_by_user(core: Core, user: str, conversation: Channel, thread_ts: str | None) -> None:
+    """Press Stop: end the thread's streams and notify the app.
+
+    Raises CannotDo when the app is not working there.
+    """
+    status = core.state.status(conversation.id, thread_ts)
     if status.session != "processing":
         raise CannotDo("there is nothing to stop here")
     stopped = []
     for stream in core.state.streams.values():
-        if (stream.channel, stream.thread_ts) == (place.id, thread_ts) and is_live(
-            core, place.id, stream.ts
+        if (stream.channel, stream.thread_ts) == (conversation.id, thread_ts) and is_live(
+            core, conversation.id, stream.ts
         ):
             finish(core, stream, "stopped_by_user")
             stopped.append(stream.ts)
     event = {
         "type": "agent_session_stopped",
-        "channel": place.id,
+        "channel": conversation.id,
         "user": user,
         "thread_ts": thread_ts,
     }
-    core.emit(event | {"streaming_message_ts": stopped}, place)
+    core.emit(event | {"streaming_message_ts": stopped}, conversation)
 
 
 def _expire(core: Core, stream: Stream) -> None:

@@ -1,15 +1,15 @@
-"""What a person typed, in Slack's notation: escaped text, and the rich_text block made of it."""
+"""Typed text in Slack's notation: escaped, and as a rich_text block."""
 
 import re
 
 from bot.dev.workspace.store.state import Json
 
-# <@U123>, <#C123|name>, <!here>, <https://…|label>: the only angle brackets Slack leaves alone.
+# <@U123>, <#C123|name>, <!here>, <https://…|label>: the only angle brackets that Slack does not escape.
 TOKEN = re.compile(r"<(?:@[UW][A-Z0-9]+|#[CGD][A-Z0-9]+|![a-z]+|https?://|mailto:)[^<>]*>")
 
 
 def escape(text: str) -> str:
-    """`& < >` become entities, except in mentions and links."""
+    """Return the text with `& < >` as entities, except in mentions and links."""
     pieces, end = [], 0
     for match in TOKEN.finditer(text):
         pieces += [_entities(text[end : match.start()]), match.group()]
@@ -23,7 +23,7 @@ def mentions(text: str, user: str) -> bool:
 
 
 def rich_text(text: str, block_id: str) -> list[Json]:
-    """The block Slack's composer makes of typed text."""
+    """Return the block that Slack's composer makes of typed text."""
     if not text:
         return []
     elements: list[Json] = []
@@ -56,8 +56,10 @@ def _element(token: str) -> Json:
 
 
 def has_words(text: str, query: str) -> bool:
-    """Whether every word of the query begins one of the text: "lease" is in "leases", not in
-    "please"."""
+    """Whether every word of the query begins a word of the text.
+
+    "lease" matches "leases", but not "please".
+    """
     lowered = text.casefold()
     return all(
         re.search(rf"(?<!\w){re.escape(word)}", lowered) for word in query.casefold().split()

@@ -1,20 +1,20 @@
-"""Files: attaching what a person has, uploading in three steps, downloading."""
+"""Files: attachments of people, uploads of the app."""
 
 from bot.dev.workspace.core import Core
 from bot.dev.workspace.store.state import Attachable, Channel, ExternalFile, FakeFile, File, Json
 from bot.dev.workspace.store.wire import file_object
 
 
-def attach(core: Core, user: str, place: Channel, given: Attachable) -> Json:
-    """Make a file of what a person attaches, shared in this channel; returns its object."""
+def attach(core: Core, user: str, conversation: Channel, given: Attachable) -> Json:
+    """Create a file from what a person attaches, share it in this channel, and return its object."""
     file = _file(core, user, given)
-    file.channels.append(place.id)
+    file.channels.append(conversation.id)
     core.state.files[file.id] = file
     return file_object(file, core.state)
 
 
 def new_id(core: Core) -> str:
-    """A file id."""
+    """Return a file id."""
     return f"F{core.store.next_ts().replace('.', '')[-10:]}"
 
 
@@ -28,17 +28,17 @@ def _file(core: Core, user: str, given: Attachable) -> File:
     return File(key, name, len(content), user, now, content=content)
 
 
-def share_events(core: Core, user: str, place: Channel, message: Json) -> None:
-    """Remember where the message's files stand, and send file_shared for each."""
+def share_events(core: Core, user: str, conversation: Channel, message: Json) -> None:
+    """Record where the message's files are shared, and send file_shared for each."""
     for file in message.get("files", []):
-        core.state.files[file["id"]].shares.append((place.id, message["ts"]))
+        core.state.files[file["id"]].shares.append((conversation.id, message["ts"]))
         core.changed(
             "file",
-            place.id,
+            conversation.id,
             ts=message["ts"],
             thread_ts=message.get("thread_ts"),
             user=user,
             data=file,
         )
         event = {"type": "file_shared", "file_id": file["id"], "file": {"id": file["id"]}}
-        core.emit(event | {"user_id": user, "channel_id": place.id}, place)
+        core.emit(event | {"user_id": user, "channel_id": conversation.id}, conversation)

@@ -1,1 +1,1 @@
-"""What there is in the workspace: people, channels, messages, and the record of all changes."""
+"""The data of the workspace: people, channels, messages, and the record of all changes."""

@@ -1,4 +1,4 @@
-"""Messages: the store, and what posting, changing and deleting one sets off."""
+"""The store of all messages."""
 
 from collections.abc import Mapping
 from copy import deepcopy
@@ -16,16 +16,16 @@ THREAD_KEYS = (
     "subscribed",
 )
 
-UNWRITTEN = frozenset(
+SERVICE_SUBTYPES = frozenset(
     {"tombstone", "channel_join", "channel_leave", "channel_archive", "channel_unarchive"}
 )
-"""The subtypes of messages that nobody wrote."""
+"""The subtypes of messages that Slack wrote itself."""
 
 
 class Messages:
-    """All messages by channel and ts, with the ephemeral ones beside them.
+    """All messages by channel and ts, and the ephemeral ones.
 
-    A message is Slack's own object; `metadata` is kept in it and shown only on request.
+    A message is Slack's own object, plus `metadata`, which the API shows only on request.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -36,20 +36,20 @@ class Messages:
         self._ephemeral: dict[str, dict[str, tuple[str, Json]]] = {}
 
     def next_ts(self) -> str:
-        """A ts above all others: "seconds.micros", unique in the workspace."""
+        """Return a ts above all others: "seconds.micros", unique in the workspace."""
         self._last = max(int(self._clock.now() * 1_000_000), self._last + 1)
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
     def get(self, channel: str, ts: str) -> Json | None:
-        """The stored message itself."""
+        """Return the stored message itself, or None."""
         return self._by_channel.get(channel, {}).get(ts)
 
     def in_channel(self, channel: str) -> list[Json]:
-        """Every message of a channel, oldest first, replies included."""
+        """Return every message of a channel, oldest first, replies included."""
         return list(self._by_channel.get(channel, {}).values())
 
     def top_level(self, channel: str) -> list[Json]:
-        """What the channel shows: no replies, unless they were also sent to the channel."""
+        """Return the messages that the channel shows: no replies, except broadcast ones."""
         return [
             m
             for m in self.in_channel(channel)
@@ -57,25 +57,27 @@ class Messages:
         ]
 
     def thread(self, channel: str, root: str) -> list[Json]:
-        """The root and its replies, oldest first."""
+        """Return the root and its replies, oldest first."""
         first = self.get(channel, root)
         replies = self._replies.get((channel, root), {}).values()
         return [*([first] if first else []), *replies]
 
     def add(self, channel: str, message: Json) -> None:
-        """Store a message and count it in its thread."""
+        """Store a message, and count it in its thread if it is a reply."""
         self._by_channel.setdefault(channel, {})[message["ts"]] = message
         if is_reply(message):
             self._replies.setdefault((channel, message["thread_ts"]), {})[message["ts"]] = message
             self._recount(channel, message["thread_ts"])
 
     def remove(self, channel: str, message: Json) -> bool:
-        """Delete; the root of a thread with replies leaves a tombstone, which goes with the last of
-        them. Returns whether one went."""
+        """Delete a message, and return whether a tombstone was deleted with it.
+
+        The root of a thread with replies becomes a tombstone, which is deleted with the last reply.
+        """
         if message.get("reply_count"):
-            kept = {k: message[k] for k in ("ts", "thread_ts", *THREAD_KEYS) if k in message}
+            thread = {k: message[k] for k in ("ts", "thread_ts", *THREAD_KEYS) if k in message}
             message.clear()
-            message |= kept | {
+            message |= thread | {
                 "type": "message",
                 "subtype": "tombstone",
                 "hidden": True,
@@ -95,11 +97,11 @@ class Messages:
         return bare
 
     def add_ephemeral(self, channel: str, viewer: str, message: Json) -> None:
-        """Store a message only `viewer` sees."""
+        """Store a message that only `viewer` sees."""
         self._ephemeral.setdefault(channel, {})[message["ts"]] = (viewer, message)
 
     def ephemeral(self, channel: str, ts: str, viewer: str | None = None) -> Json | None:
-        """The ephemeral message with this ts, if `viewer` (None: anyone) sees it."""
+        """Return the ephemeral message with this ts if `viewer` sees it (None: any viewer)."""
         found = self._ephemeral.get(channel, {}).get(ts)
         return found[1] if found and viewer in (None, found[0]) else None
 
@@ -108,12 +110,12 @@ class Messages:
         self._ephemeral.get(channel, {}).pop(ts, None)
 
     def seen_by(self, channel: str, viewer: str | None, thread_ts: str | None) -> list[Json]:
-        """Copies of what somebody sees in a channel or thread, in order of ts."""
+        """Return copies of what `viewer` sees in a channel or thread, in order of ts."""
         messages = self.thread(channel, thread_ts) if thread_ts else self.top_level(channel)
         private = [
             m
-            for who, m in self._ephemeral.get(channel, {}).values()
-            if who == viewer and m.get("thread_ts") == thread_ts
+            for reader, m in self._ephemeral.get(channel, {}).values()
+            if reader == viewer and m.get("thread_ts") == thread_ts
         ]
         return deepcopy(sorted([*messages, *private], key=lambda m: m["ts"]))
 
@@ -139,16 +141,16 @@ class Messages:
 
 
 def is_reply(message: Mapping[str, Any]) -> bool:
-    """Whether this message hangs below another."""
+    """Whether the message is a reply in a thread."""
     return bool(message.get("thread_ts")) and message["thread_ts"] != message["ts"]
 
 
 def link_to(workspace_url: str, channel: str, message: Mapping[str, Any]) -> str:
-    """Slack's own link to a message; that to a reply names its thread."""
+    """Return Slack's own link to a message; the link to a reply names its thread."""
     link = f"{workspace_url}archives/{channel}/p{message['ts'].replace('.', '')}"
     return f"{link}?thread_ts={message['thread_ts']}&cid={channel}" if is_reply(message) else link
 
 
 def without_metadata(message: Json) -> dict[str, Any]:
-    """A copy as events and plain history show it."""
+    """Return a copy of the message as events and plain history show it."""
     return deepcopy({k: v for k, v in message.items() if k != "metadata"})

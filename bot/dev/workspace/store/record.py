@@ -1,4 +1,4 @@
-"""What happened: every Web API call that reached us, and every change people could see."""
+"""The record of the workspace: every Web API call, and every change that people could see."""
 
 import asyncio
 import json
@@ -7,18 +7,18 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-# Conditions may also look at things outside the workspace (the app's own state), which tell us nothing.
-LOOK_AGAIN = 0.05
+# Seconds. A condition may depend on the app's own state, whose changes the record does not see.
+POLL_INTERVAL = 0.05
 
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One call that reached us, in the order of completion.
+    """A call of the app, recorded when it was complete.
 
     `ok` says whether it was carried out; `error` is what the caller was told, or "reply_lost"
-    when it was carried out and the reply never arrived. `at` is seconds since the epoch.
+    when it was carried out and the reply never arrived. `at` is in seconds since the epoch.
     """
 
     method: str
@@ -31,11 +31,11 @@ class Effect:
 
 @dataclass(frozen=True)
 class Change:
-    """One thing people could see.
+    """A change that people could see.
 
     `kind` is one of message, message_changed, message_deleted, ephemeral, status, view_opened,
-    view_updated, view_closed, home, reaction, stream, prompts, session, file, members
-    (who is in a channel, or that it was archived), people (whose account ended), workflow.
+    view_updated, view_closed, home, reaction, stream, prompts, session, file, members (somebody
+    joined or left a channel, or it was archived), people (an account ended), workflow.
     """
 
     kind: str
@@ -51,23 +51,23 @@ class Record:
 
     def __init__(self) -> None:
         self.effects: list[Effect] = []
-        self._subscribers: list[asyncio.Queue[Change]] = []  # told in the order they came
+        self._subscribers: list[asyncio.Queue[Change]] = []  # in the order of subscription
         self._news = asyncio.Event()
 
     def effect(self, effect: Effect) -> None:
-        """Remember a call."""
+        """Record a call."""
         self.effects.append(effect)
         self._wake()
 
     def change(self, change: Change) -> None:
-        """Tell every subscriber."""
+        """Send a change to every subscriber."""
         for queue in self._subscribers:
             queue.put_nowait(change)
         self._wake()
 
     @asynccontextmanager
     async def subscribe(self) -> AsyncGenerator[AsyncIterator[Change]]:
-        """Changes from now on, in order, none missed while the context is open."""
+        """Yield the changes from now on, in order and without gaps, while the context is open."""
         queue: asyncio.Queue[Change] = asyncio.Queue()
         self._subscribers.append(queue)
         try:
@@ -76,10 +76,10 @@ class Record:
             self._subscribers.remove(queue)
 
     async def until(self, condition: Callable[[], Found], seconds: float) -> Found:
-        """The first true value of `condition`.
+        """Return the first true value of `condition`.
 
         Raises:
-            TimeoutError: it stayed false; the message shows the last effects.
+            TimeoutError: it stayed false for `seconds`; the message shows the last effects.
         """
         try:
             async with asyncio.timeout(seconds):
@@ -90,7 +90,7 @@ class Record:
             raise TimeoutError(f"not so after {seconds} s; last effects:\n{self.dump()}") from None
 
     def dump(self, last: int = 20) -> str:
-        """The last effects, one a line."""
+        """Return the last effects, one a line."""
         lines = (
             f"  {e.method} {'ok' if e.ok else e.error} {json.dumps(e.args, default=str)[:300]}"
             for e in self.effects[-last:]
@@ -99,7 +99,7 @@ class Record:
 
     async def _next_news(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(LOOK_AGAIN):
+            async with asyncio.timeout(POLL_INTERVAL):
                 await self._news.wait()
 
     def _wake(self) -> None:

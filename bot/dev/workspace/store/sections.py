@@ -1,6 +1,7 @@
-"""What a canvas holds: sections, each of which can be edited.
+"""The content of a canvas: sections, each of which can be edited.
 
-Limits are those of docs.slack.dev/surfaces/canvases and docs.slack.dev/reference/methods/canvases.edit.
+The limits are those of docs.slack.dev/surfaces/canvases and
+docs.slack.dev/reference/methods/canvases.edit.
 """
 
 import re
@@ -23,32 +24,32 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s")
 
 @dataclass
 class Section:
-    """A heading, a paragraph, an item of a list, a table, a block of code: what can be edited."""
+    """A section of a canvas: a heading, paragraph, list item, table or block of code."""
 
     markdown: str
     id: str = field(default_factory=lambda: f"temp:C:{secrets.token_hex(14)}")
 
     @property
     def heading(self) -> str:
-        """ "h1" to "h3"; "" for anything else."""
+        """The level of the heading, "h1" to "h3"; "" for anything else."""
         marks = re.match(r"(#{1,3})\s", self.markdown)
         return f"h{len(marks[1])}" if marks else ""
 
     @property
     def text(self) -> str:
-        """What people read of it."""
+        """The text as people read it, without markup."""
         return _CHECKBOX.sub("", "".join(map(_plain, _PARSER.parse(self.markdown))))
 
 
 @dataclass
 class Canvas:
-    """What a canvas holds; its title and where it is shared stand with its file."""
+    """The content of a canvas; its `File` has the title and the channels it is shared in."""
 
     sections: list[Section]
 
     @property
     def markdown(self) -> str:
-        """All of it."""
+        """The whole text."""
         written = ""
         for before, section in zip([None, *self.sections], self.sections, strict=False):
             close = before and _is_item(before) and _is_item(section)
@@ -57,14 +58,19 @@ class Canvas:
 
 
 def sections_of(markdown: str, failure: str) -> list[Section]:
-    """The sections of a text. Raises SlackFault `failure` for what a canvas cannot hold, and says
-    in `detail` what that is."""
+    """Return the sections of a text.
+
+    Raises SlackFault `failure` for a text that a canvas cannot hold; its `detail` says why.
+    """
     if len(markdown.encode()) > SIZE_MAX:
         raise SlackFault(failure, detail=f"'content' error: over {SIZE_MAX} bytes")
     tokens, lines = _PARSER.parse(markdown), markdown.split("\n")
     _check(tokens, failure)
     spans = [each.map for each in tokens if each.map and _begins_section(each)]
-    ends = [*(start for start, _ in spans[1:]), len(lines)]  # one too many for an empty text
+    ends = [
+        *(start for start, _ in spans[1:]),
+        len(lines),
+    ]  # an empty text has no span, but one end
     return [
         Section("\n".join(lines[start : min(end, following)]).rstrip())
         for (start, end), following in zip(spans, ends, strict=False)
@@ -72,7 +78,7 @@ def sections_of(markdown: str, failure: str) -> list[Section]:
 
 
 def _begins_section(token: Token) -> bool:
-    """An item of a list, at any depth; of anything else only what stands by itself."""
+    """Whether a section begins here: at any list item, and at any other top-level block."""
     if token.type == "list_item_open":
         return True
     return token.level == 0 and token.nesting >= 0 and not token.type.endswith("list_open")

@@ -1,4 +1,4 @@
-"""Who and what a fresh workspace holds."""
+"""The people and channels of a fresh workspace."""
 
 from bot.dev.workspace.store.state import BOT_USER, OTHER_TEAM, Channel, Kind, Person, State
 
@@ -6,7 +6,7 @@ ADA, BEN, CHLOE, GUS, EVE = "U0ADA00001", "U0BEN00001", "U0CHLOE001", "U0GUS0000
 
 
 def seed(state: State) -> None:
-    """An admin, two members, a guest and an external person; channels with and without the bot."""
+    """Add an admin, two members, a guest, an external person, and channels with and without the bot."""
     for person in _people():
         state.people[person.id] = person
     for channel in _channels():

@@ -1,4 +1,4 @@
-"""The truth of the workspace: who and what there is, as plain data."""
+"""The state of the workspace as plain data: people, channels, files, views, tokens."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -36,14 +36,14 @@ BOT_SCOPES = frozenset(
         *("search:read.public", "users:read"),
     }
 )
-"""What was granted to the bot when it was installed here, less `State.missing_scopes`."""
+"""The scopes the bot was granted when it was installed, except `State.missing_scopes`."""
 
 APP_SCOPES = frozenset({"connections:write"})
 
 
 @dataclass
 class Person:
-    """Somebody with an account; `team_id` differs from the workspace's for external people."""
+    """A person with an account; the `team_id` of external people is not the workspace's."""
 
     id: str
     name: str
@@ -60,14 +60,14 @@ class Person:
 
     @property
     def tz_offset(self) -> int:
-        """Seconds that their clocks are ahead of UTC today."""
+        """How many seconds the person's clock is ahead of UTC today."""
         ahead = datetime.now(ZoneInfo(self.tz)).utcoffset()
         return int(ahead.total_seconds()) if ahead else 0
 
 
 @dataclass(frozen=True)
 class Pin:
-    """A message that somebody pinned."""
+    """A pinned message."""
 
     ts: str
     user: str
@@ -76,8 +76,11 @@ class Pin:
 
 @dataclass
 class Channel:
-    """A conversation of any kind; `members` keeps the order in which people joined. `canvas` is the
-    id of its own canvas, beside which there may be others in it."""
+    """A conversation of any kind.
+
+    `members` keeps the order in which people joined. `canvas` is the id of the channel's own
+    canvas; other canvases may be shared in it as well.
+    """
 
     id: str
     name: str
@@ -92,13 +95,13 @@ class Channel:
 
     @property
     def is_direct(self) -> bool:
-        """Whether this is a DM of two people or of several."""
+        """Whether this is a direct message between two or more people."""
         return self.kind in ("im", "mpim")
 
 
 @dataclass(frozen=True)
 class FakeFile:
-    """A file that only claims to be large: `size` bytes are made up while it is downloaded."""
+    """A file of which only the size is real: a download makes up `size` bytes."""
 
     name: str
     size: int
@@ -106,7 +109,7 @@ class FakeFile:
 
 @dataclass(frozen=True)
 class ExternalFile:
-    """A file that lives elsewhere (mode "external"): Slack keeps a link only."""
+    """A file that is stored elsewhere (mode "external"); Slack has only a link to it."""
 
     name: str
     url: str
@@ -117,7 +120,7 @@ Attachable = tuple[str, bytes] | FakeFile | ExternalFile
 
 @dataclass
 class File:
-    """A file, or a canvas; `content` is None until it is uploaded, and for fake and external ones."""
+    """A file or canvas; `content` is None until the upload, and for fake and external files."""
 
     id: str
     name: str
@@ -136,13 +139,13 @@ class File:
 
     @property
     def is_there(self) -> bool:
-        """Whether its bytes have arrived."""
+        """Whether the content has arrived."""
         return self.content is not None or self.is_fake or self.external_url is not None
 
 
 @dataclass
 class Stream:
-    """A message being streamed; `parts` is what arrived, in order."""
+    """A message that is being streamed; `parts` are the chunks that arrived, in order."""
 
     channel: str
     ts: str
@@ -155,12 +158,12 @@ class Stream:
     mode: Literal["text", "chunks"] | None = None
     state: Literal["live", "stopped", "stopped_by_user", "expired"] = "live"
     ended: str = ""
-    """When it became an ordinary message, as a ts."""
+    """The ts at which it became an ordinary message."""
 
 
 @dataclass
 class Status:
-    """What stands under a thread: `text` "" when nothing does; `session` None when there is none."""
+    """The status line of a thread (`text` is "" without one), its session and its prompts."""
 
     text: str = ""
     loading_messages: list[str] = field(default_factory=list)
@@ -173,7 +176,7 @@ class Status:
 
 @dataclass
 class Trigger:
-    """Somebody's action that allows one modal within three seconds."""
+    """A person's action, which allows the app to open one modal within three seconds."""
 
     user: str
     created: float
@@ -182,7 +185,7 @@ class Trigger:
 
 @dataclass(frozen=True)
 class ActionToken:
-    """What an event brings so that the app may search with the rights of its author, for a while."""
+    """A token of an event, with which the app may search as the event's author."""
 
     user: str
     created: float
@@ -190,7 +193,7 @@ class ActionToken:
 
 @dataclass
 class ResponseUrl:
-    """Where an app may answer one interaction: five times within thirty minutes."""
+    """A URL for answers to one interaction: five times within thirty minutes."""
 
     user: str
     channel: str
@@ -202,7 +205,7 @@ class ResponseUrl:
 
 @dataclass
 class Execution:
-    """One run of an app's step in a workflow, until the app says how it ended.
+    """A run of the app's step in a workflow.
 
     `outputs_declared` are the names that the app's manifest gives its outputs; `by` started it.
     """
@@ -216,18 +219,18 @@ class Execution:
 
     @property
     def is_over(self) -> bool:
-        """Whether the app has ended it."""
+        """Whether the app has completed the step or failed."""
         return self.outputs is not None or self.error is not None
 
 
 def token(prefix: str) -> str:
-    """A random secret that looks like Slack's."""
+    """Return a random secret that looks like Slack's."""
     return f"{prefix}-{secrets.token_hex(16)}"
 
 
 @dataclass
 class State:
-    """Everything in the workspace but its messages (see `messages.py`)."""
+    """Everything in the workspace except its messages (see `messages.py`)."""
 
     url: str
     team_id: str = TEAM
@@ -245,7 +248,7 @@ class State:
     not_subscribed: set[str] = field(default_factory=set)
     token_revoked: bool = False
     edit_window: float | None = None
-    """Seconds for which messages may be edited; None is for ever. An admin's setting, as the next."""
+    """Seconds for which messages may be edited, or None; admins set this and `may_delete`."""
     may_delete: bool = True
     former_tokens: set[str] = field(default_factory=set)
     organisation: str | None = None
@@ -265,26 +268,26 @@ class State:
     executions: dict[str, Execution] = field(default_factory=dict)
 
     def owns(self, token: str) -> bool:
-        """Whether it is one of the bot's here, good or not."""
+        """Whether the token is one of the bot's, even if it has been revoked."""
         return token == self.bot_token or token in self.former_tokens
 
     def scopes_of(self, token: str) -> frozenset[str]:
-        """What a token was granted; nothing for one that is not ours."""
+        """Return the scopes of a token; none for a token of somebody else."""
         granted = {self.app_token: APP_SCOPES}.get(token, frozenset())
         return (BOT_SCOPES if self.owns(token) else granted) - self.missing_scopes
 
     def everyone(self) -> dict[str, Person]:
-        """People and the bot's own user, which has the app's name."""
+        """Return the people and the bot's own user, which has the app's name."""
         bot = Person(self.bot_user_id, "bot", self.app_name, "#4a154b", is_bot=True)
         return {**self.people, bot.id: bot}
 
     def direct(self, user: str) -> Channel | None:
-        """The DM between this person and the bot."""
+        """Return the direct message between this person and the bot."""
         wanted = {user, self.bot_user_id}
         return next(
             (c for c in self.channels.values() if c.kind == "im" and set(c.members) == wanted), None
         )
 
     def status(self, channel: str, thread_ts: str | None) -> Status:
-        """The status of a thread, made on first use."""
+        """Return the status of a thread; the first call creates it."""
         return self.statuses.setdefault((channel, thread_ts), Status())

@@ -9,7 +9,7 @@ LABELS = {"public": "channel", "private": "group", "im": "im", "mpim": "mpim"}
 
 
 def user_object(person: Person, state: State) -> Json:
-    """A `user` of users.info; guests are "restricted", people of other workspaces "strangers"."""
+    """Return the `user` of users.info; people of other workspaces are "strangers"."""
     profile = {
         "real_name": person.real_name,
         "display_name": person.real_name,
@@ -41,7 +41,7 @@ def user_object(person: Person, state: State) -> Json:
         "is_app_user": False,
         "updated": 1_700_000_000,
     }
-    if person.is_deactivated:  # of whom Slack says nothing more than that
+    if person.is_deactivated:  # Slack says nothing else about a deleted user
         user = {key: value for key, value in user.items() if not key.startswith(("is_", "tz"))}
         user |= {"is_bot": False, "is_app_user": False}
     if person.team_id != state.team_id:
@@ -53,7 +53,7 @@ def user_object(person: Person, state: State) -> Json:
 
 
 def channel_object(channel: Channel, state: State) -> Json:
-    """A `channel` of conversations.info."""
+    """Return the `channel` of conversations.info."""
     is_member = state.bot_user_id in channel.members
     common: Json = {
         "id": channel.id,
@@ -89,7 +89,7 @@ def channel_object(channel: Channel, state: State) -> Json:
 
 
 def file_object(file: File, state: State) -> Json:
-    """A `file` of files.info and of messages."""
+    """Return the `file` of files.info and of messages."""
     mimetype = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
     external = file.external_url is not None
     page = f"{state.url}files-pri/{state.team_id}-{file.id}"

@@ -1,4 +1,4 @@
-"""The Web API, one file per family."""
+"""The methods of the Web API, one file per family."""
 
 from bot.dev.workspace.api.methods import (
     apps,

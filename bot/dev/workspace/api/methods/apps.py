@@ -7,5 +7,5 @@ from bot.dev.workspace.store.state import Json
 
 @method("apps.connections.open", bearer="app", scope="connections:write", tier=1)
 async def connections_open(core: Core) -> Json:
-    """A WebSocket URL that serves once."""
+    """Return a WebSocket URL that works once."""
     return {"url": core.delivery.sockets.new_url()}

@@ -8,7 +8,7 @@ from bot.dev.workspace.store.state import Json
 
 @method("auth.test", bearer="any", tier=4)
 async def test(core: Core) -> Json:
-    """Who this token is."""
+    """Return whose token this is."""
     state = core.state
     return {
         "url": state.url,
@@ -26,7 +26,7 @@ async def test(core: Core) -> Json:
 
 @method("auth.revoke")
 async def revoke(core: Core, *, test: bool = False) -> Json:
-    """Make the bot's token invalid."""
+    """Revoke the bot's token."""
     if not test:
         core.revoke()
     return {"revoked": not test}
@@ -34,7 +34,7 @@ async def revoke(core: Core, *, test: bool = False) -> Json:
 
 @method("api.test", bearer="none", tier=4)
 async def api_test(_: Core, *, error: str | None = None, foo: str | None = None) -> Json:
-    """Answer what was asked for."""
+    """Return the given arguments."""
     if error:
         raise SlackFault(error)
     return {"args": {"foo": foo} if foo else {}}

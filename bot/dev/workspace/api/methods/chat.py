@@ -26,7 +26,7 @@ from bot.dev.workspace.store.state import Json
 
 UPDATE_TEXT_MAX = 4_000
 SCHEDULE_MAX = 120 * 86_400
-CANCEL_MIN = 60  # seconds before it is posted, from when on it cannot be taken back
+CANCEL_MIN = 60  # seconds before posting; cancelling is too late then
 
 
 @method("chat.postMessage", scope="chat:write", tier=4)
@@ -51,19 +51,19 @@ async def post_message(
     link_names: bool | None = None,  # noqa: ARG001
 ) -> Json:
     """Post a message."""
-    place = open_channel(core, channel)
+    conversation = open_channel(core, channel)
     body = content(text, blocks, attachments, markdown_text)
-    check_thread(core, place, thread_ts)
-    core.rates.count_post(place.id)
+    check_thread(core, conversation, thread_ts)
+    core.rates.count_post(conversation.id)
     look = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
     about = {
         "thread_ts": thread_ts,
         "subtype": "thread_broadcast" if reply_broadcast and thread_ts else None,
         "metadata": checked_metadata(metadata),
     }
-    posted = post(core, place, from_bot(core.state, {**body, **look, **about}))
-    clear_text(core, place.id, thread_ts)
-    return {"channel": place.id, "ts": posted["ts"], "message": without_metadata(posted)}
+    posted = post(core, conversation, from_bot(core.state, {**body, **look, **about}))
+    clear_text(core, conversation.id, thread_ts)
+    return {"channel": conversation.id, "ts": posted["ts"], "message": without_metadata(posted)}
 
 
 @method("chat.update", scope="chat:write")
@@ -83,12 +83,12 @@ async def update(
     unfurl_links: bool | None = None,  # noqa: ARG001
     unfurl_media: bool | None = None,  # noqa: ARG001
 ) -> Json:
-    """Change a message of our own; blocks and attachments that are not given stay as they are."""
-    place = joined_channel(core, channel)
-    message = own_message(core, place, ts, "cant_update_message")
-    if place.archived:
+    """Change one of the bot's messages; blocks and attachments that are not given stay."""
+    conversation = joined_channel(core, channel)
+    message = own_message(core, conversation, ts, "cant_update_message")
+    if conversation.archived:
         raise SlackFault("is_inactive")
-    if is_live(core, place.id, ts):
+    if is_live(core, conversation.id, ts):
         raise SlackFault("streaming_state_conflict")
     window = core.state.edit_window
     if window is not None and core.clock.now() - float(ts) > window:
@@ -98,9 +98,9 @@ async def update(
     fields = content(text, blocks, attachments, markdown_text)
     if metadata is not None:
         fields["metadata"] = checked_metadata(metadata)
-    change(core, place, message, edited_by=core.bot_user_id, **fields)
+    change(core, conversation, message, edited_by=core.bot_user_id, **fields)
     return {
-        "channel": place.id,
+        "channel": conversation.id,
         "ts": ts,
         "text": message["text"],
         "message": without_metadata(message),
@@ -109,13 +109,13 @@ async def update(
 
 @method("chat.delete", scope="chat:write")
 async def delete_message(core: Core, *, channel: str, ts: str) -> Json:
-    """Delete a message of our own."""
-    place = joined_channel(core, channel)
-    message = own_message(core, place, ts, "cant_delete_message")
+    """Delete one of the bot's messages."""
+    conversation = joined_channel(core, channel)
+    message = own_message(core, conversation, ts, "cant_delete_message")
     if not core.state.may_delete:
         raise SlackFault("cant_delete_message")
-    delete(core, place, message)
-    return {"channel": place.id, "ts": ts}
+    delete(core, conversation, message)
+    return {"channel": conversation.id, "ts": ts}
 
 
 @method("chat.postEphemeral", scope="chat:write", tier=4)
@@ -136,16 +136,16 @@ async def ephemeral(
     link_names: bool | None = None,  # noqa: ARG001
 ) -> Json:
     """Show a message to one member of a channel."""
-    place = open_channel(core, channel)
-    if user not in place.members:
+    conversation = open_channel(core, channel)
+    if user not in conversation.members:
         raise SlackFault("user_not_in_channel")
     body = content(text, blocks, attachments, markdown_text)
     look = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
     message = from_bot(core.state, {**body, **look, "thread_ts": thread_ts})
     if thread_ts and len(core.store.thread(channel, thread_ts)) < 2:
-        # Slack says ok all the same, and shows it to nobody: the thread has no replies yet.
+        # Slack answers ok and shows it to nobody when the thread has no replies yet.
         return {"message_ts": core.store.next_ts()}
-    return {"message_ts": post_ephemeral(core, place, user, message)}
+    return {"message_ts": post_ephemeral(core, conversation, user, message)}
 
 
 @method("chat.scheduleMessage", scope="chat:write")
@@ -167,26 +167,26 @@ async def schedule(
     unfurl_media: bool | None = None,  # noqa: ARG001
 ) -> Json:
     """Post a message later, within 120 days."""
-    place = open_channel(core, channel)
+    conversation = open_channel(core, channel)
     wait = post_at - core.clock.now()
     if wait <= 0:
         raise SlackFault("time_in_past")
     if wait > SCHEDULE_MAX:
         raise SlackFault("time_too_far")
-    check_thread(core, place, thread_ts)
+    check_thread(core, conversation, thread_ts)
     body = content(text, blocks, attachments, markdown_text)
     about = {"thread_ts": thread_ts, "metadata": checked_metadata(metadata)}
     message = from_bot(core.state, {**body, **about})
     key = f"Q{core.store.next_ts().replace('.', '')}"
     core.state.scheduled[key] = {
-        "channel_id": place.id,
+        "channel_id": conversation.id,
         "post_at": post_at,
         "date_created": int(core.clock.now()),
         "text": message["text"],
     }
     core.delivery.spawn(_post_later(core, key, message, post_at))
     return {
-        "channel": place.id,
+        "channel": conversation.id,
         "scheduled_message_id": key,
         "post_at": post_at,
         "message": message,
@@ -197,7 +197,7 @@ async def schedule(
 async def scheduled(
     core: Core, *, channel: str | None = None, limit: int = 100, cursor: str | None = None
 ) -> Json:
-    """What waits to be posted."""
+    """Return the scheduled messages."""
     waiting = [
         {"id": key, **message}
         for key, message in core.state.scheduled.items()
@@ -209,7 +209,7 @@ async def scheduled(
 
 @method("chat.deleteScheduledMessage", scope="chat:write")
 async def unschedule(core: Core, *, channel: str, scheduled_message_id: str) -> Json:
-    """Take a scheduled message back."""
+    """Cancel a scheduled message."""
     waiting = core.state.scheduled.get(scheduled_message_id)
     if waiting is None or waiting["channel_id"] != channel:
         raise SlackFault("invalid_scheduled_message_id")

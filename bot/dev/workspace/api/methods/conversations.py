@@ -1,4 +1,4 @@
-"""conversations.*: channels, who is in them, and what was said."""
+"""conversations.*: channels, their members and their messages."""
 
 import secrets
 from copy import deepcopy
@@ -19,7 +19,7 @@ KINDS = {"public_channel": "public", "private_channel": "private", "im": "im", "
 async def info(
     core: Core, *, channel: str, include_locale: bool = False, include_num_members: bool = False
 ) -> Json:
-    """One channel."""
+    """Return one channel."""
     found = channel_object(find_channel(core, channel), core.state)
     if not include_num_members:
         found.pop("num_members", None)
@@ -35,7 +35,7 @@ async def list_channels(
     limit: int = 100,
     cursor: str | None = None,
 ) -> Json:
-    """The channels the bot can see."""
+    """Return the channels that the bot can see."""
     kinds = _kinds(types)
     seen = [
         c
@@ -57,15 +57,15 @@ async def of_user(
     limit: int = 100,
     cursor: str | None = None,
 ) -> Json:
-    """The channels somebody (nobody named: the bot) is in, of those the bot can see."""
-    kinds, who = _kinds(types), user or core.bot_user_id
-    if who not in core.state.everyone():
+    """Return the channels of a person (without `user`, of the bot) that the bot can see."""
+    kinds, member = _kinds(types), user or core.bot_user_id
+    if member not in core.state.everyone():
         raise SlackFault("user_not_found")
     seen = [
         c
         for c in core.channels.values()
         if c.kind in kinds
-        and who in c.members
+        and member in c.members
         and (c.kind == "public" or core.bot_user_id in c.members)
         and not (exclude_archived and c.archived)
     ]
@@ -74,7 +74,7 @@ async def of_user(
 
 @method("conversations.members", scope="channels:read", tier=4)
 async def members(core: Core, *, channel: str, limit: int = 100, cursor: str | None = None) -> Json:
-    """Who is in a channel."""
+    """Return the members of a channel."""
     found, more = page(find_channel(core, channel).members, limit, cursor)
     return {"members": found, "response_metadata": more["response_metadata"]}
 
@@ -88,7 +88,7 @@ async def open_direct(
     return_im: bool = False,
     prevent_creation: bool = False,
 ) -> Json:
-    """The DM with somebody, or with several."""
+    """Return the direct message with a person or with several."""
     if channel is not None:
         found = find_channel(core, channel)
     elif not users:
@@ -111,9 +111,9 @@ async def history(
     cursor: str | None = None,
     include_all_metadata: bool = False,
 ) -> Json:
-    """What the channel shows, newest first; replies only where they were also sent to the channel."""
-    place = joined_channel(core, channel)
-    messages = between(core.store.top_level(place.id), oldest, latest, inclusive)
+    """Return the messages a channel shows, newest first; of replies only the broadcast ones."""
+    conversation = joined_channel(core, channel)
+    messages = between(core.store.top_level(conversation.id), oldest, latest, inclusive)
     found, more = page(messages[::-1], limit, cursor)
     return {"messages": _shown(found, include_all_metadata), "pin_count": 0, **more}
 
@@ -131,14 +131,14 @@ async def replies(
     cursor: str | None = None,
     include_all_metadata: bool = False,
 ) -> Json:
-    """A thread, oldest first; every page begins with the root."""
-    place = joined_channel(core, channel)
-    root = core.store.get(place.id, ts)
+    """Return a thread, oldest first; every page begins with the root."""
+    conversation = joined_channel(core, channel)
+    root = core.store.get(conversation.id, ts)
     if root is None:
         raise SlackFault("thread_not_found")
     if is_reply(root):
         return {"messages": _shown([root], include_all_metadata), "has_more": False}
-    answers = [m for m in core.store.thread(place.id, ts) if is_reply(m)]
+    answers = [m for m in core.store.thread(conversation.id, ts) if is_reply(m)]
     found, more = page(between(answers, oldest, latest, inclusive), limit, cursor)
     return {"messages": _shown([root, *found], include_all_metadata), **more}
 

@@ -1,4 +1,4 @@
-"""files.*: the three steps of an upload, and what is known of files."""
+"""files.*: the steps of an upload, and information about files."""
 
 from bot.dev.workspace.api.arguments import JsonList, Strings
 from bot.dev.workspace.api.methods.method import method, open_channel
@@ -24,7 +24,7 @@ async def get_upload_url(
     alt_txt: str | None = None,
     snippet_type: str | None = None,  # noqa: ARG001
 ) -> Json:
-    """Step one: a place to send the bytes to."""
+    """Return a URL for the bytes, the first step of an upload."""
     if not filename or length <= 0:
         raise SlackFault(
             "invalid_arguments",
@@ -52,24 +52,26 @@ async def complete_upload(
     initial_comment: str | None = None,
     blocks: JsonList | None = None,
 ) -> Json:
-    """Step three: finish, and share in channels."""
+    """Finish an upload and share it in channels, its third step."""
     if blocks is not None and initial_comment is not None:
         raise SlackFault("invalid_arguments")
     found = [_uploaded(core, entry) for entry in files]
-    places = [open_channel(core, c) for c in (channels or ([channel_id] if channel_id else []))]
-    for place in places:
-        check_thread(core, place, thread_ts)
+    conversations = [
+        open_channel(core, c) for c in (channels or ([channel_id] if channel_id else []))
+    ]
+    for conversation in conversations:
+        check_thread(core, conversation, thread_ts)
     for entry, file in zip(files, found, strict=True):
         file.title = str(entry.get("title") or file.name)
     shown = checked(blocks) if blocks else None
-    for place in places:
-        _share(core, place, found, initial_comment or "", thread_ts, shown)
+    for conversation in conversations:
+        _share(core, conversation, found, initial_comment or "", thread_ts, shown)
     return {"files": [file_object(file, core.state) for file in found]}
 
 
 @method("files.info", scope="files:read", tier=4)
 async def info(core: Core, *, file: str, limit: int = 100, cursor: str | None = None) -> Json:  # noqa: ARG001
-    """One file."""
+    """Return one file."""
     found = _seen(core, file)
     return {"file": file_object(found, core.state) | _shares(core, found), "comments": []}
 
@@ -86,7 +88,7 @@ async def list_files(
     ts_to: str | None = None,
     types: str = "all",  # noqa: ARG001
 ) -> Json:
-    """The files the bot can see, newest first."""
+    """Return the files that the bot can see, newest first."""
     low, high = float(ts_from or 0), float(ts_to or "inf")
     seen = [
         f
@@ -104,7 +106,7 @@ async def list_files(
 
 @method("files.delete", scope="files:write")
 async def delete(core: Core, *, file: str) -> Json:
-    """Delete a file of our own."""
+    """Delete one of the bot's files."""
     found = _seen(core, file)
     if found.user != core.bot_user_id:
         raise SlackFault("cant_delete_file")
@@ -141,23 +143,23 @@ def _shares(core: Core, file: File) -> Json:
     for channel, ts in file.shares:
         kind = "public" if core.channels[channel].kind == "public" else "private"
         shares[kind].setdefault(channel, []).append({"ts": ts})
-    places: dict[str, list[str]] = {"channels": [], "groups": [], "ims": []}
+    conversations: dict[str, list[str]] = {"channels": [], "groups": [], "ims": []}
     for each in file.channels:
-        places[_LISTS[core.channels[each].kind]].append(each)
-    return {"shares": {k: v for k, v in shares.items() if v}, **places}
+        conversations[_LISTS[core.channels[each].kind]].append(each)
+    return {"shares": {k: v for k, v in shares.items() if v}, **conversations}
 
 
 def _share(
     core: Core,
-    place: Channel,
+    conversation: Channel,
     files: list[File],
     comment: str,
     thread_ts: str | None,
     blocks: list[Json] | None,
 ) -> None:
-    core.rates.count_post(place.id)
+    core.rates.count_post(conversation.id)
     for file in files:
-        file.channels.append(place.id)
+        file.channels.append(conversation.id)
     shown = [file_object(file, core.state) for file in files]
     fields = {
         "text": comment,
@@ -167,4 +169,6 @@ def _share(
         "thread_ts": thread_ts,
         "blocks": blocks,
     }
-    share_events(core, core.bot_user_id, place, post(core, place, from_bot(core.state, fields)))
+    share_events(
+        core, core.bot_user_id, conversation, post(core, conversation, from_bot(core.state, fields))
+    )

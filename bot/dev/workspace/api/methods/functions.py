@@ -1,4 +1,4 @@
-"""functions.*: how an app ends the execution of a step of a workflow."""
+"""functions.*: the end of a workflow step."""
 
 from bot.dev.workspace.api.arguments import JsonObject
 from bot.dev.workspace.api.methods.method import method
@@ -9,22 +9,22 @@ from bot.dev.workspace.store.state import Execution, Json
 
 @method("functions.completeSuccess")
 async def complete_success(core: Core, *, function_execution_id: str, outputs: JsonObject) -> Json:
-    """The step is done; its outputs are those that the manifest declares, all of them text."""
+    """Complete the step; its outputs must be those of the manifest, all of them text."""
     execution = _running(core, function_execution_id)
     wrong = [name for name, value in outputs.items() if not isinstance(value, str)]
     if wrong or outputs.keys() != execution.outputs_declared:
         raise SlackFault("parameter_validation_failed", parameters=sorted(outputs))
     execution.outputs = outputs
-    _ended(core, function_execution_id)
+    _notify(core, function_execution_id)
     return {}
 
 
 @method("functions.completeError")
 async def complete_error(core: Core, *, function_execution_id: str, error: str) -> Json:
-    """The step failed; people are told why."""
+    """Fail the step; people see the reason."""
     execution = _running(core, function_execution_id)
     execution.error = error
-    _ended(core, function_execution_id)
+    _notify(core, function_execution_id)
     return {}
 
 
@@ -37,6 +37,6 @@ def _running(core: Core, wanted: str) -> Execution:
     return execution
 
 
-def _ended(core: Core, execution: str) -> None:
+def _notify(core: Core, execution: str) -> None:
     by = core.state.executions[execution].by
     core.changed("workflow", user=by, data={"execution": execution})

@@ -1,4 +1,4 @@
-"""What a Web API method is: a function, its arguments' model, its token, scope and tier."""
+"""A Web API method: its function, the model of its arguments, its token, scope and tier."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,8 +17,11 @@ Token = Literal["bot", "app", "any", "none"]
 
 @dataclass(frozen=True)
 class Method:
-    """`run(core, **arguments)` answers the body without "ok"; `bearer` is the kind of token,
-    `scope` what it must carry."""
+    """A method of the Web API.
+
+    `run(core, **arguments)` returns the body without "ok"; `bearer` is the kind of token, `scope`
+    the scope the token needs.
+    """
 
     name: str
     run: Handler
@@ -31,7 +34,7 @@ class Method:
 def method(
     name: str, *, bearer: Token = "bot", scope: str | None = None, tier: int = 3
 ) -> Callable[[Handler], Method]:
-    """Declare a Web API method; its keyword-only parameters are its arguments."""
+    """Declare a Web API method; the function's keyword-only parameters are its arguments."""
 
     def declare(function: Handler) -> Method:
         return Method(name, function, model_of(function), bearer, scope, tier)
@@ -40,7 +43,7 @@ def method(
 
 
 def find_channel(core: Core, given: str) -> Channel:
-    """A channel the bot can see, by id. Raises channel_not_found."""
+    """Return a channel that the bot can see, by id. Raises SlackFault channel_not_found."""
     channel = core.channels.get(given)
     if channel is None or not _visible(core, channel):
         raise SlackFault("channel_not_found")
@@ -48,7 +51,7 @@ def find_channel(core: Core, given: str) -> Channel:
 
 
 def joined_channel(core: Core, given: str) -> Channel:
-    """A channel the bot is in. Raises channel_not_found, not_in_channel."""
+    """Return a channel that the bot is in. Raises SlackFault channel_not_found, not_in_channel."""
     channel = find_channel(core, given)
     if core.bot_user_id not in channel.members:
         raise SlackFault("not_in_channel")
@@ -56,9 +59,9 @@ def joined_channel(core: Core, given: str) -> Channel:
 
 
 def open_channel(core: Core, given: str) -> Channel:
-    """A channel the bot may write to: by id, #name, or a person's id for their DM.
+    """Return a channel the bot may write to: by id, #name, or a person's id for their DM.
 
-    Raises channel_not_found, not_in_channel, is_archived.
+    Raises SlackFault channel_not_found, not_in_channel, is_archived.
     """
     channel = joined_channel(core, _resolve(core, given))
     if channel.archived:
@@ -67,7 +70,10 @@ def open_channel(core: Core, given: str) -> Channel:
 
 
 def own_message(core: Core, channel: Channel, ts: str, otherwise: str) -> Json:
-    """A message of the bot. Raises message_not_found, or `otherwise` when it is somebody else's."""
+    """Return a message of the bot.
+
+    Raises SlackFault message_not_found, or `otherwise` when it is somebody else's.
+    """
     message = core.store.get(channel.id, ts)
     if message is None or message.get("subtype") == "tombstone":
         raise SlackFault("message_not_found")

@@ -1,4 +1,4 @@
-"""oauth.*: consent for tokens, and old tokens for new ones."""
+"""oauth.*: exchanging codes and refresh tokens for tokens."""
 
 from bot.dev.workspace.api.methods.method import method
 from bot.dev.workspace.core import Core

@@ -1,4 +1,4 @@
-"""pins.*: what a channel keeps at hand."""
+"""pins.*: pinned messages."""
 
 from bot.dev.workspace.api.methods.method import joined_channel, method
 from bot.dev.workspace.core import Core
@@ -8,17 +8,17 @@ from bot.dev.workspace.store.state import Json
 
 @method("pins.list", scope="pins:read", tier=2)
 async def pinned(core: Core, *, channel: str) -> Json:
-    """The pinned messages, the latest pin first."""
-    place = joined_channel(core, channel)
+    """Return the pinned messages, the latest pin first."""
+    conversation = joined_channel(core, channel)
     items = [
         {
             "type": "message",
-            "channel": place.id,
+            "channel": conversation.id,
             "created": pin.created,
             "created_by": pin.user,
-            "message": without_metadata(message) | {"pinned_to": [place.id]},
+            "message": without_metadata(message) | {"pinned_to": [conversation.id]},
         }
-        for pin in reversed(place.pins)
-        if (message := core.store.get(place.id, pin.ts))
+        for pin in reversed(conversation.pins)
+        if (message := core.store.get(conversation.id, pin.ts))
     ]
     return {"items": items}

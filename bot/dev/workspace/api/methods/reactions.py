@@ -10,12 +10,12 @@ from bot.dev.workspace.store.state import Channel, Json
 
 @method("reactions.add", scope="reactions:write")
 async def add(core: Core, *, channel: str, timestamp: str, name: str) -> Json:
-    """React to a message."""
-    place, message = _message(core, channel, timestamp)
-    if place.archived:
+    """Add a reaction to a message."""
+    conversation, message = _message(core, channel, timestamp)
+    if conversation.archived:
         raise SlackFault("is_archived")
     try:
-        add_reaction(core, place, message, core.bot_user_id, name)
+        add_reaction(core, conversation, message, core.bot_user_id, name)
     except CannotDo:
         raise SlackFault("already_reacted") from None
     return {}
@@ -23,10 +23,10 @@ async def add(core: Core, *, channel: str, timestamp: str, name: str) -> Json:
 
 @method("reactions.remove", scope="reactions:write")
 async def remove(core: Core, *, channel: str, timestamp: str, name: str) -> Json:
-    """Take one's reaction back."""
-    place, message = _message(core, channel, timestamp)
+    """Remove one of the bot's reactions."""
+    conversation, message = _message(core, channel, timestamp)
     try:
-        remove_reaction(core, place, message, core.bot_user_id, name)
+        remove_reaction(core, conversation, message, core.bot_user_id, name)
     except CannotDo:
         raise SlackFault("no_reaction") from None
     return {}
@@ -34,14 +34,14 @@ async def remove(core: Core, *, channel: str, timestamp: str, name: str) -> Json
 
 @method("reactions.get", scope="reactions:read")
 async def get(core: Core, *, channel: str, timestamp: str, full: bool = True) -> Json:  # noqa: ARG001
-    """A message with its reactions."""
-    place, message = _message(core, channel, timestamp)
-    return {"type": "message", "channel": place.id, "message": without_metadata(message)}
+    """Return a message with its reactions."""
+    conversation, message = _message(core, channel, timestamp)
+    return {"type": "message", "channel": conversation.id, "message": without_metadata(message)}
 
 
 def _message(core: Core, channel: str, ts: str) -> tuple[Channel, Json]:
-    place = joined_channel(core, channel)
-    message = core.store.get(place.id, ts)
+    conversation = joined_channel(core, channel)
+    message = core.store.get(conversation.id, ts)
     if message is None:
         raise SlackFault("message_not_found")
-    return place, message
+    return conversation, message

@@ -1,4 +1,4 @@
-"""assistant.search.context, as far as a bot's token reaches: public channels."""
+"""assistant.search.context for a bot's token, which reaches public channels only."""
 
 from bot.dev.workspace.api.arguments import Strings
 from bot.dev.workspace.api.methods.method import method
@@ -6,7 +6,7 @@ from bot.dev.workspace.api.paging import page
 from bot.dev.workspace.core import Core
 from bot.dev.workspace.errors import SlackFault
 from bot.dev.workspace.messaging.text import has_words
-from bot.dev.workspace.store.messages import UNWRITTEN, link_to
+from bot.dev.workspace.store.messages import SERVICE_SUBTYPES, link_to
 from bot.dev.workspace.store.state import Channel, Json, Person
 
 TOKEN_LIFETIME = 600.0  # seconds; Slack documents only that it is short
@@ -26,7 +26,7 @@ async def search(
     after: int | None = None,
     cursor: str | None = None,
 ) -> Json:
-    """Messages with all words of the query, newest first, that the token's person could read."""
+    """Return messages with all words of the query that the token's person could read, newest first."""
     if not core.state.search_enabled:
         raise SlackFault("feature_not_enabled")
     person = _searcher(core, action_token)
@@ -53,7 +53,7 @@ def _searcher(core: Core, given: str | None) -> Person:
 
 
 def _check_kinds(content: list[str] | None, channels: list[str] | None) -> None:
-    """A bot's scopes here reach messages of public channels."""
+    """Check that the search is for messages of public channels, as the bot's scopes allow."""
     if set(content or ["messages"]) != {"messages"}:
         raise SlackFault("missing_scope", needed="search:read.files")
     if set(channels or ["public_channel"]) != {"public_channel"}:
@@ -67,7 +67,7 @@ def _sees(person: Person, channel: Channel) -> bool:
 def _fits(message: Json, query: str, after: int | None, before: int | None) -> bool:
     at, text = float(message["ts"]), str(message.get("text") or "")
     in_time = (after is None or at > after) and (before is None or at < before)
-    by_person = "bot_id" not in message and message.get("subtype") not in UNWRITTEN
+    by_person = "bot_id" not in message and message.get("subtype") not in SERVICE_SUBTYPES
     return in_time and by_person and has_words(text, query)
 
 

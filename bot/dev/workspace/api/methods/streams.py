@@ -37,29 +37,29 @@ async def start(
     icon_emoji: str | None = None,
     icon_url: str | None = None,
 ) -> Json:
-    """Begin a message that grows."""
-    place = open_channel(core, channel)
-    _check_recipient(core, place, recipient_team_id, recipient_user_id)
-    if place.is_direct and thread_ts is None:
+    """Start a streamed message."""
+    conversation = open_channel(core, channel)
+    _check_recipient(core, conversation, recipient_team_id, recipient_user_id)
+    if conversation.is_direct and thread_ts is None:
         raise SlackFault(
             "invalid_arguments", response_metadata={"messages": ["[ERROR] missing: thread_ts"]}
         )
-    check_thread(core, place, thread_ts)
+    check_thread(core, conversation, thread_ts)
     given = checked_chunks(markdown_text, chunks)
-    core.rates.count_post(place.id)
+    core.rates.count_post(conversation.id)
     look = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
     about: Json = {"thread_ts": thread_ts, "streaming_state": "in_progress", "blocks": []}
     message = from_bot(core.state, {**look, **about})
-    posted = post(core, place, message)
+    posted = post(core, conversation, message)
     stream = Stream(
-        place.id, posted["ts"], thread_ts, core.clock.now(), task_display_mode == "plan"
+        conversation.id, posted["ts"], thread_ts, core.clock.now(), task_display_mode == "plan"
     )
-    core.state.streams[place.id, posted["ts"]] = stream
+    core.state.streams[conversation.id, posted["ts"]] = stream
     check_mode(stream, markdown_text, chunks)
     add(stream, given)
     show(core, stream)
-    clear_text(core, place.id, thread_ts)
-    return {"channel": place.id, "ts": posted["ts"]}
+    clear_text(core, conversation.id, thread_ts)
+    return {"channel": conversation.id, "ts": posted["ts"]}
 
 
 @method("chat.appendStream", scope="chat:write", tier=4)
@@ -71,16 +71,16 @@ async def append(
     markdown_text: str | None = None,
     chunks: JsonList | None = None,
 ) -> Json:
-    """Add to a message that grows."""
-    place = joined_channel(core, channel)
-    stream = live_stream(core, place.id, ts)
+    """Add to a streamed message."""
+    conversation = joined_channel(core, channel)
+    stream = live_stream(core, conversation.id, ts)
     given = checked_chunks(markdown_text, chunks)
     if not given:
         raise SlackFault("markdown_text_or_chunks_required")
     check_mode(stream, markdown_text, chunks)
     add(stream, given)
     show(core, stream)
-    return {"channel": place.id, "ts": ts}
+    return {"channel": conversation.id, "ts": ts}
 
 
 @method("chat.stopStream", scope="chat:write", tier=2)
@@ -95,10 +95,12 @@ async def stop(
     metadata: JsonObject | None = None,
     session_status: Literal["processing", "active", "suspended", "closed"] = "active",
 ) -> Json:
-    """End it: from now on it is an ordinary message. A session of its thread moves on, to active
-    unless another status is given."""
-    place = joined_channel(core, channel)
-    stream = live_stream(core, place.id, ts)
+    """Finish a streamed message, which then is an ordinary one.
+
+    The session of its thread becomes active unless another status is given.
+    """
+    conversation = joined_channel(core, channel)
+    stream = live_stream(core, conversation.id, ts)
     given = checked_chunks(markdown_text, chunks)
     extra = checked(blocks) if blocks else []
     about = {"metadata": checked_metadata(metadata)} if metadata is not None else {}
@@ -106,14 +108,14 @@ async def stop(
     add(stream, given)
     check_size(stream)
     finish(core, stream, "stopped", extra, **about)
-    if core.state.status(place.id, stream.thread_ts).session is not None:
-        set_session(core, place.id, stream.thread_ts, session_status)
-    message = core.store.get(place.id, ts) or {}
-    return {"channel": place.id, "ts": ts, "message": without_metadata(message)}
+    if core.state.status(conversation.id, stream.thread_ts).session is not None:
+        set_session(core, conversation.id, stream.thread_ts, session_status)
+    message = core.store.get(conversation.id, ts) or {}
+    return {"channel": conversation.id, "ts": ts, "message": without_metadata(message)}
 
 
-def _check_recipient(core: Core, place: Channel, team: str | None, user: str | None) -> None:
-    if place.is_direct:
+def _check_recipient(core: Core, conversation: Channel, team: str | None, user: str | None) -> None:
+    if conversation.is_direct:
         return
     if team is None:
         raise SlackFault("missing_recipient_team_id")

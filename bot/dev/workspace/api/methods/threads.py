@@ -1,4 +1,4 @@
-"""assistant.threads.* and agents.sessions.*: what stands under a thread."""
+"""assistant.threads.* and agents.sessions.*: status, prompts and session of a thread."""
 
 from bot.dev.workspace.api.arguments import JsonList, JsonStrings
 from bot.dev.workspace.api.methods.method import joined_channel, method
@@ -27,10 +27,10 @@ async def set_status(
     icon_url: str | None = None,  # noqa: ARG001
 ) -> Json:
     """Show what the app is doing; "" clears it."""
-    place = _thread(core, channel_id, thread_ts)
+    conversation = _thread(core, channel_id, thread_ts)
     if len(loading_messages or []) > LOADING_MAX:
         raise _invalid("loading_messages", f"must be at most {LOADING_MAX}")
-    set_text(core, place.id, thread_ts, status, loading_messages or [])
+    set_text(core, conversation.id, thread_ts, status, loading_messages or [])
     return {}
 
 
@@ -43,15 +43,15 @@ async def set_prompts(
     thread_ts: str | None = None,
     title: str | None = None,
 ) -> Json:
-    """Offer up to four things to ask."""
-    place = _thread(core, channel_id, thread_ts)
+    """Suggest up to four prompts."""
+    conversation = _thread(core, channel_id, thread_ts)
     if not 1 <= len(prompts) <= PROMPTS_MAX:
         raise _invalid("prompts", f"must be 1 to {PROMPTS_MAX}")
     if any(set(p) != {"title", "message"} or not all(_is_text(p[k]) for k in p) for p in prompts):
         raise _invalid("prompts", "each needs a title and a message, and nothing else")
-    core.state.status(place.id, thread_ts).prompts = prompts
+    core.state.status(conversation.id, thread_ts).prompts = prompts
     core.changed(
-        "prompts", place.id, thread_ts=thread_ts, data={"prompts": prompts, "title": title}
+        "prompts", conversation.id, thread_ts=thread_ts, data={"prompts": prompts, "title": title}
     )
     return {}
 
@@ -69,16 +69,16 @@ async def session_status(
     icon_emoji: str | None = None,  # noqa: ARG001
     icon_url: str | None = None,  # noqa: ARG001
 ) -> Json:
-    """Create a session, or move it on; "processing" shows the Stop button."""
-    place = _thread(core, channel_id, thread_ts)
+    """Create a session or change its status; "processing" shows the Stop button."""
+    conversation = _thread(core, channel_id, thread_ts)
     _check_title(title)
     if status not in SESSION_STATUSES:
         raise SlackFault("invalid_status")
     if thread_ts is None:
         raise SlackFault("thread_ts_required")
-    if initiator_user_id is not None and initiator_user_id not in place.members:
+    if initiator_user_id is not None and initiator_user_id not in conversation.members:
         raise SlackFault("user_not_found")
-    set_session(core, place.id, thread_ts, status, title, initiator_user_id)
+    set_session(core, conversation.id, thread_ts, status, title, initiator_user_id)
     if "agent_session_stopped" not in core.state.not_subscribed:
         return {}
     warning = "missing_agent_session_stopped_event_subscription"
@@ -86,11 +86,11 @@ async def session_status(
 
 
 def _thread(core: Core, channel: str, thread_ts: str | None) -> Channel:
-    place = joined_channel(core, channel)
-    if place.archived:
+    conversation = joined_channel(core, channel)
+    if conversation.archived:
         raise SlackFault("is_archived")
-    check_thread(core, place, thread_ts)
-    return place
+    check_thread(core, conversation, thread_ts)
+    return conversation
 
 
 def _is_text(value: object) -> bool:

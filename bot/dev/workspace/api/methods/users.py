@@ -1,4 +1,4 @@
-"""users.*: who people are."""
+"""users.*: people."""
 
 from bot.dev.workspace.api.methods.method import method
 from bot.dev.workspace.api.paging import page
@@ -10,7 +10,7 @@ from bot.dev.workspace.store.wire import user_object
 
 @method("users.info", scope="users:read", tier=4)
 async def info(core: Core, *, user: str, include_locale: bool = False) -> Json:
-    """One person, or the bot's own user."""
+    """Return one person, or the bot's own user."""
     person = core.state.everyone().get(user)
     if person is None:
         raise SlackFault("user_not_found")
@@ -24,7 +24,7 @@ async def info(core: Core, *, user: str, include_locale: bool = False) -> Json:
 async def list_users(
     core: Core, *, limit: int = 100, cursor: str | None = None, include_locale: bool = False
 ) -> Json:
-    """The people of this workspace, and the bot."""
+    """Return the people of this workspace, and the bot."""
     found, more = page(list(core.state.everyone().values()), limit, cursor)
     shown = [user_object(person, core.state) for person in found]
     if not include_locale:

@@ -33,14 +33,14 @@ async def update(
     external_id: str | None = None,
     hash: str | None = None,
 ) -> Json:
-    """Replace what a modal shows."""
+    """Replace the content of a view."""
     user, found = view_stacks.find_view(core, view_id, external_id)
     return {"view": view_stacks.update_view(core, user, found, view, hash)}
 
 
 @method("views.publish", tier=4)
 async def publish(core: Core, *, user_id: str, view: JsonObject, hash: str | None = None) -> Json:
-    """Set somebody's Home tab."""
+    """Set a person's Home tab."""
     if user_id not in core.people:
         raise SlackFault("user_not_found")
     return {"view": view_stacks.publish(core, user_id, view, hash)}

@@ -1,4 +1,4 @@
-"""Judges a request body: the SDK's own types first, then the rules those types cannot hold."""
+"""Checks of a request body: first the SDK's own types, then the rules that types cannot express."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ NAME = re.compile(r"^[a-zA-Z0-9_-]{1,64}$")
 
 
 def parse(raw: bytes) -> dict[str, Any]:
-    """The body as JSON; lone surrogates, NUL and NaN are refused like any other broken JSON."""
+    """Return the body as JSON. Raises ApiError also for lone surrogates, NUL and NaN."""
     try:
         body = json.loads(raw, parse_constant=_no_constant)
         if b"\\u" in raw:
@@ -67,8 +67,8 @@ def parse(raw: bytes) -> dict[str, Any]:
     return body
 
 
-def judge(body: dict[str, Any]) -> None:
-    """Everything about a body that can be told without the chain. Raises `ApiError`."""
+def check_body(body: dict[str, Any]) -> None:
+    """Check everything about a body that does not depend on the chain. Raises ApiError."""
     for key in body:
         if key not in KEYS:
             raise errors.unknown_parameter(key)
@@ -91,7 +91,7 @@ def judge(body: dict[str, Any]) -> None:
 
 
 def as_items(given: Any) -> list[Item]:
-    """The input as a list of items; a plain string is one user message."""
+    """Return the input as a list of items; a plain string is one user message."""
     if given is None:
         return []
     if isinstance(given, str):
@@ -101,7 +101,7 @@ def as_items(given: Any) -> list[Item]:
 
 @cache
 def check_tools(tools_text: str) -> None:
-    """Judge the tools of a request, given as JSON text so that the same tools are judged once."""
+    """Check the tools of a request, given as JSON text so that a cache can hold the result."""
     seen: set[str] = set()
     for index, tool in enumerate(json.loads(tools_text)):
         if tool.get("type") != "function":
@@ -128,7 +128,7 @@ def check_tools(tools_text: str) -> None:
 
 
 def _check_hosted(tool: dict[str, Any], index: int) -> None:
-    """A tool that the service runs itself: a type it offers, and no key that it does not know."""
+    """Check the type and keys of a tool that the service runs itself."""
     kind = tool.get("type")
     if kind not in HOSTED_KEYS:
         raise errors.invalid_value(f"tools[{index}].type", f"'{kind}' is not offered here.")
@@ -140,7 +140,7 @@ def _check_hosted(tool: dict[str, Any], index: int) -> None:
 
 
 def check_choice(body: dict[str, Any], tools: Iterable[dict[str, Any]]) -> None:
-    """A forced or allowed function must be among the tools."""
+    """Check that a forced or allowed function is among the tools."""
     choice = body.get("tool_choice")
     if not isinstance(choice, dict):
         if choice == "required" and not list(tools):
@@ -159,7 +159,7 @@ def _no_constant(name: str) -> None:
 
 def _check_characters(value: Any) -> None:
     if isinstance(value, str):
-        value.encode()  # UnicodeEncodeError, a ValueError, for a lone surrogate
+        value.encode()  # a lone surrogate raises UnicodeEncodeError
         if "\0" in value:
             raise ValueError("NUL")
     elif isinstance(value, dict):
@@ -172,7 +172,7 @@ def _check_characters(value: Any) -> None:
 
 
 def _check_types(body: dict[str, Any]) -> None:
-    # The types demand `strict` and `parameters` of a function; the API does not.
+    # The types require `strict` and `parameters` of a function; the API does not.
     tools = body.get("tools")
     if isinstance(tools, list):
         filled = [
@@ -187,7 +187,7 @@ def _check_types(body: dict[str, Any]) -> None:
 
 
 def _exhaust(checked: dict[str, Any]) -> None:
-    # The types are full of `Iterable`, which pydantic judges only as it is read.
+    # The types use `Iterable`, which pydantic validates only while it is read.
     for value in (checked, *_dicts(checked.get("input"))):
         for part in value.values():
             if not isinstance(part, str | list | dict) and isinstance(part, Iterable):
@@ -208,7 +208,7 @@ def _type_error(problem: ValidationError) -> errors.ApiError:
 
 
 def _is_key(step: str) -> bool:
-    # Besides keys, a location holds the labels of union members: class names and `list[…]`, `str`.
+    # A location contains keys and the labels of union members: class names, `list[…]`, `str`.
     return step.islower() and "[" not in step and step not in ("str", "int", "bool", "float")
 
 
@@ -237,13 +237,13 @@ def _check_items(given: Any) -> None:
         if kind == "additional_tools":
             check_tools(json.dumps(item["tools"]))
         content = item.get("content")
-        for place, part in enumerate(content if isinstance(content, list) else ()):
+        for number, part in enumerate(content if isinstance(content, list) else ()):
             if part.get("type") == "input_image":
-                _check_image(part.get("image_url"), f"input[{index}].content[{place}].image_url")
+                _check_image(part.get("image_url"), f"input[{index}].content[{number}].image_url")
 
 
 def _check_image(url: Any, name: str) -> None:
-    """An address, or a data URL whose bytes are an image of a kind that the service reads."""
+    """Check an image: a URL, or a data URL whose bytes are of a supported kind."""
     if not isinstance(url, str) or not url.startswith(("https://", "http://", "data:")):
         raise errors.invalid_value(name, "expected a valid URL.")
     if not url.startswith("data:"):
