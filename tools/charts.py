@@ -25,7 +25,7 @@ from bot.toolkit import (
     cell_text,
     tool,
 )
-from bot.toolkit.tables import columns_line
+from bot.toolkit.provided.tables import columns_line
 
 _MAX_LABELS = 50
 _MAX_SERIES = 12

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.toolkit import Artifact, Compact, Provided, Tables, ToolError, ToolResult, tool
-from bot.toolkit.tables import RowLimit, TableHandle, comparable, literal, quoted_name
+from bot.toolkit.provided.tables import RowLimit, TableHandle, comparable, literal, quoted_name
 
 
 @tool(

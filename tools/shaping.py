@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bot.toolkit import Artifact, Compact, Documents, Provided, Tables, ToolError, ToolResult, tool
-from bot.toolkit.tables import RowLimit, TableHandle, comparable, literal, quoted_name
+from bot.toolkit.provided.tables import RowLimit, TableHandle, comparable, literal, quoted_name
 
 _MOST_COLUMNS = 60
 _MOST_TABLES = 20

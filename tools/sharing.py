@@ -29,7 +29,7 @@ from bot.toolkit import (
     gaps_of,
     tool,
 )
-from bot.toolkit.exports import REPORT_FORMATS, WorkbookSheet
+from bot.toolkit.provided.exports import REPORT_FORMATS, WorkbookSheet
 
 _MAX_ROWS = 200_000
 _MAX_SHEETS = 20

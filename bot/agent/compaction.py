@@ -20,7 +20,7 @@ from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
 from bot.core.text.token_estimate import estimated_tokens
 from bot.model.types import Model, ModelRequest, ModelResponse
-from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.size import SAVED, Room, limited, saved_handle, shortened
 
 log = logging.getLogger(__name__)

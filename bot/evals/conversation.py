@@ -9,7 +9,7 @@ from pathlib import Path
 from bot.core.request import FileRef
 from bot.evals.cases import Case, Said
 from bot.testing.conversation import MemoryConversation
-from bot.toolkit.conversation import ThreadMessage
+from bot.toolkit.provided.conversation import ThreadMessage
 
 _FIRST = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 

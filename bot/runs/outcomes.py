@@ -20,7 +20,7 @@ from bot.core.outcome import Outcome, Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import Request
 from bot.core.text.redaction import redacted, redacted_all
 from bot.runs.endings import explain
-from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.provided.artifacts import Artifacts
 
 log = logging.getLogger(__name__)
 

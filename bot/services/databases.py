@@ -22,7 +22,7 @@ from bot.core.text.cells import clean
 from bot.services.isolated import Refused
 from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
 from bot.toolkit.narrowing import has_words
-from bot.toolkit.sql import Selection
+from bot.toolkit.provided.databases import Selection
 
 _SCHEMA_SECONDS = 10.0
 _MAX_TABLES = 50

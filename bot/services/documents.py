@@ -16,9 +16,9 @@ from bot.services.isolated import Refused
 from bot.services.isolated.messages import without_paths
 from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
 from bot.services.tables.tables import ArtifactTables
-from bot.toolkit.artifacts import Artifact, Artifacts
-from bot.toolkit.documents import DocumentText, Kind, ReadTable
 from bot.toolkit.narrowing import passages
+from bot.toolkit.provided.artifacts import Artifact, Artifacts
+from bot.toolkit.provided.documents import DocumentText, Kind, ReadTable
 from bot.toolkit.size import current_room
 from bot.toolkit.tool import ToolResult
 
@@ -112,7 +112,7 @@ def _limit_message(name: str, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactDocuments:
-    """Documents that are saved to `artifacts`; see `bot.toolkit.documents.Documents`."""
+    """Documents that are saved to `artifacts`; see `bot.toolkit.provided.documents.Documents`."""
 
     artifacts: Artifacts
 

@@ -10,13 +10,13 @@ from bot.core.answers import Chart
 from bot.core.context import current_request
 from bot.services import reports
 from bot.services.tables import drawing, spreadsheets
-from bot.toolkit.artifacts import Artifacts
-from bot.toolkit.exports import ChartImage, ReportFile, WorkbookSheet
+from bot.toolkit.provided.artifacts import Artifacts
+from bot.toolkit.provided.exports import ChartImage, ReportFile, WorkbookSheet
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactExports:
-    """Exports with charts and tables of `artifacts`; see `bot.toolkit.exports.Exports`."""
+    """Exports with charts and tables of `artifacts`; see `bot.toolkit.provided.exports.Exports`."""
 
     artifacts: Artifacts
 

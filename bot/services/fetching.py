@@ -18,7 +18,7 @@ from typing_extensions import override
 from yarl import URL
 
 from bot.core.errors import ToolError
-from bot.toolkit.web import Page
+from bot.toolkit.provided.web import Page
 
 if TYPE_CHECKING:
     import aiohttp

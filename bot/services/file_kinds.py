@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import PurePosixPath
 
 from bot.core.errors import ToolError
-from bot.toolkit.documents import Kind
+from bot.toolkit.provided.documents import Kind
 
 _BY_SUFFIX: dict[str, Kind] = {
     **dict.fromkeys((".txt", ".md", ".markdown", ".log", ".yaml", ".yml", ".xml"), "text"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import AnyHttpUrl, BaseModel, ConfigDict, model_validator
 
 from bot.core.errors import ToolError
-from bot.toolkit.web import Search, WebResult
+from bot.toolkit.provided.web import Search, WebResult
 
 if TYPE_CHECKING:
     import aiohttp

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from bot.core.errors import ToolError
 from bot.core.ids import new_id
-from bot.toolkit.artifacts import Artifact, Column
+from bot.toolkit.provided.artifacts import Artifact, Column
 
 
 class MemoryArtifacts:

@@ -14,7 +14,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, FileRef, Request
 from bot.core.text.mentions import Mention
-from bot.toolkit.conversation import Download, NewMessages, ThreadMessage
+from bot.toolkit.provided.conversation import Download, NewMessages, ThreadMessage
 
 
 @dataclass

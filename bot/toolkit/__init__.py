@@ -16,16 +16,18 @@ from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words
 from bot.core.text.cells import cell_text, clean, csv_text
 from bot.core.text.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
-from bot.toolkit.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
-from bot.toolkit.canvases import Canvas, CanvasEdit, Canvases, Change
-from bot.toolkit.conversation import (
+from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
+from bot.toolkit.provided.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
+from bot.toolkit.provided.canvases import Canvas, CanvasEdit, Canvases, Change
+from bot.toolkit.provided.conversation import (
     Conversation,
     Download,
     ThreadMessage,
     message_line,
     message_time,
 )
-from bot.toolkit.directory import (
+from bot.toolkit.provided.databases import Databases, Selection
+from bot.toolkit.provided.directory import (
     ChannelEntry,
     Directory,
     FoundMessage,
@@ -33,17 +35,13 @@ from bot.toolkit.directory import (
     SearchResults,
     SharedFile,
 )
-from bot.toolkit.documents import Documents, DocumentText, ReadTable
-from bot.toolkit.exports import ChartImage, Exports, ReportFile
-from bot.toolkit.memories import Memories
-from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
-from bot.toolkit.scheduled_messages import ScheduledMessages, WaitingMessage
-from bot.toolkit.schedules import Schedules
-from bot.toolkit.size import current_room
-from bot.toolkit.sql import Databases, Selection
-from bot.toolkit.tables import TABLE_TYPE, RowLimit, Rows, TableHandle, Tables
-from bot.toolkit.tool import Provided, Services, Tool, ToolResult, tool
-from bot.toolkit.web import (
+from bot.toolkit.provided.documents import Documents, DocumentText, ReadTable
+from bot.toolkit.provided.exports import ChartImage, Exports, ReportFile
+from bot.toolkit.provided.memories import Memories
+from bot.toolkit.provided.scheduled_messages import ScheduledMessages, WaitingMessage
+from bot.toolkit.provided.schedules import Schedules
+from bot.toolkit.provided.tables import TABLE_TYPE, RowLimit, Rows, TableHandle, Tables
+from bot.toolkit.provided.web import (
     MAX_QUERY_CHARACTERS,
     MAX_RESULTS,
     Fetcher,
@@ -52,6 +50,8 @@ from bot.toolkit.web import (
     WebResult,
     WebSearch,
 )
+from bot.toolkit.size import current_room
+from bot.toolkit.tool import Provided, Services, Tool, ToolResult, tool
 
 __all__ = [
     "CHART_TYPE",

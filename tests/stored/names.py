@@ -46,7 +46,7 @@ from bot.slack.render.buttons import FollowUp
 from bot.store import Phase, open_stores
 from bot.store.workspaces.installs import Install
 from bot.store.workspaces.refused import Refused
-from bot.toolkit.artifacts import Artifact
+from bot.toolkit.provided.artifacts import Artifact
 
 ROOT = Path(__file__).parents[2]
 NAMES = Path(__file__).parent / "names.txt"

@@ -27,8 +27,8 @@ from bot.core.outcome import Rehearsal
 from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import redacted
 from bot.services.given_schema import validated
-from bot.toolkit.artifacts import Artifacts
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.schema import without_nulls
 from bot.toolkit.size import Room, limited, shortened
 from bot.toolkit.tool import Services, Tool, ToolResult

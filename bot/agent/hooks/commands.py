@@ -31,8 +31,8 @@ from bot.core.text.cells import clean
 from bot.core.text.redaction import redacted
 from bot.services.processes.process_group import process_group
 from bot.services.processes.scratch import scratch_folder
-from bot.toolkit.artifacts import Artifact, Artifacts
-from bot.toolkit.tables import TABLE_TYPE
+from bot.toolkit.provided.artifacts import Artifact, Artifacts
+from bot.toolkit.provided.tables import TABLE_TYPE
 from bot.toolkit.tool import Tool, ToolResult
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from bot.core.ids import new_id
 from bot.core.request import Request
 from bot.store import ArtifactStore
 from bot.store.values import decode
-from bot.toolkit.artifacts import Artifact, Column
+from bot.toolkit.provided.artifacts import Artifact, Column
 
 MAX_BYTES = 32 * 1024 * 1024
 PER_DAY = 500 * 1024 * 1024
@@ -23,7 +23,7 @@ PER_DAY = 500 * 1024 * 1024
 
 
 class ThreadArtifacts:
-    """The artifacts of the current request's thread; see `bot.toolkit.artifacts.Artifacts`."""
+    """The artifacts of the current request's thread; see `bot.toolkit.provided.artifacts.Artifacts`."""
 
     def __init__(
         self, store: ArtifactStore, *, max_bytes: int = MAX_BYTES, per_day: int = PER_DAY

@@ -16,7 +16,7 @@ _LONGEST = 500  # characters of one
 
 @dataclass(frozen=True, slots=True)
 class ScopedMemories:
-    """The memories that the current request may use; see `bot.toolkit.memories.Memories`.
+    """The memories that the current request may use; see `bot.toolkit.provided.memories.Memories`.
 
     Their holder follows from the request alone, never from the model.
     """

@@ -26,7 +26,7 @@ _CHECKED_TIMES = 100  # times of a schedule: more than a day of them at the shor
 
 @dataclass(frozen=True, slots=True)
 class OwnSchedules:
-    """The schedules of the current request's asker; see `bot.toolkit.schedules.Schedules`."""
+    """The schedules of the current request's asker; see `bot.toolkit.provided.schedules.Schedules`."""
 
     store: ScheduleStore
     clock: Callable[[], float] = time.time

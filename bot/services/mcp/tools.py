@@ -26,7 +26,7 @@ from bot.services.given_schema import GivenModel, fitted
 from bot.services.isolated.schemas import DoesNotFit
 from bot.services.mcp.pins import ToolFacts
 from bot.services.mcp.server import CONNECT_SECONDS, Connection
-from bot.toolkit.artifacts import Artifacts
+from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.schema import strict_schema
 from bot.toolkit.tool import Tool, ToolResult
 

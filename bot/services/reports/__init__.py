@@ -12,8 +12,8 @@ from bot.services.reports.figures import with_figures
 from bot.services.reports.markdown import parse_blocks
 from bot.services.reports.pdf import pdf
 from bot.services.reports.word import docx
-from bot.toolkit.artifacts import Artifacts
-from bot.toolkit.exports import ReportFile
+from bot.toolkit.provided.artifacts import Artifacts
+from bot.toolkit.provided.exports import ReportFile
 
 _MAX_LENGTH = 200_000
 _MAX_BLOCKS, _MAX_CELLS = 3_000, 20_000

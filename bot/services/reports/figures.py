@@ -17,8 +17,8 @@ from bot.services.reports.blocks import Block, Figure, Listing, Paragraph, Quote
 from bot.services.reports.images import MAX_PIXELS, plain_png
 from bot.services.tables import spreadsheets
 from bot.services.tables.tables import ArtifactTables
-from bot.toolkit.artifacts import CHART_TYPE, Artifacts
-from bot.toolkit.tables import TABLE_TYPE
+from bot.toolkit.provided.artifacts import CHART_TYPE, Artifacts
+from bot.toolkit.provided.tables import TABLE_TYPE
 
 _MAX_ROWS = 1000
 _MAX_COLUMNS = 16

@@ -15,8 +15,8 @@ from bot.core.errors import ToolError
 from bot.core.text.cells import clean
 from bot.services.isolated import Refused
 from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
-from bot.toolkit.artifacts import Artifact, Artifacts, Column
-from bot.toolkit.tables import TABLE_TYPE, columns_line
+from bot.toolkit.provided.artifacts import Artifact, Artifacts, Column
+from bot.toolkit.provided.tables import TABLE_TYPE, columns_line
 
 _READERS = {TABLE_TYPE: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
 _LIMITS = IsolatedLimits(seconds=20.0)

@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.core.errors import ToolError
 from bot.core.text.cells import cell_text, clean
-from bot.toolkit.exports import WorkbookSheet
+from bot.toolkit.provided.exports import WorkbookSheet
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")

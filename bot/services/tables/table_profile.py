@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from bot.core.text.cells import cell_text
 from bot.services.tables.session import Session
-from bot.toolkit.artifacts import Artifact, Column
-from bot.toolkit.tables import quoted_name
+from bot.toolkit.provided.artifacts import Artifact, Column
+from bot.toolkit.provided.tables import quoted_name
 
 HEADING = ["column", "type", "nulls", "distinct", "min", "max", "values"]
 MOST_COLUMNS = 100

@@ -18,8 +18,8 @@ from bot.core.errors import ToolError
 from bot.core.text.cells import clean, csv_text
 from bot.services.tables import table_profile
 from bot.services.tables.session import MeasuredTable, Session, open_session
-from bot.toolkit.artifacts import Artifact, Artifacts, gaps_of
-from bot.toolkit.tables import TABLE_TYPE, Rows, columns_line, quoted_name
+from bot.toolkit.provided.artifacts import Artifact, Artifacts, gaps_of
+from bot.toolkit.provided.tables import TABLE_TYPE, Rows, columns_line, quoted_name
 from bot.toolkit.tool import ToolResult
 
 _SHOWN_ROWS = 50
@@ -36,7 +36,7 @@ _PLAIN_TYPES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ArtifactTables:
-    """The tables among `artifacts`; see `bot.toolkit.tables.Tables`."""
+    """The tables among `artifacts`; see `bot.toolkit.provided.tables.Tables`."""
 
     artifacts: Artifacts
 

@@ -17,7 +17,7 @@ from bot.slack.providers.outbound_text import document
 from bot.slack.providers.slack_errors import for_the_model, only_once
 from bot.slack.render.markdown import blocks_of, plain_text
 from bot.slack.transport.workspaces import Slack
-from bot.toolkit.canvases import Canvas, CanvasEdit
+from bot.toolkit.provided.canvases import Canvas, CanvasEdit
 
 _ID = re.compile(r"F[A-Z0-9]{6,}")
 _LINK_END = re.compile(r"(?:docs|canvas)/(?:T[A-Z0-9]+/)?(F[A-Z0-9]{6,})(?:[?#].*)?")
@@ -27,7 +27,7 @@ _OPERATIONS = {"append": "insert_at_end", "prepend": "insert_at_start"}
 
 
 class SlackCanvases:
-    """The canvases of a workspace. See `bot.toolkit.canvases.Canvases`.
+    """The canvases of a workspace. See `bot.toolkit.provided.canvases.Canvases`.
 
     The asker is always the user of the current request, never an argument.
     """

@@ -13,8 +13,8 @@ from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.files import CANVAS
 from bot.slack.providers.message_reading import MessageReader
 from bot.slack.transport.client import Clients
-from bot.toolkit.conversation import ThreadMessage
-from bot.toolkit.directory import SharedFile
+from bot.toolkit.provided.conversation import ThreadMessage
+from bot.toolkit.provided.directory import SharedFile
 
 _PAGE = 100
 _MAX_PAGES = 10

@@ -28,7 +28,7 @@ from bot.slack.render.parts import shortened
 from bot.slack.reply.message_metadata import is_of_run
 from bot.slack.transport.client import error_code
 from bot.slack.transport.workspaces import Slack
-from bot.toolkit.conversation import Download, NewMessages, ThreadMessage
+from bot.toolkit.provided.conversation import Download, NewMessages, ThreadMessage
 
 _PAGE = 200
 _THREAD_PAGE = 1_000  # the most that Slack returns
@@ -46,7 +46,7 @@ NoteFile = Callable[[str, str], Awaitable[None]]
 
 
 class SlackConversation:
-    """The conversation of the current request. See `bot.toolkit.conversation.Conversation`.
+    """The conversation of the current request. See `bot.toolkit.provided.conversation.Conversation`.
 
     The asker is always the user of the current request, never an argument.
     """

@@ -18,8 +18,8 @@ from bot.slack.providers.message_reading import MessageReader
 from bot.slack.providers.message_search import MessageSearch
 from bot.slack.providers.slack_errors import for_the_model
 from bot.slack.transport.workspaces import Slack
-from bot.toolkit.conversation import ThreadMessage
-from bot.toolkit.directory import ChannelEntry, PersonEntry, SearchResults, SharedFile
+from bot.toolkit.provided.conversation import ThreadMessage
+from bot.toolkit.provided.directory import ChannelEntry, PersonEntry, SearchResults, SharedFile
 
 _PAGE = 200
 _MAX_PAGES = 25  # 5,000 people or channels; more would take minutes at Slack's rate limit
@@ -28,7 +28,7 @@ _MEMBERS_ONLY = "Guests and people from outside cannot look through the workspac
 
 
 class SlackDirectory:
-    """The directory of a workspace. See `bot.toolkit.directory.Directory`.
+    """The directory of a workspace. See `bot.toolkit.provided.directory.Directory`.
 
     Lists of people and channels are cached for ten minutes, because Slack returns only one page of
     them every three seconds.

@@ -12,7 +12,7 @@ from bot.slack.incoming.names import naming
 from bot.slack.incoming.text import clean, decode, one_line
 from bot.slack.reply.message_metadata import run_of
 from bot.slack.transport.workspaces import Slack
-from bot.toolkit.conversation import ThreadMessage
+from bot.toolkit.provided.conversation import ThreadMessage
 
 
 def edited_at(message: Mapping[str, Any]) -> str:

@@ -14,8 +14,8 @@ from bot.slack.incoming.names import naming
 from bot.slack.incoming.text import clean, decode, one_line
 from bot.slack.transport.client import error_code
 from bot.slack.transport.workspaces import Slack
-from bot.toolkit.directory import FoundMessage, SearchResults
 from bot.toolkit.narrowing import has_words
+from bot.toolkit.provided.directory import FoundMessage, SearchResults
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from bot.slack.providers.message_reading import MessageReader
 from bot.slack.providers.slack_errors import for_the_model, only_once
 from bot.slack.providers.waiting_messages import Waiting, WaitingMessages
 from bot.slack.transport.client import is_ambiguous
-from bot.toolkit.scheduled_messages import WaitingMessage
+from bot.toolkit.provided.scheduled_messages import WaitingMessage
 
 _MIN_QUOTE = 40  # characters
 _GONE = "It waits no more: it was posted or cancelled, or is posted within this minute."
@@ -27,7 +27,7 @@ _GONE = "It waits no more: it was posted or cancelled, or is posted within this 
 
 @dataclass(frozen=True, slots=True)
 class SlackScheduledMessages:
-    """The scheduled messages of the asker. See `bot.toolkit.scheduled_messages.ScheduledMessages`."""
+    """The scheduled messages of the asker. See `bot.toolkit.provided.scheduled_messages.ScheduledMessages`."""
 
     waiting: WaitingMessages
     channels: ReachableChannels

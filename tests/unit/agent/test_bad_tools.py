@@ -24,8 +24,8 @@ from bot.dev.model import Script, call, calls, finish, text
 from bot.runs.context.artifacts import MAX_BYTES
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import ToolResult, tool
-from bot.toolkit.artifacts import Artifact
 from bot.toolkit.catalogue import RESERVED, Catalogue
+from bot.toolkit.provided.artifacts import Artifact
 from bot.toolkit.tool import Tool
 from tests.unit.agent.harness import ANSWER, Bench, bench
 

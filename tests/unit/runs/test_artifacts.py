@@ -10,7 +10,7 @@ from bot.core.errors import ToolError
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.surface import PostedMessages
 from bot.store import Stores
-from bot.toolkit.artifacts import Artifacts, Column
+from bot.toolkit.provided.artifacts import Artifacts, Column
 from tests.support.redis import asked
 
 

@@ -11,7 +11,7 @@ import pytest
 from bot.core.request import FileRef
 from bot.dev.model import Script, finish
 from bot.store import Stores
-from bot.toolkit.conversation import ThreadMessage
+from bot.toolkit.provided.conversation import ThreadMessage
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with
 

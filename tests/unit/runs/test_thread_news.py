@@ -19,7 +19,7 @@ from bot.runs.context import thread_news
 from bot.runs.context.thread_news import news_of_thread
 from bot.store import Stores
 from bot.testing.conversation import MemoryConversation
-from bot.toolkit.conversation import ThreadMessage
+from bot.toolkit.provided.conversation import ThreadMessage
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with
 

@@ -32,7 +32,7 @@ from bot.toolkit import (
     Tables,
     ToolResult,
 )
-from bot.toolkit.documents import Kind, ReadTable
+from bot.toolkit.provided.documents import Kind, ReadTable
 from tests.support.tools import draw, share
 from tools import artifacts as reading
 from tools import comparing, files, shaping, sharing, texts, web

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.core.request import FileRef
-from bot.toolkit.conversation import ThreadMessage
+from bot.toolkit.provided.conversation import ThreadMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Protocol
 from pydantic import Field
 
 from bot.core.text.cells import cell_text, clean, csv_text
-from bot.toolkit.artifacts import Artifact, Column
+from bot.toolkit.provided.artifacts import Artifact, Column
 from bot.toolkit.tool import ToolResult
 
 TABLE_TYPE = "application/vnd.apache.parquet"

@@ -1,0 +1,1 @@
+"""Services that tools ask for with `Provided[...]`, as types; the bot implements them elsewhere."""
