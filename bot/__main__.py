@@ -26,9 +26,9 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Errors of configuration, and tools that cannot work, are one line, not a trace."""
+    """Run the command line; print configuration errors as one line instead of a traceback."""
     treat_signals_as_ctrl_c()
-    os.umask(0o077)  # whatever the bot writes is for its own user
+    os.umask(0o077)  # files of the bot are readable only by its own user
     try:
         cli()
     except (ConfigurationError, ToolDefinitionError) as error:

@@ -84,8 +84,8 @@ async def join_tables(
     limit: RowLimit = None,
     compact: Compact = False,
 ) -> ToolResult:
-    """Join on equal keys, compared as text without spaces around and in any case. Says how many rows
-    of either side have no partner, and whether keys occur twice, which multiplies rows."""
+    """Join on equal keys, compared as text without spaces around and in any case. Says how many
+    rows of either side have no partner, and whether keys occur twice, which multiplies rows."""
     await tables.find(left, left_key)
     await tables.find(right, right_key)
     keys = comparable("l", left_key), comparable("r", right_key)
@@ -154,8 +154,8 @@ async def totals_over_time(
     tables: Provided[Tables],
     how: _How = "sum",
 ) -> ToolResult:
-    """One row for each period, also for those without data, with the change to the one before in
-    percent. Weeks begin on Monday; the first and the last period may not be whole."""
+    """Make one row for each period, also for those without data, with the change to the one before
+    in percent. Weeks begin on Monday; the first and the last period may not be whole."""
     table = await tables.find(handle, time, value)
     moment = f"date_trunc('{every}', {_moment(quoted_name(time))})"
     left_out = await _without_period(tables, table, time, moment)

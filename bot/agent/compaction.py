@@ -38,7 +38,7 @@ _MOST_HANDLES = 30
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """What a fresh chain begins with, and what making it took."""
+    """The items that a fresh chain begins with, and the usage of summarising."""
 
     items: tuple[Item, ...]
     usage: Usage
@@ -46,9 +46,10 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """Shortens the conversation of one run with its `model`, called `name`; `window` in tokens (0: not
-    known). `artifacts` keep the outputs that are cut. Whoever presses Stop waits for nothing of it,
-    nor does `deadline`, on the event loop's clock in seconds."""
+    """Shortens the conversation of one run with its `model`, called `name`.
+
+    `window` is in tokens (0: unknown). Outputs that are cut are saved as `artifacts`. Stop and the
+    `deadline` (seconds on the event loop's clock) interrupt it."""
 
     model: Model
     name: str
@@ -106,8 +107,8 @@ class Compaction:
         return [handle for each in cuts if (handle := saved_handle(str(each["output"])))]
 
     async def _cut(self, item: Item) -> Item:
-        """Return an output as a preview, with the handle under which the model finds all of it. What
-        others wrote stays marked."""
+        """Return an output as a preview, with the handle under which the model finds all of it.
+        What others wrote stays marked."""
         said = str(item["output"])
         if _key(item) in self._cuts or _PREVIEW.holds(said):
             return self._as_cut(item)
@@ -131,8 +132,8 @@ class Compaction:
         return self._cuts.get(_key(item), item)
 
     async def _summarise(self, items: Sequence[Item]) -> tuple[str, Usage]:
-        """Return a summary by the model of the newest of `items`, or a mechanical one if that fails,
-        and its usage."""
+        """Return a summary by the model of the newest of `items`, or a mechanical one if that
+        fails, and its usage."""
         source = _newest(transcript(items), min(_SUMMARY_SOURCE, self._room // 2))
         request = ModelRequest(
             model=self.name,
@@ -162,7 +163,7 @@ def _newest(text: str, tokens: int) -> str:
 
 
 def _key(output: Item) -> tuple[str, str]:
-    """Return what tells an output from all others: several may answer calls under the same id."""
+    """Return a unique key of an output: several outputs may have the same call id."""
     return output["call_id"], str(output["output"])
 
 
@@ -171,12 +172,13 @@ def _is_output(item: Item) -> bool:
 
 
 def _size(item: Item) -> int:
-    """Return about how many tokens an item takes."""
+    """Return the approximate number of tokens of an item."""
     return estimated_tokens(str(item))
 
 
 def _recent(items: Sequence[Item], request: int) -> int:
-    """Where the exchanges begin that stay whole: the last two turns of the model that called."""
+    """Return where the exchanges begin that stay whole: the last two turns of the model that
+    called."""
     begins, turns = 0, []
     for n in range(request + 1, len(items)):
         if is_from_model(items[n]) and not is_from_model(items[n - 1]):

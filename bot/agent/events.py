@@ -14,15 +14,15 @@ from bot.core.outcome import RunStatus, StopReason
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The loop has begun; nothing was sent yet."""
+    """The loop has begun; no request has been sent yet."""
 
     model: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A model call is about to be made, which sends so many messages and outputs; turns count from
-    1."""
+    """A model call is about to be made, which sends a number of messages and outputs; turns count
+    from 1."""
 
     turn: int
     max_turns: int
@@ -31,8 +31,8 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class RoomAwaited:
-    """Other runs hold what is left of a budget: the next call to the model waits, until `ended`; told
-    by whoever sees to budgets."""
+    """The next model call waits, because other runs hold the rest of a budget; with `ended` the
+    wait is over. The budget code sends this event."""
 
     ended: bool = False
 
@@ -61,7 +61,7 @@ class ResultDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextWithdrawn:
-    """What the deltas showed since TurnStarted does not count: the call failed, and may be made again."""
+    """The text of the deltas since TurnStarted is void: the call failed, and may be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class SavePoint:
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A call is about to run, or to be refused. `title` is its one-line summary for people,
-    `arguments` the digest of what exactly is called (`bot.core.approvals.digest`). `tool` is a name
-    that the model made up where it is not `known`."""
+    `arguments` the digest of the exact call (`bot.core.approvals.digest`). If not `known`, the
+    model invented the name `tool`."""
 
     call_id: str
     tool: str
@@ -97,10 +97,9 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded:
-    """A call has its output. `detail` is one short line: what came out, or what went wrong;
-    `title` is that of its start, or says what was not known then. A `refused` call was not run. `tool`
-    is a name that the model made up where it is not `known`. With `unknown` nobody knows whether a
-    change was made."""
+    """A call has its output. `detail` is one short line about the result or the error; `title` is
+    that of its start, or a more exact one. A `refused` call was not run. If not `known`, the model
+    invented the name `tool`. With `unknown` a change may or may not have been made."""
 
     call_id: str
     tool: str
@@ -122,8 +121,8 @@ class ToolsAcquired:
 
 @dataclass(frozen=True, slots=True)
 class MessagesJoined:
-    """People wrote more, and it was taken into the run; told by whoever brought it in. `last` names
-    the last of these messages where they were written."""
+    """Further messages of people joined the run; the hook that adds them sends this event. `last`
+    is the last of them, as named where it was written."""
 
     texts: tuple[str, ...]
     last: str
@@ -131,16 +130,16 @@ class MessagesJoined:
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """The last event of a run that waits for people: about these calls somebody must decide. It is
-    not over, and goes on from the state that was kept last."""
+    """The last event of a run that waits until people decide about these calls. The run is not
+    over: it continues from the last saved state."""
 
     call_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FromSubagent:
-    """Something that happened in the run of a sub-agent; `agent` is the id of the call that
-    dispatched it. What it recorded is its own, and not to be kept."""
+    """An event of a sub-agent's run; `agent` is the id of the call that dispatched it. The consumer
+    does not save what the sub-agent recorded."""
 
     agent: str
     event: Event

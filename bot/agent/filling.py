@@ -17,7 +17,7 @@ _TURNS_LEFT = 0.5
 
 
 class ContextAction(StrEnum):
-    """What is done before the next call."""
+    """The action before the next call."""
 
     NOTHING = "nothing"
     OFFER = "offer"  # a checkpoint, with the next call

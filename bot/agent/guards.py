@@ -1,4 +1,4 @@
-"""Guards: the limits of a run, asked before each call in a fixed order."""
+"""Guards: the limits of a run, checked before each call in a fixed order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.core.outcome import StopReason
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """How much of each limit a run has used, as shares (1 is all of it)."""
+    """The used share of each limit of a run (1 is all of it)."""
 
     turns: float
     time: float
@@ -32,7 +32,7 @@ class Gauge:
 
 
 def gauge(state: LoopState, limits: Limits, *, elapsed: float) -> Gauge:
-    """`elapsed` in seconds that were spent on the run."""
+    """Return the gauge of a run on which `elapsed` seconds were spent."""
     return Gauge(
         turns=state.turn / limits.turns,
         time=elapsed / limits.run_seconds,
@@ -49,8 +49,11 @@ def usage_ratio(state: LoopState, window: int) -> float:
 
 
 def tripped(used: Gauge, state: LoopState, limits: Limits, *, is_full: bool) -> StopReason | None:
-    """Return the reason of the first guard that has tripped; the last allowed turn trips the first
-    one. `is_full` says that the context is, after all that can be done about it."""
+    """Return the reason of the first guard that has tripped, None without one.
+
+    The limit of turns trips before the last allowed turn. `is_full` says that the context is still
+    full after compaction.
+    """
     checks = (
         (state.turn >= limits.turns - 1, StopReason.MAX_TURNS),
         (used.time >= 1, StopReason.RUN_TIMEOUT),

@@ -75,8 +75,8 @@ def caller_without_answer(after: CallerState) -> CallerState:
 
 
 def failed_exchange(asked: Sequence[str], told: str) -> tuple[Item, ...]:
-    """Return what a thread keeps of a run that failed: what was asked, without files and images that
-    may be why it failed, and what people were told instead of an answer."""
+    """Return the items that a thread keeps of a failed run: the question, without files and images
+    that may have caused the failure, and the message that people got instead of an answer."""
     questions = ({"role": "user", "content": text[:_MOST_ASKED]} for text in asked if text)
     return (*questions, assistant_message(told))
 
@@ -84,7 +84,7 @@ def failed_exchange(asked: Sequence[str], told: str) -> tuple[Item, ...]:
 def caller_after_failure(
     before: CallerState, items: Sequence[Item], bound_to: str | None
 ) -> CallerState:
-    """Return the thread as it was before a run that failed, with `items` on its chain. What hooks
-    knew of it is not all there is any more."""
+    """Return the thread as it was before a failed run, with `items` on its chain. The memory of
+    hooks is dropped, because it does not cover the failed exchange."""
     pending = (*before.pending, *items)
     return before.model_copy(update={"pending": pending, "bound_to": bound_to, "hooks": {}})

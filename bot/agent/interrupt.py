@@ -1,4 +1,4 @@
-"""Stopping a run from outside, at any await."""
+"""Interruption of a run from outside, at any await."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Interrupted(Exception):
 class Interrupt:
     """Ends every await inside `within` at once, with `Interrupted`.
 
-    It is a signal and not a cancelled task, because the loop still has work to do: outputs for calls
-    in progress, a last event, a valid chain.
+    It is a signal and not a cancelled task, because the loop still has work to do: outputs for
+    calls in progress, a last event, a valid chain.
     """
 
     def __init__(self) -> None:
@@ -37,8 +37,8 @@ class Interrupt:
         return self._reason or default
 
     def request(self, reason: StopReason | None = None) -> None:
-        """Interrupt, for `reason` if it is not that a person wants it. Call it on the event loop's
-        thread; the first call counts."""
+        """Interrupt the run; without `reason` because a person stopped it. Call it on the event
+        loop's thread; the first call counts."""
         if not self._requested:
             self._requested, self._reason = True, reason
         now = asyncio.get_running_loop().time()
@@ -55,7 +55,7 @@ class Interrupt:
         return _Scope(self, deadline)
 
     async def iterate(self, stream: AsyncGenerator[T], deadline: float) -> AsyncGenerator[T]:
-        """Iterate with every step bounded as by `within`; closes `stream` however it ends."""
+        """Iterate over `stream` with every step bounded as by `within`, and close it at the end."""
         try:
             while True:
                 async with self.within(deadline):
@@ -69,8 +69,8 @@ class Interrupt:
 
 
 class _Scope:
-    """See `Interrupt.within`. A class, as a turn enters some twenty of them, and a generator costs twice
-    as much."""
+    """The context manager of `Interrupt.within`. It is a class, because a turn enters some twenty
+    of them and a generator costs twice as much."""
 
     __slots__ = ("_deadline", "_interrupt", "_timeout")
 

@@ -1,4 +1,4 @@
-"""How far a run may go."""
+"""Limits of a run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Limits(BaseModel):
-    """Bounds on one run; settable in `[limits]` of bot.toml. Times in seconds, cost in dollars.
+    """Limits of one run, `[limits]` in bot.toml. Times are in seconds, cost in dollars.
 
-    `listed_tools` is how many tools the model is shown a line of each; where there are more, it is
-    shown their groups, can search them, and is told of a few that fit the request. `effort`, in tokens,
-    is what should be spent before a result is taken; None takes the first. `deeper` is the same for
-    a request whose asker wants more work put into it. `subagent_turns` are those of one sub-agent;
-    all else it shares with its run.
+    Up to `listed_tools` tools are listed for the model with a line each. With more tools, the model
+    sees their groups, can search them, and gets hints at a few that fit the request. `effort` is
+    the number of tokens to spend before a result is accepted; None accepts the first. `deeper` is
+    the same after *Go deeper*. `subagent_turns` limits one sub-agent, which shares all other limits
+    with its run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

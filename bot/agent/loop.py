@@ -1,9 +1,9 @@
 """The agent loop: ask the model, run the calls it makes, feed back their outputs, stop.
 
-A turn has four phases: assemble, reason, dispatch, observe. Each step returns `Continue` or `Finish`
-with the next `LoopState`; a run that was interrupted with a response at hand enters at dispatch. The
-limits of a run are in `guards`, what happens without a response in `recovery`, every policy in
-`hooks`.
+A turn has four phases: assemble, reason, dispatch, observe. Each step returns `Continue` or
+`Finish` with the next `LoopState`; a run that was interrupted with a response at hand enters at
+dispatch. The limits of a run are in `guards`, what happens without a response in `recovery`, every
+policy in `hooks`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bot.agent.events import (
     SavePoint,
     TurnStarted,
 )
-from bot.agent.hooks.chain import run_beside
+from bot.agent.hooks.chain import run_concurrently
 from bot.agent.model_call import CallResult
 from bot.agent.parts import LoopDeps
 from bot.agent.phases import Continue, Finish, Phases
@@ -105,21 +105,21 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
     deps, response = phases.deps, observe.open_response(state)
     outputs: tuple[CallOutput, ...] = ()
     async with (
-        run_beside(partial(deps.hooks.after_response, state, response)) as more,
-        aclosing(phases.dispatch(state)) as happenings,
+        run_concurrently(partial(deps.hooks.after_response, state, response)) as more,
+        aclosing(phases.dispatch(state)) as events,
     ):
-        async for happening in happenings:
-            match happening:
+        async for event in events:
+            match event:
                 case Dispatched():
-                    outputs = happening.outputs
+                    outputs = event.outputs
                 case SavePoint():
-                    state = happening.state
-                    yield happening
+                    state = event.state
+                    yield event
                 case Paused():
-                    yield happening
+                    yield event
                     return
                 case _:
-                    yield happening
+                    yield event
         if said := await observe.result_in_text(state, deps.response_type):
             outputs = (said,)
         state, outputs = await phases.judge(state, outputs)

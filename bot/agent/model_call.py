@@ -1,4 +1,4 @@
-"""One call to the model: its progress, and its result."""
+"""Model calls: one call with its progress, retries and result."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ Shown = Delta | TextWithdrawn | HostedEvent
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """The result of a model call: a response, or why there is none. `partials` are the texts that the
-    model had said when it broke off, `draft` the beginning of the result that it was writing. With
-    `may_close` the run may make one last call instead."""
+    """The result of a model call: a response, or why there is none.
+
+    `partials` are the texts of attempts that broke off, `draft` is the beginning of the result that
+    the model was writing. With `may_close` the run may make one last call instead."""
 
     response: ModelResponse | None = None
     stop: StopReason = StopReason.MODEL_ERROR
@@ -49,7 +50,7 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class ModelCall:
-    """A call that may take until `deadline`, in a run that may take until `run_ends`; both in seconds on
+    """A call that must end at `deadline`, in a run that must end at `run_ends`; both in seconds on
     the event loop's clock."""
 
     deps: LoopDeps
@@ -100,7 +101,7 @@ class ModelCall:
     async def _attempt(
         self, request: ModelRequest, steps: HostedSteps
     ) -> AsyncGenerator[Delta | HostedEvent | CallResult]:
-        """Make one try, every step of it bounded by the deadline."""
+        """Make one attempt, with every step bounded by the deadline."""
         draft = Draft(self.deps.response_type)
         stream = self.deps.interrupt.iterate(self.deps.model.respond(request), self.deadline)
         async with aclosing(stream):

@@ -1,4 +1,4 @@
-"""The phases of a turn, and what a run adds to the conversation."""
+"""The phases of a turn, and the events that record what a run adds to the conversation."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """The phases of a run's turns. It holds no state of the run; `began` is when the run began on the
-    event loop's clock, in seconds, without the time in which no worker had it."""
+    """The phases of a run's turns. It holds no state of the run. `began` is the run's start in
+    seconds on the event loop's clock, shifted by the time in which no worker had the run."""
 
     deps: LoopDeps
     began: float
@@ -83,7 +83,7 @@ class Phases:
         return context_action(usage_ratio(state, self.window_size(state)), state, self.deps.limits)
 
     def offers_restart(self, state: LoopState) -> bool:
-        """Whether the next request lets the model begin a fresh chain."""
+        """Return whether the next request lets the model begin a fresh chain."""
         return self.context_action(state) is ContextAction.OFFER
 
     async def load_history(self, state: LoopState) -> LoopState:
@@ -99,7 +99,7 @@ class Phases:
         return end_run(state, state.closing or StopReason.COMPLETED, result) if result else state
 
     def elapsed(self) -> float:
-        """Seconds that workers have spent on the run."""
+        """Return the seconds that workers have spent on the run."""
         return asyncio.get_running_loop().time() - self.began
 
     def with_time(self, event: Recorded | SavePoint) -> Recorded | SavePoint:
@@ -122,7 +122,8 @@ class Phases:
         return whole_pairs(state.conversation) if state.stateless else state.pending
 
     async def assemble(self, state: LoopState) -> ModelRequest:
-        """Return the next request: the new items on the chain, with instructions and tools each time."""
+        """Return the next request: the new items on the chain, with instructions and tools each
+        time."""
         deps = self.deps
         request = ModelRequest(
             model=self.model(state),
@@ -178,8 +179,8 @@ class Phases:
             yield Dispatched(outputs)
 
     def is_stopped_before_calls(self, state: LoopState) -> bool:
-        """Whether the run was stopped before any call of the open response began. A response with only
-        a result is accepted all the same."""
+        """Return whether the run was stopped before any call of the open response began; False for
+        a response with only a result, which is accepted anyway."""
         if state.open is None or not self.deps.interrupt.requested:
             return False
         response = state.open.response
@@ -188,8 +189,8 @@ class Phases:
     async def judge(
         self, state: LoopState, outputs: Sequence[CallOutput]
     ) -> tuple[LoopState, tuple[CallOutput, ...]]:
-        """Ask the stop hooks about a valid result. Return the state with their usage and memory, and the
-        outputs with their verdict."""
+        """Ask the stop hooks about a valid result. Return the state with their usage and memory,
+        and the outputs with their verdict."""
         unjudged = (tuple(outputs), NO_USAGE, dict[str, Any]())  # the result is taken as it is
         hooks = self.deps.hooks
         verdict = await self.ask_hooks(state, lambda: judge_result(state, outputs, hooks), unjudged)
@@ -235,7 +236,7 @@ class Phases:
         )
 
     def spend(self, state: LoopState, usage: Usage) -> LoopState:
-        """Return `state` with the usage of one more call to the model, whoever made it."""
+        """Return `state` with the usage of another model call, such as a judge's or a summary's."""
         if usage == NO_USAGE:
             return state
         usage = usage.beyond(state.usage)
@@ -244,15 +245,16 @@ class Phases:
         return state.replace(usage=state.usage + usage, cost=cost)
 
     def record_items(self, state: LoopState, items: Items, *, checkpoint: bool = False) -> Recorded:
-        """Return the event that `items` were added; a `checkpoint` takes the place of everything before."""
+        """Return the event that `items` were added; a `checkpoint` takes the place of everything
+        before."""
         entry = LedgerEntry(run_id=self.deps.context.run_id, items=items, checkpoint=checkpoint)
         if checkpoint:
             state = state.replace(conversation=())
         return Recorded(self._with_items(state, items, new=not checkpoint), entry)
 
     def _with_items(self, state: LoopState, items: Items, *, new: bool = True) -> LoopState:
-        """Return `state` after `items` were added to the conversation; items of a checkpoint are not
-        `new`: they replace others."""
+        """Return `state` after `items` were added to the conversation; items of a checkpoint are
+        not `new`: they replace others."""
         sent = without_stray_reasoning(items) if state.stateless else ()
         return state.replace(
             conversation=(*state.conversation, *sent),
@@ -260,8 +262,8 @@ class Phases:
         )
 
     def record_response(self, state: LoopState, response: ModelResponse) -> Recorded:
-        """Return the response, to keep before its tools run. One of which nothing was whole
-        before it was cut is kept for the record only."""
+        """Return the event that saves the response before its tools run. A response that was cut
+        before any item was complete is saved for the record only."""
         in_hand = OpenResponse(response=response)
         kept = in_hand.response
         is_of_no_use = bool(response.incomplete) and not kept.items
@@ -276,17 +278,18 @@ class Phases:
         return Recorded(state.replace(open=in_hand), entry)
 
     def tombstones(self, state: LoopState, result: CallResult) -> Iterator[Recorded]:
-        """Yield tombstones of failed attempts: their text is kept in the record, never sent or shown.
-        They follow the save point that decides how the run continues, so that a worker that resumes
-        between them does not decide again."""
+        """Yield tombstones of failed attempts: their text is kept in the record, never sent or
+        shown. They follow the save point that decides how the run continues, so that a worker that
+        resumes between them does not decide again."""
         for said in result.partials:
             item = {"role": "assistant", "content": said}
             entry = LedgerEntry(run_id=self.deps.context.run_id, items=(item,), abandoned=True)
             yield Recorded(state, entry)
 
     def end_without_response(self, state: LoopState, result: CallResult) -> SavePoint:
-        """End a run whose last call failed: for the guard that tripped before it, or with the text that
-        the model gave before, or for the reason of the failure. A person's Stop overrides these."""
+        """End a run whose last call failed: for the guard that tripped before it, or with the text
+        that the model gave before, or for the reason of the failure. A person's Stop overrides
+        these."""
         if (state.closing or state.nudges) and not self.deps.interrupt.requested:
             reason = StopReason.MALFORMED_OUTPUT if result.error else result.stop
             response_type = self.deps.response_type
@@ -294,7 +297,7 @@ class Phases:
         return SavePoint(end_run(state, result.stop, error=result.error, draft=result.draft))
 
     def ended(self, state: LoopState) -> RunEnded:
-        """Report the ending that `state` holds."""
+        """Return the last event of a run whose `state` holds its ending."""
         ending = state.ending
         if ending is None:
             raise ValueError("a run without an ending has not ended")
@@ -336,8 +339,8 @@ class Phases:
         )
 
     async def ask_hooks(self, state: LoopState, ask: Callable[[], Awaitable[T]], default: T) -> T:
-        """Return the result of `ask`. Stop and the run's deadline interrupt it, and `default` is returned:
-        the next await of the run meets the same interruption at once."""
+        """Return the result of `ask`. Stop and the run's deadline interrupt it, and `default` is
+        returned: the next await of the run meets the same interruption at once."""
         deadline = self.hook_deadline(state)
         try:
             async with self.deps.interrupt.within(deadline):
@@ -350,8 +353,8 @@ class Phases:
             return default
 
     def hook_deadline(self, state: LoopState) -> float:
-        """Return the deadline of hooks that are asked now, on the event loop's clock: that of the run,
-        or of its last call."""
+        """Return the deadline of hooks that are asked now, on the event loop's clock: that of the
+        run, or of its last call."""
         run_ends = self.began + self.deps.limits.run_seconds
         return self.call_deadline(state) if state.closing else run_ends
 

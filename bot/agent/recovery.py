@@ -1,6 +1,6 @@
 """Recovery: preparing the next call, and remedies after a call without a response.
 
-Each remedy is used once, or once per model, so that no run repeats it for ever.
+Each remedy is used once, or once per model, so that no run repeats it forever.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from bot.core.errors import ModelError, ModelErrorKind
 
 
 async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
-    """Return the events to save before the next call: a rebuilt or compacted conversation, the warning
-    about a limit or the demand to finish, and messages of hooks."""
+    """Return the events to save before the next call: a rebuilt or compacted conversation, the
+    warning about a limit or the demand to finish, and messages of hooks."""
     steps: list[Recorded] = []
     if _has_other_mode(phases, state):
         rebuilt = await _rebuild(phases, state)
@@ -35,22 +35,24 @@ async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
         steps.append(await _restart(phases, state))
         state = steps[-1].state
     elif phases.context_action(state) is ContextAction.COMPACT:
-        short = await _compact(phases, state)
-        state = short.state if short else state.replace(compacted=True)
-        steps += [short] if short else []
+        compacted_event = await _compact(phases, state)
+        state = compacted_event.state if compacted_event else state.replace(compacted=True)
+        steps += [compacted_event] if compacted_event else []
     noted, notes = await _apply_guards(phases, state)
     if notes:
         steps.append(phases.record_items(noted, notes))
         noted = steps[-1].state
     nothing: Items = ()
-    if said := await phases.ask_hooks(
+    if messages := await phases.ask_hooks(
         noted, lambda: phases.deps.hooks.on_turn_start(noted), nothing
     ):
         # Failures before a person's new message do not count against it.
-        has_new_wish = any(each.get("role") == "user" for each in said)
-        failed = 0 if has_new_wish else noted.failed_turns
-        told = noted.go(Transition.TOLD_MORE, pending=(*noted.pending, *said), failed_turns=failed)
-        steps.append(phases.record_items(told, said))
+        has_new_request = any(each.get("role") == "user" for each in messages)
+        failed = 0 if has_new_request else noted.failed_turns
+        steered = noted.go(
+            Transition.TOLD_MORE, pending=(*noted.pending, *messages), failed_turns=failed
+        )
+        steps.append(phases.record_items(steered, messages))
     return steps
 
 
@@ -77,11 +79,11 @@ async def _apply_guards(phases: Phases, state: LoopState) -> tuple[LoopState, It
 async def recover(
     phases: Phases, state: LoopState, result: CallResult
 ) -> Recorded | SavePoint | None:
-    """Return the save point from which the run continues after a failed call; None when it must end.
+    """Return the save point from which the run continues after a failed call, None if it must end.
 
     A missing parent is asked for once more, then the chain is rebuilt; a conversation that does not
-    fit is compacted; a model that is overloaded, keeps breaking off or is missing is replaced by the
-    next; and when time or a budget is used up, one last call remains.
+    fit is compacted; a model that is overloaded, keeps breaking off or is missing is replaced by
+    the next; and when time or a budget is used up, one last call remains.
     """
     kind = result.error.kind if result.error else None
     if kind is ModelErrorKind.MISSING_PARENT and state.parent:
@@ -102,7 +104,8 @@ async def recover(
 
 
 def _is_models_own(error: ModelError) -> bool:
-    """Whether another model may succeed: this one is overloaded, keeps breaking off, or is missing."""
+    """Return whether another model may succeed: this model is overloaded, keeps breaking off, or
+    does not exist."""
     return error.kind in (
         ModelErrorKind.OVERLOADED,
         ModelErrorKind.INTERRUPTED,
@@ -120,18 +123,20 @@ async def _compact(phases: Phases, state: LoopState) -> Recorded | None:
         deadline=phases.call_deadline(state),
         window=phases.window_size(state),
     )
-    short = await compaction.compact(active_items(await phases.deps.history()), state.task)
-    if short is None:
+    compacted_event = await compaction.compact(
+        active_items(await phases.deps.history()), state.task
+    )
+    if compacted_event is None:
         return None
-    fresh = phases.spend(state, short.usage).go(
+    fresh = phases.spend(state, compacted_event.usage).go(
         Transition.COMPACTED,
         parent=None,
-        pending=short.items,
+        pending=compacted_event.items,
         last_usage=NO_USAGE,
         compacted=True,
         went_on=False,
     )
-    return phases.record_items(fresh, short.items, checkpoint=True)
+    return phases.record_items(fresh, compacted_event.items, checkpoint=True)
 
 
 async def _retry_parent(phases: Phases, state: LoopState) -> SavePoint:
@@ -144,8 +149,8 @@ async def _retry_parent(phases: Phases, state: LoopState) -> SavePoint:
 
 
 async def _restart(phases: Phases, state: LoopState) -> Recorded:
-    """Return a new chain with people's requests, the model's checkpoint and later messages of hooks.
-    The pending outputs stay behind: they complete the old chain."""
+    """Return a new chain with people's requests, the model's checkpoint and later messages of
+    hooks. The pending outputs stay behind: they complete the old chain."""
     wanted = user_requests(active_items(await phases.deps.history()), state.task)
     notes = (item for item in state.pending if item.get("role") == "developer")
     items = portable((*wanted, prompts.note(state.restart), *notes))
@@ -156,8 +161,8 @@ async def _restart(phases: Phases, state: LoopState) -> Recorded:
 
 
 async def _rebuild(phases: Phases, state: LoopState) -> Recorded | None:
-    """Return a new chain with the whole active window; with the request alone if the ledger is empty.
-    Where the service is known to store nothing, the conversation goes on stateless."""
+    """Return a new chain with the whole active window; with the request alone if the ledger is
+    empty. Where the service is known to store nothing, the conversation goes on stateless."""
     task = (state.task,) if state.task else ()
     items = portable(active_items(await phases.deps.history())) or task
     if not items:
@@ -168,7 +173,7 @@ async def _rebuild(phases: Phases, state: LoopState) -> Recorded | None:
 
 
 def _has_other_mode(phases: Phases, state: LoopState) -> bool:
-    """Whether the service needs the conversation in another mode than `state` has it: it stores
-    nothing, or the thread went on elsewhere before. A run that has begun does not return to a chain."""
-    is_known = phases.deps.traits.stateless
-    return is_known != state.stateless and (is_known or not state.has_begun)
+    """Return whether the service needs another mode than that of `state`: stateless because it
+    stores nothing, or a chain again. A run that has begun does not return to a chain."""
+    is_stateless = phases.deps.traits.stateless
+    return is_stateless != state.stateless and (is_stateless or not state.has_begun)

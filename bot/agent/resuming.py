@@ -1,4 +1,4 @@
-"""What a run that goes on after an interruption reads from the ledger."""
+"""Resumption: restore the parts of a run's state that only the ledger holds."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from bot.core.chain import Item, LedgerEntry
 
 
 def begun_stateless(state: LoopState, entries: Sequence[LedgerEntry]) -> LoopState:
-    """Return `state` in stateless mode, if the conversation holds nothing yet that only the service's
-    store has; else it has to be rebuilt."""
+    """Return `state` in stateless mode if the conversation has no items that only the service's
+    store holds; otherwise unchanged, and the chain must be rebuilt."""
     items = active_items(entries)
     may_begin = not state.has_begun and items == portable(items)
     return state.replace(stateless=True) if may_begin else state
 
 
 def with_history(state: LoopState, entries: Sequence[LedgerEntry], run_id: str) -> LoopState:
-    """Return `state` with what is not stored with it: what the run has added to the conversation, and
-    for a stateless service the conversation itself."""
+    """Return `state` with the fields that are not stored in it: the items that the run has added,
+    and for a stateless service the whole conversation."""
     return state.replace(
         new_items=_added(entries, run_id) if state.has_begun else (),
         conversation=_conversation(state, entries) if state.stateless else (),
@@ -32,14 +32,15 @@ def with_history(state: LoopState, entries: Sequence[LedgerEntry], run_id: str) 
 
 
 def _added(entries: Sequence[LedgerEntry], run_id: str) -> tuple[Item, ...]:
-    """Return the items of the run's own entries; the first entry is the request, which it was given."""
+    """Return the items of the run's own entries; the first entry is the request, which it was
+    given."""
     own = [entry for entry in entries if entry.run_id == run_id][1:]
     kept = [entry for entry in own if not (entry.abandoned or entry.checkpoint)]
     return tuple(item for entry in kept for item in entry.items)
 
 
 def _conversation(state: LoopState, entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
-    """Return the items in play, those of the open response included, whose calls have no outputs yet."""
+    """Return the active items, including those of the open response, whose calls lack outputs."""
     if state.open is None:
         return active_items(entries)
     response = state.open.response

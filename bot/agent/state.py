@@ -42,10 +42,10 @@ class Transition(StrEnum):
 
 
 class OpenResponse(BaseModel):
-    """A response whose calls are not all answered yet; of a response that was cut, the complete part.
+    """A response whose calls are not all answered yet; only its complete part if it was cut.
 
-    `outputs` answer those of its calls that are done; `begun` are ids of calls that change
-    something and were started, so that none is started twice.
+    `outputs` answer its finished calls. `begun` are the ids of mutating calls that were started, so
+    that none is started twice.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,7 +56,7 @@ class OpenResponse(BaseModel):
 
 
 class Failure(BaseModel):
-    """How the model service failed, as a `ModelError` says it."""
+    """A failure of the model service, with the fields of its `ModelError`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,7 +67,7 @@ class Failure(BaseModel):
 
 
 class Ending(BaseModel):
-    """How a run ends, kept in the save point that decides it, so that it is decided once.
+    """The ending of a run, saved with the save point that decides it, so that it is decided once.
 
     `result` is JSON of the class named `response_type`; both are empty when there is no result.
     `draft` is the beginning of the result that the model was writing when a person pressed Stop.

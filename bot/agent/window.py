@@ -31,8 +31,8 @@ def active_items(entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
 
 
 def user_requests(items: Sequence[Item], task: Item | None) -> tuple[Item, ...]:
-    """Return what people asked of the current run: `task`, or the last user message if there is none,
-    and all user messages after it."""
+    """Return what people asked of the current run: `task`, or the last user message if there is
+    none, and all user messages after it."""
     said = [item for item in items if item.get("role") == "user"]
     if task is None:
         return tuple(said[-1:])
@@ -41,10 +41,10 @@ def user_requests(items: Sequence[Item], task: Item | None) -> tuple[Item, ...]:
 
 
 def whole_pairs(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Return `items` without calls that have no output, outputs that have no call, and the reasoning
-    that led to what is left out. Of several calls under one id the output belongs to the last, and
-    an id may be used again once it has its output: some services number the calls of each response
-    from the start."""
+    """Return `items` without calls that have no output, outputs that have no call, and the
+    reasoning that led to what is left out. Of several calls under one id the output belongs to the
+    last, and an id may be used again once it has its output: some services number the calls of each
+    response from the start."""
     stays = [True] * len(items)
     unanswered: dict[str, int] = {}
     for n, item in enumerate(items):
@@ -68,9 +68,9 @@ def without_stray_reasoning(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def complete_part(response: ModelResponse) -> ModelResponse:
-    """Return the complete items of `response`. A response that was cut may hold empty messages, calls
-    whose arguments are not a JSON object, unfinished hosted steps, and reasoning before these. Of a
-    response that the content filter cut nothing is kept."""
+    """Return the complete items of `response`. A response that was cut may hold empty messages,
+    calls whose arguments are not a JSON object, unfinished hosted steps, and reasoning before
+    these. Of a response that the content filter cut nothing is kept."""
     if response.incomplete is None:
         return response
     is_filtered = response.incomplete == CONTENT_FILTER
@@ -99,9 +99,11 @@ def _with_what_follows(items: Sequence[Item], stays: list[bool]) -> tuple[Item, 
 
 
 def portable(items: Iterable[Item]) -> tuple[Item, ...]:
-    """Return `items` as a new chain accepts them: without the ids that the service's store gave them.
+    """Return `items` as a new chain accepts them: without the ids that the service's store gave
+    them.
 
-    Reasoning is kept only if its encrypted content is there. Messages of the model become plain text.
+    Reasoning is kept only if its encrypted content is there. Messages of the model become plain
+    text.
     """
     return tuple(
         _portable(item)
@@ -137,7 +139,7 @@ def _is_message(item: Item) -> bool:
 
 
 def is_from_model(item: Item) -> bool:
-    """Whether the model produced the item."""
+    """Return whether the model produced the item."""
     return (
         item.get("type") != "function_call_output" and item.get("role", "assistant") == "assistant"
     )

@@ -112,7 +112,8 @@ async def _receiving_events(
 
 
 def _slack_probe(settings: Settings, workspaces: Workspaces) -> Callable[[], Awaitable[object]]:
-    """Return a call that succeeds while Slack is reachable; with one workspace it checks the token, too."""
+    """Return a call that succeeds while Slack is reachable; with one workspace it checks the token,
+    too."""
     if isinstance(workspaces, OneWorkspace):
         return workspaces.slack.clients.reads.auth_test
     return DeadlineClient(deadline=20, base_url=settings.slack_api_url).api_test
@@ -139,8 +140,8 @@ async def _running_schedules(
 ) -> AsyncGenerator[None]:
     async def submit_due(team: str) -> None:
         if listener := await listeners.of(team):
-            clients, asking = listener.slack.clients, listener.asking
-            await DueSchedules(team, stores.schedules, stores.pause, asking, clients).run()
+            clients, questions = listener.slack.clients, listener.questions
+            await DueSchedules(team, stores.schedules, stores.pause, questions, clients).run()
 
     async with alongside(run_in_each(workspaces.teams, submit_due), name="schedules"):
         yield
@@ -197,28 +198,28 @@ def make_listener(
     app = slack_app(slack.clients, slack.identity, signing_secret=_signing_secret(settings))
     channels = Channels(settings.channels, stores.channels)
     gate = AccessGate(slack.identity.team, slack.people, settings.access, channels)
-    stopping = StopAction(slack, gate, requests, stores.audit.append)
+    stop_action = StopAction(slack, gate, requests, stores.audit.append)
     intake = Intake(
         slack,
         gate,
         threads=stores.threads,
         questions=requests,
         submit=submit,
-        stop_action=stopping,
+        stop_action=stop_action,
         background=background,
         retries=retries,
         record=stores.audit.append,
     )
-    asking = QuestionIntake(slack, gate, intake, requests.whole)
+    questions = QuestionIntake(slack, gate, intake, requests.whole)
     home_tab = _home_tab(settings, stores, slack, gate, background)
     register(
         app,
         slack,
         intake=intake,
         edits=Edits(slack.identity, slack.clients, gate, intake, requests),
-        questions=asking,
+        questions=questions,
         submit=submit,
-        stop_action=stopping,
+        stop_action=stop_action,
         keep_feedback=stores.feedback,
         decisions=ApprovalDecisions(
             slack.identity.team,
@@ -231,7 +232,7 @@ def make_listener(
         answers=AnswerSharing(
             slack.identity,
             slack.clients,
-            asking,
+            questions,
             requests.answered,
             find_artifact=ThreadArtifacts(stores.artifacts).of,
             alone=stores.sharing,
@@ -239,7 +240,7 @@ def make_listener(
         ),
         background=background,
     )
-    return Listener(slack, app, intake, asking)
+    return Listener(slack, app, intake, questions)
 
 
 def _home_tab(

@@ -90,9 +90,8 @@ async def _run_until_signal(
     def on_signal() -> None:
         if stop.is_set():
             main.cancel()
-            loop.call_later(
-                _LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL
-            )  # threads that never end would keep the process
+            # Threads that never end would keep the process alive.
+            loop.call_later(_LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL)
         stop.set()
 
     for each in ending_signals():

@@ -1,4 +1,4 @@
-"""Whether a run did what its case expects."""
+"""Verdicts on runs: does a run do what its case expects?"""
 
 from __future__ import annotations
 

@@ -33,6 +33,6 @@ async def describes(client: AsyncOpenAI, name: str) -> bool:
 def _window(model: dict[str, Any]) -> int | None:
     """Return the window as llama.cpp, vLLM or OpenRouter tells it."""
     meta = model.get("meta")
-    of_slot = meta.get("n_ctx") if isinstance(meta, dict) else None
-    told = (of_slot, model.get("max_model_len"), model.get("context_length"))
-    return next((each for each in told if isinstance(each, int) and each > 0), None)
+    slot_window = meta.get("n_ctx") if isinstance(meta, dict) else None
+    windows = (slot_window, model.get("max_model_len"), model.get("context_length"))
+    return next((each for each in windows if isinstance(each, int) and each > 0), None)

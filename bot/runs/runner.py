@@ -39,7 +39,7 @@ from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
 from bot.runs.surface import OpenSurface, Surface
 from bot.services.processes.isolation import warm_processes
-from bot.store import Lease, PendingEntry, Phase, RunMessages, RunRecord, Stores
+from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
 
 log = logging.getLogger(__name__)
 
@@ -129,11 +129,11 @@ class Runner:
         failpoint("run-closed")
         return outcome
 
-    async def _take_over(self, request: Request, post: RunMessages) -> None:
+    async def _take_over(self, request: Request, post: PostedMessageRecord) -> None:
         """Reuse the newest message of the runs that an edit replaces as the message of this run.
 
-        Only before the run begins: later it may have moved to a message further down. If the question
-        was deleted since, an answer stays where it is.
+        Only before the run begins: later it may have moved to a message further down. If the
+        question was deleted since, an answer stays where it is.
         """
         runs = self._stores.runs
         for run_id in reversed(request.replaces):
@@ -195,7 +195,8 @@ class Runner:
         entries: Sequence[LedgerEntry] = (),
         on_record: Sequence[PendingEntry] = (),
     ) -> None:
-        """Save the outcome. A silent outcome puts the requests that joined the run back in the mailbox."""
+        """Save the outcome. A silent outcome puts the requests that joined the run back in the
+        mailbox."""
         joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
         back = [each.id for each in await self._stores.mailbox.get_many(joined) if each.counts]
         failpoint("run-finishing")

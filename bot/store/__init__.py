@@ -21,7 +21,7 @@ from bot.store.threads.deletions import ResponseDeletions
 from bot.store.threads.leases import Lease, Leases
 from bot.store.threads.ledger import Ledger
 from bot.store.threads.mailbox import Mailbox
-from bot.store.threads.run import Phase, RunMessages, RunRecord, Runs
+from bot.store.threads.run import Phase, PostedMessageRecord, RunRecord, Runs
 from bot.store.threads.signals import Signals
 from bot.store.threads.stale_statuses import StaleStatuses
 from bot.store.threads.threads import Threads
@@ -70,6 +70,7 @@ __all__ = [
     "Phase",
     "Place",
     "Position",
+    "PostedMessageRecord",
     "Refusal",
     "Refused",
     "Reservation",
@@ -77,7 +78,6 @@ __all__ = [
     "ResponseDeletions",
     "Retention",
     "Room",
-    "RunMessages",
     "RunRecord",
     "Runs",
     "ScheduleStore",

@@ -1,4 +1,4 @@
-"""`acquire_tools`: the model asks for tools by name, or looks for them."""
+"""`acquire_tools`: the model asks for tools by name, or searches them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class _Asked(BaseModel):
 def tool_hints(
     request: Request, catalogue: Catalogue, acquired: Collection[str]
 ) -> tuple[Item, ...]:
-    """Return what goes out with a request where tools are too many for a line of each: the lines of
-    those that clearly fit it, as a note. The description stays the same for all requests, so that the
-    prompt cache holds."""
+    """Return a note with the tools that clearly fit a request, for catalogues too large to list.
+
+    The hints are no part of the tool's description, which must be the same for all requests for the
+    prompt cache."""
     if catalogue.is_described:
         return ()
     found = catalogue.hints(f"{request.text}\n{request.quoted}")
@@ -46,7 +47,7 @@ def tool_hints(
 async def acquire(
     call: Item, catalogue: Catalogue, services: Services, context: RequestContext
 ) -> CallOutput:
-    """Return the output of a call: the tools that can be called now, and those that a search found."""
+    """Return the output of a call: the tools that can be called now, and the search results."""
     try:
         asked = _Asked.model_validate_json(call["arguments"])
     except ValidationError:

@@ -60,8 +60,9 @@ DEFINITION: dict[str, Any] = {
 
 
 def answered(call: Item, *, alone: bool, most_tokens: int = 0) -> CallOutput:
-    """Return the output of a call. Beside others it is refused: nobody has read their outputs yet. So
-    is one of more than `most_tokens` (0: any number)."""
+    """Return the output of a call. A checkpoint beside other calls is refused, because the model
+    has not read their outputs yet, and so is a checkpoint of more than `most_tokens` (0: any
+    number)."""
     if not alone:
         text = "Not done: read the outputs of the calls beside it first, then call it alone."
         return CallOutput(call["call_id"], NAME, text, ok=False)

@@ -34,8 +34,8 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class ResponseType:
-    """What a run must return. `text_field` takes plain text when the model will not call; None
-    where that would take making values up."""
+    """The type of result that a run must return. `text_field` takes plain text when the model does
+    not call the tool; None where other values would have to be invented."""
 
     model: type[BaseModel]
     text_field: str | None
@@ -140,8 +140,8 @@ class Draft:
 
 
 def _emptiest(model: type[BaseModel]) -> dict[str, Any]:
-    """Return a value for each field: null, [], "" or the last of an enumeration, which by our convention
-    is the weakest (`confidence: low`). No number is made up."""
+    """Return a value for each field: null, [], "" or the last value of an enumeration, by our
+    convention the weakest (`confidence: low`). No number is invented."""
     properties = strict_schema(model, owner=model.__name__)["properties"]
     return {name: _empty_value(schema) for name, schema in properties.items()}
 
@@ -155,7 +155,7 @@ def _empty_value(schema: dict[str, Any]) -> Any:
 
 
 def describe_errors(error: ValidationError, limit: int = 8) -> str:
-    """Return what is wrong, one line a field, as feedback for the model."""
+    """Return the errors as feedback for the model, a line for each field."""
     lines = [
         f"- {'.'.join(map(str, each['loc'])) or 'arguments'}: {each['msg']}"
         for each in error.errors(include_url=False, include_input=False)[:limit]

@@ -28,7 +28,7 @@ class SharedBudget:
         return self._state.fallback
 
     def begin(self, child: str) -> None:
-        """Share what is left with `child` as well."""
+        """Let `child` share the rest of the budget."""
         self._children[child] = LoopState()
         self._working.add(child)
 
@@ -57,10 +57,11 @@ class SharedBudget:
         return state.replace(usage=usage, cost=cost, tool_calls=calls)
 
     def used_up(self) -> StopReason | None:
-        """Return the reason why a sub-agent must make its last call now; None while it may continue.
+        """Return the reason why a sub-agent must make its last call now; None while it may
+        continue.
 
-        The budget must leave room for two more calls of each working sub-agent and for the answer of
-        the run, without which their findings would be lost.
+        The budget must leave room for two more calls of each working sub-agent and for the answer
+        of the run, without which their findings would be lost.
         """
         spent = self.with_children(self._state)
         calls = [self._state, *(self._children[each] for each in self._working for _ in range(2))]
@@ -73,7 +74,7 @@ class SharedBudget:
         return None
 
     def limits(self, seconds: float) -> Limits:
-        """Return the limits of a sub-agent that begins now and has so many seconds."""
+        """Return the limits of a sub-agent that begins now and may take that many seconds."""
         spent = self.with_children(self._state)
         limits = self._limits
         cost = limits.cost and max(limits.cost - (spent.cost or 0.0), 1e-9)
@@ -101,8 +102,8 @@ class SharedBudget:
 
 @dataclass(frozen=True, slots=True)
 class ParentRun:
-    """What a tool that runs a loop of its own is given of the run that called it: the id of the
-    call, the budget, and who is told what happens."""
+    """The parent run, for a tool that runs a loop of its own: the id of the call, the shared
+    budget, and the receiver of events."""
 
     call_id: str
     pool: SharedBudget

@@ -1,9 +1,9 @@
 """`dispatch_subagent`: a sub-agent works on a sub-question.
 
-A sub-agent is the same loop on a new chain. It only reads: it has no mutating or sensitive tools and
-cannot dispatch sub-agents, so the depth is one. Its conversation is not stored: after a crash it
-starts over. Its usage counts as its parent's after each call; Stop, the deadline and a pause of the
-bot reach it as they reach its parent.
+A sub-agent is the same loop on a new chain. It only reads: it has no mutating or sensitive tools
+and cannot dispatch sub-agents, so the depth is one. Its conversation is not stored: after a crash
+it starts over. Its usage counts as its parent's after each call; Stop, the deadline and a pause of
+the bot reach it as they reach its parent.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ _REPORT = ResponseType(Report, Report.text_field)
 
 @dataclass(frozen=True, slots=True)
 class Subagents:
-    """Makes sub-agents of the run that `deps` are those of."""
+    """Starts sub-agents of the run with these `deps`."""
 
     deps: LoopDeps
 
     async def work(self, goal: str, tools: Sequence[str], parent: ParentRun) -> ToolResult:
-        """Return the report on `goal`, marked where it is not whole. Raises ToolError without one: the
-        goal cannot be worked on, or nothing was found."""
+        """Return the report on `goal`, marked if it is incomplete. Raises ToolError when there is
+        none: the goal cannot be worked on, or nothing was found."""
         catalogue = _reading(self.deps.toolbox.catalogue)
         _check(tools, self.deps.toolbox.catalogue, catalogue)
         context = current_request()
@@ -131,7 +131,7 @@ class Subagents:
     async def _introduced(
         self, names: Sequence[str], catalogue: Catalogue, context: RequestContext
     ) -> list[str]:
-        """Return what there is to know of the tools, as if they had been acquired."""
+        """Return the introductions of the tools, as if the sub-agent had acquired them."""
         given = [each for each in map(catalogue.get, names) if each]
         for each in given:
             if each.is_of_server:  # its schema and description are the server's words
@@ -207,8 +207,8 @@ def with_subagents(deps: LoopDeps) -> LoopDeps:
 
 
 class _Shared(Hooks):
-    """Stops a sub-agent when the budget that it shares is nearly used up; the last call of its run
-    is not its to make."""
+    """A hook that stops a sub-agent when the shared budget is nearly used up, so that the parent
+    run can still make its last call."""
 
     def __init__(self, pool: SharedBudget) -> None:
         self._pool = pool
@@ -223,8 +223,8 @@ class _Shared(Hooks):
 
 
 class _Inherited(Hooks):
-    """Those edges of a parent's hook that bound what is done for it; what it wants of results, and
-    of the run as a whole, is not for a sub-agent."""
+    """A parent's hook as a sub-agent gets it: only the methods about calls and requests, not those
+    about results and the end of the run."""
 
     def __init__(self, hook: Hooks) -> None:
         self._hook = hook
@@ -282,7 +282,7 @@ def _check(names: Sequence[str], all_tools: Catalogue, given: Catalogue) -> None
 
 
 def _reported(ended: RunEnded) -> ToolResult:
-    """Return the report as the parent reads it: what is not whole says so first."""
+    """Return the report as the parent reads it; an incomplete one says so first."""
     if ended.result is None:
         done = f" It had done: {'; '.join(dict.fromkeys(ended.done))}." if ended.done else ""
         raise ToolError(f"The helper ended without a report ({ended.stop_reason}).{done}")

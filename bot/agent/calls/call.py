@@ -1,4 +1,4 @@
-"""One call: validate its arguments, ask for permission, run the tool, fit the output."""
+"""Execution of one call: validate its arguments, ask for permission, run the tool, fit the output."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Toolbox:
         return tool is not None and tool.mutates
 
     def made_changes(self, names: Iterable[str]) -> bool:
-        """Whether one of these tools changes what cannot be taken back, with or without a question."""
+        """Return whether one of these tools makes changes that cannot be undone, approved or not."""
         known = filter(None, map(self.catalogue.get, names))
         return any(tool.mutates and tool.sensitive for tool in known)
 
@@ -93,8 +93,8 @@ class Calls:
     offered: frozenset[str]
 
     async def make(self, call: Item, events: CallEvents) -> CallOutput | None:
-        """Make one call. Return its output, as much as has room; None while nobody has decided about
-        the call."""
+        """Make one call. Return its output, cut to the available room; None while the call waits
+        for a decision."""
         began = time.monotonic()
         output = await self._answer(call, events)
         if output is None:
@@ -106,8 +106,9 @@ class Calls:
         return output
 
     async def fitted(self, output: CallOutput) -> CallOutput:
-        """Return `output` with as much text as one output of this turn may have: what is longer is
-        saved under a handle. A Stop does not wait for that, and loses no call that was made."""
+        """Return `output` with as much text as an output of this turn may have; longer text is
+        saved under a handle. Stop does not wait for that, and the output of the call is not
+        lost."""
         room = Room(self.context.max_response_size, self.context.max_response_tokens)
         if output.note:
             note = shortened(output.note, Room(room.characters // 4, room.tokens // 4))
@@ -165,7 +166,8 @@ class Calls:
         return output
 
     async def _permission(self, tool: Tool, arguments: BaseModel) -> str | Approved | Undecided:
-        """Whether the call may be made, or why not. Whatever is sensitive needs a clear yes."""
+        """Return whether the call may be made, or why not. Sensitive calls need an explicit
+        approval."""
         if self._is_rehearsed(tool):
             return Approved()
         permission = await self.hooks.before_tool(tool, arguments)
@@ -174,8 +176,8 @@ class Calls:
         return Approved() if permission is None else permission
 
     async def _precheck(self, tool: Tool, arguments: BaseModel) -> BaseModel:
-        """Return the arguments to make the call with. Raises _Refused where the call could not succeed,
-        so that nobody is asked about it."""
+        """Return the arguments to make the call with. Raises _Refused for a call that could not
+        succeed, so that people are not asked to approve it."""
         if self._is_rehearsed(tool):
             return arguments
         try:
@@ -197,7 +199,7 @@ class Calls:
         veto: str | None,
         events: CallEvents,
     ) -> CallOutput:
-        """Make a call that people see begin."""
+        """Make a call, with the events that show it to people."""
         call_id = call["call_id"]
         exactly = digest(tool.name, canonical(arguments))
         events.put_nowait(ToolStarted(call_id, tool.name, title, exactly))

@@ -55,7 +55,7 @@ class OutputsReady:
 
 @dataclass(frozen=True, slots=True)
 class AwaitingDecision:
-    """These calls cannot be made before somebody has decided about them, nor those behind them."""
+    """These calls wait for a decision of people, and so do the calls behind them."""
 
     call_ids: tuple[str, ...]
 
@@ -69,10 +69,11 @@ class Dispatched:
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """Runs the calls of one response. `context` is bound for each call; `deadline` is that of
-    the run, on the event loop's clock in seconds; `pool` is what its sub-agents may spend. At most
-    `most` calls are run, and there is room for the outputs of so many; when `is_last`, none but
-    `complete_task` is run."""
+    """Runs the calls of one response.
+
+    `context` is bound for each call; `deadline` is that of the run, in seconds on the event loop's
+    clock; `pool` is the budget that sub-agents share. At most `most` calls are run, so that there
+    is room for their outputs; with `is_last`, only `complete_task` is run."""
 
     toolbox: Toolbox
     limits: Limits
@@ -89,8 +90,8 @@ class Dispatch:
         self, open_response: OpenResponse, offered: frozenset[str]
     ) -> AsyncGenerator[CallEvent | Intent | OutputsReady | AwaitingDecision | Dispatched]:
         """Run the calls of `open_response` that have no output yet, yielding what happens, and last
-        the outputs in the order of the calls, or `AwaitingDecision`. `offered` are the names of the tools
-        that the request carried.
+        the outputs in the order of the calls, or `AwaitingDecision`. `offered` are the names of the
+        tools that the request carried.
 
         The consumer keeps `Intent` and `OutputsReady` before it goes on: what was begun and changes
         something is never begun again.
@@ -187,7 +188,7 @@ class Dispatch:
     async def _run_batch(
         self, batch: list[Item], calls: Calls, done: dict[str, CallOutput]
     ) -> AsyncGenerator[CallEvent | Intent]:
-        """Those that wait have nothing in `done` afterwards."""
+        """Run a batch. Calls that wait for a decision get no output in `done`."""
         events: CallEvents = asyncio.Queue()
         places = asyncio.Semaphore(self.limits.parallel_calls)
 
@@ -249,8 +250,8 @@ class Dispatch:
         return CallOutput(call["call_id"], COMPLETE, ACCEPTED, result=result)
 
     def _why_not_run(self, run: int) -> str:
-        """Return the output of the first call that is left out after `run` others; it speaks for the
-        calls behind it too."""
+        """Return the output of the first call that is left out after `run` others; it speaks for
+        the calls behind it too."""
         if self.is_last:
             return "Not run: this was the last call."
         return (
@@ -263,14 +264,14 @@ class Dispatch:
 
 
 async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> list[BaseException | None]:
-    """Cancel what still runs of `tasks`, and return what became of each."""
+    """Cancel the tasks that still run, and return the result of each."""
     for task in tasks:
         task.cancel()
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _left_in(events: CallEvents) -> Iterator[CallEvent]:
-    """Yield what happened and nobody saw. A change whose intent nobody kept was not begun."""
+    """Yield the events left in the queue. A change whose intent was not saved was not begun."""
     while not events.empty():
         event = events.get_nowait()
         if event is not None and not isinstance(event, Intent):

@@ -1,4 +1,4 @@
-"""What the service's own tools do during one call to the model, as steps that people see."""
+"""Hosted steps: what the service's own tools do during a model call, as steps that people see."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def hosted_steps(items: Iterable[Item]) -> tuple[Step, ...]:
 
 
 class HostedSteps:
-    """The hosted steps of one call. What is asked for is often told only when a step is done, and all of it
-    only with the response where it does not come as a stream."""
+    """The hosted steps of one call. The service often tells the query only when a step is done, and
+    tells all steps with the response if it does not stream."""
 
     def __init__(self) -> None:
         self._running: dict[str, tuple[Item, float]] = {}
@@ -74,7 +74,7 @@ def _tool(item: Item) -> str:
 
 
 def _title(item: Item) -> str:
-    """Return in one line what is searched for or run."""
+    """Return the query or the program of a step in one line."""
     action = item.get("action") or {}
     words = _NAMES[item["type"]][1]
     match item["type"], action.get("type"):
@@ -100,6 +100,6 @@ def _first_line(code: str) -> str:
 
 
 def _detail(item: Item) -> str:
-    """Return what came out, where the service tells."""
+    """Return the result of a step, if the service tells it."""
     found = (item.get("action") or {}).get("sources") or item.get("results") or ()
     return f"{len(found)} found" if found else ""

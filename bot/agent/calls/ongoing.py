@@ -1,4 +1,4 @@
-"""The calls of one response that have started and not ended yet."""
+"""Ongoing calls: those of one response that have started and not ended yet."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _OUT_OF_TIME = "the time for this task is up."
 
 
 class OngoingCalls:
-    """Follows the events of calls, those of sub-agents included, so that each step that people saw
-    begin has its end. `begun` are the ids of calls that change something and were started."""
+    """Tracks started calls, including those of sub-agents, so that each step that people saw begin
+    also ends. `begun` are the ids of mutating calls that were started."""
 
     def __init__(self, begun: Iterable[str]) -> None:
         self._begun = set(begun)
         self._steps: dict[tuple[str, str], tuple[ToolStarted, float]] = {}
 
     def note(self, event: object) -> None:
-        """Take note of a start, an end, or the intent to change something."""
+        """Record a start, an end, or the intent to change something."""
         agent = event.agent if isinstance(event, FromSubagent) else ""
         match event.event if isinstance(event, FromSubagent) else event:
             case Intent(call_id=call_id):
@@ -36,8 +36,8 @@ class OngoingCalls:
                 pass
 
     def stopped(self, call: Item, *, by_person: bool) -> CallOutput:
-        """Return the output of a call that a person or the deadline kept from its end. A change that
-        had begun may have happened."""
+        """Return the output of a call that a person or the deadline interrupted. A change that had
+        begun may have been made."""
         call_id = call["call_id"]
         is_unknown = call_id in self._begun
         if is_unknown:
@@ -59,8 +59,8 @@ class OngoingCalls:
         )
 
     def ends(self, outputs: Mapping[str, CallOutput]) -> Iterator[CallEvent]:
-        """Yield the end of each step that has started, those of sub-agents before their own; `outputs`
-        by the ids of the calls."""
+        """Yield the end of each step that has started, those of sub-agents before their own;
+        `outputs` by the ids of the calls."""
         now = time.monotonic()
         for (agent, call_id), (step, began) in sorted(
             self._steps.items(), key=lambda each: not each[0][0]

@@ -19,8 +19,8 @@ _FOR_THE_MODEL = ("handle: ", "source: ", "id: ")
 
 
 class Step(BaseModel):
-    """A call that went well. `title` and `detail` are one line each, for people; `agent` is the id
-    of the call that dispatched the sub-agent whose step it is, "" for one of the run itself."""
+    """A successful call. `title` and `detail` are one line each, for people; `agent` is the id of
+    the call that dispatched the sub-agent of the step, "" for a step of the run itself."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,13 +32,15 @@ class Step(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class CallOutput:
-    """What answers one call. `result` is set by a valid `complete_task` only; `cancelled` when
-    the person stopped the run before this call was done; `blocked` and `ends` are verdicts of stop
-    hooks on the result; `restart` is what a fresh chain is to hold of this one. `mark` is set
-    where others wrote the text; `note` is what we say of it. `title` is the call in one line for
-    people, "" for one that they are not shown; `inner` are the steps of a sub-agent. A `refused` call
-    was not run; `rehearsed` is what one would have done that a dry run left out. `unknown` is set when
-    nobody knows whether a change was made."""
+    """The output of one call.
+
+    - `result`: set only by a valid `complete_task`; `blocked` and `ends` are verdicts of stop hooks.
+    - `cancelled`: a person stopped the run before the call was done.
+    - `refused`: the call was not run. `rehearsed`: what the call would have done without dry run.
+    - `unknown`: a change may or may not have been made.
+    - `restart`: the text with which a fresh chain begins.
+    - `mark`: set if the text comes from outside. `note`: our own remark on it.
+    - `title`: the call in one line for people, "" if it is not shown. `inner`: a sub-agent's steps."""
 
     call_id: str
     tool: str
@@ -61,14 +63,14 @@ class CallOutput:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """Return what went well: the steps of a sub-agent that the call dispatched, then the call."""
+        """Return the successful steps: those of the call's sub-agent, then the call itself."""
         if not (self.ok and self.title) or self.rehearsed:
             return self.inner
         return (*self.inner, self.step)
 
     @property
     def step(self) -> Step:
-        """Return the call as a step, whatever came of it."""
+        """Return the call as a step, successful or not."""
         return Step(tool=self.tool, title=self.title, detail=self.detail)
 
     @property
@@ -109,8 +111,8 @@ _MARKED = re.compile(r"\[data (\w+)\]\n(.*)\n\[end of data \1\]", re.DOTALL)
 
 
 def marked_text(text: str, *, anywhere: bool = False) -> str:
-    """Return the text between the marks at the end of an output, or `anywhere` in it; "" if there is
-    none."""
+    """Return the text between the marks at the end of an output, or `anywhere` in it; "" if there
+    is none."""
     found = _MARKED.search(text)
     return found[2] if found and (anywhere or found.end() == len(text)) else ""
 

@@ -1,8 +1,8 @@
 """Hooks: the edges of the loop, where all policy lives.
 
-Subclass `Hooks` and override what is needed. Hooks run in the order in which they were given.
-Unless a contract below says otherwise a hook may await, but what it awaits delays the run; it must
-not raise: what it raises ends the run as a bug of ours.
+Subclass `Hooks` and override the methods you need. Hooks run in the order in which they are listed.
+Unless a contract below says otherwise, a hook may await, which delays the run, and must not raise:
+an exception ends the run as a bug of ours.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOTICE_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Go:
-    """A result may pass; `instead` takes its place. `usage` is what judging it took."""
+    """A result is accepted; `instead` replaces it. `usage` is that of judging it."""
 
     instead: BaseModel | None = None
     usage: Usage = NO_USAGE
@@ -65,16 +65,14 @@ Verdict = Go | Block | Prevent
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """A call may be made, though it is sensitive: the user `by` said so, or nobody needs to be
-    asked."""
+    """A sensitive call may be made: the user `by` approved it, or no approval is needed."""
 
     by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A call cannot be made before somebody has decided about it; the run pauses, and asks again
-    when it goes on."""
+    """A call waits for a decision of people; the run pauses, and asks again when it resumes."""
 
 
 Permission = str | Approved | Undecided | None
@@ -83,10 +81,11 @@ one that is sensitive."""
 
 
 class Hooks:
-    """No-ops; each method is one edge. One that is not `inherited` is for the run alone, and its
-    sub-agents do without. One that must remember something has a `name`, which is stored, and keeps
-    it in `LoopState.hooks`: an attribute is lost when another worker goes on with the run. What it
-    keeps there under `FOR_THREAD` goes on to the next run of the thread."""
+    """The base class of hooks: every method does nothing.
+
+    Sub-agents get only `inherited` hooks. A hook with a memory has a `name`, which is stored, and
+    keeps the memory in `LoopState.hooks`, because attributes are lost when another worker resumes
+    the run. The part under `FOR_THREAD` passes to the next run of the thread."""
 
     inherited: ClassVar[bool] = True
     name: ClassVar[str] = ""
@@ -109,8 +108,9 @@ class Hooks:
         return ()
 
     def on_exposure(self, tool: Tool) -> None:
-        """Note that the model is about to read words that depend on the tool: its schema, or the output
-        of a call, be it an error. Runs before anything is asked of the tool; must not raise."""
+        """Note that the model is about to read words that depend on the tool: its schema, or
+        the output of a call, be it an error. Runs before anything is asked of the tool; must
+        not raise."""
 
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         """Say whether the call may be made. Runs in the call's own task, before anything is kept or
@@ -123,13 +123,13 @@ class Hooks:
         return ""
 
     def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:
-        """Say whether an address that the call returned as a source may be posted as a link. Runs in the
-        call's own task; must not raise."""
+        """Say whether an address that the call returned as a source may be posted as a link. Runs
+        in the call's own task; must not raise."""
         return True
 
     def memory(self) -> dict[str, Any]:
-        """Return what the hook must remember (JSON), which goes into every save point; {} for nothing,
-        and before `on_run_start`."""
+        """Return what the hook must remember (JSON), which goes into every save point; {} for
+        nothing, and before `on_run_start`."""
         return {}
 
     async def should_stop_after_turn(self, state: LoopState) -> StopReason | None:
@@ -141,10 +141,10 @@ class Hooks:
         return Go()
 
     async def on_failure(self, ended: RunEnded) -> None:
-        """Learn that the model service ended the run. Changes nothing."""
+        """Handle that the model service ended the run. The outcome cannot be changed."""
 
     async def on_run_end(self, ended: RunEnded) -> None:
-        """Learn how the run ended, after everything else."""
+        """Handle the end of the run, after everything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class HookChain:
             hook.on_exposure(tool)
 
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
-        """Return the first veto; else whether somebody must decide, or has."""
+        """Return the first veto, else an undecided or approved verdict, if any."""
         said: Permission = None
         for hook in self.hooks:
             permission = await hook.before_tool(tool, arguments)
@@ -186,8 +186,8 @@ class HookChain:
         return said
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> ToolResult:
-        """Return `result` with what the hooks said of it. One that raises says nothing: the call
-        was made."""
+        """Return `result` with the additions of the hooks. A hook that raises adds nothing, because
+        the call was made."""
         said = []
         for hook in self.hooks:
             try:
@@ -226,8 +226,8 @@ class HookChain:
         return Go(result, usage)
 
     async def on_end(self, ended: RunEnded) -> None:
-        """Tell `on_failure` where it applies, then `on_run_end`. They are notified, no more: what
-        they raise is logged, and one that takes too long is left."""
+        """Call `on_failure` if it applies, then `on_run_end`. Exceptions are logged, and a hook
+        that takes too long is abandoned."""
         for hook in self.hooks:
             notices = [hook.on_failure] if ended.error else []
             for notify in (*notices, hook.on_run_end):
@@ -239,11 +239,11 @@ class HookChain:
 
 
 @asynccontextmanager
-async def run_beside(
+async def run_concurrently(
     work: Callable[[], Awaitable[tuple[T, ...]]],
 ) -> AsyncGenerator[asyncio.Task[tuple[T, ...]]]:
-    """Run `work` beside the body, which awaits its result or leaves it to be cancelled. What `work`
-    raises is logged, and its result is empty then."""
+    """Run `work` concurrently with the body, which awaits its result or leaves it to be cancelled.
+    An exception of `work` is logged, and its result is then empty."""
 
     async def guarded() -> tuple[T, ...]:
         try:

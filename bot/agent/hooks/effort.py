@@ -1,4 +1,4 @@
-"""Digging deeper: a result is not taken before enough was spent on it."""
+"""Effort: a result is not accepted before enough tokens were spent on it."""
 
 from __future__ import annotations
 

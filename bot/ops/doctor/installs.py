@@ -32,7 +32,7 @@ async def examine_installs(settings: Settings) -> list[Check]:
         return missing
     try:
         async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
-            return await _each(settings, install_store(settings, stores))
+            return await _check_installs(settings, install_store(settings, stores))
     except (StoreUnavailable, TimeoutError):
         return []  # reported by the check of Redis
 
@@ -51,37 +51,37 @@ def _missing(settings: Settings) -> list[Check]:
     return found
 
 
-async def _each(settings: Settings, installs: InstallStore) -> list[Check]:
+async def _check_installs(settings: Settings, installs: InstallStore) -> list[Check]:
     teams = await installs.teams()
     if not teams:
         fix = "open /slack/install at the bot's public address"
         return [ok(_KEYS, "can be used"), warning("installations", "there are none yet", fix)]
-    return [await _finding(settings, installs, team) for team in teams[:_AT_MOST]]
+    return [await _check_install(settings, installs, team) for team in teams[:_AT_MOST]]
 
 
-async def _finding(settings: Settings, installs: InstallStore, team: str) -> Check:
-    subject, again = f"workspace {team}", "have the app installed there again at /slack/install"
+async def _check_install(settings: Settings, installs: InstallStore, team: str) -> Check:
+    subject, fix = f"workspace {team}", "have the app installed there again at /slack/install"
     try:
         install = await installs.find(team)
     except CorruptValue as error:
         return problem(subject, str(error), "add the key it was kept with to BOT_ENCRYPTION_KEYS")
     if install is None:
-        return warning(subject, "its installation is gone", again)
+        return warning(subject, "its installation is gone", fix)
     try:
         async with slack_session() as session:
             token = static_token(install.token)
             clients = clients_on(session, token, base_url=settings.slack_api_url, team=team)
             await clients.live.auth_test()
     except SlackApiError as error:
-        return warning(subject, f"Slack refuses its token: {error_code(error)}", again)
+        return warning(subject, f"Slack refuses its token: {error_code(error)}", fix)
     except TRANSPORT_ERRORS as error:
         text = f"Slack cannot be reached ({type(error).__name__})"
         return problem(subject, text, "check the network, and SLACK_API_URL if you set it")
-    return _scopes(subject, install, again)
+    return _scopes(subject, install, fix)
 
 
-def _scopes(subject: str, install: Install, again: str) -> Check:
+def _scopes(subject: str, install: Install, fix: str) -> Check:
     wanted = set(manifest()["oauth_config"]["scopes"]["bot"])
     if missing := sorted(wanted - set(install.scopes)):
-        return warning(subject, f"not granted: {', '.join(missing)}", again)
+        return warning(subject, f"not granted: {', '.join(missing)}", fix)
     return ok(subject, f"{install.name}: its token is good, all scopes are granted")

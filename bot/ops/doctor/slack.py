@@ -60,22 +60,22 @@ async def _clock(client: AsyncWebClient) -> list[Check]:
 
 async def _bot_token(client: AsyncWebClient) -> list[Check]:
     try:
-        who = await client.auth_test()
+        identity = await client.auth_test()
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
         return [_refused(_BOT, error, "copy the Bot User OAuth Token from Install App again")]
     return [
-        ok(_BOT, f"belongs to @{who.get('user')} in {who.get('team')}"),
-        *_scopes(who),
-        clock("Slack", time.time() - server_time(who)),
+        ok(_BOT, f"belongs to @{identity.get('user')} in {identity.get('team')}"),
+        *_scopes(identity),
+        clock("Slack", time.time() - server_time(identity)),
     ]
 
 
-def _scopes(who: AsyncSlackResponse) -> list[Check]:
+def _scopes(identity: AsyncSlackResponse) -> list[Check]:
     try:
         wanted = manifest()
     except ConfigurationError as error:
         return [warning("scopes", str(error), "run bot doctor in a checkout")]
-    headers: Any = who.headers
+    headers: Any = identity.headers
     said = next((v for k, v in headers.items() if k.lower() == "x-oauth-scopes"), "")
     granted = {scope.strip() for scope in said.split(",")}
     missing = sorted(set(wanted["oauth_config"]["scopes"]["bot"]) - granted)

@@ -37,11 +37,12 @@ Confirm = Literal["never", "sensitive", "always"]
 class ChannelSettings(BaseModel):
     """The settings of one channel; a field that is not set has the general value.
 
-    `instructions` are added to the model's instructions. `tools` are the names or groups of the only
-    tools available there (`*` matches any letters). `people` are ids of the only users who may ask.
-    `limits` replaces single fields of `[limits]`; `budgets` limits the spending there per day and
-    per month (UTC), instead of `channel_day` and `channel_month` of `[budgets]`. `model` is the name
-    of a model choice, "" for the configured model. `extra` holds values for your own tools, such as a project or a region, in `current_request().extra`.
+    `instructions` are added to the model's instructions. `tools` are the names or groups of the
+    only tools available there (`*` matches any letters). `people` are ids of the only users who may
+    ask. `limits` replaces single fields of `[limits]`; `budgets` limits the spending there per day
+    and per month (UTC), instead of `channel_day` and `channel_month` of `[budgets]`. `model` is the
+    name of a model choice, "" for the configured model. `extra` holds values for your own tools,
+    such as a project or a region; they read it from `current_request().extra`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

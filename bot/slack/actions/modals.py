@@ -199,7 +199,7 @@ def _quote(label: str, text: str) -> list[Block]:
 
 
 def _with_emoji(text: str) -> list[Block]:
-    """As elements of rich text, which draws no ":truck:" within its words."""
+    """Split `text` into rich text elements: emoji like ":truck:" need an element of their own."""
     pieces = _EMOJI.split(text)
     return [
         {"type": "emoji", "name": piece} if place % 2 else {"type": "text", "text": piece}

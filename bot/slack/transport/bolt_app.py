@@ -38,7 +38,7 @@ class Listener:
     slack: Slack
     app: AsyncApp
     intake: Intake
-    asking: QuestionIntake
+    questions: QuestionIntake
 
 
 OnUninstalled = Callable[[str, str | None], Awaitable[None]]

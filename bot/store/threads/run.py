@@ -194,8 +194,8 @@ class Runs:
     ) -> None:
         """End a run atomically: store its outcome in the outbox, and the state of the thread.
 
-        The requests `back`, which had joined the run, wait in the mailbox again. The other arguments
-        are those of `save_point`.
+        The requests `back`, which had joined the run, wait in the mailbox again. The other
+        arguments are those of `save_point`.
         """
         key = self._key(run_id)
         undelivered = self._redis.key("undelivered")
@@ -237,9 +237,9 @@ class Runs:
         runs = await self._redis.call("ZRANGE", self._redis.key("undelivered"), 0, -1)
         return [run_id.decode() for run_id in runs]
 
-    def messages(self, run_id: str, lease: Lease) -> RunMessages:
+    def messages(self, run_id: str, lease: Lease) -> PostedMessageRecord:
         """Return the record of the messages that the run has posted."""
-        return RunMessages(self._redis, run_id, self._key(run_id), lease)
+        return PostedMessageRecord(self._redis, run_id, self._key(run_id), lease)
 
     def _keeping(self, thread_key: str, state: CallerState) -> tuple[Any, ...]:
         """Return the command that stores the state of a thread, for `Lease.write`."""
@@ -271,7 +271,7 @@ def _ids(raw: bytes | None) -> tuple[str, ...]:
     return tuple((raw or b"").decode(errors="replace").split())
 
 
-class RunMessages:
+class PostedMessageRecord:
     """The record of a run's posted messages, from which any worker can continue.
 
     Only the holder of the lease writes `message` and `parts`, so they are read from Redis once.

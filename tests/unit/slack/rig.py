@@ -355,7 +355,7 @@ async def wired(
             background,
             retries,
         )
-        yield Rig(ws, mailbox, slack, listener.intake, listener.asking, listener.app)
+        yield Rig(ws, mailbox, slack, listener.intake, listener.questions, listener.app)
 
 
 @asynccontextmanager
