@@ -17,9 +17,12 @@ NO_TOKENS = (
 )
 TOOLS = "My tools kept failing, so this is not everything. Retry, or put the question another way."
 LONG = "This is more than I can read at once. Start a new thread, or ask about a smaller part."
-SLOW = "The model took too long to respond, so I have no answer yet. Retry, or ask a narrower question."
+_MORE = (
+    "Retry, or ask a narrower question. Whoever runs me can allow more time: [limits] turn_seconds."
+)
+SLOW = f"The model took too long to respond, so I have no answer yet. {_MORE}"
 
-TRICKLE = "The model took too long to respond, so this is not everything. Retry, or ask a narrower question."
+TRICKLE = f"The model took too long to respond, so this is not everything. {_MORE}"
 FILTER = "The model's content filter stopped this answer. Put the question another way."
 
 NO_MODEL = "The model service does not have the model I am set to use. Tell whoever runs me."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.app.process import bot
+from bot.cli import local_models
 from bot.core.errors import ConfigurationError
 from bot.dev.demo import demo
 from bot.dev.model import ModelRequest, Reply
@@ -46,27 +47,34 @@ _CHUNK_DELAY = 0.025  # seconds between the events of a reply
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A running `bot dev`: the address of its page, and its data folder unless REDIS_URL is set."""
+    """A running `bot dev`: the address of its page, its data folder unless REDIS_URL is set, and a line
+    for each local model server that could be used instead of the demo."""
 
     url: str
     data_dir: Path | None
+    offers: Sequence[str] = ()
 
 
 @asynccontextmanager
 async def dev(
-    settings: Settings, *, port: int, script: Brain | None = None
+    settings: Settings,
+    *,
+    port: int,
+    script: Brain | None = None,
+    model_ports: Mapping[int, str] = local_models.USUAL_PORTS,
 ) -> AsyncGenerator[Running]:
     """Run the bot in a local workspace, with `script` instead of a model if given.
 
+    Without a model, `model_ports` are looked at for servers to offer; none is used unasked.
     Raises ConfigurationError when the port is taken.
     """
-    notice = ""
+    notice, offers = "", list[str]()
     async with AsyncExitStack() as stack:
         if script:
             notice = _SCRIPT_NOTICE
             settings = await stack.enter_async_context(_with_brain(settings, script, "script"))
         elif not settings.has_model:
-            notice = _DEMO_NOTICE
+            notice, offers = _DEMO_NOTICE, await local_models.offers(model_ports)
             settings = await stack.enter_async_context(_with_brain(settings, demo, "demo"))
         settings = stack.enter_context(_with_sample_data(settings))
         workspace = await stack.enter_async_context(_workspace(port, notice))
@@ -80,7 +88,8 @@ async def dev(
             }
         )
         await stack.enter_async_context(bot(connected))
-        yield Running(workspace.url, None if connected.redis_url else connected.bot_data_dir)
+        data_dir = None if connected.redis_url else connected.bot_data_dir
+        yield Running(workspace.url, data_dir, offers)
 
 
 def _with_brain(

@@ -49,7 +49,7 @@ def dev(
             lines.append(
                 f"`bot usage`, `bot audit` and the like work on it with BOT_DATA_DIR={running.data_dir}"
             )
-        print_lines(lines)
+        print_lines([*lines, *running.offers])
 
     asyncio.run(_run_until_signal(in_workspace(configured(), port=port, script=played), announce))
 

@@ -65,7 +65,9 @@ _BY_WORDS = (
     ),
 )
 _STORES_NOTHING = re.compile(r"not support|unsupported|unknown param|not enabled|zero data")
-_UNAUTHORIZED, _FORBIDDEN = 401, 403
+_OF_POLICY = re.compile(r"polic|flagged|moderation|safety")
+"""OpenRouter calls every malformed request an `invalid_prompt`."""
+_UNAUTHORIZED, _NO_CREDIT, _FORBIDDEN = 401, 402, 403
 _NO_SUCH_PATH = (404, 405)
 _MOST_SAID = 300
 _WRONG_ADDRESS = (
@@ -133,6 +135,10 @@ def _classified(
     # Texts first: a request larger than the rate limit has the same code as one sent too soon.
     words = f"{said or message}\n{given.get('type') or ''}"
     kind = _by_words(words) or _BY_CODE.get(str(code)) or _by_status(status, is_json=bool(given))
+    if kind is ModelErrorKind.POLICY and not _OF_POLICY.search(f"{code} {words}".lower()):
+        kind = ModelErrorKind.BAD_REQUEST
+    if status == _NO_CREDIT:
+        kind = ModelErrorKind.QUOTA
     if status == _UNAUTHORIZED or (
         status == _FORBIDDEN and kind is not ModelErrorKind.MISSING_MODEL
     ):

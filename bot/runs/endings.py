@@ -13,7 +13,7 @@ _CUT_SHORT = {
     StopReason.RUN_TIMEOUT: ("I ran out of time", _NARROWER),
     StopReason.TURN_TIMEOUT: (
         "The model took too long to respond",
-        "Retry, or ask a narrower question.",
+        "Retry, or ask a narrower question. Whoever runs me can allow more time: [limits] turn_seconds.",
     ),
     StopReason.PAUSED: ("I was paused", "Retry when I am back."),
     StopReason.CONTEXT_FULL: (
@@ -50,7 +50,7 @@ _BY_KIND = {
     ModelErrorKind.POLICY: "The model service refused this question. Put it another way.",
     ModelErrorKind.CONTEXT_OVERFLOW: _BY_REASON[StopReason.PROMPT_TOO_LONG],
     ModelErrorKind.MISSING_PARENT: "The model service no longer has this conversation. Ask in a new thread.",
-    ModelErrorKind.NO_RESPONSES_API: "The configured model server has no Responses API. Tell whoever runs me to check OPENAI_BASE_URL, which mostly ends in /v1.",
+    ModelErrorKind.NO_RESPONSES_API: "The configured model server has no Responses API. Tell whoever runs me to check OPENAI_BASE_URL, which mostly ends in /v1. A server that speaks Chat Completions only needs LiteLLM before it; `bot doctor` tells.",
     ModelErrorKind.MISSING_MODEL: "The model service does not have the model I am set to use. Tell whoever runs me.",
     ModelErrorKind.BAD_REQUEST: _BY_REASON[StopReason.INTERNAL_ERROR],
 }

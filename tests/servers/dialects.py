@@ -190,14 +190,11 @@ class Server:
 
     def _think(self, body: dict[str, Any], seen: list[Item]) -> list[Item]:
         """The output of the model, which sees these items."""
-        names = [tool["name"] for tool in body.get("tools") or () if "name" in tool]
-        if forced := self._forced(body, names):
-            return [_call(forced, _arguments(forced, body, seen))]
-        if self.talks or not names:
-            return [_message(_questions(seen))]
-        is_worked_on = seen[-1].get("type") == "function_call_output" or "add" not in names
-        name = "complete_task" if is_worked_on and "complete_task" in names else names[0]
-        return [_call(name, _arguments(name, body, seen))]
+        tools = [tool for tool in body.get("tools") or () if "name" in tool]
+        forced = self._forced(body, [tool["name"] for tool in tools])
+        if not tools or (self.talks and not forced):
+            return [_message(questions(seen))]
+        return [_call(*answering_call(tools, seen, forced))]
 
     def _forced(self, body: dict[str, Any], names: list[str]) -> str:
         choice = body.get("tool_choice")
@@ -300,18 +297,27 @@ def _call(name: str, arguments: dict[str, Any]) -> Item:
     }
 
 
-def _questions(seen: list[Item]) -> str:
+def questions(seen: list[Item]) -> str:
     """The questions that the model sees, marked with "Q" in tests."""
     said = [str(item.get("content")) for item in seen if item.get("role") == "user"]
     found = [word for text in said for word in text.split() if word.startswith("Q")]
     return " ".join(dict.fromkeys(found)) or "nothing"
 
 
-def _arguments(name: str, body: dict[str, Any], seen: list[Item]) -> dict[str, Any]:
-    tool = next(tool for tool in body["tools"] if tool.get("name") == name)
-    known = {**answer(_questions(seen)), "a": 1, "b": 1}
-    properties = tool["parameters"]["properties"].items()
-    return {key: known.get(key, (each.get("enum") or ["x"])[0]) for key, each in properties}
+def answering_call(
+    tools: list[dict[str, Any]], seen: list[Item], forced: str
+) -> tuple[str, dict[str, Any]]:
+    """The name and arguments of the model's call: the forced one, `add` once for each question, or the
+    result."""
+    by_name = {tool["name"]: tool["parameters"]["properties"] for tool in tools}
+    is_worked_on = "function_call_output" in seen[-1].values() or "tool" in seen[-1].values()
+    is_over = is_worked_on or "add" not in by_name
+    name = forced or (
+        "complete_task" if is_over and "complete_task" in by_name else next(iter(by_name))
+    )
+    known = {**answer(questions(seen)), "a": 1, "b": 1}
+    properties = by_name[name].items()
+    return name, {key: known.get(key, (each.get("enum") or ["x"])[0]) for key, each in properties}
 
 
 async def _stream(request: web.Request, lines: Any) -> web.StreamResponse:

@@ -63,7 +63,7 @@ async def examine_model(settings: Settings) -> list[Check]:
         return [problem("OPENAI_API_KEY", "is not set", NO_MODEL)]
     key = settings.openai_api_key
     async with sdk_client(
-        key.get_secret_value() if key else "none", settings.openai_base_url, max_retries=0
+        key.get_secret_value() if key else "none", settings.openai_base_url, max_retries=1
     ) as client:
         try:
             async with asyncio.timeout(SECONDS):

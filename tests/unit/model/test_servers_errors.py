@@ -148,6 +148,14 @@ SAID: list[tuple[int, Any, ModelErrorKind]] = [
     (200, "<html>Welcome</html>", ADDRESS),
     (401, error("Incorrect API key provided: no model is not found."), KEY),
     (403, error("Country not supported."), KEY),
+    (402, error("Insufficient credits. Add more.", code=402), ModelErrorKind.QUOTA),
+    (400, error("Missing required parameter: 'model'.", code="invalid_prompt"), OURS),
+    (
+        400,
+        error("Your prompt was flagged as violating our usage policy.", code="invalid_prompt"),
+        ModelErrorKind.POLICY,
+    ),
+    (400, error("Blocked.", code="bio_policy"), ModelErrorKind.POLICY),
     (400, error("This model does not support image input."), OURS),
     (404, error("Vector store vs_1 not found."), OURS),
     (
