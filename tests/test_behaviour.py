@@ -48,7 +48,7 @@ EXPECTED = [
     ("nothing at all, once", "success", "completed", 2, ""),
     ("nothing at all, always", "failed", "malformed_output", 4, NO_FORM),
     ("text without a call, once", "success", "completed", 3, ""),
-    ("text without a call, always", "partial", "malformed_output", 4, FORM),
+    ("text without a call, always", "partial", "malformed_output", 5, FORM),
     ("final beside a call", "success", "completed", 1, ""),
     ("final beside a call that fails", "success", "completed", 2, ""),
     ("cut off once", "success", "completed", 2, ""),

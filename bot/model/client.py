@@ -11,6 +11,7 @@ import re
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing, asynccontextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
 from ssl import SSLContext
@@ -39,6 +40,7 @@ from openai._models import FinalRequestOptions
 from pydantic_core import to_json
 from typing_extensions import override
 
+from bot.core.chain import Item
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
 from bot.model.decoding import ResponseReader, read_object
@@ -58,6 +60,7 @@ _DISPENSABLE = {
     "safety_identifier": re.compile("safety_identifier"),
 }
 """Parameters that a call can do without, with the words of servers that refuse them."""
+_REASONING_ITEM = re.compile(r"reasoning|item\['content'\]|encrypted[_ ]content|'rs_")
 _DELETIONS = 8  # at a time
 _POST = FinalRequestOptions.construct(method="post", url=_PATH)
 _OWN_HEADERS = (b"content-length", b"cookie")  # headers that differ between requests
@@ -233,7 +236,14 @@ async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]
 
 
 class _AskOtherwise(Exception):
-    """The server refused or ignored a part of the request that can be sent in another way, or not."""
+    """The server refused or ignored a part of the request that can be sent in another way, or not.
+
+    `request` is the other form, unless what was learnt changes the form by itself.
+    """
+
+    def __init__(self, request: ModelRequest | None = None) -> None:
+        super().__init__()
+        self.request = request
 
 
 class ResponsesModel:
@@ -269,9 +279,10 @@ class ResponsesModel:
                 async with aclosing(self._once(request)) as parts:
                     async for part in parts:
                         yield part
-            except _AskOtherwise:
-                continue
-            return
+            except _AskOtherwise as other:
+                request = other.request or request
+            else:
+                return
 
     async def _once(self, request: ModelRequest) -> AsyncGenerator[Progress]:
         """Make the call. Raises ModelError, and _AskOtherwise when another form of it may work."""
@@ -324,6 +335,10 @@ class ResponsesModel:
         if understood.kind is ModelErrorKind.BAD_REQUEST and (name := _refused_part(error, body)):
             self.traits.note_refused(request.model, name)
             return _AskOtherwise()
+        if understood.kind is ModelErrorKind.BAD_REQUEST and _is_about_reasoning(error):
+            without = _without_reasoning(request.input)
+            if without != request.input:
+                return _AskOtherwise(replace(request, input=without))
         self._note_lost(request, understood)
         return understood
 
@@ -409,6 +424,19 @@ class ResponsesModel:
 def _is_about_choice(error: OpenAIError) -> bool:
     """Return whether the service refused the request because of its `tool_choice`."""
     return "tool_choice" in _refusal(error)
+
+
+def _is_about_reasoning(error: OpenAIError) -> bool:
+    """Return whether the service refused an item of reasoning, as those of another server are."""
+    return bool(_REASONING_ITEM.search(_refusal(error).lower()))
+
+
+def _without_reasoning(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    """Return `items` without reasoning, and without the ids that would ask for it."""
+    if not any(item.get("type") == "reasoning" for item in items):
+        return items
+    kept = (item for item in items if item.get("type") != "reasoning")
+    return tuple({key: each for key, each in item.items() if key != "id"} for item in kept)
 
 
 def _refused_part(error: OpenAIError, body: dict[str, Any]) -> str | None:

@@ -204,10 +204,11 @@ async def with_litellm(folder: Path) -> AsyncGenerator[tuple[str, str]]:
 async def with_llama_cpp(folder: Path) -> AsyncGenerator[tuple[str, str]]:
     """Yield the cases with a weak model: whatever it does, each run ends in one outcome."""
     async with llama_cpp(folder) as endpoint:
-        yield "doctor", await doctor(endpoint)
-        yield "doctor, stateless set", await doctor(endpoint, stateless=True)
+        short = {"max_output_tokens": 256}
+        yield "doctor", await doctor(endpoint, **short)
+        yield "doctor, stateless set", await doctor(endpoint, stateless=True, **short)
         settings = {
-            "model": ModelSettings(max_output_tokens=256),
+            "model": ModelSettings(**short),
             "limits": Limits(turn_seconds=600, run_seconds=900),
         }
         async with bot_with(endpoint, **settings) as bot:

@@ -181,7 +181,7 @@ class Server:
         if parent and callable(dialect.parent):
             return dialect.parent(parent)
         if dialect.needs_types and (wrong := _untyped(body["input"])):
-            return refusal(400, f"Cannot determine type of 'item': {wrong}", code=400)
+            return refusal(400, wrong, code=400, type="invalid_request_error")
         if dialect.overflow and self.overflows:
             self.overflows -= 1
             return dialect.overflow
@@ -266,12 +266,12 @@ class Server:
 
 
 def _untyped(items: list[Item]) -> str:
-    """The first item that llama.cpp's server refuses."""
+    """What llama.cpp's server says of an item that it refuses."""
     for item in items:
         if item.get("role") == "assistant" and item.get("type") != "message":
-            return json.dumps(item)
+            return "Cannot determine type of 'item'"
         if item.get("type") == "reasoning" and not item.get("content"):
-            return json.dumps(item)
+            return "item['content'] is not an array"
     return ""
 
 

@@ -155,3 +155,28 @@ async def test_an_address_may_have_a_query() -> None:
                 await response(ResponsesModel(client))
     assert [each.query["api-version"] for each in seen] == ["2025-04-01-preview"] * 2
     assert [each.headers["api-key"] for each in seen] == ["secret"] * 2
+
+
+REASONING = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "of OpenAI"}
+CALLED = {
+    "type": "function_call",
+    "id": "fc_1",
+    "call_id": "call_1",
+    "name": "add",
+    "arguments": "{}",
+}
+
+
+async def test_a_thread_may_move_to_another_server() -> None:
+    """B1 B8: what another server has thought is refused by the next one, which needs none of it."""
+    [dialect] = [each for each in DIALECTS if each.needs_types]
+    output = {"type": "function_call_output", "call_id": "call_1", "output": "2"}
+    moved = replace(ASKED, input=(*ASKED.input, REASONING, CALLED, output), store=False)
+    async with calling(dialect) as (api, model):
+        assert (await response(model, moved)).calls
+    assert [item.get("type") for item in api.bodies[-1]["input"]][1:] == [
+        "function_call",
+        "function_call_output",
+    ]
+    assert "id" not in api.bodies[-1]["input"][1]
+    assert len(api.bodies) == 2

@@ -10,6 +10,7 @@ import pytest
 
 from bot.core.answers import GIVEN
 from bot.core.outcome import RunStatus, StopReason
+from bot.settings import ModelSettings
 from bot.store import Stores
 from bot.toolkit import Tool, tool
 from tests.servers.dialects import DIALECTS, MODEL, Dialect, Server, server
@@ -33,12 +34,12 @@ def adding() -> Tool:
 
 @asynccontextmanager
 async def answering(
-    stores: Stores, dialect: Dialect, **settings: Any
+    stores: Stores, dialect: Dialect, *, talks: bool = False, **settings: Any
 ) -> AsyncGenerator[tuple[Server, Bot]]:
     """A server, and a bot that answers with its model."""
     async with (
-        server(dialect, **settings) as api,
-        bot_on(stores, cast(Any, api), adding(), openai_model=MODEL) as bot,
+        server(dialect, talks=talks) as api,
+        bot_on(stores, cast(Any, api), adding(), openai_model=MODEL, **settings) as bot,
     ):
         yield api, bot
 
@@ -110,3 +111,31 @@ async def test_an_overflow_in_the_servers_words_is_shortened(
         outcome = await bot.ask("and Q2")
     assert outcome.status is RunStatus.SUCCESS, outcome
     assert "Q2" in (outcome.result or {})["summary"]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.name)
+async def test_the_window_that_a_server_lists_is_used(stores: Stores, dialect: Dialect) -> None:
+    """E1: unless it is set."""
+    expected = 32_768 if dialect.window else 128_000
+    async with answering(stores, dialect) as (_, bot):
+        await bot.ask("Q1 please")  # by then the list has been read
+        assert bot.runner.deps.prices.window(MODEL) == expected
+    async with answering(stores, dialect, model=ModelSettings(window=8_000)) as (_, bot):
+        await bot.ask("Q2 please")
+        assert bot.runner.deps.prices.window(MODEL) == 8_000
+
+
+async def test_a_thread_goes_on_when_the_setting_changes(stores: Stores) -> None:
+    """B1 B7: from chained to stateless and back, without a call more."""
+    async with server(DIALECTS[0]) as api:
+        summaries = []
+        for number, stateless in enumerate((False, True, True, False, False), 1):
+            settings = ModelSettings(stateless=stateless)
+            async with bot_on(
+                stores, cast(Any, api), adding(), openai_model=MODEL, model=settings
+            ) as bot:
+                outcome = await bot.ask(f"Q{number}")
+                summaries.append((outcome.result or {})["summary"])
+    assert summaries == ["Q1", "Q1 Q2", "Q1 Q2 Q3", "Q1 Q2 Q3 Q4", "Q1 Q2 Q3 Q4 Q5"]
+    assert len(api.bodies) == 10
+    assert [body.get("store", True) for body in api.bodies] == [True] * 2 + [False] * 4 + [True] * 4
