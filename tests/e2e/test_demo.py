@@ -22,8 +22,11 @@ def test_an_example_is_answered_by_the_demo_and_says_what_to_set(page: Page) -> 
     """The page says what it is; one click brings the table along, and real tools read it."""
     expect(page.get_by_role("status").first).to_contain_text("OPENAI_API_KEY")
     page.get_by_test_id("channel-sales").click()
+    expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
     page.get_by_test_id("example-1").click()
-    page.get_by_test_id("composer").press("Enter")
+    composer = page.get_by_test_id("composer")
+    expect(composer).not_to_be_empty()
+    composer.press("Enter")
     answer = page.get_by_test_id("thread-panel").get_by_test_id("message").last
     expect(answer).to_contain_text("Demo: ")
     expect(answer).to_contain_text("OPENAI_BASE_URL")

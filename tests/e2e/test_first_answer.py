@@ -11,7 +11,7 @@ from tests.e2e.conftest import SAMPLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
-FOOTER = re.compile(r"script · \d[\d.]* (s|min \d+ s) · \S+")
+FOOTER = re.compile(r"script · \d[\d.,]* (s|min \d+ s) · \S+")
 
 
 def say(page: Page, text: str, *, channel: str = "general") -> None:

@@ -52,10 +52,11 @@ export function address() {
 
 // Draw everything again, as changes may have been missed, or the person is another.
 export async function redraw() {
-  const html = await fragment("sidebar", place.shown);
-  if (html !== null) morphChildren(sidebar, parse(html));
   if (!(await showPane())) return;
   await showThread();
+  const html = await fragment("sidebar", place.shown);
+  if (html !== null) morphChildren(sidebar, parse(html));
+  markSidebar();
   history.replaceState(place.shown, "", address());
   if (place.shown.tab === "home") act("home", { tab: "home" }); // the app publishes Home when it is opened
 }
