@@ -75,7 +75,7 @@ def _has(pattern: re.Pattern[str]) -> Callable[[Question], bool]:
     return lambda question: pattern.search(question.text) is not None
 
 
-def _found(pattern: re.Pattern[str], question: Question) -> re.Match[str]:
+def _match(pattern: re.Pattern[str], question: Question) -> re.Match[str]:
     """Return the match of a question that is known to fit."""
     return next(pattern.finditer(question.text))
 
@@ -91,7 +91,7 @@ def _failed(what: str, output: str) -> Answer:
 
 def about_page(question: Question) -> Plan:
     """Quote the beginning of a web page."""
-    url = _found(_URL, question)[0].rstrip(".,?!)")
+    url = _match(_URL, question)[0].rstrip(".,?!)")
     output = yield Call("fetch_page", {"url": url})
     if not read_handle(output):
         return _failed(f"Reading {url}", output)
@@ -101,7 +101,7 @@ def about_page(question: Question) -> Plan:
 
 def post(question: Question) -> Plan:
     """Post a message elsewhere, which a person approves first."""
-    wanted = _found(_POST, question)
+    wanted = _match(_POST, question)
     arguments = {"channel": wanted["channel"], "text": wanted["text"]}
     output = yield Call("post_message", arguments)
     if not output.startswith("posted"):
@@ -119,7 +119,7 @@ def recall(_question: Question) -> Plan:
 
 def remember(question: Question) -> Plan:
     """Remember something for the person who asks."""
-    text = _found(_REMEMBER, question)["text"].strip()
+    text = _match(_REMEMBER, question)["text"].strip()
     output = yield Call("remember", {"text": text})
     if not output.startswith("Remembered"):
         return _failed("Remembering it", output)
@@ -130,35 +130,35 @@ def remember(question: Question) -> Plan:
 
 def convert_time(question: Question) -> Plan:
     """Convert a time between two places."""
-    asked = _found(_CONVERT, question)
+    wanted = _match(_CONVERT, question)
     output = yield Call("convert_time", {
-        "time": asked["time"], "from_zone": asked["source"], "to_zone": asked["target"]
+        "time": wanted["time"], "from_zone": wanted["source"], "to_zone": wanted["target"]
     })  # fmt: skip
-    told = re.search(r"^to: \S+ (\d\d:\d\d)\S* (\w+)", output, re.M)
-    if not told:
+    result = re.search(r"^to: \S+ (\d\d:\d\d)\S* (\w+)", output, re.M)
+    if not result:
         return _failed("Converting the time", output)
-    when = f"{asked['time']} in {asked['source']}"
-    return Answer(f"{when} is {told[1]} in {asked['target']} ({told[2]}).")
+    when = f"{wanted['time']} in {wanted['source']}"
+    return Answer(f"{when} is {result[1]} in {wanted['target']} ({result[2]}).")
 
 
 def tell_time(question: Question) -> Plan:
     """Tell what time it is."""
-    zone = _found(_CLOCK, question)["zone"]
+    zone = _match(_CLOCK, question)["zone"]
     output = yield Call("current_time", {"zone": zone})
-    told = re.search(r"^now: (\S+) (\d\d:\d\d)\S* (\w+)", output, re.M)
-    if not told:
+    result = re.search(r"^now: (\S+) (\d\d:\d\d)\S* (\w+)", output, re.M)
+    if not result:
         return _failed("Looking at the clock", output)
-    return Answer(f"It is {told[2]}{f' in {zone}' if zone else ''}, {told[3]}, {told[1]}.")
+    return Answer(f"It is {result[2]}{f' in {zone}' if zone else ''}, {result[3]}, {result[1]}.")
 
 
 def calculate(question: Question) -> Plan:
     """Calculate one expression."""
-    asked = _found(_SUM, question)[0].strip(" ,.")
-    output = yield Call("calculate", {"expression": asked.replace(",", "")})
-    told = re.search(r"^result: (-?[\d.]+)$", output, re.M)
-    if not told:
-        return _failed(f"Calculating {asked}", output)
-    return Answer(f"{asked} = {Decimal(told[1]):,}")
+    expression = _match(_SUM, question)[0].strip(" ,.")
+    output = yield Call("calculate", {"expression": expression.replace(",", "")})
+    result = re.search(r"^result: (-?[\d.]+)$", output, re.M)
+    if not result:
+        return _failed(f"Calculating {expression}", output)
+    return Answer(f"{expression} = {Decimal(result[1]):,}")
 
 
 def about_conversation(question: Question) -> Plan:
@@ -252,11 +252,11 @@ def about_database(question: Question) -> Plan:
 def introduce(_question: Question) -> Plan:
     """Say what this is, with the examples."""
     yield from ()
-    told = (
+    words = (
         "I am the bot, without a language model. My tools, approvals and answers are real; "
         "what I understand is a handful of questions like these."
     )
-    return Answer(told, {"key_points": QUESTIONS, "follow_ups": TO_CLICK})
+    return Answer(words, {"key_points": QUESTIONS, "follow_ups": TO_CLICK})
 
 
 def chat(_question: Question) -> Plan:
@@ -268,11 +268,11 @@ def chat(_question: Question) -> Plan:
 def give_up(_question: Question) -> Plan:
     """Say that no plan fits, with the examples."""
     yield from ()
-    told = (
+    words = (
         "I have no plan for this. A language model would work on it with the same tools; "
         "until there is one, I can show you these."
     )
-    return Answer(told, {"key_points": QUESTIONS, "follow_ups": TO_CLICK})
+    return Answer(words, {"key_points": QUESTIONS, "follow_ups": TO_CLICK})
 
 
 def _named(names: Iterable[str], text: str) -> str | None:

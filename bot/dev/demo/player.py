@@ -36,8 +36,8 @@ def demo(request: ModelRequest) -> Reply:
         if _ACQUIRE in tools and step.tool not in question.acquired:
             return call(_ACQUIRE, fill(tools[_ACQUIRE], {"names": [step.tool]}))
     if isinstance(step, Call):
-        step = Answer(_unfinished(step, forced=request.forced is not None))
-    return _finished(step, form, kind)
+        step = Answer(_why_unfinished(step, forced=request.forced is not None))
+    return _reply(step, form, kind)
 
 
 def _next_step(plan: Plan, outputs: Iterable[str]) -> Call | Answer:
@@ -52,13 +52,13 @@ def _next_step(plan: Plan, outputs: Iterable[str]) -> Call | Answer:
     return step
 
 
-def _unfinished(step: Call, *, forced: bool) -> str:
+def _why_unfinished(step: Call, *, forced: bool) -> str:
     if forced:
         return "I had to stop before I was done."
     return f"The tool {step.tool} is not available here. Admins choose the tools of a channel."
 
 
-def _finished(answer: Answer, form: dict[str, Any] | None, kind: str) -> Reply:
+def _reply(answer: Answer, form: dict[str, Any] | None, kind: str) -> Reply:
     """Return the answer in the response type of the request.
 
     A response type with fields of its own gets plain words: the demo has no values for them.

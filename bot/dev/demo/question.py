@@ -13,7 +13,7 @@ _QUOTED = re.compile(r"^About this message:\n\[data (\w+)\]\n(?:>.*\n)+\[end of 
 _FILES = re.compile(r"^(?:Attached files|Files above in this thread):$", re.M)
 _FILE = re.compile(r"^- (?P<name>.+) \(file_id (?P<id>[^,)\s]+)", re.M)
 _NOTE = re.compile(r"^(?:\((?:You have answered|This is an edit).*\)|Before the edit: “.*”)$", re.M)
-_OF_THE_AGENT = ("acquire_tools", "complete_task")  # no plan asks for their outputs
+_LOOP_TOOLS = ("acquire_tools", "complete_task")  # no plan asks for their outputs
 _LONGEST = 2_000  # characters of a question that plans read
 _MARKS = re.compile(r"\[(?:end of )?data \w+\]\n?")
 
@@ -45,24 +45,26 @@ class Question:
 
 def read_question(request: ModelRequest, kind: str) -> Question:
     """Return the last question of the conversation; an empty one if there is none."""
-    at = [number for number, item in enumerate(request.items) if _is_question(item)]
-    if not at:
+    positions = [number for number, item in enumerate(request.items) if _is_question(item)]
+    if not positions:
         return Question("", kind=kind)
-    files = [file for n in at for file in _files(item_text(request.items[n]))]
-    said = _HEADER.sub("", item_text(request.items[at[-1]]), count=1)
-    attached = _files(said)
-    since = request.items[at[-1] + 1 :]
-    names = {item["call_id"]: item["name"] for item in since if item.get("type") == "function_call"}
+    files = [file for n in positions for file in _files(item_text(request.items[n]))]
+    message = _HEADER.sub("", item_text(request.items[positions[-1]]), count=1)
+    attached = _files(message)
+    later_items = request.items[positions[-1] + 1 :]
+    names = {
+        item["call_id"]: item["name"] for item in later_items if item.get("type") == "function_call"
+    }
     outputs = [
         (names.get(item["call_id"], ""), _MARKS.sub("", item_text(item)))
-        for item in since
+        for item in later_items
         if item.get("type") == "function_call_output"
     ]
     return Question(
-        text=_NOTE.sub("", _FILES.split(_QUOTED.sub("", said))[0]).strip()[:_LONGEST],
+        text=_NOTE.sub("", _FILES.split(_QUOTED.sub("", message))[0]).strip()[:_LONGEST],
         attached=tuple(attached),
         earlier=tuple(files),
-        outputs=tuple(output for name, output in outputs if name not in _OF_THE_AGENT),
+        outputs=tuple(output for name, output in outputs if name not in _LOOP_TOOLS),
         acquired=frozenset(
             output.partition(":")[0] for name, output in outputs if name == "acquire_tools"
         ),

@@ -15,8 +15,15 @@ from .sealing import Seal
 
 CALLS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
 OUTPUTS = set(CALLS.values())
-LED_TO = {"function_call", "custom_tool_call", "message", "reasoning", "tool_search_call", None}
-LED_TO |= {"web_search_call", "file_search_call", "code_interpreter_call"}
+FOLLOWS_REASONING = {
+    "function_call",
+    "custom_tool_call",
+    "message",
+    "reasoning",
+    "tool_search_call",
+    None,
+}
+FOLLOWS_REASONING |= {"web_search_call", "file_search_call", "code_interpreter_call"}
 
 
 @dataclass(slots=True)
@@ -68,7 +75,7 @@ class Chains:
     seal: Seal
     zero_data_retention: bool = False
     responses: dict[str, Stored] = field(default_factory=dict)
-    _led_by: dict[str, str] = field(default_factory=dict)
+    _reasoning_before: dict[str, str] = field(default_factory=dict)
 
     def parent_of(self, body: dict[str, Any]) -> Stored | None:
         """Return the response that this request continues, or None.
@@ -107,9 +114,9 @@ class Chains:
                 )
             if item_id in seen or self._in_chain(item_id, parent):
                 raise errors.duplicate_item(item_id)
-            thought = self._led_by.get(item_id)
-            if thought and thought not in seen:
-                raise errors.missing_reasoning(item_id, item["type"], thought)
+            reasoning_id = self._reasoning_before.get(item_id)
+            if reasoning_id and reasoning_id not in seen:
+                raise errors.missing_reasoning(item_id, item["type"], reasoning_id)
             seen.add(item_id)
 
     def pair(self, parent: Stored | None, items: list[Item]) -> None:
@@ -145,7 +152,7 @@ class Chains:
         before = None
         for item in response["output"]:
             if before and before.get("type") == "reasoning":
-                self._led_by[item["id"]] = before["id"]
+                self._reasoning_before[item["id"]] = before["id"]
             before = item
 
     def _stored_item(self, item_id: str) -> Item:
@@ -167,8 +174,8 @@ class Chains:
         if not self.seal.verifies(sealed):
             raise errors.altered_reasoning(item["id"])
         after = items[index + 1] if index + 1 < len(items) else {}
-        led_to = after.get("type", "message") if after else "nothing"
-        if led_to not in LED_TO or after.get("role", "assistant") != "assistant":
+        next_kind = after.get("type", "message") if after else "nothing"
+        if next_kind not in FOLLOWS_REASONING or after.get("role", "assistant") != "assistant":
             raise errors.lonely_reasoning(item["id"])
 
     def _is_stored(self, item_id: str) -> bool:

@@ -100,11 +100,11 @@ def _message(index: int, item: dict[str, Any]) -> Iterator[Event]:
 
 
 def _hosted(index: int, item: dict[str, Any]) -> Iterator[Event]:
-    doing, later = HOSTED[item["type"]]
+    stage_name, late_keys = HOSTED[item["type"]]
     where = {"item_id": item["id"], "output_index": index}
-    known = {key: value for key, value in item.items() if key not in later}
+    known = {key: value for key, value in item.items() if key not in late_keys}
     yield _item("added", index, {**known, "status": "in_progress"})
-    for stage in ("in_progress", doing, "completed"):
+    for stage in ("in_progress", stage_name, "completed"):
         yield {"type": f"response.{item['type']}.{stage}", **where}
     yield _item("done", index, item)
 

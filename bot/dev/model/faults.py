@@ -43,7 +43,7 @@ BY_STATUS = {
     503: "overloaded",
 }  # fmt: skip
 NEEDS_PARENT = {"missing_parent_once", "zero_data_retention"}
-HALF_SAID = reasoning(
+UNFINISHED_REPLY = reasoning(
     "Thinking about what will be lost",
     calls(("never_called", {"words": "This argument is cut off before its end."})),
 )
@@ -97,7 +97,9 @@ class Faults:
         point: Where = where or ("mid_stream" if name in STREAM_KINDS else "before")
         if name == "content_filter":
             saying = incomplete("content_filter", "This was going to be")
-        self._orders.append(Fault(name, times, point, skip, retry_after, saying or HALF_SAID))
+        self._orders.append(
+            Fault(name, times, point, skip, retry_after, saying or UNFINISHED_REPLY)
+        )
 
     def take(self, request: ModelRequest) -> Fault | None:
         """Return the fault for this request, if any, and count it."""

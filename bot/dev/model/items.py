@@ -25,21 +25,21 @@ def new_id(prefix: str) -> str:
 
 def output_items(reply: Reply, seal: Seal, *, summary: bool) -> list[Item]:
     """Return the reply's items; the last item of an incomplete reply is cut off."""
-    items = [_whole(draft, seal, summary) for draft in reply.items]
+    items = [_item(draft, seal, summary) for draft in reply.items]
     if reply.status == "incomplete" and items and "status" in items[-1]:
         items[-1]["status"] = "incomplete"
     return items
 
 
-def _whole(draft: Item, seal: Seal, summary: bool) -> Item:
+def _item(draft: Item, seal: Seal, summary: bool) -> Item:
     kind = draft["type"]
     item_id = draft.get("id") or new_id(PREFIXES.get(kind, str(kind)))
     if draft.get("_raw"):
         return {"id": item_id, **{key: draft[key] for key in draft if key != "_raw"}}
     if kind == "reasoning":
-        said = [{"type": "summary_text", "text": draft["text"]}] if summary else []
+        parts = [{"type": "summary_text", "text": draft["text"]}] if summary else []
         sealed = seal.close(draft["text"])
-        return {"id": item_id, "type": kind, "summary": said, "encrypted_content": sealed}
+        return {"id": item_id, "type": kind, "summary": parts, "encrypted_content": sealed}
     if kind == "function_call":
         call_id = draft["call_id"] or f"call_{secrets.token_hex(12)}"
         return {
@@ -100,8 +100,10 @@ def finished_response(
     response: dict[str, Any], reply: Reply, output: list[Item], input_tokens: int, cached: int
 ) -> dict[str, Any]:
     """Return the response with its output, its status and its usage."""
-    thought = sum(tokens.count_reasoning(item) for item in output if item["type"] == "reasoning")
-    said = sum(tokens.count_item(item) for item in output if item["type"] != "reasoning")
+    reasoning_tokens = sum(
+        tokens.count_reasoning(item) for item in output if item["type"] == "reasoning"
+    )
+    text_tokens = sum(tokens.count_item(item) for item in output if item["type"] != "reasoning")
     ended = {"reason": reply.reason} if reply.status == "incomplete" else None
     return {
         **response,
@@ -109,11 +111,13 @@ def finished_response(
         "completed_at": int(time.time()) if reply.status == "completed" else None,
         "incomplete_details": ended,
         "output": output,
-        "usage": usage(input_tokens, cached, said, thought),
+        "usage": usage(input_tokens, cached, text_tokens, reasoning_tokens),
     }
 
 
-def usage(input_tokens: int, cached: int, said: int, thought: int) -> dict[str, Any]:
+def usage(
+    input_tokens: int, cached: int, text_tokens: int, reasoning_tokens: int
+) -> dict[str, Any]:
     """Return the usage object; cached and written tokens are part of the input's."""
     return {
         "input_tokens": input_tokens,
@@ -121,9 +125,9 @@ def usage(input_tokens: int, cached: int, said: int, thought: int) -> dict[str, 
             "cached_tokens": cached,
             "cache_write_tokens": input_tokens - cached,
         },
-        "output_tokens": said + thought,
-        "output_tokens_details": {"reasoning_tokens": thought},
-        "total_tokens": input_tokens + said + thought,
+        "output_tokens": text_tokens + reasoning_tokens,
+        "output_tokens_details": {"reasoning_tokens": reasoning_tokens},
+        "total_tokens": input_tokens + text_tokens + reasoning_tokens,
     }
 
 

@@ -124,18 +124,18 @@ class ResponsesServer:
             check_body(body)
             check_tools(tools_text)
         parent = self.chains.parent_of(body)
-        given = self.chains.resolve(as_items(body.get("input")))
+        new_items = self.chains.resolve(as_items(body.get("input")))
         extra = [
             tool
-            for item in given
+            for item in new_items
             if item.get("type") == "additional_tools"
             for tool in item["tools"]
         ]
         tools = [*(body.get("tools") or ()), *(parent.extra_tools if parent else ()), *extra]
         check_choice(body, tools)
-        self.chains.check_items(given, parent, store=body.get("store") is not False)
-        self.chains.pair(parent, given)
-        return ModelRequest(body, given, parent, tools, tools_text)
+        self.chains.check_items(new_items, parent, store=body.get("store") is not False)
+        self.chains.pair(parent, new_items)
+        return ModelRequest(body, new_items, parent, tools, tools_text)
 
     async def create(self, http: web.Request) -> web.StreamResponse:
         """Handle POST /responses."""
@@ -247,11 +247,11 @@ class ResponsesServer:
         code = refusal.code or "server_error"
         failed = items.failed_response(node.response, code, refusal.message)
         self.chains.finish(node, failed)
-        half_said = {**failed, "output": items.output_items(fault.saying, self.seal, summary=True)}
+        unfinished = {**failed, "output": items.output_items(fault.saying, self.seal, summary=True)}
         if not request.body.get("stream"):
             return await sender.spoil_plain(fault, {**failed, "output": []})
         await sender.open(items.blank_response(request) | {"id": node.id})
-        await sender.spoil(fault, half_said, refusal.error)
+        await sender.spoil(fault, unfinished, refusal.error)
         return sender.stream
 
 

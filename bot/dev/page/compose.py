@@ -35,13 +35,13 @@ def as_typed(text: str, people: Mapping[str, str], channels: Mapping[str, str]) 
 
 
 def _with_mentions(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
-    text = _named("@", people, "<@{}>", text)
-    text = _named("#", channels, "<#{}>", text)
+    text = _replace_names("@", people, "<@{}>", text)
+    text = _replace_names("#", channels, "<#{}>", text)
     return re.sub(r"(?<!\S)@(here|channel|everyone)\b", r"<!\1>", text)
 
 
-def _named(mark: str, ids: Mapping[str, str], shape: str, text: str) -> str:
-    by_name = {name.casefold(): one for name, one in ids.items() if name}
+def _replace_names(mark: str, ids: Mapping[str, str], shape: str, text: str) -> str:
+    by_name = {name.casefold(): id_ for name, id_ in ids.items() if name}
     if not by_name:
         return text
     longest_first = sorted(by_name, key=len, reverse=True)

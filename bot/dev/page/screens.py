@@ -169,7 +169,7 @@ class Screens:
             "examples": EXAMPLES,
             "thread": at.thread_ts,
             "beside": self._ws.state.beside.get(at.user, ""),
-            "rooms": {c.id: c.name for c in visible(self._ws, at.user) if not c.is_direct},
+            "channel_names": {c.id: c.name for c in visible(self._ws, at.user) if not c.is_direct},
         }
         if at.tab == "home":
             return values | {"home": self._ws.home(at.user)}

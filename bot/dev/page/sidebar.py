@@ -53,12 +53,12 @@ def sidebar(ws: Workspace, user: str) -> Json:
         "dm": listed(own_dm) if own_dm else None,
         "channels": [listed(c) for c in mine if not c.is_direct],
         "direct": [listed(c) for c in others],
-        "people": [_offered(each) for each in ws.people.values() if not each.is_deactivated],
+        "people": [_person(each) for each in ws.people.values() if not each.is_deactivated],
     }
 
 
-def _offered(person: Person) -> Json:
+def _person(person: Person) -> Json:
     """Return a person to act as, with a note on their role."""
     notes = {"guest": person.is_guest, "external": person.is_external, "admin": person.is_admin}
-    note = next((note for note, holds in notes.items() if holds), "")
+    note = next((note for note, applies in notes.items() if applies), "")
     return {"id": person.id, "name": person.real_name, "note": note}

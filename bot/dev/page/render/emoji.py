@@ -13,7 +13,7 @@ _SHORT = re.compile(r":([a-z0-9_+-]+):")
 _SKIN_TONES = {*"🏻🏼🏽🏾🏿"}
 
 
-def _named() -> dict[str, str]:
+def _by_name() -> dict[str, str]:
     """Return every emoji by all of its names; as in Slack, a short name wins over a full one."""
     plain = {
         character: about
@@ -29,4 +29,4 @@ def _named() -> dict[str, str]:
     }
 
 
-EMOJI: dict[str, str] = _named() | _SLACK_ONLY
+EMOJI: dict[str, str] = _by_name() | _SLACK_ONLY
