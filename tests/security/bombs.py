@@ -28,7 +28,7 @@ def hostile_files(canary: Path) -> dict[str, bytes]:
         "outside.html": f'<!DOCTYPE html [{outside}]><p>&l9;</p><iframe src="{canary}">'.encode(),
         "zip.xlsx": _zipped({"xl/workbook.xml": b"0" * 30_000_000}),
         "lying.docx": _lying(_zipped({"word/document.xml": b"<a/>" * 8_000_000})),
-        "pages.pdf": _pdf(zlib.compress(b"BT (" + bytes(100_000_000) + b") Tj ET", 1)),
+        "pages.pdf": _pdf(zlib.compress(b"BT (" + bytes(30_000_000) + b") Tj ET", 1)),
     }
 
 

@@ -341,7 +341,7 @@ def png(width: int, height: int, *, rows: int | None = None, profile: bytes = b"
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (png(50_000, 50_000, rows=5_000), "50,000 x 50,000 pixels; a report shows 40,000,000"),
+        (png(50_000, 50_000, rows=100), "50,000 x 50,000 pixels; a report shows 40,000,000"),
         (png(2**31 - 1, 1, rows=0), "pixels; a report shows"),
         (png(0, 0), "no image that can be read"),
         (png(100, 100)[:60], "no image that can be read"),
