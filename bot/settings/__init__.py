@@ -77,7 +77,7 @@ class ModelSettings(BaseModel):
     stateless: bool = False
     images: bool = True
     evaluation: Literal["off", "basic", "full"] = "off"
-    choices: tuple[ModelChoice, ...] = Field(default=(), max_length=50)
+    choices: tuple[ModelChoice, ...] = Field(default=(), max_length=9)
     deeper: str = ""
 
     @field_validator("choices")

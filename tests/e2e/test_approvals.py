@@ -98,7 +98,7 @@ def test_a_message_for_later_is_told_of_as_scheduled_and_cancelled(page: Page) -
 
 
 def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
-    """After a yes it stands in Home; by asking it is ended."""
+    """After a yes it stands in Home; by asking it is ended. In one's own messages nobody is asked."""
     say(page, "every Monday at 9:30 what is 6 * 7?")
     panel = page.get_by_test_id("thread-panel")
     card = panel.get_by_test_id("message").filter(has_text="approve this?")
@@ -109,3 +109,10 @@ def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
     page.get_by_test_id("replies").last.click()
     reply(page, "cancel the schedule")
     expect(panel).to_contain_text("Cancelled.")
+
+    page.get_by_test_id("dm-bot").click()
+    composer = page.get_by_test_id("composer")
+    composer.fill("every Monday at 9:30 what is 6 * 7?")
+    composer.press("Enter")
+    expect(panel).to_contain_text("It is scheduled")
+    expect(panel.get_by_role("button", name=re.compile("^Approve:"))).to_have_count(0)

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import dev_in, scripted
-from tests.e2e.test_first_answer import FOOTER, reply, say
+from tests.e2e.test_first_answer import FOOTER, last_answer, reply, say
 from tests.e2e.test_home import home
 from tests.e2e.test_live import ask_of_sample
 from tests.e2e.test_shortcuts import BEN, act_as
@@ -22,6 +22,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 SETTINGS = """
 [channels.C0SALES001]
 during_run = "queue"
+
+[[model.choices]]
+name = "large"
+model = "script-large"
+effort = "high"
 
 [mcpServers.told]
 command = "{python}"
@@ -81,3 +86,24 @@ def test_messages_queue_where_they_are_to_and_each_has_its_answer(page: Page) ->
     panel.get_by_role("button", name="Stop").click()
     expect(panel.get_by_text("Stopped")).to_be_visible()
     expect(panel.get_by_test_id("message")).to_have_count(4)
+
+
+def test_somebody_chooses_a_model_and_opens_the_details_of_its_answer(page: Page) -> None:
+    """In Home; the answer names it in one short line, and one click says what else it took."""
+    tab = home(page)
+    expect(tab).to_contain_text("Which model answers you: as the channel has it")
+    tab.get_by_role("button", name="Change").click()
+    modal = page.get_by_test_id("modal")
+    large = "large (script-large, effort high)"
+    modal.get_by_text(large).click()
+    page.get_by_test_id("modal-submit").click()
+    expect(modal).to_have_count(0)
+    expect(tab).to_contain_text(large)
+
+    say(page, "what is 9 * 9?")
+    answer = last_answer(page)
+    expect(answer).to_contain_text(re.compile(r"script-large · \d[\d.]* s · "))
+    expect(answer).not_to_contain_text("tokens")
+    answer.get_by_role("button", name="Details").click()
+    for fact in ("script-large", "high", "Turns", "Tool calls", "Tokens", "calculate"):
+        expect(modal).to_contain_text(fact)

@@ -32,7 +32,7 @@ def model_field(
         "block_id": _MODEL,
         "label": {"type": "plain_text", "text": label},
         "element": {
-            "type": "static_select",
+            "type": "radio_buttons",
             "action_id": _MODEL,
             "options": list(options.values()),
             "initial_option": options[models.first_of(current)],
