@@ -127,18 +127,18 @@ def find_meeting_times(
     starts that are outside them for the fewest."""
     if from_hour >= to_hour:
         raise ToolError("from_hour must be before to_hour.")
-    there = [zone_named(name) for name in zones]
+    found_zones = [zone_named(name) for name in zones]
     fits: dict[datetime, list[str]] = {
         start: [
             name
-            for name, zone in zip(zones, there, strict=True)
+            for name, zone in zip(zones, found_zones, strict=True)
             if not _within(start, minutes, zone, from_hour, to_hour)
         ]
-        for start in _starts(day, there[0])
+        for start in _starts(day, found_zones[0])
     }
     fewest = min(len(outside) for outside in fits.values())
     lines = [
-        " · ".join(f"{start.astimezone(zone):%a %H:%M} {zone_label(zone)}" for zone in there)
+        " · ".join(f"{start.astimezone(zone):%a %H:%M} {zone_label(zone)}" for zone in found_zones)
         + (f" · outside for {', '.join(outside)}" if outside else "")
         for start, outside in fits.items()
         if len(outside) == fewest

@@ -157,14 +157,14 @@ def _listed(what: str, found: list[PersonEntry] | list[ChannelEntry], lines: lis
 
 def _person(person: PersonEntry) -> str:
     zone = zone_of(person.time_zone)
-    there = f"{zone.key}, {datetime.now(zone):%a %H:%M} there"
+    local_time = f"{zone.key}, {datetime.now(zone):%a %H:%M} there"
     name = (
         person.name
         if person.real_name in ("", person.name)
         else f"{person.name} ({person.real_name})"
     )
     kind = "" if person.kind == "member" else person.kind
-    return " · ".join(filter(None, (person.id, name, person.title, kind, there)))
+    return " · ".join(filter(None, (person.id, name, person.title, kind, local_time)))
 
 
 def _channel(channel: ChannelEntry) -> str:

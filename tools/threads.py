@@ -110,8 +110,8 @@ def _among(query: str | None, read: list[ThreadMessage]) -> str:
 
 def _result(head: str, messages: list[ThreadMessage], *, compact: bool) -> ToolResult:
     zone = zone_of(current_request().request.time_zone)
-    told = [_beginning(message) for message in messages] if compact else messages
-    lines = [message_line(message, zone) for message in told]
+    shown = [_beginning(message) for message in messages] if compact else messages
+    lines = [message_line(message, zone) for message in shown]
     sources = tuple(
         Source(
             title=f"{each.author}, {message_time(each, zone)}",

@@ -74,11 +74,11 @@ def caller_without_answer(after: CallerState) -> CallerState:
     return after.model_copy(update={"pending": (*after.pending, stopped)})
 
 
-def failed_exchange(asked: Sequence[str], told: str) -> tuple[Item, ...]:
+def failed_exchange(asked: Sequence[str], answer: str) -> tuple[Item, ...]:
     """Return the items that a thread keeps of a failed run: the question, without files and images
     that may have caused the failure, and the message that people got instead of an answer."""
     questions = ({"role": "user", "content": text[:_MOST_ASKED]} for text in asked if text)
-    return (*questions, assistant_message(told))
+    return (*questions, assistant_message(answer))
 
 
 def caller_after_failure(

@@ -137,8 +137,8 @@ class Subagents:
             if each.is_of_server:  # its schema and description are the server's words
                 self.deps.hooks.on_exposure(each)
         services = self.deps.toolbox.services
-        told = [each.name for each in given if each.on_acquired]
-        said = [await introduce(name, catalogue, services, context) for name in told]
+        with_context = [each.name for each in given if each.on_acquired]
+        said = [await introduce(name, catalogue, services, context) for name in with_context]
         room = Room(context.max_response_size, context.max_response_tokens)
         return [mark_as_data(shortened("\n".join(said), room), new_mark())] if said else []
 

@@ -149,10 +149,10 @@ class EgressGuard(Hooks):
             self._sent_pieces = [*thread.get("handed", ())]
         elif goes_on:
             self._sources.add(_THREAD)
-        told = [item for item in before if item.get("role") == "user"]
-        if any(map(_quotes_others, (*told, *from_question))):
+        user_messages = [item for item in before if item.get("role") == "user"]
+        if any(map(_quotes_others, (*user_messages, *from_question))):
             self._sources.add(_THREAD)
-        for item in told:  # messages of the thread, as read_thread would quote them
+        for item in user_messages:  # messages of the thread, as read_thread would quote them
             found = islice(_ADDRESS.finditer(_marked_content(item)), _MOST_QUOTING)
             self._quoted.update(chain.from_iterable(_address_forms(each[0]) for each in found))
         if goes_on and self._history:
@@ -310,11 +310,11 @@ class EgressGuard(Hooks):
 
     def _bits_of_echo(self, tool: Tool, text: str) -> int | None:
         """Return the bits that echoing a server's own text reveals to it; None for other texts."""
-        told = self._server_outputs.get(tool.group, "")
-        if not _occurs_in(text, told):
+        output = self._server_outputs.get(tool.group, "")
+        if not _occurs_in(text, output):
             return None
         ends = 2 if re.search(r"\s", text) else 1
-        return ceil(ends * log2(told.count(" ") + told.count("\n") + 2))
+        return ceil(ends * log2(output.count(" ") + output.count("\n") + 2))
 
     def _is_open(self, url: str) -> bool:
         return any(fnmatchcase(_host(url), each.lower()) for each in self._policy.open_hosts)
@@ -397,9 +397,9 @@ def _split_pending(state: LoopState) -> tuple[list[Item], list[Item]]:
 
     The bot's own notes (developer messages) are left out.
     """
-    told = [item for item in state.pending if item.get("role") != "developer"]
-    at = next((n for n, item in enumerate(told) if item == state.task), len(told))
-    return told[:at], told[at:]
+    items = [item for item in state.pending if item.get("role") != "developer"]
+    at = next((n for n, item in enumerate(items) if item == state.task), len(items))
+    return items[:at], items[at:]
 
 
 def _quotes_others(item: Item) -> bool:

@@ -95,9 +95,9 @@ class CallEstimates:
         last = _maximum(warm) if warm else likely
         return Forecast(likely.times(margin).or_more(most), likely, last)
 
-    def interrupted(self, call: ExpectedCall, heard: int) -> Spent:
-        """Return the estimated cost of a call that broke off after `heard` bytes of output."""
-        output = heard // _BYTES_PER_TOKEN
+    def interrupted(self, call: ExpectedCall, output_bytes: int) -> Spent:
+        """Return the estimated cost of a call that broke off after `output_bytes` bytes of output."""
+        output = output_bytes // _BYTES_PER_TOKEN
         return self._estimate(call, output, cached_tokens=call.before.input_tokens)
 
     def _estimate(self, call: ExpectedCall, output_tokens: int, *, cached_tokens: int) -> Spent:

@@ -168,9 +168,9 @@ class Spending(Hooks):
         self._has_called = True
         return self._estimates.learn(call, usage)
 
-    def estimate(self, call: ExpectedCall, heard: int) -> Spent:
-        """Return the estimated cost of a call without a response, after `heard` bytes of output."""
-        return self._estimates.interrupted(call, heard)
+    def estimate(self, call: ExpectedCall, output_bytes: int) -> Spent:
+        """Return the estimated cost of a call without a response, after `output_bytes` bytes of output."""
+        return self._estimates.interrupted(call, output_bytes)
 
     @override
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
@@ -309,7 +309,7 @@ class _SpendingModel:
         """Respond as `Model.respond` does. Raises CallRefused before anything is sent."""
         call = self.spending.expected(request)
         hold = await self.spending.hold(call, is_last=request.is_last)
-        heard, spent, is_settled = 0, None, False
+        output_bytes, spent, is_settled = 0, None, False
         try:
             async with aclosing(self.inner.respond(request)) as parts:
                 async for part in parts:
@@ -318,15 +318,15 @@ class _SpendingModel:
                         await self.spending.settle(hold, spent)
                         is_settled = True
                     elif isinstance(part, TextPart | ReasoningPart | ArgumentsPart):
-                        heard += len(part.text.encode())
+                        output_bytes += len(part.text.encode())
                     yield part
         except ModelError as error:
-            if not heard and error.kind is not ModelErrorKind.INTERRUPTED:
+            if not output_bytes and error.kind is not ModelErrorKind.INTERRUPTED:
                 spent = Spent()  # the service refused it
             raise
         finally:
             if not is_settled:
-                spent = self.spending.estimate(call, heard) if spent is None else spent
+                spent = self.spending.estimate(call, output_bytes) if spent is None else spent
                 await _settle_briefly(self.spending.settle(hold, spent))
 
 

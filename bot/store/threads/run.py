@@ -225,8 +225,8 @@ class Runs:
             *mailbox_keys(self._redis, record.thread_key),
             self._redis.key("cancelled", record.request_id),
         ]
-        heard = int(is_stop_heard)
-        args = (record.run_id, record.request_id, record.thread_key, heard)
+        stop_heard = int(is_stop_heard)
+        args = (record.run_id, record.request_id, record.thread_key, stop_heard)
         return bool(await self._redis.script("run_delivered", keys, *args))
 
     async def undelivered(self) -> list[str]:
