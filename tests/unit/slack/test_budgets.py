@@ -196,7 +196,7 @@ async def test_the_home_tab_says_what_ones_questions_cost(redis_url: str) -> Non
 def test_the_foot_of_an_answer_carries_the_warning() -> None:
     """G6: beside the price, in the same small line."""
     warned = outcome(warnings=("85 % of your budget for today is used ($1.70 of $2.00).",))
-    [foot] = [b for b in render(warned, REQUEST).parts[0].blocks if "tokens" in str(b)]
+    foot = render(warned, REQUEST).parts[0].blocks[-1]
     assert foot["type"] == "context"
     assert "$0.0123" in foot["elements"][0]["text"]
     assert "85 % of your budget for today is used" in foot["elements"][0]["text"]

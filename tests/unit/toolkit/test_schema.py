@@ -193,4 +193,4 @@ def test_what_is_no_object_is_left_to_validation(odd: Any) -> None:
 def test_any_answer_goes_through_unharmed(answer: Answer) -> None:
     """C1: what the model returned is what is kept, posted and read back."""
     assert Answer.model_validate_json(answer.model_dump_json()) == answer
-    assert without_nulls(Answer, answer.model_dump()) == answer.model_dump()
+    assert Answer.model_validate(without_nulls(Answer, answer.model_dump())) == answer
