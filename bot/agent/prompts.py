@@ -82,6 +82,10 @@ CONTINUE = (
     "again, shorter."
 )
 STOPPED = "The person stopped this before it was answered. Leave it, unless they come back to it."
+EARLIER = (
+    "Earlier exchanges of this direct message follow, the oldest first. They are answered; the person may "
+    "refer to them. The question to answer comes after them."
+)
 EMPTY = "Your last response held neither text nor calls. Go on with tools or call complete_task."
 
 SUMMARISE = """\

@@ -201,6 +201,7 @@ async def runner_factory(
                 traits=traits,
                 conversation=conversation,
                 images=settings.model.images,
+                direct=settings.direct,
                 dry_run=dry_run,
             )
             return Runner(deps, open_surface)

@@ -85,8 +85,12 @@ async def erase_person(requests: Requests, user: str) -> Erased:
 
 
 async def erase_thread(requests: Requests, thread_key: str) -> Erased:
-    """Erase everything about a thread, after withdrawing its unanswered requests."""
-    await _withdraw_requests(requests, {thread_key}, None)
+    """Erase everything about a thread, after withdrawing its unanswered requests.
+
+    The threads of a direct message that hold copies of its exchanges are erased, too.
+    """
+    threads = await requests.stores.erasure.with_later_threads(thread_key)
+    await _withdraw_requests(requests, threads, None)
     erased = await requests.stores.erasure.thread(thread_key)
     await _delete_finished_tickets(requests.stores.redis, erased.threads)
     return erased

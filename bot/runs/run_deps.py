@@ -21,6 +21,7 @@ from bot.agent.state import LoopState
 from bot.core.context import RequestContext
 from bot.core.request import RepeatReason, Request
 from bot.model import Model, ModelChoices, PriceList, RunModels, ServerTraits
+from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
 from bot.runs.policy.access import Policy
 from bot.runs.policy.approval_hook import (
@@ -96,6 +97,7 @@ class RunDeps:
     draining: asyncio.Event
     conversation: Conversation
     images: bool
+    direct: DirectSettings
     temperature: float | None = None
     traits: ServerTraits = field(default_factory=ServerTraits)
     dry_run: bool = False
@@ -103,7 +105,7 @@ class RunDeps:
     @property
     def loader(self) -> RunLoader:
         """The loader of the state that a run starts from."""
-        return RunLoader(self.stores, self.conversation, self.memories_of, self.images)
+        return RunLoader(self.stores, self.conversation, self.memories_of, self.images, self.direct)
 
     async def models_for(
         self, request: Request, channel_settings: ChannelSettings, record: RunRecord

@@ -209,8 +209,15 @@ class Runner:
             entries=entries,
             progress_of=request.id,
             on_record=on_record,
+            also=[] if outcome.silent else self._remembering(request, outcome.run_id),
         )
         failpoint("run-finished")
+
+    def _remembering(self, request: Request, run_id: str) -> list[tuple[Any, ...]]:
+        """Return the commands after which the next direct message knows this exchange."""
+        if not self.deps.direct.remembers(request):
+            return []
+        return self._stores.direct.remembering(request, run_id)
 
     async def _silenced_if_withdrawn(
         self, outcome: Outcome, request: Request, lease: Lease

@@ -36,6 +36,7 @@ from bot.core import failpoints
 from bot.core.errors import ConfigurationError
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.ops.logs import Format
+from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
@@ -116,6 +117,7 @@ class Tables(BaseModel):
     budgets: Budgets = Budgets()
     access: Policy = Policy()
     channels: dict[str, ChannelSettings] = {}
+    direct: DirectSettings = DirectSettings()
     retention: Retention = Retention()
     catch_up: CatchUpSettings = CatchUpSettings()
     engine: EngineOptions = EngineOptions()

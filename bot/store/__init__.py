@@ -18,6 +18,7 @@ from bot.store.threads.approvals import Approvals, ParkResult, Refusal
 from bot.store.threads.artifacts import ArtifactStore
 from bot.store.threads.caller_state import CallerStates
 from bot.store.threads.deletions import ResponseDeletions
+from bot.store.threads.direct import DirectMessages
 from bot.store.threads.leases import Lease, Leases
 from bot.store.threads.ledger import Ledger
 from bot.store.threads.mailbox import Mailbox
@@ -54,6 +55,7 @@ __all__ = [
     "CatchUpTurn",
     "Connection",
     "Decisions",
+    "DirectMessages",
     "Erased",
     "Erasure",
     "FeedbackStore",
@@ -107,6 +109,7 @@ class Stores:
     runs: Runs
     approvals: Approvals
     artifacts: ArtifactStore
+    direct: DirectMessages
     threads: Threads
     channels: ListedDecisions
     preferences: Decisions
@@ -196,6 +199,7 @@ async def open_stores(
             runs=Runs(redis, keep),
             approvals=Approvals(redis, keep),
             artifacts=ArtifactStore(redis, keep),
+            direct=DirectMessages(redis, keep),
             threads=Threads(redis, keep),
             preferences=Decisions(redis, keep, "preferences"),
             memories=MemoryStore(redis, keep),

@@ -93,8 +93,22 @@ class Erasure:
         return erased
 
     async def thread(self, thread_key: str) -> Erased:
-        """Erase all data of a thread."""
-        return await self._erase_threads({thread_key})
+        """Erase all data of a thread, and of the threads that were given its exchanges."""
+        return await self._erase_threads(await self.with_later_threads(thread_key))
+
+    async def with_later_threads(self, thread_key: str) -> set[str]:
+        """Return the thread, and those of the same direct message that hold copies of its exchanges."""
+        earlier = {
+            name.thread: {each.decode() for each in await self._redis.call("SMEMBERS", name.key)}
+            async for name in self._names()
+            if name.family == "earlier-threads"
+        }
+        found: set[str] = set()
+        further = {thread_key}
+        while further:
+            found |= further
+            further = {each for each, given in earlier.items() if given & found} - found
+        return found
 
     async def workspace(self, team: str) -> Erased:
         """Erase all data about a workspace that uninstalled the bot, including running work."""

@@ -33,11 +33,11 @@ class Place:
         begun = ("chat.postMessage", "chat.startStream")
         return [each.args for each in self.slack.effects if each.method in begun and each.ok]
 
-    async def answered(self, thread: str, text: str) -> dict[str, Any]:
+    async def answered(self, thread: str, text: str, *, channel: str = GENERAL) -> dict[str, Any]:
         """The bot's message in the thread, once it holds `text`."""
 
         def found() -> dict[str, Any] | None:
-            replies = self.slack.messages(GENERAL, thread)[1:]
+            replies = self.slack.messages(channel, thread)[1:]
             return next((each for each in replies if text in str(each.get("blocks"))), None)
 
         message = await self.slack.until(found)

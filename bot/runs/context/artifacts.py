@@ -68,12 +68,13 @@ class ThreadArtifacts:
                 f"{name} cannot be kept: what this person has had saved today is as much as one may. "
                 "Go on with what is saved, and say so."
             )
-        place = _places(request)[0]
-        await self._store.put(place, artifact.handle, artifact.model_dump_json(), data)
+        await self._store.put(
+            _own_place(request), artifact.handle, artifact.model_dump_json(), data
+        )
         return artifact
 
     async def find(self, handle: str) -> Artifact:
-        for place in _places(current_request().request):
+        for place in await self._places(current_request().request):
             description = await self._store.description(place, handle)
             if description is not None:
                 return decode(Artifact, description)
@@ -91,7 +92,7 @@ class ThreadArtifacts:
 
     async def of(self, request: Request, handle: str) -> bytes | None:
         """Return the content of an artifact that `request` may see; None when there is none."""
-        for place in _places(request):
+        for place in await self._places(request):
             data = await self._store.data(place, handle)
             if data is not None:
                 return data
@@ -106,12 +107,22 @@ class ThreadArtifacts:
             f"There is no artifact {handle}, or it has expired. Nearest: {', '.join(near)}."
         )
 
+    async def _places(self, request: Request) -> list[str]:
+        """Return the scopes in which the artifacts that `request` may use are found.
+
+        A thread of a direct message also has those of the exchanges that it was given.
+        """
+        own = [_own_place(request)] if request.private else []
+        if not request.channel.startswith("D"):
+            return [*own, request.thread_key]
+        return [*own, *await self._store.places(request.thread_key)]
+
     async def _handles(self) -> list[str]:
-        places = _places(current_request().request)
+        places = await self._places(current_request().request)
         return [each for place in places for each in await self._store.handles(place)]
 
 
-def _places(request: Request) -> list[str]:
-    """Return the scopes in which to look for artifacts; new artifacts go to the first."""
-    own = [f"{request.thread_key}:{request.user}"] if request.private else []
-    return [*own, request.thread_key]
+def _own_place(request: Request) -> str:
+    """Return the scope in which the artifacts of a request are saved."""
+    key = request.thread_key
+    return f"{key}:{request.user}" if request.private else key

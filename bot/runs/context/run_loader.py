@@ -15,6 +15,7 @@ from bot.core.errors import CorruptValue
 from bot.core.memory import Memory
 from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
+from bot.runs.context.earlier_exchanges import DirectHistory, DirectSettings
 from bot.runs.context.thread_news import news_of_thread
 from bot.runs.policy.preferences import PreferenceBook
 from bot.store import Lease, RunRecord, Stores
@@ -40,6 +41,12 @@ class RunLoader:
     conversation: Conversation
     memories_of: MemoriesOf
     images: bool
+    direct: DirectSettings
+
+    @property
+    def direct_history(self) -> DirectHistory:
+        """The reader of the exchanges before a direct message."""
+        return DirectHistory(self.stores, self.direct, self.images)
 
     async def first_state(
         self,
@@ -54,14 +61,17 @@ class RunLoader:
         """Return the saved state of a resumed run, or the thread's state with the new request added.
 
         Also return the thread's state. A new run brings it up to date first, with what people wrote in
-        the thread; both are saved together, with the run's audit entries. `choice` is the name of a
-        new run's model choice.
+        the thread and with the exchanges before a direct message; both are saved together, with the
+        run's audit entries. `choice` is the name of a new run's model choice.
         """
         if record.state is not None:
             return LoopState.model_validate_json(record.state), caller
         with bound_request(RequestContext(request=request, run_id=record.run_id)):
             entries = await self.history(request)
             news = await news_of_thread(request, self.conversation, caller, entries)
+        earlier = await self.direct_history.before(request, caller)
+        caller = earlier.into(caller)
+        brought = (*earlier.items, *news.items)
         caller = caller.model_copy(
             update={
                 "pending": (*caller.pending, *news.items),
@@ -79,7 +89,7 @@ class RunLoader:
         state = handover.first_state(caller, request_item, *notes, choice=choice)
         entry = LedgerEntry(
             run_id=record.run_id,
-            items=(*news.items, request_item, *notes),
+            items=(*brought, request_item, *notes),
             bound_to=bound_to(request),
         )
         await self.stores.runs.save_point(
@@ -87,8 +97,9 @@ class RunLoader:
             state.model_dump_json(),
             lease,
             [entry],
-            caller_state=caller if news.items else None,
+            caller_state=caller if brought else None,
             on_record=await audit.take_noted(),
+            also=self.stores.direct.building_on(request.thread_key, earlier.threads),
         )
         return state, caller
 

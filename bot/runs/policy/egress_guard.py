@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from fnmatch import fnmatchcase
@@ -351,6 +351,27 @@ class EgressGuard(Hooks):
             return any(p in words or (len(p) >= _LONG_PIECE and p in letters) for p in pieces)
 
         return made
+
+
+def merged_memory(threads: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the guard knows of a conversation that quotes several threads.
+
+    `threads` are `CallerState.hooks` of each. Empty, so that everything counts as private, if it is
+    unknown what one of them read.
+    """
+    kept = [each.get(EgressGuard.name, {}).get(FOR_THREAD) for each in threads]
+    if None in kept:
+        return {}
+    asked: dict[str, list[str]] = {}
+    for each in kept:
+        for user, texts in each["asked"].items():
+            asked[user] = list(dict.fromkeys((*asked.get(user, ()), *texts)))[-_MOST_EARLIER:]
+    thread = {
+        "read": sorted({source for each in kept for source in each["read"]}),
+        "asked": asked,
+        "handed": list(dict.fromkeys(piece for each in kept for piece in each.get("handed", ()))),
+    }
+    return {EgressGuard.name: {FOR_THREAD: thread}}
 
 
 def _origin(tool: Tool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from bot.store.connection import Connection, Retention
+from bot.store.threads.direct import earlier_threads_key
 
 
 class ArtifactStore:
@@ -57,6 +58,12 @@ class ArtifactStore:
             *(("EXISTS", self._key("about", thread_key, handle)) for handle in handles)
         )
         return [handle for handle, exists in zip(handles, found, strict=True) if exists]
+
+    async def places(self, thread_key: str) -> list[str]:
+        """Return the threads whose artifacts a thread may use: its own, and those whose exchanges it was
+        given (see `DirectMessages`)."""
+        earlier = await self._redis.call("SMEMBERS", earlier_threads_key(self._redis, thread_key))
+        return [thread_key, *sorted(each.decode() for each in earlier)]
 
     def _key(self, part: str, thread_key: str, handle: str) -> str:
         return self._redis.key("artifact", thread_key, handle, part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -90,6 +91,17 @@ class Runs:
             await set_aside(self._redis, self._key(damaged.decode()))
             raise
 
+    async def ended(self, run_ids: Sequence[str]) -> list[RunRecord]:
+        """Return the records of the runs that have an outcome; skip expired and damaged ones."""
+        if not run_ids:
+            return []
+        found = await self._redis.together(*(("HGETALL", self._key(each)) for each in run_ids))
+        records = []
+        for fields in filter(None, found):
+            with suppress(CorruptValue):
+                records.append(_decoded(fields))
+        return [each for each in records if each.outcome]
+
     async def id_of(self, request_id: str) -> str | None:
         """Return the id of a request's run, None before it began."""
         raw = await self._redis.call("GET", run_of_key(self._redis, request_id))
@@ -145,6 +157,7 @@ class Runs:
         progress_of: str = "",
         goes_on: bool = False,
         on_record: Sequence[PendingEntry] = (),
+        also: Sequence[tuple[Any, ...]] = (),
     ) -> None:
         """Store the loop's state, and the ledger entries since the last save point, atomically.
 
@@ -154,7 +167,7 @@ class Runs:
           if this run fails.
         - `progress_of`: the run's request; deaths of workers before this save point no longer count.
         - `goes_on`: do not renew expiries, because an earlier save point did.
-        - `on_record`: entries for the audit log.
+        - `on_record`: entries for the audit log. `also`: commands of other stores.
         """
         key = self._key(run_id)
         members = [] if joined is None else [("HSET", key, "joined", " ".join(joined))]
@@ -168,6 +181,7 @@ class Runs:
             *([] if goes_on else renewing(self._redis, lease.thread_key, self._seconds)),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
             *recording(on_record, self._seconds),
+            *also,
         )
 
     async def note_response(self, entry: LedgerEntry, lease: Lease) -> None:
@@ -191,6 +205,7 @@ class Runs:
         entries: Sequence[LedgerEntry] = (),
         progress_of: str = "",
         on_record: Sequence[PendingEntry] = (),
+        also: Sequence[tuple[Any, ...]] = (),
     ) -> None:
         """End a run atomically: store its outcome in the outbox, and the state of the thread.
 
@@ -211,6 +226,7 @@ class Runs:
             *renewing(self._redis, lease.thread_key, self._seconds),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
             *recording(on_record, self._seconds),
+            *also,
         )
 
     async def mark_delivered(self, record: RunRecord, *, is_stop_heard: bool = True) -> bool:

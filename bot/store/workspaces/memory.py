@@ -7,6 +7,7 @@ import logging
 from bot.core.errors import CorruptValue
 from bot.core.memory import Memory, MemoryScope
 from bot.store.connection import Connection, Retention
+from bot.store.threads.direct import forgetting
 from bot.store.values import decode
 
 log = logging.getLogger(__name__)
@@ -18,6 +19,7 @@ class Memories:
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._seconds = retention.settings
+        self._recent = retention.request
 
     async def add(self, holder: str, memory: Memory, *, most: int) -> bool:
         """Add a memory. Return False if the holder already has `most`; the check is atomic."""
@@ -40,8 +42,17 @@ class Memories:
         return sorted(found, key=lambda each: each.at)
 
     async def forget(self, scope: MemoryScope, holder: str, memory_id: str) -> bool:
-        """Delete a memory. Return False if it does not exist."""
-        return bool(await self._redis.call("HDEL", self._key(scope, holder), memory_id))
+        """Delete a memory. Return False if it does not exist.
+
+        Answers may repeat what is remembered about a person, so none given before is handed on to
+        their next direct message.
+        """
+        is_personal = scope is MemoryScope.USER
+        deleted, *_ = await self._redis.together(
+            ("HDEL", self._key(scope, holder), memory_id),
+            *(forgetting(self._redis, holder, self._recent) if is_personal else ()),
+        )
+        return bool(deleted)
 
     def _key(self, scope: MemoryScope, holder: str) -> str:
         return self._redis.key("memories", scope, holder)

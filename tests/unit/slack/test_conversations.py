@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from bot.dev.model import Script, finish
+import re
+from typing import Any
+
+from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.workspace import ADA, BEN, CHLOE, FakeFile
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, Place, bot_in_slack
 
 __all__ = ["redis_server", "redis_url"]
+
+
+DIRECT = "D0ADA00001"
+CSV = b"city,people\nLisbon,575739\nPorto,248769\n"
+
+
+def output(items: list[dict[str, Any]]) -> str:
+    """The output of the only call among the items of a request."""
+    [found] = [str(each["output"]) for each in items if each.get("type") == "function_call_output"]
+    return found
 
 
 def heard(place: Place, request: int = -1) -> str:
@@ -52,3 +65,49 @@ async def test_a_thread_is_known_from_the_first_mention_on_and_only_the_new_is_t
     assert "Ben Okafor (edited): The launch moves to Monday." in second
     assert "Numbers" not in second
     assert "who said it" not in second
+
+
+async def test_a_direct_message_goes_on_where_the_last_one_ended(redis_url: str) -> None:
+    """U1: questions and answers, what was saved, and the tools that were acquired."""
+    acquire = call("acquire_tools", {"names": ["make_chart"]})
+
+    def read(request: ModelRequest) -> Reply:
+        return call("read_file", {"file_id": re.findall(r"file_id (F\w+)", str(request.items))[-1]})
+
+    def chart(request: ModelRequest) -> Reply:
+        handle = re.findall(r"Saved under (tbl_\w+)", str(request.items))[-1]
+        columns = {"label_column": "city", "value_columns": ["people"]}
+        return call("make_chart", {"handle": handle, "kind": "bar", "title": "People", **columns})
+
+    script = Script(
+        [
+            respond(read),
+            acquire,
+            finish(answer("Lisbon and Porto.")),
+            finish(answer("575,739.")),
+            respond(chart),
+            finish(answer("Here it is.")),
+            respond(read),
+            finish(answer("It says so.")),
+        ]
+    )
+    async with bot_in_slack(script, redis_url) as place:
+
+        async def ask(text: str, expected: str, **files: Any) -> str:
+            asked = await place.slack.say(ADA, DIRECT, text, **files)
+            await place.answered(asked["ts"], expected, channel=DIRECT)
+            return heard(place)
+
+        await ask("Which cities are these?", "Lisbon and Porto.", files=[("cities.csv", CSV)])
+        second = await ask("And how many people live in the first?", "575,739.")
+        await ask("and as a chart?", "Here it is.")
+        drawn = place.api.requests[-1].body["input"]
+        await ask("What does the file say?", "It says so.")
+        opened = place.api.requests[-1].body["input"]
+
+    assert "Which cities are these?" in second
+    assert "Lisbon and Porto." in second
+    assert second.index("Which cities") < second.index("Lisbon and") < second.index("And how many")
+    assert "chart" in output(drawn)
+    assert "There is no" not in output(drawn)
+    assert "Lisbon" in output(opened)

@@ -1,0 +1,248 @@
+"""Earlier exchanges of a direct message, for the next question that opens a thread there.
+
+Every top-level direct message opens a thread, but a person who writes one after the other has one
+conversation. So the question is given the last exchanges as messages, in both modes of the model
+service. It does not continue their chain: a chain cannot be cut to a size or an age, keeps what was
+deleted since, and ends when an earlier thread is erased.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, NonNegativeInt
+from pydantic_core import to_json
+
+from bot.agent import prompts
+from bot.agent.window import assistant_message
+from bot.core.chain import CallerState, Item
+from bot.core.errors import CorruptValue, ModelErrorKind
+from bot.core.outcome import Outcome
+from bot.core.request import Entry, RepeatReason, Request
+from bot.core.text.token_estimate import estimated_tokens
+from bot.runs.policy.egress_guard import merged_memory
+from bot.store import RunRecord, Stores
+from bot.store.values import decode
+from bot.toolkit.provided.artifacts import Artifact
+from bot.toolkit.size import Room, shortened
+
+_MOST = 10  # exchanges
+_MOST_HANDLES = 10  # of one thread: the latest
+_LONGEST_LINE = 400  # characters
+_IMAGE_TOKENS = 1_000
+_ANY_LENGTH = 10**9
+_NOT_TOLD = frozenset({"follow_ups", "confidence"})
+_OPENING = frozenset({Entry.DIRECT_MESSAGE, Entry.COMMAND, Entry.GLOBAL_SHORTCUT})
+"""How a person asks a new question in a direct message. A schedule asks its own."""
+_REPEATING = frozenset({RepeatReason.RETRY, RepeatReason.REGENERATE, RepeatReason.DEEPER})
+
+
+class DirectSettings(BaseModel):
+    """What a direct message knows of the ones before: `[direct]` in bot.toml; 0 switches it off."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    remember_minutes: NonNegativeInt = 240
+    remember_tokens: NonNegativeInt = 4_000
+
+    def remembers(self, request: Request) -> bool:
+        """Return whether the exchange of `request` may be handed on to the next direct message."""
+        is_on = bool(self.remember_minutes and self.remember_tokens)
+        return is_on and request.channel.startswith("D") and not request.private
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierExchanges:
+    """What a new thread is given of the exchanges before it.
+
+    `items` are messages to the model, `threads` the keys of the threads that they are from, and the
+    other fields those of `CallerState`.
+    """
+
+    items: tuple[Item, ...] = ()
+    threads: frozenset[str] = frozenset()
+    acquired: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    hooks: dict[str, Any] | None = None
+
+    def into(self, caller: CallerState) -> CallerState:
+        """Return the state of the new thread with these exchanges."""
+        if not self.items:
+            return caller
+        return caller.model_copy(
+            update={
+                "pending": (*caller.pending, *self.items),
+                "acquired": tuple(dict.fromkeys((*self.acquired, *caller.acquired))),
+                "links": tuple(dict.fromkeys((*self.links, *caller.links))),
+                "hooks": self.hooks or {},
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """One question with the messages that joined it, and how its run ended."""
+
+    asked: Sequence[Request]
+    outcome: Outcome
+
+    @property
+    def thread_key(self) -> str:
+        return self.asked[0].thread_key
+
+
+@dataclass(frozen=True, slots=True)
+class DirectHistory:
+    """A reader of the exchanges that a person and the bot have had in their direct message."""
+
+    stores: Stores
+    settings: DirectSettings
+    images: bool
+
+    async def before(self, request: Request, caller: CallerState) -> EarlierExchanges:
+        """Return the last exchanges of the conversation; none unless `request` opens a thread of it.
+
+        They are no older and no larger than the settings allow. Left out are questions that are still
+        being answered, were edited, deleted or erased since, or were asked in private or elsewhere.
+        """
+        has_begun = caller.seen or caller.previous_response_id
+        if has_begun or not (_opens_thread(request) and self.settings.remembers(request)):
+            return EarlierExchanges()
+        exchanges = await self._exchanges(request)
+        threads = list(dict.fromkeys(each.thread_key for each in exchanges))
+        saved = {each: await self._saved(each) for each in threads}
+        items: list[Item] = []
+        links: list[str] = []
+        kept: list[_Exchange] = []
+        room = self.settings.remember_tokens
+        for each in exchanges:
+            told = self._told(each, saved.pop(each.thread_key, ()), room if not kept else 0)
+            room -= sum(map(_tokens, told))
+            if room < 0 and kept:
+                break
+            kept.append(each)
+            items[:0] = told
+            links += [link for link in each.outcome.links if link in str(told[-1]["content"])]
+        if not kept:
+            return EarlierExchanges()
+        given = {each.thread_key for each in kept}
+        states = [await self._state(each) for each in threads if each in given][::-1]
+        places = [place for each in given for place in await self.stores.artifacts.places(each)]
+        return EarlierExchanges(
+            items=(prompts.note(prompts.EARLIER), *items),
+            threads=frozenset(places),
+            acquired=tuple(name for each in states for name in each.acquired),
+            links=tuple(links),
+            hooks=merged_memory([each.hooks for each in states]),
+        )
+
+    async def _exchanges(self, request: Request) -> list[_Exchange]:
+        """Return the exchanges that may be handed on, the newest first."""
+        runs = await self.stores.direct.recent(request, self.settings.remember_minutes * 60)
+        records = await self.stores.runs.ended(runs)
+        ids = [each for record in records for each in (record.request_id, *record.joined)]
+        requests = {
+            each.id: each for each in await self.stores.mailbox.get_many(ids) if each.counts
+        }
+        found: dict[tuple[str, str], _Exchange] = {}  # of an answer and its repetitions the last
+        for record in records:
+            exchange = _exchange(record, requests)
+            if exchange is not None and all(
+                _is_of_conversation(e, request) for e in exchange.asked
+            ):
+                found.setdefault((exchange.thread_key, exchange.asked[0].text), exchange)
+        return [*found.values()][:_MOST]
+
+    async def _saved(self, thread_key: str) -> list[Artifact]:
+        """Return the latest artifacts of a thread, without those of private requests."""
+        store, found = self.stores.artifacts, list[Artifact]()
+        for handle in await store.handles(thread_key):
+            if (description := await store.description(thread_key, handle)) is not None:
+                with suppress(CorruptValue):
+                    found.append(decode(Artifact, description))
+        return sorted(found, key=lambda each: each.created)[-_MOST_HANDLES:]
+
+    async def _state(self, thread_key: str) -> CallerState:
+        try:
+            return await self.stores.caller_states.load(thread_key)
+        except CorruptValue:
+            return CallerState()
+
+    def _told(self, exchange: _Exchange, saved: Sequence[Artifact], room: int) -> list[Item]:
+        """Return an exchange as messages, shortened to `room` tokens unless that is 0."""
+        part = Room(_ANY_LENGTH, room // 4)
+        questions = [
+            prompts.request_message(
+                each.model_copy(
+                    update={
+                        "text": shortened(each.text, part),
+                        "quoted": shortened(each.quoted, part),
+                        "again": None,
+                        "before_edit": "",
+                    }
+                ),
+                images=self.images,
+            )
+            for each in exchange.asked
+        ]
+        left = max(1, room - sum(map(_tokens, questions))) if room else 0
+        answer = shortened(_answer(exchange.outcome), Room(_ANY_LENGTH, left))
+        return [*questions, assistant_message("\n".join((answer, *map(_line, saved))))]
+
+
+def _opens_thread(request: Request) -> bool:
+    """Return whether a person opens a thread of their direct message, or asks its question again."""
+    is_root = request.thread in (request.ts, request.message)
+    return request.entry in _OPENING and (is_root or request.again in _REPEATING)
+
+
+def _is_of_conversation(asked: Request, request: Request) -> bool:
+    """Return whether `asked` is an earlier message of the conversation in which `request` is asked."""
+    here, there = (
+        (request.team, request.channel, request.user),
+        (
+            asked.team,
+            asked.channel,
+            asked.user,
+        ),
+    )
+    return here == there and not asked.private and asked.thread != request.thread
+
+
+def _exchange(record: RunRecord, requests: Mapping[str, Request]) -> _Exchange | None:
+    """Return the exchange of a run; None if its question is gone, or nothing was posted, or the model
+    service would refuse to read it again. `requests` are those that count."""
+    outcome = record.outcome
+    if outcome is None or outcome.silent or outcome.error is ModelErrorKind.POLICY:
+        return None
+    if record.request_id not in requests:
+        return None
+    ids = (record.request_id, *record.joined)
+    return _Exchange([requests[each] for each in ids if each in requests], outcome)
+
+
+def _answer(outcome: Outcome) -> str:
+    """Return what people read of an outcome, as the model wrote it."""
+    result = {
+        name: value
+        for name, value in (outcome.result or {}).items()
+        if name not in _NOT_TOLD and value not in (None, "", [], {})
+    }
+    parts = (to_json(result).decode() if result else "", outcome.draft, outcome.note)
+    return "\n".join(filter(None, parts))
+
+
+def _line(artifact: Artifact) -> str:
+    """Return an artifact as the model reads it. Others may have chosen its names: they are quoted."""
+    columns = [column.name for column in artifact.columns]
+    facts = {"name": artifact.name, "rows": artifact.rows, "columns": columns}
+    told = to_json({name: value for name, value in facts.items() if value}).decode()
+    return f"Saved under {artifact.handle}: {told[:_LONGEST_LINE]}"
+
+
+def _tokens(item: Item) -> int:
+    images = str(item["content"]).count(prompts.IMAGE_REFERENCE)
+    return estimated_tokens(str(item["content"])) + images * _IMAGE_TOKENS
