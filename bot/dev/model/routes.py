@@ -133,13 +133,13 @@ class Routes:
             "encrypted_content": self._server.seal.close(text[-2000:]),
         }
         measured = self._server.cache.measure(request)
-        said = tokens.count(text[-2000:])
+        output_tokens = tokens.count(text[-2000:])
         return web.json_response({
             "id": items.new_id("resp"),
             "object": "response.compaction",
             "created_at": int(time.time()),
             "output": [*kept, sealed],
-            "usage": items.usage(measured.input_tokens, measured.cached, said, 0),
+            "usage": items.usage(measured.input_tokens, measured.cached, output_tokens, 0),
         })  # fmt: skip
 
     async def models(self, _: web.Request) -> web.Response:

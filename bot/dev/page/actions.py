@@ -96,8 +96,10 @@ class Actions:
         """Add the reaction, or take it back if the person added it before."""
         user, name = body["user"], body["name"]
         message = self._ws.store.get(body["channel"], body["ts"]) or {}
-        mine = any(r["name"] == name and user in r["users"] for r in message.get("reactions", []))
-        if mine:
+        has_reacted = any(
+            r["name"] == name and user in r["users"] for r in message.get("reactions", [])
+        )
+        if has_reacted:
             remove_reaction(self._ws, self._ws.channels[body["channel"]], message, user, name)
         else:
             await self._ws.react(user, body["channel"], body["ts"], name)

@@ -43,8 +43,8 @@ class Screens:
         if self._is_bot_dm(channel) and (own := ws.state.direct(user)):
             channel = own.id
         if channel not in ws.channels or user not in ws.channels[channel].members:
-            mine = visible(ws, user)
-            return Address(user, mine[0].id if mine else "")
+            own_channels = visible(ws, user)
+            return Address(user, own_channels[0].id if own_channels else "")
         thread = query.get("thread", "")
         known = bool(thread) and ws.store.get(channel, thread) is not None
         tab = query.get("tab", "")

@@ -9,8 +9,8 @@ Json = dict[str, Any]
 
 def visible(ws: Workspace, user: str) -> list[Channel]:
     """Return the person's conversations: channels first, in the workspace's order."""
-    mine = [c for c in ws.channels.values() if user in c.members and not c.archived]
-    return sorted(mine, key=lambda channel: channel.is_direct)
+    own = [c for c in ws.channels.values() if user in c.members and not c.archived]
+    return sorted(own, key=lambda channel: channel.is_direct)
 
 
 def title(ws: Workspace, channel: Channel | None, viewer: str) -> str:
@@ -37,9 +37,9 @@ def other_in(channel: Channel, viewer: str) -> str:
 
 def sidebar(ws: Workspace, user: str) -> Json:
     """Return values for the template: the agent, channels, direct messages, people to act as."""
-    mine = visible(ws, user)
+    own = visible(ws, user)
     own_dm = ws.state.direct(user)
-    others = [c for c in mine if c.is_direct and c is not own_dm]
+    others = [c for c in own if c.is_direct and c is not own_dm]
 
     def listed(channel: Channel) -> Json:
         return {
@@ -51,7 +51,7 @@ def sidebar(ws: Workspace, user: str) -> Json:
 
     return {
         "dm": listed(own_dm) if own_dm else None,
-        "channels": [listed(c) for c in mine if not c.is_direct],
+        "channels": [listed(c) for c in own if not c.is_direct],
         "direct": [listed(c) for c in others],
         "people": [_person(each) for each in ws.people.values() if not each.is_deactivated],
     }

@@ -14,7 +14,7 @@ from tests.unit.dev.page_kit import COMMANDS, NOTICE, SHORTCUTS, Browser
 
 
 class RawApp:
-    """Speaks Socket Mode without a library: sees each envelope, acknowledges when told to."""
+    """An app that speaks Socket Mode without a library and acknowledges when told to."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self.socket = socket
@@ -29,7 +29,7 @@ class RawApp:
         await self.socket.send_json(answer | ({"payload": payload} if payload else {}))
 
     async def next(self, payload: Json | None = None) -> Json:
-        """The next envelope's payload, acknowledged."""
+        """Acknowledge the next envelope and return its payload."""
         envelope = await self.envelope()
         await self.ack(envelope, payload)
         return dict(envelope["payload"])
@@ -56,7 +56,7 @@ def client(ws, session):
 
 @pytest.fixture
 async def connect(ws, session):
-    """`await connect()` opens one more Socket Mode connection."""
+    """Return a function that opens one more Socket Mode connection."""
 
     opened: list[RawApp] = []
 

@@ -44,7 +44,7 @@ class Browser:
             return answer.status, await answer.json()
 
     async def slack(self, method: str, **body: Any) -> dict[str, Any]:
-        """What the app asks of Slack's Web API."""
+        """Call a method of Slack's Web API as the app."""
         headers = {"Authorization": f"Bearer {self.ws.bot_token}"}
         async with self.http.post(f"/api/{method}", json=body, headers=headers) as answer:
             found: dict[str, Any] = await answer.json()
@@ -64,7 +64,7 @@ class Live:
     socket: aiohttp.ClientWebSocketResponse
 
     async def until(self, wanted: str, **fields: str) -> dict[str, Any]:
-        """The next operation of this kind with these fields."""
+        """Return the next operation of this kind with these fields."""
         async with asyncio.timeout(5):
             while True:
                 for op in await self.socket.receive_json():

@@ -1,4 +1,4 @@
-"""What the tests of the workspace say about refused calls."""
+"""The error codes of refused calls."""
 
 from collections.abc import Awaitable
 
@@ -7,7 +7,7 @@ from slack_sdk.errors import SlackApiError
 
 
 async def error_of(call: Awaitable[object]) -> str:
-    """The error code of a call that Slack refuses."""
+    """Return the error code of a call that Slack refuses."""
     with pytest.raises(SlackApiError) as raised:
         await call
     return str(raised.value.response["error"])

@@ -1,4 +1,4 @@
-"""The demo: what `bot dev` answers without a model."""
+"""The demo, which answers in `bot dev` without a model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def request(
     tools: list[dict[str, Any]] = TOOLS,
     forced: bool = False,
 ) -> ModelRequest:
-    """A request that ends with these items and offers all tools."""
+    """Return a request that ends with these items and offers all tools."""
     finish = ResponseType(response, response.text_field).definition
     offered = [*tools, {**finish, "parameters": form} if form else finish]
     choice = {"type": "function", "name": "complete_task"} if forced else "auto"
@@ -55,7 +55,7 @@ def asks(text: str, file: str = "") -> dict[str, Any]:
 
 
 def called(name: str, output: str) -> list[dict[str, Any]]:
-    """A call that was made, and its output."""
+    """Return a call and its output."""
     return [
         {"type": "function_call", "call_id": "c", "name": name, "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": output},
@@ -63,7 +63,7 @@ def called(name: str, output: str) -> list[dict[str, Any]]:
 
 
 def played(*items: dict[str, Any], output: str = "Not done: no.", **options: Any) -> dict[str, Any]:
-    """The answer of the demo where each of its calls has this output."""
+    """Return the demo's answer when each of its calls has this output."""
     conversation = list(items)
     for _ in range(10):
         [made] = demo(request(*conversation, **options)).items
@@ -75,7 +75,7 @@ def played(*items: dict[str, Any], output: str = "Not done: no.", **options: Any
 
 @pytest.mark.parametrize("model", [DEMO, WALKTHROUGH])
 async def test_every_example_runs_the_tools_it_shows(model: str, tmp_path: Path) -> None:
-    """U11: by the demo, and as a script: what the page suggests works before there is a key."""
+    """U11: every example on the page works without a key, played by the demo and as a script."""
     build(tmp_path / "sample.sqlite")
     sample = {"databases": {"sample": tmp_path / "sample.sqlite"}}
     cases = [case.model_copy(update=sample) for case in read_cases([CASES])]
@@ -91,7 +91,7 @@ async def test_every_example_runs_the_tools_it_shows(model: str, tmp_path: Path)
 
 
 async def test_what_needs_a_yes_waits_for_it(redis_url: str) -> None:
-    """In Slack: a card with the exact text; once it is approved the message is in the other channel."""
+    """A post in another channel waits for approval of its exact text, and is then posted."""
     async with bot_in_slack(demo, redis_url) as place:
         ws, text = place.slack, place.mention("Post “We ship on Friday.” in #sales")
         asked = await ws.say("U0ADA00001", GENERAL, text)
@@ -111,7 +111,7 @@ async def test_what_needs_a_yes_waits_for_it(redis_url: str) -> None:
 
 @pytest.mark.parametrize("question", ["Why is the sky blue?", "", "?", "What can you do?"])
 def test_what_no_plan_fits_is_answered_with_the_examples(question: str) -> None:
-    """Honestly, and without a tool; no file is needed for those that can be clicked."""
+    """An unknown question gets an honest sentence and the examples, without a tool call."""
     [made] = demo(request(asks(question))).items
     answer = json.loads(made["arguments"])
     assert answer["summary"].startswith("Demo: ")
@@ -121,7 +121,7 @@ def test_what_no_plan_fits_is_answered_with_the_examples(question: str) -> None:
 
 
 def test_the_page_suggests_examples_of_the_demo() -> None:
-    """One file says what is shown; the first example brings its table along."""
+    """The page's examples come from the demo's cases; the first one attaches its table."""
     assert {each["question"] for each in EXAMPLES} <= set(QUESTIONS)
     assert EXAMPLES[0]["sample"] == "sales.csv"
 
@@ -139,7 +139,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("question", "tool"), KINDS)
 def test_a_tool_that_fails_is_no_success(question: dict[str, Any], tool: str) -> None:
-    """Each kind calls its tool, says so when that did not work, and claims no figure."""
+    """Each plan calls its tool, and reports a failure without claiming a figure."""
     [made] = demo(request(question)).items
     assert tool in ("", made["name"])
     answer = played(question)
@@ -150,7 +150,7 @@ def test_a_tool_that_fails_is_no_success(question: dict[str, Any], tool: str) ->
 
 
 def test_a_page_is_quoted_and_its_address_cited() -> None:
-    """What was read, without what only a model has a use for."""
+    """The answer quotes the page and cites its address, without lines that only a model needs."""
     page = "handle: doc_1 · 2 lines · source: Parking\ntitle: Parking\n\nA permit costs 42 euros."
     answer = played(asks("What does https://town.example/parking say?"), output=page)
     assert answer["key_points"] == ["A permit costs 42 euros."]
@@ -159,7 +159,7 @@ def test_a_page_is_quoted_and_its_address_cited() -> None:
 
 @pytest.mark.parametrize("response", [ThreadSummary, ActionItems, DraftReply])
 def test_each_response_type_is_filled(response: type[Result]) -> None:
-    """C3: the shortcuts on a message have their own forms, and the demo keeps to them."""
+    """C3: the message shortcuts have response types of their own, and the demo fills each of them."""
     thread = "2 messages\n[2026-11-21 09:00] Ada: When?\n[2026-11-21 09:01] Ben: I will ask."
     answer = played(asks("Summarise this thread"), response=response, output=thread)
     response.model_validate(answer)
@@ -175,7 +175,7 @@ def test_a_form_of_somebody_else_is_not_filled_with_inventions() -> None:
 
 
 def test_it_ends_when_it_has_to_and_says_when_it_has_no_tool() -> None:
-    """C5: `tool_choice` leaves it only the answer; a channel without a tool is told apart from that."""
+    """C5: the demo answers when `tool_choice` forces it, and says when a channel lacks the tool."""
     question = asks("What is 2 + 3?")
     [made] = demo(request(question, forced=True)).items
     assert made["name"] == "complete_task"
@@ -188,7 +188,7 @@ def test_it_ends_when_it_has_to_and_says_when_it_has_no_tool() -> None:
 
 
 def test_the_newest_question_counts_with_the_files_before_it() -> None:
-    """A question in the middle of a run begins its own plan; the table of the thread is still there."""
+    """A question during a run starts its own plan, and can still use the thread's table."""
     before = asks("What is the revenue by region?", file="sales.csv")
     conversation = [before, *called("read_file", "broken"), asks("And by product?")]
     [made] = demo(request(*conversation)).items
@@ -199,5 +199,5 @@ def test_the_newest_question_counts_with_the_files_before_it() -> None:
     text=st.text(max_size=200), output=st.text(max_size=200), file=st.sampled_from(["", "a.csv"])
 )
 def test_no_words_break_it(text: str, output: str, file: str) -> None:
-    """Whatever people write and tools return, there is an answer."""
+    """Whatever people write and tools return, the demo answers."""
     assert played(asks(text, file=file), output=output)["summary"].startswith("Demo: ")

@@ -23,7 +23,7 @@ async def test_saying_something_with_a_mention_and_a_file(browser):
 
 
 async def test_who_comes_and_goes_is_told_in_the_channel(browser):
-    """As Slack does, in lines that call nobody; an archived channel is offered by no picker."""
+    """Joining and leaving show as lines that notify nobody; no picker offers an archived channel."""
     bot = browser.ws.bot_user_id
     await browser.ws.remove(ADA, GENERAL, bot)
     await browser.ws.invite(ADA, GENERAL, bot)
@@ -44,7 +44,7 @@ async def test_who_comes_and_goes_is_told_in_the_channel(browser):
 
 
 async def test_the_name_of_a_channel_one_is_not_in_stays_a_word(browser):
-    """Nobody learns by guessing which private channels there are; who is in one links it."""
+    """Only one's own channels become links, so that guessing a name reveals no private channel."""
     _, said = await browser.say("see #finance and #finanzen", user=CHLOE)
     assert browser.ws.store.get(GENERAL, said["ts"])["text"] == "see #finance and #finanzen"
     _, said = await browser.say("see #finance and #sales")
@@ -142,7 +142,7 @@ def test_typed_text_becomes_slack_text(typed, expected):
 
 
 def test_a_message_is_edited_as_it_was_typed():
-    """Marks, mentions and links: nothing of it is lost by saving it as it is."""
+    """Saving an unchanged message loses no marks, mentions or links."""
     typed = "*so* @Ada Lovelace, see #general & `<b>`,\n@here https://x.example/?a=1&b=2."
     sent = escape(as_slack_text(typed, {"Ada Lovelace": "U1"}, {"general": "C1"}))
     assert as_typed(sent, {"U1": "Ada Lovelace"}, {"C1": "general"}) == typed

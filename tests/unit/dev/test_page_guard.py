@@ -1,4 +1,4 @@
-"""Who may reach the page, and what it may load and run."""
+"""Who may reach the page, and what the page may load and run."""
 
 import re
 
@@ -11,7 +11,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
 
 async def test_everything_the_page_links_to_is_served_from_here(browser):
-    """No address outside, no inline script, no inline handler or style."""
+    """The page has no outside address, inline script, inline handler or style."""
     html = await browser.text("/")
     for path in re.findall(r'(?:src|href)="(/page/static/[^"]+)"', html):
         assert await browser.text(path)
@@ -32,7 +32,7 @@ async def test_answers_carry_a_content_policy(browser):
     "host", ["evil.example", "evil.example:3000", "127.0.0.1.evil.example", ""]
 )
 async def test_another_host_name_is_refused(browser, host):
-    """A site whose name was pointed at this machine (DNS rebinding) gets nothing."""
+    """A site whose name points at this machine (DNS rebinding) gets nothing."""
     for path in ("/", "/page/pane", "/page/static/app.js", "/page/live"):
         async with browser.http.get(path, headers={"Host": host}) as answer:
             assert answer.status in (400, 403)
@@ -53,7 +53,7 @@ async def test_another_sites_requests_are_refused(browser):
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 async def test_only_a_link_leads_here_from_another_site(browser, site):
-    """Also from another port of this machine: what a page there loads of this one it could measure."""
+    """A foreign page may link here, but it cannot load anything, not even to measure its time."""
     for mode, status in (("no-cors", 403), ("navigate", 200)):
         headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode}
         async with browser.http.get("/page/pane", params={"user": ADA}, headers=headers) as answer:
@@ -80,7 +80,7 @@ async def test_people_see_their_own_conversations_only(browser):
 
 
 async def test_files_are_shown_or_downloaded_never_run(browser):
-    """Images inline, an HTML or SVG file only as a download, and nothing for people who cannot see it."""
+    """Images are inline, HTML and SVG are downloads, and other people's files are not found."""
     files = [("p.png", PNG), ("x.html", b"<script>1</script>"), ("x.svg", b"<svg onload='1'/>")]
     _, said = await browser.say("", files=files, channel=FINANCE)
     shown = [f["id"] for f in browser.ws.store.get(FINANCE, said["ts"])["files"]]

@@ -1,4 +1,4 @@
-"""What arrives at an open page."""
+"""The operations that an open page receives."""
 
 import asyncio
 import json
@@ -75,7 +75,7 @@ async def test_a_malformed_frame_does_not_end_the_stream(browser):
 
 
 async def test_times_are_those_of_the_device(browser):
-    """The profile follows it, so that "at 9" and the page's own times are the same."""
+    """The profile takes the device's time zone, so that "at 9" means the same on the page."""
     async with browser.live(zone="Asia/Tokyo"):
         assert browser.ws.people[ADA].tz_offset == 9 * 3600
     async with browser.live(zone="Nowhere/At-all"):

@@ -1,4 +1,4 @@
-"""Everything a message may hold is drawn, safely: nothing in it becomes markup, script or a request."""
+"""Everything in a message is drawn safely: nothing becomes markup, script or a request."""
 
 from typing import Any
 
@@ -97,7 +97,7 @@ def test_a_block_nobody_knows_is_visible_as_such():
 
 
 def test_text_from_a_message_never_becomes_markup():
-    """Script tags stand on the page as the characters they are."""
+    """Script tags appear on the page as text."""
     for block in (
         {"type": "header", "text": plain(EVIL)},
         {"type": "section", "text": mark(EVIL.replace("<", "&lt;").replace(">", "&gt;"))},
@@ -160,7 +160,7 @@ def test_no_image_is_loaded_from_outside():
 
 
 def test_what_cannot_be_encoded_is_replaced_everywhere():
-    """A lone surrogate in any text leaves a page that encodes to UTF-8."""
+    """A page with a lone surrogate in any text encodes to UTF-8."""
     bad = "a\ud800b\x00c"
     blocks = [
         {"type": "header", "text": plain(bad)},
@@ -215,7 +215,7 @@ def test_links_open_elsewhere_and_keep_their_ampersands():
 
 
 def test_long_and_odd_text_stays_quick():
-    """100,000 characters of opened and never closed formatting are still one glance."""
+    """100,000 characters of unclosed formatting are rendered in time."""
     for piece in ("*", "_a", "<", "`", "```", "&gt; ", "~", "<@", "[", "|", "\u202e", ":a"):
         assert mrkdwn(piece * (100_000 // len(piece)), SCENE)
 
@@ -271,7 +271,7 @@ def test_a_pie_shows_shares():
 
 
 def test_names_below_a_chart_are_cut_and_then_left_out():
-    """Five customers are all named below their bars; of many days only as many as there is room for."""
+    """Long names below bars are cut; of many days only those that fit are shown."""
     customers = ("Smith, Jones & Co", "Acme Limited", "Nordic Steel AB", "Müller GmbH", "Bolt")
     cut = ["Smith, Jone…", "Acme Limited", "Nordic Stee…", "Müller GmbH", "Bolt"]
     assert [name for _, name in labelled(customers, 500)] == cut

@@ -20,7 +20,7 @@ async def test_the_sample_spreadsheet_is_there(browser):
 
 
 async def test_acting_as_somebody_else_one_stays_with_the_bot(browser):
-    """Where one read direct messages with it, one reads those of the other person, never theirs."""
+    """Acting as somebody else shows their own direct message with the bot."""
     ada, ben = browser.ws.state.direct(ADA), browser.ws.state.direct(BEN)
     await browser.ws.say(ADA, ada.id, "only mine")
     shown = await browser.text("/page/pane", user=BEN, channel=ada.id)
@@ -39,7 +39,7 @@ async def test_a_permalink_leads_to_the_message(browser):
 
 
 async def test_a_canvas_opens_by_its_link(browser):
-    """For those who are in the channel; nothing in a canvas is loaded from elsewhere or run."""
+    """Members of the channel can open a canvas; it loads and runs nothing."""
     text = f"# Plan\n\n![](@{BEN}) ![x](https://evil.example/x.png) <script>"
     canvas = await browser.ws.write_canvas(ADA, SALES, "Q4 <plan>", text)
     address = f"/docs/{browser.ws.team_id}/{canvas}"

@@ -24,14 +24,14 @@ from bot.dev.model.replies import Item
 
 
 class Chat:
-    """A server, a client and the words to use them with."""
+    """A server and a client for it."""
 
     def __init__(self, api: ResponsesServer, client: AsyncOpenAI) -> None:
         self.api = api
         self.client = client
 
     async def ask(self, given: Any, after: Response | None = None, **body: Any) -> Response:
-        """One request, chained to `after`."""
+        """Send one request, chained to `after`."""
         if after:
             body["previous_response_id"] = after.id
         answer: Response = await self.client.responses.create(model="m", input=given, **body)
@@ -40,7 +40,7 @@ class Chat:
 
 @asynccontextmanager
 async def chat(*replies: Reply) -> AsyncGenerator[Chat]:
-    """A chat whose model answers with `replies`."""
+    """Yield a chat whose model answers with `replies`."""
     async with (
         ResponsesServer.open(Script(replies)) as api,
         AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,
@@ -49,7 +49,7 @@ async def chat(*replies: Reply) -> AsyncGenerator[Chat]:
 
 
 def outputs(response: Response, *texts: str) -> list[Item]:
-    """Outputs for the calls of a response."""
+    """Return outputs for the calls of a response."""
     ids = [item.call_id for item in response.output if item.type == "function_call"]
     return [
         {"type": "function_call_output", "call_id": call_id, "output": said}
@@ -61,7 +61,7 @@ TWO = calls(("a", {}), ("b", {}))
 
 
 async def test_a_chain_holds_every_item_once_in_order() -> None:
-    """The conversation along a chain is what was sent and what was answered."""
+    """The conversation of a chain has every input and output once, in order."""
     async with chat(TWO, text("done")) as c:
         first = await c.ask("go")
         last = await c.ask(outputs(first, "1", "2"), first)
@@ -77,7 +77,7 @@ async def test_a_chain_holds_every_item_once_in_order() -> None:
 
 
 async def test_an_unanswered_call_bricks_the_next_request_only() -> None:
-    """B2: one missing output is refused by name; with it the chain goes on."""
+    """B2: a missing output is refused by name; with the output the chain goes on."""
     async with chat(TWO, text("done")) as c:
         first = await c.ask("go")
         both = outputs(first, "1", "2")
@@ -89,7 +89,7 @@ async def test_an_unanswered_call_bricks_the_next_request_only() -> None:
 
 
 async def test_a_second_output_for_a_call_is_refused() -> None:
-    """Whether in one request or one request later."""
+    """A second output is refused in the same request and in a later one."""
     async with chat(call("a", {}), text("done")) as c:
         first = await c.ask("go")
         out = outputs(first, "1")
@@ -110,7 +110,7 @@ async def test_an_item_of_the_chain_is_not_sent_again() -> None:
 
 
 async def test_chains_fork_and_each_branch_keeps_its_own_past() -> None:
-    """H1: the unanswered branch can be left by going back to its parent."""
+    """H1: going back to the parent leaves a branch with unanswered calls behind."""
     async with chat(text("root"), TWO, text("other")) as c:
         root = await c.ask("one")
         await c.ask("two", root)
@@ -122,7 +122,7 @@ async def test_chains_fork_and_each_branch_keeps_its_own_past() -> None:
 
 @pytest.mark.parametrize("status", ["unstored", "deleted", "failed", "forgotten"])
 async def test_a_parent_that_cannot_be_continued(status: str) -> None:
-    """B8: unknown, unstored, deleted and failed parents get one and the same error."""
+    """B8: unknown, unstored, deleted and failed parents all get the same error."""
     async with chat(text("root")) as c:
         if status == "failed":
             c.api.faults.fail("response_failed")
@@ -147,7 +147,7 @@ async def test_a_cut_off_response_can_be_continued() -> None:
 
 
 async def test_no_data_retention_refuses_chains() -> None:
-    """B8: the ZDR text, which is not the one of a missing parent."""
+    """B8: the ZDR error differs from that of a missing parent."""
     async with chat(text("root")) as c:
         root = await c.ask("one")
         c.api.chains.zero_data_retention = True
@@ -156,7 +156,7 @@ async def test_no_data_retention_refuses_chains() -> None:
 
 
 async def test_instructions_are_not_carried_over() -> None:
-    """The model sees the instructions of its own request only."""
+    """The model sees only the instructions of its own request."""
     async with chat() as c:
         seen = []
         c.api.brain = lambda request: seen.append(request.instructions) or text("ok")  # type: ignore[func-returns-value]
@@ -174,7 +174,7 @@ TOOL: Any = {
 
 
 async def test_cached_tokens_are_the_prefix_the_chain_sent_before() -> None:
-    """E1: same tools and instructions: all earlier input is cached; new tools: nothing is."""
+    """E1: with the same tools and instructions all earlier input is cached, with new tools nothing."""
     async with chat(*[text("ok")] * 4) as c:
         first = await c.ask("one", tools=[TOOL], instructions="Be brief.")
         second = await c.ask("two", first, tools=[TOOL], instructions="Be brief.")
@@ -191,7 +191,7 @@ async def test_cached_tokens_are_the_prefix_the_chain_sent_before() -> None:
 
 
 async def test_stateless_replay_needs_the_reasoning_verbatim() -> None:
-    """B1: with `store=false` the ledger is sent, sealed reasoning untouched; else it is refused."""
+    """B1: with `store=false` the client sends the sealed reasoning back unchanged, or is refused."""
     async with chat(reasoning("hm", call("a", {})), text("done")) as c:
         include: Any = {"store": False, "include": ["reasoning.encrypted_content"]}
         first = await c.ask("go", **include)
@@ -215,7 +215,7 @@ async def test_stateless_replay_needs_the_reasoning_verbatim() -> None:
 
 
 async def test_until_waits_for_a_state() -> None:
-    """Tests wait for what happened at the server, not for seconds."""
+    """Tests wait for a state of the server, not for seconds."""
     async with chat(text("ok")) as c:
         await c.ask("go")
         await c.api.until(lambda: c.api.requests[0].response_id in c.api.responses)

@@ -1,4 +1,4 @@
-"""The stand-in refuses what the real API refuses, with the real words (loop B2, B8, C1)."""
+"""The local model server refuses what the real API refuses, in its words (loop B2, B8, C1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.dev.model import ResponsesServer, Script, call, text
 
 
 def tool(name: str = "look", **parameters: Any) -> FunctionToolParam:
-    """A strict function tool."""
+    """Return a strict function tool."""
     schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
     return {
         "type": "function",
@@ -25,12 +25,12 @@ def tool(name: str = "look", **parameters: Any) -> FunctionToolParam:
 
 
 def prop(schema: dict[str, Any]) -> FunctionToolParam:
-    """A tool with one property `p` of the given schema."""
+    """Return a tool with one property `p` of the given schema."""
     return tool(properties={"p": schema}, required=["p"])
 
 
 async def refused(**body: Any) -> BadRequestError:
-    """The error that one request meets."""
+    """Return the error of one request."""
     async with (
         ResponsesServer.open(Script([text("never")])) as api,
         AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,
@@ -65,7 +65,7 @@ SCHEMAS = [
 
 @pytest.mark.parametrize(("given", "problem"), SCHEMAS)
 async def test_strict_schemas_are_judged(given: FunctionToolParam, problem: str | None) -> None:
-    """A schema outside the strict rules is refused with its place and name; others pass."""
+    """A schema outside the strict rules is refused with its path and name; others pass."""
     if problem is None:
         async with (
             ResponsesServer.open(Script([text("ok")])) as api,
@@ -81,7 +81,7 @@ async def test_strict_schemas_are_judged(given: FunctionToolParam, problem: str 
 
 
 async def test_a_tool_that_is_not_strict_is_not_judged() -> None:
-    """Only `strict: true` binds a schema to the strict rules."""
+    """The strict rules apply only with `strict: true`."""
     loose: Any = {**prop({"oneOf": []}), "strict": False}
     async with (
         ResponsesServer.open(Script([text("ok")])) as api,
@@ -113,7 +113,7 @@ BODIES = [
 async def test_a_wrong_request_gets_the_real_error(
     body: dict[str, Any], code: str | None, param: str, words: str
 ) -> None:
-    """Status 400 with the code, the parameter and the sentence of the service."""
+    """The error has status 400 and the service's code, parameter and sentence."""
     error = await refused(**body)
     assert (error.code, error.param) == (code, param)
     assert error.type == "invalid_request_error"
@@ -121,7 +121,7 @@ async def test_a_wrong_request_gets_the_real_error(
 
 
 async def test_a_window_that_is_too_small() -> None:
-    """The window belongs to a model and counts the chain; `truncation: auto` lets it pass."""
+    """A model's window counts the whole chain; `truncation: auto` lets the request pass."""
     async with (
         ResponsesServer.open(Script([text("a" * 400), text("ok")])) as api,
         AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,
@@ -161,7 +161,7 @@ async def test_what_no_json_may_hold_is_refused(body: bytes) -> None:
 
 
 async def test_escaped_backslashes_and_whole_pairs_are_json() -> None:
-    """A written-out backslash-u and a proper surrogate pair pass."""
+    """An escaped backslash-u and a proper surrogate pair pass."""
     async with ResponsesServer.open(Script([text("ok")])) as api, aiohttp.ClientSession() as http:
         answer = await http.post(
             f"{api.url}/responses",
@@ -172,7 +172,7 @@ async def test_escaped_backslashes_and_whole_pairs_are_json() -> None:
 
 
 async def test_keys_are_checked() -> None:
-    """A wrong key gets 401 and is not repeated in full; no key gets 401."""
+    """A wrong key gets 401 and is not repeated in full; a missing key gets 401."""
     async with ResponsesServer.open(Script([])) as api:
         wrong = "sk-this-key-is-quite-wrong"
         async with AsyncOpenAI(base_url=api.url, api_key=wrong, max_retries=0) as client:
@@ -190,7 +190,7 @@ async def test_keys_are_checked() -> None:
 
 
 async def test_tools_added_in_the_conversation_can_be_forced() -> None:
-    """`additional_tools` items count as tools from then on, along the chain."""
+    """Tools of `additional_tools` items can be forced later in the chain."""
     added: Any = {"type": "additional_tools", "role": "developer", "tools": [tool("later")]}
     choice: Any = {"type": "function", "name": "later"}
     async with (
@@ -215,5 +215,5 @@ async def test_tools_added_in_the_conversation_can_be_forced() -> None:
     ],
 )
 async def test_hosted_tools_are_judged(hosted: dict[str, Any], says: str) -> None:
-    """Tools that the service runs itself have keys of their own, too."""
+    """The keys of hosted tools are checked as well."""
     assert says in str(await refused(tools=[hosted]))

@@ -1,4 +1,4 @@
-"""Ordered faults look to the SDK as the real ones do (loop H2, G2, E4; faults §4)."""
+"""Ordered faults look to the SDK like real ones (loop H2, G2, E4; faults §4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.dev.model import ResponsesServer, Script, text
 
 
 async def drain(client: AsyncOpenAI, **body: Any) -> list[str]:
-    """The types of all events of one stream."""
+    """Return the types of all events of one stream."""
     stream = await client.responses.create(model="m", input="hi", stream=True, **body)
     async with stream:
         return [event.type async for event in stream]
@@ -37,7 +37,7 @@ async def drain(client: AsyncOpenAI, **body: Any) -> list[str]:
     ],
 )
 async def test_faults_before_the_answer(kind: str | int, status: int, code: str) -> None:
-    """An HTTP error once, then the reply that would have come: the script loses nothing."""
+    """The request fails once; the next one gets the reply, so the script loses nothing."""
     script = Script([text("ok")])
     async with (
         ResponsesServer.open(script) as api,
@@ -53,7 +53,7 @@ async def test_faults_before_the_answer(kind: str | int, status: int, code: str)
 
 
 async def test_the_sdk_retries_what_it_retries() -> None:
-    """A rate limit with its wait, and a 500, are overcome by the client's own retries."""
+    """The client's own retries overcome a rate limit and a 500."""
     async with (
         ResponsesServer.open(Script([text("ok")])) as api,
         AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=2) as client,
@@ -64,7 +64,7 @@ async def test_the_sdk_retries_what_it_retries() -> None:
 
 
 async def test_a_parent_that_is_missing_once() -> None:
-    """The fault waits for a request that names a parent."""
+    """The fault waits for a request with a parent."""
     async with (
         ResponsesServer.open(Script([text("one"), text("two")])) as api,
         AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,
@@ -79,7 +79,7 @@ async def test_a_parent_that_is_missing_once() -> None:
 
 @pytest.mark.parametrize("kind", ["clean_eof", "half_event", "no_terminal"])
 async def test_streams_that_end_without_an_error(kind: str) -> None:
-    """The SDK ends silently: no terminal event was seen."""
+    """The SDK ends such a stream silently, without a final event."""
     async with (
         ResponsesServer.open(Script([])) as api,
         AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,
@@ -133,7 +133,7 @@ async def test_streams_whose_last_event_tells(kind: str, last: str) -> None:
 
 
 async def test_an_http_error_in_mid_stream() -> None:
-    """Context overflow and rate limits also come as a nested event after the stream began."""
+    """Context overflow and rate limits also come as a nested event inside the stream."""
     async with (
         ResponsesServer.open(Script([])) as api,
         AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,
@@ -148,7 +148,7 @@ async def test_an_http_error_in_mid_stream() -> None:
 @pytest.mark.parametrize("kind", ["hang", "trickle"])
 @pytest.mark.parametrize("stream", [True, False])
 async def test_answers_that_never_end(kind: str, stream: bool) -> None:
-    """Only a deadline of the caller's own ends them, and the server still closes at once."""
+    """Only the caller's own deadline ends them, and the server still closes at once."""
     async with (
         ResponsesServer.open(Script([])) as api,
         AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,
@@ -163,7 +163,7 @@ async def test_answers_that_never_end(kind: str, stream: bool) -> None:
 
 @pytest.mark.parametrize("kind", ["cut", "clean_eof", "bad_json", "response_failed"])
 async def test_the_same_trouble_without_a_stream(kind: str) -> None:
-    """A plain request meets a dropped connection, broken JSON or a failed response."""
+    """A plain request gets a dropped connection, broken JSON or a failed response."""
     async with (
         ResponsesServer.open(Script([])) as api,
         AsyncOpenAI(base_url=api.url, api_key=api.api_key, max_retries=0) as client,

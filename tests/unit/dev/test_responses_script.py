@@ -1,4 +1,4 @@
-"""Scripts give one reply per request and complain loudly when test and script do not fit."""
+"""Scripts give one reply per request, and fail when test and script do not fit."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_obedient_and_openly_disobedient_replies_pass() -> None:
 
 
 async def test_a_reply_worked_out_from_the_request() -> None:
-    """`respond` sees what a model would see."""
+    """A `respond` step sees what a model would see."""
 
     def echo(request: ModelRequest) -> Reply:
         return text(f"{request.instructions} {request.items[-1]['content']}")
@@ -97,7 +97,7 @@ async def test_a_reply_worked_out_from_the_request() -> None:
 
 
 async def test_a_book_keeps_conversations_apart() -> None:
-    """Each conversation finds its own script by what it contains, chained turns too."""
+    """Each conversation finds its own script by its content, in later turns too."""
     book = ScriptBook({"apples": [text("red"), text("sweet")], "pears": [text("green")]})
     async with (
         ResponsesServer.open(book) as api,

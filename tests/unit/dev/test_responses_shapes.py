@@ -1,4 +1,4 @@
-"""The stand-in of the Responses API speaks as the SDK expects: judged by the SDK's own types."""
+"""The local model server's answers, checked by the SDK's own types."""
 
 from __future__ import annotations
 
@@ -194,19 +194,19 @@ async def test_a_compacted_conversation_is_accepted_as_input() -> None:
 
 
 async def streamed(client: AsyncOpenAI, **body: Any) -> list[dict[str, Any]]:
-    """All events of one streamed request as they were sent."""
+    """Return all events of one streamed request as they were sent."""
     async with client.responses.with_streaming_response.create(stream=True, **body) as answer:
         lines = [line async for line in answer.iter_lines()]
     return [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
 
 
 def short(event: dict[str, Any]) -> str:
-    """An event's type, with the index of the item it belongs to."""
+    """Return an event's type and the index of its item."""
     index = event.get("output_index")
     name = event["type"].removeprefix("response.")
     return name if index is None else f"{name} {index}"
 
 
 def without_ids(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The items without what differs from one answer to the next."""
+    """Return the items without ids and other values that differ between answers."""
     return [{k: v for k, v in item.items() if k not in ("id", "call_id")} for item in items]

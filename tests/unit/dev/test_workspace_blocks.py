@@ -1,4 +1,4 @@
-"""Blocks Slack would refuse are refused, with a pointer to what is wrong."""
+"""Blocks that Slack would refuse are refused, with a pointer to the problem."""
 
 from contextlib import suppress
 
@@ -258,7 +258,7 @@ JSON = st.recursive(
 
 @given(base=st.sampled_from(GOOD), key=KEYS, value=JSON)
 def test_any_json_is_taken_or_refused(base, key, value):
-    """The checks themselves never break, whatever an app sends."""
+    """The checks never crash, whatever an app sends."""
     for blocks in ([{**base, key: value}], [value], [base, base]):
         with suppress(SlackFault):
             check_blocks(blocks)

@@ -1,4 +1,4 @@
-"""Canvases and pins of the stand-in are refused and cut into sections as Slack says it does that."""
+"""Canvases and pins of the local workspace behave as Slack's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def content(text: str) -> dict[str, str]:
 
 
 async def test_a_canvas_is_a_file_of_its_channel(ws, client, session):
-    """It reads as it was written; a download gives HTML with the ids of its sections."""
+    """A canvas reads as it was written; a download is HTML with the ids of its sections."""
     made = await client.canvases_create(
         title="Plan", document_content=content(TEXT), channel_id=GENERAL
     )
@@ -67,13 +67,13 @@ async def test_what_a_canvas_cannot_hold(ws, client, text, words):
 
 
 def test_a_canvas_has_a_size():
-    """Of a megabyte in a change."""
+    """One change has at most a megabyte."""
     with pytest.raises(SlackFault, match="canvas_editing_failed"):
         sections_of("x" * (SIZE_MAX + 1), "canvas_editing_failed")
 
 
 async def test_changes_that_are_none(ws, client):
-    """One in a call, at a section that is there, and only where the bot is."""
+    """A call has one change, at an existing section, in a channel that the bot is in."""
     canvas = await ws.write_canvas(ADA, GENERAL, "Plan", TEXT)
     hidden = await ws.write_canvas(ADA, RANDOM, "Hidden", "x")
     add = {"operation": "insert_at_end", "document_content": content("x")}

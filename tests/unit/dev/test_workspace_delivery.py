@@ -1,4 +1,4 @@
-"""Events reach the app as Slack sends them, until it acknowledges, over Socket Mode and signed HTTP."""
+"""Events reach the app as Slack sends them: with retries, over Socket Mode and signed HTTP."""
 
 import json
 
@@ -136,7 +136,7 @@ async def test_a_refresh_announces_itself_then_closes(ws, app):
 
 
 async def test_slack_bolt_is_at_home_here(ws, client):
-    """The real libraries as judges: Bolt over Socket Mode answers, is refreshed, and answers again."""
+    """Bolt over Socket Mode answers, reconnects when asked to, and answers again."""
     app = AsyncApp(client=client)
 
     @app.event("app_mention")
@@ -161,7 +161,7 @@ async def test_slack_bolt_is_at_home_here(ws, client):
 
 
 class HttpApp:
-    """An app's Request URL: checks signatures, keeps requests, answers as told."""
+    """An app's Request URL that checks signatures, keeps requests and answers as told."""
 
     def __init__(self, secret: str) -> None:
         self.verifier = SignatureVerifier(secret)

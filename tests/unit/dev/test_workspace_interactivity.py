@@ -1,4 +1,4 @@
-"""Buttons, shortcuts, modals, the Home tab and response URLs, as the Slack client and Slack treat them."""
+"""Buttons, shortcuts, modals, the Home tab and response URLs, as Slack and its client treat them."""
 
 import asyncio
 
@@ -57,7 +57,7 @@ async def buttons(ws, client):
 
 @pytest.fixture
 def use(app):
-    """`await use(action, ack)`: let a person act, and the app acknowledge; gives the payload it got."""
+    """Return a function that lets a person act and the app acknowledge, and returns the payload."""
 
     async def act(action, ack: Json | None = None) -> Json:
         doing = asyncio.ensure_future(action)
@@ -74,7 +74,7 @@ def use(app):
 
 @pytest.fixture
 def opened(ws, client, use):
-    """A modal opened through the global shortcut; gives the view."""
+    """Return a function that opens a modal with the global shortcut and returns its view."""
 
     async def open_modal(view: Json = MODAL) -> Json:
         payload = await use(ws.shortcut(ADA, "ask"))
@@ -268,7 +268,7 @@ async def test_answers_slack_would_refuse_are_the_apps_failure(ws, use, opened):
 
 
 async def test_what_was_told_stays_as_it_was(ws, client, opened):
-    """The record is evidence: later changes do not rewrite it."""
+    """Later changes do not rewrite what the record has."""
     async with ws.subscribe() as changes:
         view = await opened()
         await client.views_update(view_id=view["id"], view={**MODAL, "callback_id": "later"})

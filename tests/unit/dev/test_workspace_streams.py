@@ -1,4 +1,4 @@
-"""Streams, statuses and sessions behave as Slack's, down to how they end."""
+"""Streams, statuses and sessions behave as Slack's, also at their end."""
 
 import pytest
 
@@ -168,7 +168,7 @@ async def test_a_session_is_named_when_it_begins(ws, client, root):
 
 
 async def test_a_session_is_at_work_no_more_once_a_stream_ended(ws, client, root, begin):
-    """Unless the app says that it goes on: by default Slack takes its Stop button away."""
+    """Ending a stream removes the Stop button, unless the app says that it goes on."""
     await client.agents_sessions_setStatus(channel_id=GENERAL, thread_ts=root, status="processing")
     ts = await begin(markdown_text="a")
     await client.chat_stopStream(channel=GENERAL, ts=ts, session_status="processing")

@@ -1,4 +1,4 @@
-"""The stand-in answers calls as Slack does: tokens, arguments, limits, and faults a test orders."""
+"""The local workspace answers calls as Slack does: tokens, arguments, limits, and ordered faults."""
 
 import asyncio
 
@@ -240,7 +240,7 @@ async def test_history_comes_in_pages_newest_first(ws, client):
 
 
 async def test_a_thread_can_be_searched_for_ones_own_key(ws, client):
-    """What the outbox does after an ambiguous post (reliability 4)."""
+    """The outbox finds its message after an ambiguous post (reliability 4)."""
     root = await ws.say(ADA, GENERAL, "question")
     key = {"event_type": "bot_reply", "event_payload": {"key": "k1"}}
     await client.chat_postMessage(
@@ -305,7 +305,7 @@ async def test_search_can_be_switched_off_in_a_workspace(ws, client):
 
 
 def test_a_search_finds_words_not_letters():
-    """Who looks for the lease is not shown every "please"."""
+    """A search for "lease" does not find every "please"."""
     assert has_words("Can we sign the LEASES, <@U1>?", "sign lease")
     assert not has_words("only for September please", "lease")
 

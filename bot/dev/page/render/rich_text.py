@@ -77,8 +77,8 @@ def _link(piece: Part, _: Scene) -> Markup:
 
 
 def _date(piece: Part, scene: Scene) -> Markup:
-    said = clean(piece.get("fallback") or piece.get("format"))
-    return mrkdwn(f"<!date^{piece.get('timestamp')}^{said}|{said}>", scene)
+    fallback = clean(piece.get("fallback") or piece.get("format"))
+    return mrkdwn(f"<!date^{piece.get('timestamp')}^{fallback}|{fallback}>", scene)
 
 
 def _token(prefix: str, key: str) -> Callable[[Part, Scene], Markup]:

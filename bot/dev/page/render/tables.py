@@ -42,9 +42,9 @@ def read_table(block: Mapping[str, Any]) -> Table:
 
 
 def _alignment(column: int, settings: list[dict[str, Any]], rows: list[list[Cell]]) -> str:
-    asked = settings[column].get("align") if column < len(settings) else None
-    if asked in _ALIGN:
-        return f"align-{asked}"
+    align = settings[column].get("align") if column < len(settings) else None
+    if align in _ALIGN:
+        return f"align-{align}"
     filled = [row[column] for row in rows if row[column].content]
     return "align-right" if filled and all(cell.numeric for cell in filled) else "align-left"
 

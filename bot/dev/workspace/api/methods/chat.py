@@ -55,13 +55,13 @@ async def post_message(
     body = content(text, blocks, attachments, markdown_text)
     check_thread(core, conversation, thread_ts)
     core.rates.count_post(conversation.id)
-    look = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
-    about = {
+    appearance = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
+    more = {
         "thread_ts": thread_ts,
         "subtype": "thread_broadcast" if reply_broadcast and thread_ts else None,
         "metadata": checked_metadata(metadata),
     }
-    posted = post(core, conversation, from_bot(core.state, {**body, **look, **about}))
+    posted = post(core, conversation, from_bot(core.state, {**body, **appearance, **more}))
     clear_text(core, conversation.id, thread_ts)
     return {"channel": conversation.id, "ts": posted["ts"], "message": without_metadata(posted)}
 
@@ -140,8 +140,8 @@ async def ephemeral(
     if user not in conversation.members:
         raise SlackFault("user_not_in_channel")
     body = content(text, blocks, attachments, markdown_text)
-    look = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
-    message = from_bot(core.state, {**body, **look, "thread_ts": thread_ts})
+    appearance = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
+    message = from_bot(core.state, {**body, **appearance, "thread_ts": thread_ts})
     if thread_ts and len(core.store.thread(channel, thread_ts)) < 2:
         # Slack answers ok and shows it to nobody when the thread has no replies yet.
         return {"message_ts": core.store.next_ts()}
@@ -175,8 +175,8 @@ async def schedule(
         raise SlackFault("time_too_far")
     check_thread(core, conversation, thread_ts)
     body = content(text, blocks, attachments, markdown_text)
-    about = {"thread_ts": thread_ts, "metadata": checked_metadata(metadata)}
-    message = from_bot(core.state, {**body, **about})
+    more = {"thread_ts": thread_ts, "metadata": checked_metadata(metadata)}
+    message = from_bot(core.state, {**body, **more})
     key = f"Q{core.store.next_ts().replace('.', '')}"
     core.state.scheduled[key] = {
         "channel_id": conversation.id,

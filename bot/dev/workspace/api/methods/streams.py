@@ -47,9 +47,9 @@ async def start(
     check_thread(core, conversation, thread_ts)
     given = checked_chunks(markdown_text, chunks)
     core.rates.count_post(conversation.id)
-    look = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
-    about: Json = {"thread_ts": thread_ts, "streaming_state": "in_progress", "blocks": []}
-    message = from_bot(core.state, {**look, **about})
+    appearance = {"username": username, "icon_emoji": icon_emoji, "icon_url": icon_url}
+    more: Json = {"thread_ts": thread_ts, "streaming_state": "in_progress", "blocks": []}
+    message = from_bot(core.state, {**appearance, **more})
     posted = post(core, conversation, message)
     stream = Stream(
         conversation.id, posted["ts"], thread_ts, core.clock.now(), task_display_mode == "plan"
@@ -103,11 +103,11 @@ async def stop(
     stream = live_stream(core, conversation.id, ts)
     given = checked_chunks(markdown_text, chunks)
     extra = checked(blocks) if blocks else []
-    about = {"metadata": checked_metadata(metadata)} if metadata is not None else {}
+    more = {"metadata": checked_metadata(metadata)} if metadata is not None else {}
     check_mode(stream, markdown_text, chunks)
     add(stream, given)
     check_size(stream)
-    finish(core, stream, "stopped", extra, **about)
+    finish(core, stream, "stopped", extra, **more)
     if core.state.status(conversation.id, stream.thread_ts).session is not None:
         set_session(core, conversation.id, stream.thread_ts, session_status)
     message = core.store.get(conversation.id, ts) or {}
