@@ -282,7 +282,7 @@ class Runner:
                 async with warm_processes():
                     ended = await drive_loop(state, loop_deps, approvals, sink.note)
                 # An approval may have expired meanwhile, which only the run notices.
-                await approvals.look()
+                await approvals.load_decisions()
                 if ended.error:
                     ids = {"run_id": run_id, "model_request": ended.error.request_id}
                     log.error(

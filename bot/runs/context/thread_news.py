@@ -1,7 +1,7 @@
 """News of a thread: what people wrote there since the bot last looked, as data for the model.
 
-A person who is mentioned in a thread reads what stands above. So does the bot, once: the messages go
-into the conversation before the question, in the form that read_thread has.
+When people mention the bot in a thread, it reads the messages above, once, as a person would do: they
+go into the conversation before the question, in the form of `read_thread`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_FILES = 10  # the latest
 
 @dataclass(frozen=True, slots=True)
 class ThreadNews:
-    """What the conversation has to know of the thread before a question is answered.
+    """The news of a thread that the conversation must know before a question is answered.
 
     `items` are messages to the model, `files` were attached by people, and `links` lead to the
     messages. `seen` is the new value of `CallerState.seen`.
@@ -53,12 +53,12 @@ async def news_of_thread(
 ) -> ThreadNews:
     """Return what people wrote in the thread of `request` that the conversation does not have.
 
-    `entries` is the ledger of the conversation. Nothing is read where nothing can be new. When the
-    thread cannot be read, the question is answered without it, and the next one asks again.
+    `entries` is the ledger of the conversation. The thread is read only if it may have news. If it
+    cannot be read, the question is answered without it, and the next question tries again.
     """
     since = caller.seen
     if not (since or caller.known) and any(entry.response_id for entry in entries):
-        since = request.ts  # begun by a version that did not note what it saw
+        since = request.ts  # the thread began before `seen` was stored
     if not _may_have_news(request, since):
         return ThreadNews(seen=max(since, request.ts, key=_moment))
     try:
@@ -86,10 +86,10 @@ async def news_of_thread(
 
 
 def _may_have_news(request: Request, since: str) -> bool:
-    """Return whether somebody can have written in the thread what the conversation does not have.
+    """Return whether the thread may have messages that the conversation does not have.
 
-    Not above the message that opens a thread, and not in a direct message that the bot has read
-    before: all that its only reader writes there is a question.
+    There are none above the message that opens a thread, and none in direct messages that the bot
+    has read before: everything that the person writes there is a question.
     """
     if not request.thread or request.ts == request.thread or request.message == request.thread:
         return False

@@ -8,7 +8,7 @@ from bot.core.budgets import Budget, Cap, Pause
 from bot.core.outcome import StopReason
 from bot.core.text.locales import day, money, number
 from bot.runs.endings import CauseAndAdvice
-from bot.runs.policy.budgets import Standing
+from bot.runs.policy.budgets import BudgetUse
 
 _NAMES = {
     Budget.THREAD: "the budget for this thread",
@@ -21,30 +21,30 @@ _NAMES = {
 }
 
 
-def used_up(standing: Standing, now: datetime, locale: str) -> CauseAndAdvice:
+def used_up(use: BudgetUse, now: datetime, locale: str) -> CauseAndAdvice:
     """Return which budget is used up, when it renews and who can raise it, as cause and advice.
 
     The budget may have a rest that other running questions have reserved.
     """
-    how = "is used up" if standing.share >= 1 else "has too little left for this"
-    cause = f"{capitalised(_NAMES[standing.budget])} {how} ({amounts(standing, locale)})"
-    renewal = renewal_of(standing.budget, now, locale)
+    how = "is used up" if use.share >= 1 else "has too little left for this"
+    cause = f"{capitalised(_NAMES[use.budget])} {how} ({amounts(use, locale)})"
+    renewal = renewal_of(use.budget, now, locale)
     when = f"It renews {renewal}" if renewal else "Start a new thread"
     return cause, f"{when}, or an admin can raise it."
 
 
-def nearly_used_up(standing: Standing, locale: str) -> str:
+def nearly_used_up(use: BudgetUse, locale: str) -> str:
     """Return a warning for the footer of an answer."""
-    name = _NAMES[standing.budget]
-    if standing.share >= 1:
-        return f"{capitalised(name)} is used up ({amounts(standing, locale)})."
-    return f"{int(standing.share * 100)}% of {name} is used ({amounts(standing, locale)})."
+    name = _NAMES[use.budget]
+    if use.share >= 1:
+        return f"{capitalised(name)} is used up ({amounts(use, locale)})."
+    return f"{int(use.share * 100)}% of {name} is used ({amounts(use, locale)})."
 
 
-def raised(standing: Standing, name: str, whose: str, locale: str) -> str:
+def raised(use: BudgetUse, name: str, whose: str, locale: str) -> str:
     """Return the notice that `name` has raised a budget; `whose` names its holder for the reader."""
-    until = "" if standing.budget is Budget.THREAD else f" for {_period(standing.budget)}"
-    return f"{name} raised the budget of {whose}{until} to {limit(standing, locale)}."
+    until = "" if use.budget is Budget.THREAD else f" for {_period(use.budget)}"
+    return f"{name} raised the budget of {whose}{until} to {limit(use, locale)}."
 
 
 def paused(pause: Pause, locale: str) -> CauseAndAdvice:
@@ -65,14 +65,14 @@ def since(pause: Pause, locale: str) -> str:
     return f"{_date(pause.at, locale)}, {pause.at:%H:%M} UTC"
 
 
-def used_of(standing: Standing, locale: str) -> str:
+def used_of(use: BudgetUse, locale: str) -> str:
     """Return everything used and its limits: "$0.12 of $2.00, 23,400 tokens"."""
-    spent = standing.position.spent
+    spent = use.position.spent
     dollars, tokens = money(spent.cost, locale), number(spent.tokens, locale)
-    if standing.cost_limit:
-        dollars += f" of {money(standing.cost_limit, locale)}"
-    if standing.token_limit:
-        tokens += f" of {number(standing.token_limit, locale, digits=0)}"
+    if use.cost_limit:
+        dollars += f" of {money(use.cost_limit, locale)}"
+    if use.token_limit:
+        tokens += f" of {number(use.token_limit, locale, digits=0)}"
     unpriced = (
         f" ({number(spent.unpriced, locale)} of them at an unknown price)" if spent.unpriced else ""
     )
@@ -85,19 +85,19 @@ def capped(cap: Cap, locale: str) -> str:
     return " and ".join(filter(None, (money(cap.cost, locale) if cap.cost else "", tokens)))
 
 
-def amounts(standing: Standing, locale: str) -> str:
+def amounts(use: BudgetUse, locale: str) -> str:
     """Return the use of the fuller limit: "$5.02 of $5.00" or "120,300 of 100,000 billed tokens"."""
-    spent = standing.position.spent
-    if standing.reason is StopReason.COST_BUDGET:
-        return f"{money(spent.cost, locale)} of {limit(standing, locale)}"
-    return f"{number(spent.tokens, locale)} of {limit(standing, locale)}"
+    spent = use.position.spent
+    if use.reason is StopReason.COST_BUDGET:
+        return f"{money(spent.cost, locale)} of {limit(use, locale)}"
+    return f"{number(spent.tokens, locale)} of {limit(use, locale)}"
 
 
-def limit(standing: Standing, locale: str) -> str:
+def limit(use: BudgetUse, locale: str) -> str:
     """Return the fuller limit, including raises."""
-    if standing.reason is StopReason.COST_BUDGET:
-        return money(standing.cost_limit or 0, locale)
-    return f"{number(standing.token_limit or 0, locale, digits=0)} billed tokens"
+    if use.reason is StopReason.COST_BUDGET:
+        return money(use.cost_limit or 0, locale)
+    return f"{number(use.token_limit or 0, locale, digits=0)} billed tokens"
 
 
 def renewal_of(budget: Budget, now: datetime, locale: str) -> str:

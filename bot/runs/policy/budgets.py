@@ -53,7 +53,7 @@ class Budgets(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BudgetUse:
     """The use of a budget by one account; `cap` is None when the budget has none."""
 
     position: Position
@@ -115,40 +115,38 @@ class BudgetPolicy:
         caps = {each: channel.cap(each) or self.budgets.cap(each) for each in Budget}
         return {each: cap for each, cap in caps.items() if cap}
 
-    async def standing(self, account: Account) -> Standing:
+    async def use_of(self, account: Account) -> BudgetUse:
         """Return the use of one account's budget."""
-        [standing] = await self._standings([account])
-        return standing
+        [use] = await self._uses([account])
+        return use
 
     async def paused(self) -> Pause | None:
         """Return the pause, if somebody has paused the bot; else None."""
         return await self.switch.get()
 
-    async def used_up(self, request: Request) -> Standing | None:
+    async def used_up(self, request: Request) -> BudgetUse | None:
         """Return the used-up budget that blocks the request, of several the one that renews last.
 
         None when every budget has something left.
         """
-        standings = await self._capped_standings(request)
-        return next((each for each in standings if each.share >= 1), None)
+        uses = await self._capped_uses(request)
+        return next((each for each in uses if each.share >= 1), None)
 
-    async def nearly_used_up(self, request: Request) -> Standing | None:
+    async def nearly_used_up(self, request: Request) -> BudgetUse | None:
         """Return the fullest of the request's budgets, if its share has reached `warn_at`."""
-        fullest = max(
-            await self._capped_standings(request), key=lambda each: each.share, default=None
-        )
+        fullest = max(await self._capped_uses(request), key=lambda each: each.share, default=None)
         return fullest if fullest and fullest.share >= self.budgets.warn_at else None
 
-    async def of_person(self, team: str, user: str) -> list[Standing]:
+    async def of_person(self, team: str, user: str) -> list[BudgetUse]:
         """Return what a person has spent today and this month, with their budgets, if any."""
         holder, now = f"{team}:{user}", self.clock()
         accounts = [
             Account(budget=each, holder=holder, period=each.period(now))
             for each in (Budget.USER_DAY, Budget.USER_MONTH)
         ]
-        return await self._standings(accounts)
+        return await self._uses(accounts)
 
-    async def of_all(self, team: str | None = None) -> list[Standing]:
+    async def of_all(self, team: str | None = None) -> list[BudgetUse]:
         """Return all spending of today and this month, in all workspaces or one, by budget.
 
         Within each budget, the highest spending is first.
@@ -161,16 +159,16 @@ class BudgetPolicy:
             for holder in await self.store.spenders(each, each.period(now))
             if team in (None, holder.partition(":")[0])
         ]
-        found = await self._standings(accounts)
+        found = await self._uses(accounts)
         order = list(Budget)
 
-        def rank(each: Standing) -> tuple[int, int, int]:
+        def rank(each: BudgetUse) -> tuple[int, int, int]:
             spent = each.position.spent  # tokens rank the spending on free models
             return order.index(each.budget), -spent.nanodollars, -spent.tokens
 
         return sorted(found, key=rank)
 
-    async def raise_budget(self, over: OverBudget, by: str, times: float) -> Standing:
+    async def raise_budget(self, over: OverBudget, by: str, times: float) -> BudgetUse:
         """Raise a used-up budget to `times` what it was, for the rest of its period.
 
         Raises NotPermitted with a sentence when it has renewed, was raised since, or is not set.
@@ -178,30 +176,30 @@ class BudgetPolicy:
         account, now = over.account, self.clock()
         if account.period != account.budget.period(now):
             raise NotPermitted("That budget has renewed since: just ask again.")
-        [standing] = await self._standings([account])
-        seen = standing.position.raised
-        if standing.cap is None:
+        [use] = await self._uses([account])
+        seen = use.position.raised
+        if use.cap is None:
             raise NotPermitted("That budget is not set any more: just ask again.")
         new = Raise(factor=over.factor * times, by=by, at=now)
-        if standing.position.factor != over.factor or not await self.store.raise_budget(
+        if use.position.factor != over.factor or not await self.store.raise_budget(
             account, new, seen=seen
         ):
             raise NotPermitted("Somebody has raised that budget already: just ask again.")
-        return Standing(Position(account, standing.position.spent, new), standing.cap)
+        return BudgetUse(Position(account, use.position.spent, new), use.cap)
 
-    async def _capped_standings(self, request: Request) -> list[Standing]:
+    async def _capped_uses(self, request: Request) -> list[BudgetUse]:
         accounts = accounts_of(request, self.clock())
         caps = await self._caps(accounts)
         return await self._compare(caps, [each for each in accounts if caps[each]])
 
-    async def _standings(self, accounts: Sequence[Account]) -> list[Standing]:
+    async def _uses(self, accounts: Sequence[Account]) -> list[BudgetUse]:
         return await self._compare(await self._caps(accounts), accounts)
 
     async def _compare(
         self, caps: Mapping[Account, Cap | None], accounts: Sequence[Account]
-    ) -> list[Standing]:
+    ) -> list[BudgetUse]:
         positions = await self.store.positions(accounts)
-        return [Standing(each, caps[each.account]) for each in positions]
+        return [BudgetUse(each, caps[each.account]) for each in positions]
 
     async def _caps(self, accounts: Sequence[Account]) -> dict[Account, Cap | None]:
         holders = {each.holder for each in accounts if each.budget.scope == "channel"}

@@ -56,11 +56,11 @@ class RunApprovals:
 
     async def settle(self) -> None:
         """Show the decisions on the surface."""
-        await self.look()
+        await self.load_decisions()
         if self._decided:
             await self.surface.settle(self._decided)
 
-    async def look(self) -> None:
+    async def load_decisions(self) -> None:
         """Load the decisions made by now."""
         self._decided[:] = [each for each in await self._all() if each.decision]
 

@@ -35,7 +35,7 @@ from bot.model import (
 from bot.runs.endings import CauseAndAdvice, explain
 from bot.runs.outcomes import not_admitted
 from bot.runs.policy import budget_words
-from bot.runs.policy.budgets import BudgetPolicy, Standing
+from bot.runs.policy.budgets import BudgetPolicy, BudgetUse
 from bot.runs.policy.estimates import CallEstimates, ExpectedCall, expected_call
 from bot.store import Place, Reservation, Reserved, Room
 from bot.toolkit.tool import Tool
@@ -100,7 +100,7 @@ class Spending(Hooks):
         self._before = NO_USAGE
         self._has_called = False
         self._paused: Pause | None = None
-        self._exceeded: Standing | None = None
+        self._exceeded: BudgetUse | None = None
 
     async def __aenter__(self) -> Spending:
         return self
@@ -263,7 +263,7 @@ class Spending(Hooks):
         if reserved.account is None:
             self._paused = reserved.pause
             return CallRefused(StopReason.PAUSED)
-        self._exceeded = await self._policy.standing(reserved.account)
+        self._exceeded = await self._policy.use_of(reserved.account)
         may_close = reserved.room is not Room.FULL and place is Place.BETWEEN
         return CallRefused(self._exceeded.reason, may_close=may_close)
 

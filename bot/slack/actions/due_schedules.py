@@ -46,12 +46,12 @@ class DueSchedules:
         """Ask due schedules every ten seconds until cancelled. Errors are logged."""
         while True:
             try:
-                await self.look()
+                await self.submit_due()
             except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
                 log.warning("Schedules were not looked through: %s", error)
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def look(self) -> None:
+    async def submit_due(self) -> None:
         """Ask the questions of all due schedules, unless the bot is paused.
 
         A schedule that fails does not hold up the others; it is tried again when its claim expires.

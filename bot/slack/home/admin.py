@@ -77,16 +77,16 @@ class Admin:
             log.warning("A button carried an account that does not belong to its channel")
             raise NotPermitted(words.NOT_OURS)
         await self._record_change(person, what, channel)
-        standing = await self._budgets.raise_budget(over, person.id, times)
+        raised_use = await self._budgets.raise_budget(over, person.id, times)
         log.info(
             "Budget %s of %s was raised to %g times its configured cap by %s",
             over.account.budget,
             over.account.holder,
-            standing.position.factor,
+            raised_use.position.factor,
             user,
         )
         name = escape_mrkdwn(without_broadcasts(person.name))
-        return budget_words.raised(standing, name, _holder_name(over.account), person.locale)
+        return budget_words.raised(raised_use, name, _holder_name(over.account), person.locale)
 
     async def pause(self, user: str) -> str:
         """Stop all calls of the model. Return a sentence for the admin."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from bot.core.errors import NotPermitted
 from bot.core.memory import Memory, MemoryScope
-from bot.runs.policy.budgets import Standing
+from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.home.admin import Admin
@@ -31,7 +31,7 @@ class Memories(Protocol):
         """Delete a memory; return whether it existed."""
 
 
-UsageOf = Callable[[str, str], Awaitable[Sequence[Standing]]]
+UsageOf = Callable[[str, str], Awaitable[Sequence[BudgetUse]]]
 """Return the budget standings of a person (team, user)."""
 
 

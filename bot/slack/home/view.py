@@ -11,7 +11,7 @@ from bot.core.memory import Memory
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.runs.policy.budget_words import capped, paused, used_of
-from bot.runs.policy.budgets import Budgets, Standing
+from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
 from bot.services.mcp import ServerStatus
 from bot.slack.actions.workflow_step import WORKFLOW
@@ -42,7 +42,7 @@ class AdminView:
     """
 
     budgets: Budgets
-    spent: Sequence[Standing]
+    spent: Sequence[BudgetUse]
     tools: Mapping[str, int]
     servers: Sequence[ServerStatus]
     schedules: Sequence[Schedule]
@@ -51,7 +51,7 @@ class AdminView:
 
 def home_view(
     name: str,
-    usage: Sequence[Standing],
+    usage: Sequence[BudgetUse],
     preferences: Preferences,
     memories: Sequence[Memory],
     schedules: Sequence[Schedule],
@@ -117,7 +117,7 @@ def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
     return [*heading, *map(_memory, shown), *more]
 
 
-def _usage(usage: Sequence[Standing], locale: str) -> list[Block]:
+def _usage(usage: Sequence[BudgetUse], locale: str) -> list[Block]:
     used = "\n".join(f"• {home_words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
     return [
         {"type": "divider"},
@@ -200,9 +200,9 @@ def _channels(changed: Sequence[str]) -> str:
     return f"{home_words.CHANNEL_SETTINGS}\n{home_words.CHANNELS_CHANGED.format(channels=found)}"
 
 
-def _spent(standings: Sequence[Standing], locale: str) -> str:
+def _spent(uses: Sequence[BudgetUse], locale: str) -> str:
     """List the highest accounts of each budget, so that many channels do not hide people."""
-    visible = [each for each in standings if not _counts_elsewhere(each)]
+    visible = [each for each in uses if not _counts_elsewhere(each)]
     by_budget = {
         budget: [each for each in visible if each.budget == budget] for budget in home_words.USED_BY
     }
@@ -220,19 +220,19 @@ def _spent(standings: Sequence[Standing], locale: str) -> str:
     )
 
 
-def _counts_elsewhere(standing: Standing) -> bool:
+def _counts_elsewhere(use: BudgetUse) -> bool:
     """Return whether the account is that of a direct message or of workflows.
 
     Its amount is shown for the person or the workflows instead.
     """
-    account = standing.position.account
+    account = use.position.account
     holder = account.holder.partition(":")[2]
     return account.budget.scope == "channel" and (holder[:1] == "D" or holder == WORKFLOW)
 
 
-def _account(standing: Standing) -> str:
+def _account(use: BudgetUse) -> str:
     """Return the account's holder as mrkdwn."""
-    account = standing.position.account
+    account = use.position.account
     holder = account.holder.partition(":")[2]
     if holder == WORKFLOW:
         return home_words.WORKFLOWS

@@ -24,7 +24,7 @@ from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import Workspace
 from bot.model import ModelChoices
 from bot.runs.policy.access import Policy
-from bot.runs.policy.budgets import Standing
+from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.requests import Requests
 from bot.runs.queue.revisions import EditScope, MessageVersions
@@ -154,11 +154,11 @@ class Mailbox:
         return frozenset(r.user for r in self.requests if r.thread_key == thread_key)
 
 
-async def nothing_used(team: str, user: str) -> list[Standing]:
+async def nothing_used(team: str, user: str) -> list[BudgetUse]:
     """Where somebody stands who has asked nothing, in a deployment without budgets."""
     budgets = (Budget.USER_DAY, Budget.USER_MONTH)
     accounts = [Account(budget=each, holder=f"{team}:{user}", period="") for each in budgets]
-    return [Standing(Position(each, Spent(), None), None) for each in accounts]
+    return [BudgetUse(Position(each, Spent(), None), None) for each in accounts]
 
 
 class NothingUsed(BudgetStore):

@@ -15,7 +15,7 @@ from bot.dev.workspace import ADA, BEN, GUS
 from bot.dev.workspace.blocks import check_view
 from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.access import Policy
-from bot.runs.policy.budgets import Budgets, Standing
+from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
 from bot.services.mcp import McpServer, ServerStatus
 from bot.slack.actions.modals import ASK_ABOUT
@@ -255,7 +255,7 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     )
     style = Preferences(style="<&>" * 160)
     account = Account(budget=Budget.USER_DAY, holder=f"T1:{BEN}", period="2026-11-21")
-    usage = [Standing(Position(account, Spent(), None), None)]
+    usage = [BudgetUse(Position(account, Spent(), None), None)]
     view = home_view("Bot", usage, style, many, later, waiting, board, "en-US", pause=pause)
     check_view(view, "home")
     assert "the newest 40 of 90;" in str(view)
@@ -265,7 +265,7 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
     """Of each budget the highest are shown, and it is said that there are more; steps of workflows
     have no person and no channel."""
     spent = [
-        Standing(
+        BudgetUse(
             Position(Account(budget=each, holder=f"T1:{holder}", period=""), Spent(), None), None
         )
         for each, holders in (

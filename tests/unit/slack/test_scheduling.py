@@ -94,7 +94,7 @@ async def test_one_of_several_processes_asks(ws: Workspace, stores: Stores) -> N
             for _ in range(3)
         ]
         for each in looks:
-            await each.look()
+            await each.submit_due()
         assert [(r.user, r.text, r.thread) for r in rig.mailbox.requests] == [
             (ADA, "How many?", root)
         ]
@@ -113,7 +113,7 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
             ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: now
         )
         for _ in range(3):
-            await look.look()
+            await look.submit_due()
             now += 8 * 86_400
         assert rig.mailbox.requests == []
         assert await stores.schedules.of(ws.team_id, GUS) == []
@@ -131,7 +131,7 @@ async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: S
         await ws.deactivate(ADA, BEN)
         await DueSchedules(
             ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
-        ).look()
+        ).submit_due()
         assert rig.mailbox.requests == []
         assert await stores.schedules.of(ws.team_id, BEN) == []
         [_, told] = ws.messages(GENERAL, root)
@@ -149,7 +149,7 @@ async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
         await stores.schedules.add(schedule(ws, root, BEN, next_at=int(NOW) - 60), most=99)
         await DueSchedules(
             ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
-        ).look()
+        ).submit_due()
         assert [(r.user, r.thread) for r in rig.mailbox.requests] == [(BEN, root)]
         assert ["thread" in m["text"] for m in ws.messages(rig.direct(ADA))] == [True]
 
@@ -250,7 +250,7 @@ async def test_who_schedules_for_oneself_in_ones_own_messages_needs_no_yes(redis
             again = DueSchedules(
                 made.team, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: 9e9
             )
-            await again.look()
+            await again.submit_due()
             [request] = rig.mailbox.requests
     assert (request.text, request.suggested) == (made.text, True)
 
