@@ -201,15 +201,13 @@ def _opens_thread(request: Request) -> bool:
 
 def _is_of_conversation(asked: Request, request: Request) -> bool:
     """Return whether `asked` is an earlier message of the conversation in which `request` is asked."""
-    here, there = (
-        (request.team, request.channel, request.user),
-        (
-            asked.team,
-            asked.channel,
-            asked.user,
-        ),
+    is_same = (asked.team, asked.channel, asked.user) == (
+        request.team,
+        request.channel,
+        request.user,
     )
-    return here == there and not asked.private and asked.thread != request.thread
+    is_earlier = asked.received_at < request.received_at
+    return is_same and is_earlier and not asked.private and asked.thread != request.thread
 
 
 def _exchange(record: RunRecord, requests: Mapping[str, Request]) -> _Exchange | None:

@@ -37,15 +37,13 @@ class DirectMessages:
         ]
 
     async def recent(self, request: Request, seconds: float) -> list[str]:
-        """Return the runs of questions that the person asked in the `seconds` before `request`.
+        """Return the runs of the person's questions since `seconds` before `request`, newest first.
 
-        The newest is first. Questions from before the person had a memory forgotten are left out.
+        Questions from before the person had a memory forgotten are left out.
         """
-        key, now = (
-            _recent_key(self._redis, f"{request.team}:{request.user}"),
-            request.received_at.timestamp(),
-        )
-        found = await self._redis.call("ZREVRANGEBYSCORE", key, f"({now}", now - seconds)
+        key = _recent_key(self._redis, f"{request.team}:{request.user}")
+        since = request.received_at.timestamp() - seconds
+        found = await self._redis.call("ZREVRANGEBYSCORE", key, "+inf", since)
         runs = [each.decode() for each in found]
         return runs[: runs.index(_FORGOTTEN)] if _FORGOTTEN in runs else runs
 
