@@ -124,11 +124,13 @@ async def test_a_result_beside_a_failed_call_is_asked_for_again() -> None:
 async def test_text_is_nudged_then_forced_then_kept() -> None:
     """C4: the first text is kept, not the reaction to a nudge, and it is marked partial."""
     added = call("add", {"a": 1, "b": 1})
-    script = Script([added, text("It is 2."), text("Still 2."), text("Two!", disobey=True)])
+    disobedient = text("Two!", disobey=True)
+    script = Script([added, text("It is 2."), text("Still 2."), disobedient, disobedient])
     async with bench(script) as place:
         ended = await place.run()
     forced = [each.body.get("tool_choice") for each in place.api.requests[1:]]
-    assert forced == [None, None, {"type": "function", "name": "complete_task"}]
+    named = {"type": "function", "name": "complete_task"}
+    assert forced == [None, None, named, "required"]
     assert ended.status is RunStatus.PARTIAL
     assert ended.result is not None
     assert ended.result.model_dump()["summary"] == "It is 2."
