@@ -127,17 +127,17 @@ async def given_models(
     A schema that strict mode cannot express gets a class with `strict` false: the model service then
     does not guarantee that data fits, and only our own check does.
     """
-    made: list[type[GivenModel] | ToolDefinitionError] = []
+    models: list[type[GivenModel] | ToolDefinitionError] = []
     problems = await _problems(given)
     for (owner, schema), (form, strict) in zip(given, problems, strict=True):
         if form:
-            made.append(ToolDefinitionError(form))
+            models.append(ToolDefinitionError(form))
         else:
             may_be_strict = (
                 None if strict else await asyncio.to_thread(_strict_model_or_none, schema, owner)
             )
-            made.append(may_be_strict or _model(schema, schema, strict=False))
-    return made
+            models.append(may_be_strict or _model(schema, schema, strict=False))
+    return models
 
 
 async def _problems(given: Sequence[tuple[str, Any]]) -> list[Problems]:

@@ -73,8 +73,8 @@ class ServerPins(BaseModel):
 
     def accept(self, names: Iterable[str]) -> ServerPins:
         """Return these pins with the offered facts of the named tools accepted. All must be `changed`."""
-        taken = {name: Pin(accepted=self.tools[name].offered) for name in names}
-        return self.model_copy(update={"tools": {**self.tools, **taken}})
+        accepted = {name: Pin(accepted=self.tools[name].offered) for name in names}
+        return self.model_copy(update={"tools": {**self.tools, **accepted}})
 
 
 def _pin(before: Pin | None, now: ToolFacts) -> Pin:

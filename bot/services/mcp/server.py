@@ -145,11 +145,11 @@ class Connection:
                     f"The MCP server {self.name} was restarted. Nothing was done: call it again."
                 ) from None
             if error.code == REQUEST_TIMEOUT:
-                said = f"did not answer within {self._server.timeout:g} s."
+                problem = f"did not answer within {self._server.timeout:g} s."
             else:
-                said = f"says: {_shorten(error.message)}"
+                problem = f"says: {_shorten(error.message)}"
             doubt = "" if error.code in _NOT_BEGUN else doubt
-            raise ToolError(f"The MCP server {self.name} {said} {doubt}".rstrip()) from error
+            raise ToolError(f"The MCP server {self.name} {problem} {doubt}".rstrip()) from error
         except Exception as error:
             # A server may cause any error here; none is a bug of ours.
             raise await self._disconnect(error, did, doubt) from error
@@ -203,35 +203,35 @@ class Connection:
             for each in wanted
             if each.execution and each.execution.task_support == "required"
         )
-        taken = await self._within_bounds(
+        usable = await self._within_bounds(
             [each for each in wanted if each.name not in self.needs_tasks]
         )
-        facts = [self._server.facts(each) for each in taken]
+        facts = [self._server.facts(each) for each in usable]
         self._listed = {each.name: each for each in facts}
         self._output_schemas = {
-            each.name: each.output_schema for each in taken if each.output_schema is not None
+            each.name: each.output_schema for each in usable if each.output_schema is not None
         }
         await self._on_listed(facts)
 
     async def _within_bounds(self, listed: Sequence[Tool]) -> list[Tool]:
         """Return the tools within the limits: each once, with a printable name, and not too large
         alone or together. Log the others."""
-        taken: dict[str, Tool] = {}
+        usable: dict[str, Tool] = {}
         left_out: list[str] = []
         left = _MAX_ALL_TOOLS
         for each in listed:
             size = _size(each)
             if (
                 size > min(left, _MAX_TOOL)
-                or len(taken) == _MAX_TOOLS
-                or each.name in taken
+                or len(usable) == _MAX_TOOLS
+                or each.name in usable
                 or not each.name.isprintable()
                 or each.name != without_invisible(each.name)
                 or not 0 < len(each.name) <= _MAX_NAME
             ):
                 left_out.append(each.name[:_MAX_NAME])
             else:
-                taken[each.name] = each
+                usable[each.name] = each
                 left -= size
             await asyncio.sleep(0)  # let other tasks run
         if left_out:
@@ -243,7 +243,7 @@ class Connection:
                 len(left_out),
                 some,
             )
-        return list(taken.values())
+        return list(usable.values())
 
     async def _open(self) -> Client:
         opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()

@@ -88,9 +88,9 @@ class McpServers:
         ]
         async with self._tools_lock:
             await self._build_tools([each for each in usable if _key(*each) not in self._tools])
-        made = [tool for each in usable if (tool := self._tools[_key(*each)])]
+        built = [tool for each in usable if (tool := self._tools[_key(*each)])]
         # tool_name gives unique names; should a server get around that, the first tool counts.
-        return tuple({each.name: each for each in reversed(made)}.values())[::-1]
+        return tuple({each.name: each for each in reversed(built)}.values())[::-1]
 
     def missing(self, allowed: Sequence[str] | None = None) -> tuple[str, ...]:
         """Return the servers that were never reached, so that `tools` has none of their tools."""
@@ -130,9 +130,9 @@ class McpServers:
             )
         pins = await self._load_pins(name) or ServerPins()
         changed = self._changed(name, pins)
-        taken = {tool: pin for tool, pin in changed.items() if tools is None or tool in tools}
-        await self._pins.save(name, pins.accept(taken))
-        return taken
+        accepted = {tool: pin for tool, pin in changed.items() if tools is None or tool in tools}
+        await self._pins.save(name, pins.accept(accepted))
+        return accepted
 
     async def discover(self) -> None:
         """Ask servers that were never reached for their tools, until all have answered."""

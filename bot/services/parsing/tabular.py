@@ -74,8 +74,8 @@ def _on_merged(head: Head, filled: Mapping[int, int], merged: Sequence[Range]) -
     """Say which rows have the value of a merged range, and which values stand for several columns."""
     notes = []
     if filled:
-        told = [f"{head.columns[at - 1]} ({count:,})" for at, count in sorted(filled.items())]
-        note = f"Merged cells, their value given to each of their rows: {join_some(told)}."
+        counts = [f"{head.columns[at - 1]} ({count:,})" for at, count in sorted(filled.items())]
+        note = f"Merged cells, their value given to each of their rows: {join_some(counts)}."
         values = (row[at - 1] for _, row in head.rows for at in filled if at <= len(row))
         if any(isinstance(each, int | float) for each in values):
             note += " A sum counts the numbers among them once for each row."
@@ -208,7 +208,7 @@ def _align_header(
 def _renamed_columns(header: Sequence[Cell], names: Sequence[str]) -> list[str]:
     """Return the new names of columns whose name was taken."""
     given = [" ".join(cell_text(cell).split()) for cell in header]
-    return [name for said, name in zip(given, names, strict=False) if said and said != name]
+    return [name for wanted, name in zip(given, names, strict=False) if wanted and wanted != name]
 
 
 def is_blank(row: Sequence[Cell]) -> bool:

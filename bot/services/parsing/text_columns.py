@@ -384,9 +384,9 @@ def _describe_change(connection: Any, column: TextColumn) -> str:
 
 
 def _describe_readings(connection: Any, column: TextColumn) -> str:
-    first, taken = _first_value(connection, column), column.style
-    other = next(each for each in Style if each is not taken)
-    read = f"{taken.number(first)} or {other.number(first)}" if taken else ""
+    first, chosen = _first_value(connection, column), column.style
+    other = next(each for each in Style if each is not chosen)
+    read = f"{chosen.number(first)} or {other.number(first)}" if chosen else ""
     return f"{column.name} ({first} may be {read}, the first was taken)"
 
 

@@ -141,10 +141,10 @@ class _Writer:
     def _table(self, table: Table) -> None:
         from docx.shared import Pt
 
-        made = self._document.add_table(0, len(table.heading), style="Table Grid")
-        ooxml.colour_borders(made, "C9CFD8")
+        word_table = self._document.add_table(0, len(table.heading), style="Table Grid")
+        ooxml.colour_borders(word_table, "C9CFD8")
         for number, row in enumerate((table.heading, *table.rows)):
-            cells = made.add_row()
+            cells = word_table.add_row()
             ooxml.keep_on_one_page(cells, repeated=number == 0)
             for cell, text, side in zip(cells.cells, row, table.alignments, strict=True):
                 [paragraph] = cell.paragraphs
@@ -153,7 +153,7 @@ class _Writer:
                 paragraph.alignment = ooxml.alignment(side)
                 if number == 0:
                     ooxml.shade(cell._tc.get_or_add_tcPr(), "EEF1F5")
-        ooxml.set_widths(made, _widths(table))
+        ooxml.set_widths(word_table, _widths(table))
         self._document.add_paragraph(table.caption, style="Caption")
 
     def _image(self, figure: Figure) -> None:
@@ -166,15 +166,15 @@ class _Writer:
 
 def _fill(paragraph: Any, text: Text, *, bold: bool = False, size: Any = None) -> None:
     for run in _visible(text.runs):
-        made = paragraph.add_run(run.text)
-        made.bold, made.italic = run.bold or bold or None, run.italic or None
-        made.font.strike, made.font.size = run.strike or None, size
+        word_run = paragraph.add_run(run.text)
+        word_run.bold, word_run.italic = run.bold or bold or None, run.italic or None
+        word_run.font.strike, word_run.font.size = run.strike or None, size
         if run.code:
-            made.font.name = _CODE_FONT
+            word_run.font.name = _CODE_FONT
         if run.is_link:
-            ooxml.make_link(made, run.text)
+            ooxml.make_link(word_run, run.text)
         if text.rtl:
-            made.font.rtl = True
+            word_run.font.rtl = True
     if text.rtl:
         ooxml.set_right_to_left(paragraph)
 
