@@ -45,7 +45,7 @@ class LivePage:
             gathering = asyncio.create_task(self._gather(changes))
             sending = asyncio.create_task(self._send())
             try:
-                await self._socket.send_json([{"op": "connected"}, self._modals()])
+                await self._socket.send_json([{"op": "connected"}])
                 await self._listen()
             finally:
                 gathering.cancel()
@@ -99,16 +99,12 @@ class LivePage:
         if change.user != user:
             return []
         if change.kind.startswith("view_"):
-            return [self._modals()]
+            return [{"op": "modals", "html": self._screens.modals(user)}]
         if change.kind == "workflow":
             execution = change.data["execution"]
             html = self._screens.step(user, execution)
             return [{"op": "step", "execution": execution, "html": html}]
         return [{"op": "home", "html": self._screens.home(user)}] if change.kind == "home" else []
-
-    def _modals(self) -> Json:
-        """Return the modal on top, or none."""
-        return {"op": "modals", "html": self._screens.modals(self._at.user)}
 
     def _message(self, change: Change, channel: str) -> list[Json]:
         if change.ts is None or (change.kind == "ephemeral" and change.user != self._at.user):

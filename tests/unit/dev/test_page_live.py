@@ -82,10 +82,16 @@ async def test_times_are_those_of_the_device(browser):
         assert browser.ws.people[ADA].tz == "Asia/Tokyo"
 
 
-async def test_a_modal_is_open_after_a_reload_until_it_is_closed(browser):
-    browser.ws.state.open_views[ADA] = [{"id": "V1", "hash": "h", "title": "Ask", "blocks": []}]
-    async with browser.live() as reloaded:
-        assert "V1" in (await reloaded.until("modals"))["html"]
+async def test_a_modal_opens_and_closes_live_and_is_gone_after_a_reload(browser):
+    view = {"id": "V1", "hash": "h", "title": "Ask", "blocks": []}
+    async with browser.live() as live:
+        await live.until("connected")
+        browser.ws.state.open_views[ADA] = [view]
+        browser.ws.changed("view_opened", user=ADA)
+        assert "V1" in (await live.until("modals"))["html"]
+        async with browser.live() as reloaded:
+            async with asyncio.timeout(5):
+                assert await reloaded.socket.receive_json() == [{"op": "connected"}]
         browser.ws.state.open_views[ADA] = []
         browser.ws.changed("view_closed", user=ADA)
-        assert (await reloaded.until("modals"))["html"] == ""
+        assert (await live.until("modals"))["html"] == ""

@@ -2,6 +2,7 @@
 import { Composer } from "./composer.js";
 import { atBottom, byId, keepAtBottom, localise, parse, toBottom } from "./dom.js";
 import { prepareFields } from "./fields.js";
+import { showModals } from "./modals.js";
 import { morphChildren } from "./morph.js";
 import { act, fragment, user } from "./server.js";
 import { clearToasts } from "./toast.js";
@@ -100,9 +101,10 @@ export function markSidebar() {
   document.title = `${pane.querySelector("h1").textContent} · Local workspace`;
 }
 
-// The thread stays open if the next person may read it too.
+// The thread stays open if the next person may read it too; a modal is the former person's.
 export function actAs(id) {
   document.body.dataset.user = id;
+  showModals("");
   place.live.connect(place.shown);
 }
 
