@@ -7,6 +7,7 @@ take more CPU than the rest of a turn (see tests/bench).
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing, asynccontextmanager
@@ -48,8 +49,11 @@ from bot.model.errors import from_body, from_exception, no_responses_api, stores
 from bot.model.traits import FORCING, ServerTraits
 from bot.model.types import ModelRequest, ModelResponse, Progress, TextPart
 
+log = logging.getLogger(__name__)
+
 _PATH = "/responses"
 _REFUSED = (400, 422, 501)
+_NO_DELETION = re.compile(r"not supported|unsupported|not implemented|method not allowed|\b405\b")
 _DISPENSABLE = {
     "include": re.compile(r"\binclude\b|encrypted[_ ]content is not supported"),
     "reasoning": re.compile(
@@ -216,7 +220,8 @@ async def _spare_retries(response: Response) -> None:
 async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]:
     """Delete stored responses. Return the ids that could not be deleted.
 
-    A response that the service does not know counts as deleted.
+    A response that the service does not know counts as deleted. So does one of a service that has no
+    deletion: to try again would not help.
     """
     places = asyncio.Semaphore(_DELETIONS)
 
@@ -226,8 +231,11 @@ async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]
                 await client.responses.delete(each)
             except NotFoundError:
                 return True
-            except OpenAIError:
-                return False
+            except OpenAIError as error:
+                is_answer = isinstance(error, APIStatusError)
+                if not (is_answer and _NO_DELETION.search(str(error).lower())):
+                    return False
+                log.warning("The model server cannot delete responses: %s", error)
         return True
 
     names = sorted(ids)

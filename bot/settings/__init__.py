@@ -50,8 +50,8 @@ from bot.store import Retention
 from bot.toolkit.hosted import HostedTools
 
 NO_MODEL = (
-    "set it, or OPENAI_BASE_URL for another server that speaks the Responses API; `bot dev` works "
-    "without one, as a demo"
+    "set it, or OPENAI_BASE_URL for another server that speaks the Responses API (docs/models.md); "
+    "`bot dev` works without one, as a demo"
 )
 
 SLACK = "https://slack.com/api/"

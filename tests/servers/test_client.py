@@ -11,7 +11,14 @@ import pytest
 from aiohttp import web
 
 from bot.core.errors import ModelError, ModelErrorKind
-from bot.model import ArgumentsPart, ModelRequest, ModelResponse, ResponsesModel, sdk_client
+from bot.model import (
+    ArgumentsPart,
+    ModelRequest,
+    ModelResponse,
+    ResponsesModel,
+    delete_responses,
+    sdk_client,
+)
 from tests.servers.dialects import DIALECTS, MODEL, Dialect, Server, served, server
 
 ADD: dict[str, Any] = {
@@ -180,3 +187,30 @@ async def test_a_thread_may_move_to_another_server() -> None:
     ]
     assert "id" not in api.bodies[-1]["input"][1]
     assert len(api.bodies) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "is_over"),
+    [
+        (404, {"error": {"message": "Response with id 'resp_1' not found."}}, True),
+        (405, {"detail": "Method Not Allowed"}, True),
+        (500, {"error": {"message": "DELETE responses is not supported for anthropic"}}, True),
+        (501, {"error": "Not Implemented"}, True),
+        (500, {"error": {"message": "Internal error."}}, False),
+        (401, {"error": {"message": "No such key."}}, False),
+        (429, {"error": {"message": "Too many requests."}}, False),
+    ],
+)
+async def test_an_erasure_ends_where_nothing_can_be_deleted(
+    status: int, said: dict[str, Any], is_over: bool
+) -> None:
+    """O1: a server without deletion does not keep `bot erase` at work for ever; one that fails does."""
+
+    async def delete(_request: web.Request) -> web.Response:
+        return web.json_response(said, status=status)
+
+    app = web.Application()
+    app.router.add_delete("/responses/{id}", delete)
+    async with served(app) as url, sdk_client("k", url, max_retries=0) as client:
+        left = await delete_responses(client, ["resp_1"])
+    assert left == ([] if is_over else ["resp_1"])
