@@ -232,8 +232,8 @@ async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]
             except NotFoundError:
                 return True
             except OpenAIError as error:
-                is_answer = isinstance(error, APIStatusError)
-                if not (is_answer and _NO_DELETION.search(str(error).lower())):
+                body = error.body if isinstance(error, APIStatusError) else ""
+                if not _NO_DELETION.search(f"{error} {body}".lower()):
                     return False
                 log.warning("The model server cannot delete responses: %s", error)
         return True
