@@ -324,8 +324,9 @@ async def _without_the_bot(bot: Deployment, channel: str) -> None:
     await bot.ws.remove(ADA, channel, bot.ws.bot_user_id)
 
 
-@pytest.mark.parametrize("goes", [_archived, _without_the_bot])
-@pytest.mark.parametrize("place", ["stream-started", "run-finished"])
+@pytest.mark.parametrize(
+    ("place", "goes"), [("stream-started", _archived), ("run-finished", _without_the_bot)]
+)
 async def test_a_place_that_goes_while_its_worker_is_dead_holds_nothing_up(
     redis_url: str, tmp_path: Path, place: str, goes: Callable[[Deployment, str], Awaitable[None]]
 ) -> None:
