@@ -22,6 +22,7 @@ from bot.core.answers import (
 )
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.slack.render import words
+from bot.slack.render.buttons import DETAILS
 from bot.slack.render.outcome import RENDERERS, render
 from bot.slack.render.parts import Rendered
 from tests.unit.slack.judge import accept_all, shown_text
@@ -145,7 +146,8 @@ def test_data_is_shown_as_json_and_carries_no_buttons_of_its_own():
     rendered = drawn({"total": 3, "follow_ups": ["<!channel>", "press me"]})
     shown = json.loads(texts(rendered)[0].removeprefix("```json\n").removesuffix("\n```"))
     assert shown == {"total": 3, "follow_ups": ["<!channel>", "press me"]}
-    assert "actions" not in kinds(rendered)
+    [row] = [b for part in rendered.parts for b in part.blocks if b["type"] == "actions"]
+    assert [each["action_id"] for each in row["elements"]] == [DETAILS]
 
 
 def test_long_data_is_a_file_with_its_beginning_in_the_message():
