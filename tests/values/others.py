@@ -107,6 +107,7 @@ class _Page(HTMLParser):
         self.rows: list[list[str]] = []
         self._open: list[list[str]] = []  # the last row of each table that has not ended
         self._hidden = 0
+        self._in_cell = False
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self._hidden += tag in self._HIDDEN
@@ -120,11 +121,13 @@ class _Page(HTMLParser):
             self.rows.append(self._open[-1])
         elif tag in {"td", "th"} and self._open:
             self._open[-1].append("")
+            self._in_cell = True
         elif self._open and self._open[-1]:
             self._open[-1][-1] += " "
 
     def handle_endtag(self, tag: str) -> None:
         self._hidden -= tag in self._HIDDEN and self._hidden > 0
+        self._in_cell &= tag not in {"td", "th"}
         if tag == "table" and self._open:
             self._open.pop()
 
@@ -132,7 +135,7 @@ class _Page(HTMLParser):
         if self._hidden:
             return
         self.text += data
-        if self._open and self._open[-1]:
+        if self._in_cell and self._open and self._open[-1]:
             self._open[-1][-1] += data
 
 

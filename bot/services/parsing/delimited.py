@@ -222,5 +222,5 @@ def _evenness(text: str, delimiter: str) -> tuple[bool, bool, float, int]:
         widths = []
     if not widths:
         return (False, False, 0.0, 0)
-    usual, count = Counter(widths).most_common(1)[0]
+    usual, count = max(Counter(widths).items(), key=lambda each: (each[1], each[0]))
     return (usual > 1, widths[0] == usual, count / len(widths), usual)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from ctypes import POINTER, c_float, c_ushort, cast, create_string_buffer
@@ -366,15 +367,23 @@ def _has_other_rows(text: str, whole: str) -> bool:
 
 
 def _missing_lines(text: str, whole: str) -> list[str]:
-    """Return the lines of `whole` whose words are not in `text`, Markdown, one after the other, and
-    the rows of tables that are no row there."""
-    plain = _plain_words(_LINKS.sub("", text))
-    rows = {_cells(line) for line in text.splitlines()}
-    return [
-        line
-        for line in whole.splitlines()
-        if (_cells(line) not in rows if "|" in line else _plain_words(line) not in plain)
-    ]
+    """Return the lines of `whole` that the Markdown `text` has not, or not as often: the words of a
+    line one after the other, a row of a table as a row."""
+    plain = _spread(_LINKS.sub("", text))
+    rows = Counter(map(_cells, text.splitlines()))
+    missing, times = list[str](), Counter[tuple[str, ...]]()
+    for line in whole.splitlines():
+        cells = _cells(line)
+        times[cells] += 1
+        found = rows[cells] if "|" in line else plain.count(_spread(line)[1:-1])
+        if times[cells] > found:
+            missing.append(line)
+    return missing
+
+
+def _spread(text: str) -> str:
+    """Return the words with two spaces between, so that the same line twice is found twice."""
+    return _plain_words(text).replace(" ", "  ")
 
 
 def _cells(line: str) -> tuple[str, ...]:

@@ -75,6 +75,15 @@ def test_what_is_in_no_row_of_a_table_is_read() -> None:
         assert said in found
 
 
+def test_the_same_line_twice_is_read_twice() -> None:
+    """What finds the main text leaves out a line that it had: two fees of 12 EUR were one."""
+    fees = "<p>Fee: 12 EUR</p><p>Thanks,</p>" * 2
+    page = f"<body><p>{SENTENCE}</p>{fees}<p>{SENTENCE[::-1]}</p><ul><li>12 EUR</ul></body>"
+    found = read_html(page.encode(), "p.html").text
+    assert found.count("Fee: 12 EUR") == found.count("Thanks,") == 2
+    assert found.count(SENTENCE) == 1
+
+
 def mail(plain: str, html: str) -> EmailMessage:
     message = EmailMessage()
     message["From"], message["Subject"] = "a@example.com", "Offer"

@@ -172,6 +172,14 @@ def test_rows_between_two_stray_quotes_are_told(tmp_path: Path, text: str, note:
     assert note in notes
 
 
+def test_a_header_in_quotes_leaves_the_rows_below_their_cells(tmp_path: Path) -> None:
+    """As many rows of one cell as of four: the rows were taken for text of one column."""
+    columns, rows, notes = read(tmp_path, '"a,d,e,f"\n1,2,3,4\n2,3,4,5\nb\n')
+    assert columns.count(", ") == 3
+    assert rows[0][1:] == (2, 3, 4)
+    assert "above the header were left out: a,d,e,f" in notes
+
+
 def test_long_ids_stay_apart(tmp_path: Path) -> None:
     """As floating point they were duplicates."""
     ids = [str(10**19 + n) for n in range(20)]
