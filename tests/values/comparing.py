@@ -113,12 +113,23 @@ def compare_texts(ours: str, theirs: str) -> Iterator[Difference]:
 
 
 def compare_rows(ours: str, rows: list[list[str]]) -> Iterator[Difference]:
-    """Yield rows of a web page's tables of which no line of our text has all cells, in their order."""
+    """Yield rows of a web page's tables of which no line of our text has all cells, in their order:
+    our lines also have the cells that go on from the rows above."""
     links = re.compile(r"\]\([^)\s]*\)")
     lines = {_cells(links.sub("", line).split("|")) for line in ours.splitlines()}
-    lost = [row for row in rows if len(row) > 1 and _cells(row) not in lines]
+    lost = [
+        row
+        for row in rows
+        if (cells := _cells(row)) not in lines and not any(_has(line, cells) for line in lines)
+    ]
     if lost:
         yield Difference("", f"{len(lost)} of {len(rows)} rows are in no line: {lost[0]}")
+
+
+def _has(line: tuple[str, ...], cells: tuple[str, ...]) -> bool:
+    """Whether the cells are in the line, in their order."""
+    rest = iter(line)
+    return all(cell in rest for cell in cells)
 
 
 def compare_json(ours: str, theirs: Any) -> Iterator[Difference]:
@@ -129,7 +140,8 @@ def compare_json(ours: str, theirs: Any) -> Iterator[Difference]:
 
 def _cells(texts: Iterable[str]) -> tuple[str, ...]:
     """Return the words of each cell, without blank ones."""
-    found = (" ".join(re.findall(r"[^\W_]+", each.casefold())) for each in texts)
+    plain = (unicodedata.normalize("NFKC", each).casefold() for each in texts)
+    found = (" ".join(re.findall(r"[^\W_]+", each)) for each in plain)
     return tuple(filter(None, found))
 
 

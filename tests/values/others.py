@@ -100,6 +100,7 @@ class _Page(HTMLParser):
     """The text that a browser shows of a web page, and the rows of its tables."""
 
     _HIDDEN = frozenset(["script", "style", "title", "noscript", "template"])
+    _INLINE = frozenset(["a", "b", "em", "font", "i", "small", "span", "strong", "sub", "sup", "u"])
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,25 +112,31 @@ class _Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         self._hidden += tag in self._HIDDEN
-        self.text += " "
+        self.text += " " * (tag not in self._INLINE)
         if tag == "table":
             for row in self._open:  # with a table in it
                 row.clear()
             self._open = [[] for _ in range(len(self._open) + 1)]
-        elif tag == "tr" and self._open:
-            self._open[-1] = []
-            self.rows.append(self._open[-1])
+        elif tag == "tr":
+            self._start_row()
         elif tag in {"td", "th"} and self._open:
             self._open[-1].append("")
             self._in_cell = True
-        elif self._open and self._open[-1]:
+        elif self._open and self._open[-1] and tag not in self._INLINE:
             self._open[-1][-1] += " "
 
     def handle_endtag(self, tag: str) -> None:
         self._hidden -= tag in self._HIDDEN and self._hidden > 0
         self._in_cell &= tag not in {"td", "th"}
+        if tag == "tr":  # cells may follow without another one
+            self._start_row()
         if tag == "table" and self._open:
             self._open.pop()
+
+    def _start_row(self) -> None:
+        if self._open:
+            self._open[-1] = []
+            self.rows.append(self._open[-1])
 
     def handle_data(self, data: str) -> None:
         if self._hidden:

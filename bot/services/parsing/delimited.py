@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bot.core.text.cells import cell_text
 from bot.services.parsing.numerals import join_some
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.services.parsing.tabular import (
@@ -102,7 +101,7 @@ def _missing_quote_notes(connection: Any, columns: Sequence[str], delimiter: str
 
 def _samples(rows: Sequence[Sequence[Cell]], at: int) -> list[str]:
     """Return the texts of column `at` in the first rows, without blank ones."""
-    return [text for row in rows if at < len(row) and (text := cell_text(row[at]).strip())]
+    return [text for row in rows if at < len(row) and (text := str(row[at] or "").strip())]
 
 
 def _load(connection: Any, name: str, text: str, delimiter: str, spool: Path) -> Sheet:

@@ -39,9 +39,13 @@ _DATE, _TIME, _CLOCK_ALONE = matcher(ISO_DATE), matcher(ISO_TIME), matcher(_CLOC
 _ZONED = matcher(rf"{ISO_TIME}{_ZONE}")
 
 
+ALWAYS_EXACT = 16
+"""Characters of a number, at most, of which floating point keeps all digits."""
+
+
 def is_exact(number: str) -> bool:
     """Return whether floating point keeps all digits of a number."""
-    return len(number) <= 16 or Decimal(repr(float(number))) == Decimal(number)
+    return len(number) <= ALWAYS_EXACT or Decimal(repr(float(number))) == Decimal(number)
 
 
 def type_of_texts(values: Collection[str], exact: Callable[[str], bool] = is_exact) -> str:

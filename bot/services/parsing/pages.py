@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.core.text.cells import clean
 from bot.services.parsing.results import Document, Unreadable
-from bot.services.parsing.text import decode
+from bot.services.parsing.text import SUPERSCRIPTS, decode
 
 _MAX_PAGES = 1_000
 _SECONDS = 15.0
@@ -25,6 +25,7 @@ _WIDE_LINE, _WIDE_LINE_HEIGHT = "a-line-as-wide-as-the-page", 8.0
 
 _BESIDE_HEADING = "[beside the main text]"
 _LINKS = re.compile(r"\]\([^)\s]*\)|\*\*|</?su[bp]>")
+_SUPERSCRIPT = re.compile(r"<sup>([\d+−-]+)</sup>")
 _MAX_ROWS, _MAX_SPANNED = 65_534, 100
 """Rows and columns that a cell of a table may span."""
 _INLINE = frozenset(
@@ -245,7 +246,7 @@ def read_html(data: bytes | str, name: str) -> Document:
         found = trafilatura.extract(
             page, output_format="markdown", include_links=True, include_tables=tables
         )
-        return found or ""
+        return _SUPERSCRIPT.sub(lambda each: each[1].translate(SUPERSCRIPTS), found or "")
 
     page, note = (data, "") if isinstance(data, str) else _decode_page(data)
     try:
@@ -317,7 +318,8 @@ def _texts(node: Any) -> Iterator[str]:
         if tag not in _INLINE and tag and each is not node:
             yield " | " if tag in {"td", "th"} and event == "start" else "\n"
         if event == "start" and tag:
-            yield " ".join((each.text or "").splitlines())
+            text = " ".join((each.text or "").splitlines())
+            yield text.translate(SUPERSCRIPTS) if tag == "sup" else text
         if event != "start" and each is not node:
             yield " ".join((each.tail or "").splitlines())
 

@@ -188,9 +188,7 @@ def _align_header(
 ) -> list[Cell]:
     """Return the header aligned with its columns, and note where it is shorter than the rows. With
     one name missing, that of the first column is: R writes row numbers without a name."""
-    ends = Counter(
-        max((at + 1 for at, cell in enumerate(row) if cell), default=0) for _, row in rows
-    )
+    ends = Counter(next((at for at in range(len(row), 0, -1) if row[at - 1]), 0) for _, row in rows)
     filled = max(ends, default=0)
     if ends[len(header) + 1] * 2 > len(rows):
         notes.append(

@@ -48,6 +48,8 @@ _CODE_PAGES = (
     "big5",
     "cp949",
 )
+SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+"""Superscripts, so that 10⁶ does not become 106."""
 
 
 def shortened(text: str, most: int = 200) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.services.parsing import dates
-from bot.services.parsing.kinds import decimal_type, is_exact, type_of_texts
+from bot.services.parsing.kinds import ALWAYS_EXACT, decimal_type, is_exact, type_of_texts
 from bot.services.parsing.numerals import (
     MAX_NAMED,
     MISSING_VALUES,
@@ -59,6 +59,7 @@ class TextColumn:
     `value` is SQL for the trimmed text of a cell; `sql` is SQL derived from it that can be cast to
     `kind`. `markers` are words for a missing value. `style` is set where both notations of numbers
     fit and one was chosen. `doubt` is why the column stays text, with examples in `others` (shapes).
+    `is_verified`: its plain pattern alone tells that every value can be cast without loss.
     """
 
     name: str
@@ -71,6 +72,7 @@ class TextColumn:
     style: Style | None = None
     doubt: str = ""
     others: Sequence[str] = ()
+    is_verified: bool = False
 
     def keep_as_text(self, doubt: str) -> None:
         self.kind, self.sql, self.doubt = "VARCHAR", "", doubt
@@ -108,7 +110,9 @@ def read_columns(
     for column in columns:
         if column.numerals is not None:
             _settle_notation(column, usual, is_local=delimiter == ";")
-    _verify(connection, [each for each in columns if each.kind != "VARCHAR"])
+    _verify(
+        connection, [each for each in columns if each.kind != "VARCHAR" and not each.is_verified]
+    )
     return columns, _notes(connection, columns)
 
 
@@ -180,9 +184,17 @@ def _confirm_plain(connection: Any, columns: Sequence[TextColumn]) -> set[int]:
 
     def others(column: TextColumn) -> str:
         is_plain = f"regexp_full_match({column.cell}, '{_PLAIN[column.kind]}')"
-        return f"count(*) FILTER (WHERE {column.cell} <> '' AND NOT {is_plain})"
+        count = f"count(*) FILTER (WHERE {column.cell} <> '' AND NOT {is_plain})"
+        return f"{{'others': {count}, 'longest': max(length({column.cell}))}}"
 
-    return {column.index for column, count in _aggregate(connection, columns, others) if count == 0}
+    plain = set()
+    for column, found in _aggregate(connection, columns, others):
+        if found["others"] == 0:
+            plain.add(column.index)
+            column.is_verified = column.kind == "BIGINT" or (
+                column.kind == "DOUBLE" and found["longest"] <= ALWAYS_EXACT
+            )
+    return plain
 
 
 def _read_shapes(connection: Any, columns: Sequence[TextColumn]) -> None:
@@ -307,7 +319,7 @@ def _is_rounded(number: str) -> str:
     """Return SQL that is true where floating point writes a number differently, trailing zeros apart:
     then digits of it may be lost."""
     kept = f"rtrim(TRY_CAST({number} AS DOUBLE)::VARCHAR, '0')"
-    return f"length({number}) > 16 AND {kept} <> rtrim({number}, '0')"
+    return f"length({number}) > {ALWAYS_EXACT} AND {kept} <> rtrim({number}, '0')"
 
 
 def _loses_digits(connection: Any, column: TextColumn, some: Sequence[str]) -> bool:

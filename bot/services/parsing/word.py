@@ -11,6 +11,7 @@ from typing import Any
 from bot.core.text.cells import clean
 from bot.services.parsing.office import check_archive
 from bot.services.parsing.results import Document, Unreadable
+from bot.services.parsing.text import SUPERSCRIPTS
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
@@ -18,8 +19,6 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _DELETED = frozenset((f"{_W}del", f"{_W}moveFrom"))
 _SKIPPED = _DELETED | {_FALLBACK, f"{_W}instrText", f"{_W}delText", f"{_W}pPr", f"{_W}rPr"}
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
-_SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
-"""Superscripts, so that 10⁶ does not become 106."""
 _NOTES = {f"{_W}footnoteReference": "", f"{_W}endnoteReference": "e"}
 
 _NOT_READ = {
@@ -191,7 +190,7 @@ def _paragraph_text(parent: Any) -> Iterator[str]:
         elif child.tag == f"{_W}ffData":
             yield _form_field_value(child)
         elif child.tag == f"{_W}r" and _is_superscript(child):
-            yield "".join(_paragraph_text(child)).translate(_SUPERSCRIPTS)
+            yield "".join(_paragraph_text(child)).translate(SUPERSCRIPTS)
         elif child.tag in _SIGNS:
             yield _SIGNS[child.tag]
         elif child.tag in _NOTES:

@@ -84,6 +84,15 @@ def test_the_same_line_twice_is_read_twice() -> None:
     assert found.count(SENTENCE) == 1
 
 
+def test_a_raised_figure_is_no_part_of_the_number_before() -> None:
+    """The mark of a footnote made 19961 of the year 1996."""
+    rows = "<tr><td>Born in 1996<sup>1</sup></td><td>10<sup>6</sup> EUR</td></tr>"
+    page = f"<body><p>{SENTENCE} Since 1996<sup>2</sup>.</p><table>{rows}</table></body>"
+    found = read_html(page.encode(), "p.html").text
+    assert "Born in 1996¹ | 10⁶ EUR" in found
+    assert "Since 1996²" in found
+
+
 def mail(plain: str, html: str) -> EmailMessage:
     message = EmailMessage()
     message["From"], message["Subject"] = "a@example.com", "Offer"
