@@ -7,13 +7,12 @@ from typing import Any
 
 from openai import AsyncOpenAI, OpenAIError
 
+_LEAST_WINDOW = 1_024  # tokens; less is a placeholder
+
 
 async def listed_models(client: AsyncOpenAI) -> dict[str, int | None] | None:
     """Return the names of the models with their windows in tokens; None without a readable list."""
-    try:
-        body = await client.get("/models", cast_to=object)
-    except OpenAIError:
-        return None
+    body = await _read(client, "/models")
     models = body.get("data") if isinstance(body, Mapping) else None
     if not isinstance(models, list):
         return None
@@ -23,11 +22,16 @@ async def listed_models(client: AsyncOpenAI) -> dict[str, int | None] | None:
 
 async def describes(client: AsyncOpenAI, name: str) -> bool:
     """Return whether the server describes the model. Some return 200 with an error for any address."""
-    try:
-        body = await client.get(f"/models/{name}", cast_to=object)
-    except OpenAIError:
-        return False
+    body = await _read(client, f"/models/{name}")
     return isinstance(body, Mapping) and body.get("id") == name
+
+
+async def _read(client: AsyncOpenAI, path: str) -> object:
+    """Return the JSON at `path`; None for an error, and for what is no JSON whatever it says it is."""
+    try:
+        return await client.get(path, cast_to=object)
+    except (OpenAIError, ValueError, RecursionError):
+        return None
 
 
 def _window(model: dict[str, Any]) -> int | None:
@@ -35,4 +39,5 @@ def _window(model: dict[str, Any]) -> int | None:
     meta = model.get("meta")
     slot_window = meta.get("n_ctx") if isinstance(meta, dict) else None
     windows = (slot_window, model.get("max_model_len"), model.get("context_length"))
-    return next((each for each in windows if isinstance(each, int) and each > 0), None)
+    plausible = (each for each in windows if isinstance(each, int) and each >= _LEAST_WINDOW)
+    return next(plausible, None)

@@ -19,6 +19,7 @@ from bot.model import (
     delete_responses,
     sdk_client,
 )
+from bot.model.listing import listed_models
 from tests.servers.dialects import DIALECTS, MODEL, Dialect, Server, served, server
 
 ADD: dict[str, Any] = {
@@ -214,3 +215,29 @@ async def test_an_erasure_ends_where_nothing_can_be_deleted(
     async with served(app) as url, sdk_client("k", url, max_retries=0) as client:
         left = await delete_responses(client, ["resp_1"])
     assert left == ([] if is_over else ["resp_1"])
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ('{"data": [{"id": "a", "max_model_len": 4096}, {"id": "b"}]}', {"a": 4096, "b": None}),
+        ('{"data": [{"id": "a", "meta": null}, {"id": 7}, "c"]}', {"a": None}),
+        ('{"data": [{"id": "a", "meta": {"n_ctx": "many"}}]}', {"a": None}),
+        ('{"data": [{"id": "a", "max_model_len": true, "context_length": 0}]}', {"a": None}),
+        ('{"error": "Unexpected endpoint"}', None),
+        ('{"data": {}}', None),
+        ("[]", None),
+        ("{not json", None),
+        ("", None),
+    ],
+)
+async def test_any_list_of_models_is_read_or_passed_over(body: str, expected: Any) -> None:
+    """E1: the list is a convenience: nothing in it stops the bot."""
+
+    async def models(_request: web.Request) -> web.Response:
+        return web.Response(text=body, content_type="application/json")
+
+    app = web.Application()
+    app.router.add_get("/models", models)
+    async with served(app) as url, sdk_client("k", url, max_retries=0) as client:
+        assert await listed_models(client) == expected

@@ -262,6 +262,6 @@ async def _speaks_chat_completions(client: AsyncOpenAI) -> bool:
     except APIStatusError as error:
         is_there = error.status_code not in (404, 405)
         return is_there and from_exception(error).kind is not ModelErrorKind.NO_RESPONSES_API
-    except (OpenAIError, TimeoutError):
+    except (OpenAIError, ValueError, TimeoutError):
         return False
     return isinstance(reply, Mapping) and "choices" in reply
