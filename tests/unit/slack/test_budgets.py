@@ -10,6 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.budgets import Account, Budget, Cap, OverBudget, Spent, accounts_of
 from bot.core.ids import new_id
+from bot.core.outcome import RunStatus
 from bot.dev.model import Script, finish
 from bot.dev.workspace import ADA, BEN, EVE, GUS
 from bot.runs.policy.access import Policy
@@ -76,6 +77,14 @@ async def forge(bot: Deployment, value: str) -> str:
 def _over(**changes: Any) -> OverBudget:
     fields = {"budget": Budget.USER_DAY, "holder": "T1:U1", "period": "2026-11-21"}
     return OverBudget(account=Account.model_validate(fields | changes))
+
+
+@pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.PARTIAL])
+def test_a_raise_is_offered_before_a_retry(status: RunStatus) -> None:
+    """U15: a retry is refused as well until somebody has raised the budget."""
+    refused = outcome(status=status, over=_over()).model_copy(update={"result": None})
+    shown = str(render(refused, REQUEST).parts[-1].blocks)
+    assert shown.index(buttons.RAISE) < shown.index(buttons.RETRY)
 
 
 async def test_a_refusal_says_what_and_offers_to_raise_it(redis_url: str) -> None:
