@@ -33,29 +33,30 @@ class Walkthroughs:
 
     def __call__(self, request: ModelRequest) -> Reply:
         """Return the next call of the case, acquiring its tool first where needed, or its answer."""
-        case, since = self._asked(request)
+        case, before, since = self._asked(request)
         calls = case.walkthrough.calls if case else ()
         made = [item["name"] for item in since if item.get("type") == "function_call"]
         outputs = [item["output"] for item in since if item.get("type") == "function_call_output"]
+        earlier = _HANDLE.findall("\n".join(map(item_text, before)))[-1:]
         done = len(made) - made.count(_ACQUIRE)
         if done >= len(calls) or request.forced:
-            answer = _with_handles(case.walkthrough.answer if case else "Noted.", outputs)
+            answer = _with_handles(case.walkthrough.answer if case else "Noted.", outputs, earlier)
             return finish(_result(answer, outputs, request))
         [(name, arguments)] = calls[done].items()
         offered = {tool.get("name") for tool in request.tools}
         if name not in offered and made[-1:] != [_ACQUIRE]:
             return call(_ACQUIRE, {"names": [name]})
-        return call(name, _with_handles(arguments, outputs))
+        return call(name, _with_handles(arguments, outputs, earlier))
 
-    def _asked(self, request: ModelRequest) -> tuple[Case | None, list[Item]]:
+    def _asked(self, request: ModelRequest) -> tuple[Case | None, list[Item], list[Item]]:
         """Return the case whose question was asked last, or None for a question of `before`, with
-        the items since. Raises ApiError when the conversation has the question of no case."""
+        the items before it, and those since. Raises ApiError when the conversation has the question of no case."""
         for number, item in reversed(list(enumerate(request.items))):
             text = item_text(item) if item.get("role") == "user" else ""
             if found := [each for each in (*self._cases, *self._before) if each in text]:
                 # An edited question is followed by its earlier text.
                 first = min(found, key=lambda each: (text.index(each), -len(each)))
-                return self._cases.get(first), request.items[number:]
+                return self._cases.get(first), request.items[:number], request.items[number:]
         raise test_error(f"no case has this question: {request.last_words!r}")
 
 
@@ -73,14 +74,17 @@ def _result(
     return fill(schema, {"sources": sources} | answer)
 
 
-def _with_handles(value: Any, outputs: list[str]) -> Any:
-    """Return `value` with "$1", "$2", … in it replaced by the handles that tools returned, in order."""
+def _with_handles(value: Any, outputs: list[str], earlier: list[str]) -> Any:
+    """Return `value` with "$1", "$2", … in it replaced by the handles that tools returned, in order.
+
+    "$0" is the last handle that was named before the question: the one in `earlier`, if any.
+    """
     if isinstance(value, dict):
-        return {key: _with_handles(each, outputs) for key, each in value.items()}
+        return {key: _with_handles(each, outputs, earlier) for key, each in value.items()}
     if isinstance(value, list):
-        return [_with_handles(each, outputs) for each in value]
+        return [_with_handles(each, outputs, earlier) for each in value]
     if not isinstance(value, str):
         return value
     found = dict.fromkeys(handle for text in outputs for handle in _HANDLE.findall(text))
-    handles = dict(enumerate(found, 1))
+    handles = dict(enumerate(found, 1)) | dict(enumerate(earlier))
     return _PLACEHOLDER.sub(lambda match: handles.get(int(match[1]), match[0]), value)

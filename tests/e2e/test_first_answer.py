@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from tests.e2e.conftest import SAMPLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
+CITIES = b"city,people\nLisbon,575739\nPorto,248769\n"
 FOOTER = re.compile(r"script · \d[\d.,]* (s|min \d+ s) · \S+")
 
 
@@ -103,6 +104,31 @@ def test_the_global_shortcut_asks_from_anywhere(page: Page) -> None:
     asked = page.locator("main").get_by_test_id("message").filter(has_text="what is 6 * 7?")
     asked.get_by_test_id("replies").click()
     expect(finished(page)).to_contain_text("42")
+
+
+def test_a_direct_message_continues_the_last_one(page: Page) -> None:
+    """U1: each message opens a thread, and knows the answer and the table of the one before."""
+    cities = FilePayload(name="cities.csv", mimeType="text/csv", buffer=CITIES)
+    page.get_by_test_id("dm-bot").click()
+    expect(page.get_by_test_id("prompts")).to_be_visible()
+    page.get_by_test_id("file-input").set_input_files(cities)
+    expect(page.locator("main")).to_contain_text("cities.csv")
+    ask_directly(page, "Which cities are these?")
+    expect(finished(page)).to_contain_text("Lisbon and Porto.")
+    ask_directly(page, "And how many people live there?")
+    expect(finished(page)).to_contain_text("575739")
+    ask_directly(page, "and as a chart?")
+    answer = finished(page)
+    expect(answer.locator("svg[role=img]").filter(visible=True)).to_be_visible()
+
+
+def ask_directly(page: Page, text: str) -> None:
+    """Write a message of one's own to the bot, and open its thread."""
+    composer = page.get_by_test_id("composer")
+    composer.fill(text)
+    composer.press("Enter")
+    asked = page.locator("main").get_by_test_id("message").filter(has_text=text)
+    asked.get_by_test_id("replies").click()
 
 
 def test_a_run_is_stopped_by_its_button(page: Page) -> None:
