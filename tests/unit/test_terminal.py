@@ -71,6 +71,8 @@ def test_an_answer_is_markdown() -> None:
     assert "Confidence: low" in text
     assert text.endswith("— m · 2 turns · 1 tool call · 1,001 tokens · $0.5000 · 0.0 s")
     assert "Sources" not in as_text(outcome())
+    plain = {"summary": "You are welcome!", "sources": None, "confidence": None}
+    assert as_text(outcome(result=plain, totals=totals)).startswith("You are welcome!\n\n— m")
 
 
 async def test_progress_goes_to_stderr_and_the_answer_to_stdout(

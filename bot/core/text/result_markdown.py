@@ -40,7 +40,7 @@ def _answer(answer: Answer, outcome: Outcome) -> list[str]:
         _sources(answer.sources),
         _gaps(answer.gaps),
         _listed("Ask next:\n", answer.follow_ups),
-        "" if answer.confidence == "high" else f"Confidence: {answer.confidence}",
+        "" if answer.confidence in (None, "high") else f"Confidence: {answer.confidence}",
     ]
 
 
