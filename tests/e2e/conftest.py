@@ -11,6 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -31,10 +32,16 @@ SAMPLE = Path(__file__).parents[2] / "bot/dev/page/static/samples/sales.csv"
 SCRIPT = Path(__file__).with_name("script.yaml")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    """Start headless Chromium; skip without one, and fail when CI=true. Each file has its own:
+def _browser_scope(fixture_name: str, config: pytest.Config) -> Literal["session", "module"]:
+    """Share one browser where nothing but this folder is run. Elsewhere each file has its own:
     Playwright's event loop would disturb tests that are coroutines."""
+    alone = all("tests/e2e" in each for each in config.args)
+    return "session" if alone else "module"
+
+
+@pytest.fixture(scope=_browser_scope)
+def browser() -> Generator[Browser]:
+    """Start headless Chromium; skip without one, and fail when CI=true."""
     if CHROMIUM is None:
         missing = "needs Chromium: install the package `chromium`"
         pytest.fail(missing) if os.environ.get("CI") == "true" else pytest.skip(missing)
@@ -86,7 +93,8 @@ def dev_in(folder: Path, *options: str) -> Generator[str]:
 @pytest.fixture
 def page(browser: Browser, address: str) -> Generator[Page]:
     """A fresh tab on the page; scripts on it must not fail."""
-    context = browser.new_context(viewport={"width": 1400, "height": 950})
+    # Nothing moves: to draw a spinner again and again takes more time than all else.
+    context = browser.new_context(viewport={"width": 1400, "height": 950}, reduced_motion="reduce")
     tab = context.new_page()
     errors: list[str] = []
     tab.on("pageerror", lambda error: errors.append(str(error)))
