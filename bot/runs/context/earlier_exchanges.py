@@ -30,6 +30,7 @@ from bot.toolkit.provided.artifacts import Artifact
 from bot.toolkit.size import Room, shortened
 
 _MOST = 10  # exchanges
+_MOST_MESSAGES = 5  # that were answered together: the latest
 _MOST_HANDLES = 10  # of one thread: the latest
 _LONGEST_LINE = 400  # characters
 _IMAGE_TOKENS = 1_000
@@ -173,7 +174,8 @@ class DirectHistory:
 
     def _told(self, exchange: _Exchange, saved: Sequence[Artifact], room: int) -> list[Item]:
         """Return an exchange as messages, shortened to `room` tokens unless that is 0."""
-        part = Room(_ANY_LENGTH, room // 4)
+        parts = 4 * len(exchange.asked)  # half of the room is for the answer
+        part = Room(_ANY_LENGTH, max(1, room // parts) if room else 0)
         questions = [
             prompts.request_message(
                 each.model_copy(
@@ -189,8 +191,8 @@ class DirectHistory:
             for each in exchange.asked
         ]
         left = max(1, room - sum(map(_tokens, questions))) if room else 0
-        answer = shortened(_answer(exchange.outcome), Room(_ANY_LENGTH, left))
-        return [*questions, assistant_message("\n".join((answer, *map(_line, saved))))]
+        answer = "\n".join((_answer(exchange.outcome), *map(_line, saved)))
+        return [*questions, assistant_message(shortened(answer, Room(_ANY_LENGTH, left)))]
 
 
 def _opens_thread(request: Request) -> bool:
@@ -219,7 +221,8 @@ def _exchange(record: RunRecord, requests: Mapping[str, Request]) -> _Exchange |
     if record.request_id not in requests:
         return None
     ids = (record.request_id, *record.joined)
-    return _Exchange([requests[each] for each in ids if each in requests], outcome)
+    asked = [requests[each] for each in ids if each in requests]
+    return _Exchange(asked[-_MOST_MESSAGES:], outcome)
 
 
 def _answer(outcome: Outcome) -> str:

@@ -137,6 +137,26 @@ async def test_what_is_too_much_is_left_out_from_the_oldest_on(stores: Stores) -
     assert len(heard(bot)) < 300 * 6
 
 
+async def test_of_many_messages_that_were_answered_together_the_last_are_known(
+    stores: Stores,
+) -> None:
+    first = directly("Who is the mayor of Lisbon?", "1.0")
+
+    async def brain(_: ModelRequest) -> Reply:
+        if len(bot.api.requests) > 1:
+            return finish(answer("Ok."))
+        for n in range(1, 40):
+            joins = directly(f"number {n} " * 100, f"1.{n:03}", thread="1.0")
+            await stores.mailbox.submit(joins, event_id=joins.id)
+        return call("calculate", {"expression": "1+1"})
+
+    async with bot_with(stores, brain, direct=DirectSettings(remember_tokens=1_000)) as bot:
+        await bot.ask(first)
+        await bot.ask(directly("So?", "9.0"))
+    assert [n for n in range(40) if f"number {n} " in heard(bot)] == [35, 36, 37, 38, 39]
+    assert len(heard(bot)) < 1_000 * 6
+
+
 async def test_an_edited_question_counts_as_it_is_now_and_a_deleted_one_not(
     stores: Stores,
 ) -> None:
