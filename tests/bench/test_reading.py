@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +51,28 @@ def test_reading_by_rules_costs_a_small_multiple_of_reading(
 
     ratio = min(cpu(by_rules) for _ in range(3)) / min(cpu(plainly) for _ in range(3))
     assert ratio <= most
+
+
+_CHILD = """
+import asyncio, resource, sys
+from pathlib import Path
+from bot.services import documents
+asyncio.run(documents.read(Path(sys.argv[1]).read_bytes(), "csv", name="data.csv"))
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(used.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3), used.ru_utime + used.ru_stime)
+"""
+
+
+@pytest.mark.parametrize(("make", "rows"), [(long, 1_000_000), (wide, 10_000)])
+def test_a_reading_process_stays_within_its_bounds(
+    tmp_path: Path, make: Callable[[int], str], rows: int
+) -> None:
+    """Issue 19, row 6: a million rows by six columns, and 500 columns: 600 MB and 10 s of two cores."""
+    (tmp_path / "source.csv").write_text(make(rows))
+    command = [sys.executable, "-c", _CHILD, str(tmp_path / "source.csv")]
+    megabytes, seconds = map(float, subprocess.check_output(command).split())
+    assert megabytes < 600
+    assert seconds < 20
 
 
 def cpu(work: Callable[[], object]) -> float:

@@ -111,9 +111,11 @@ def _differences(file: str, data: bytes, reading: Reading) -> Iterator[Differenc
 
 
 def _of_text(suffix: str, data: bytes, reading: Reading) -> Iterator[Difference]:
-    if suffix in {".docx", ".pdf", ".eml", ".html", ".htm"}:
-        yield from compare_texts(reading.text, others.words_of(data, f"x{suffix}"))
-    if suffix in {".html", ".htm"}:
+    is_page = suffix in {".html", ".htm"}
+    if is_page or suffix in {".docx", ".pdf", ".eml"}:
+        words = others.words_of(data, f"x{suffix}")
+        yield from compare_texts(reading.text, words, is_page=is_page)
+    if is_page:
         yield from compare_rows(reading.text, others.page_rows(data))
     if suffix in {".json", ".jsonl", ".ndjson"}:
         yield from compare_json(reading.text, others.json_value(data))

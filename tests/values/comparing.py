@@ -98,11 +98,15 @@ def compare_profiles(
                 yield Difference(name, f"the sum is {math.fsum(filled)}, {total} in pandas")
 
 
-def compare_texts(ours: str, theirs: str) -> Iterator[Difference]:
-    """Yield letters and numbers of another reader's text that are not in ours."""
+def compare_texts(ours: str, theirs: str, *, is_page: bool = False) -> Iterator[Difference]:
+    """Yield letters and numbers of another reader's text that are not in ours; of a web page letters
+    of different words: a heading may be said once for the line that begins with it."""
     mine, other = (unicodedata.normalize("NFKC", each).casefold() for each in (ours, theirs))
-    letters = Counter(filter(str.isalnum, other))
-    lost = letters - Counter(filter(str.isalnum, mine))
+    letters, kept = (
+        Counter(filter(str.isalnum, "".join(set(each.split())) if is_page else each))
+        for each in (other, mine)
+    )
+    lost = letters - kept
     if lost.total() > 0.02 * letters.total():
         share = lost.total() / letters.total()
         yield Difference("", f"{share:.0%} of {letters.total()} letters are missing")

@@ -372,13 +372,16 @@ def _missing_lines(text: str, whole: str) -> list[str]:
     """Return the lines of `whole` that the Markdown `text` has not, or not as often: the words of a
     line one after the other, a row of a table as a row."""
     plain = _spread(_LINKS.sub("", text))
-    rows = Counter(map(_cells, text.splitlines()))
+    lines = Counter(map(_cells, text.splitlines()))
     missing, times = list[str](), Counter[tuple[str, ...]]()
     for line in whole.splitlines():
         cells = _cells(line)
         times[cells] += 1
-        found = rows[cells] if "|" in line else plain.count(_spread(line)[1:-1])
-        if times[cells] > found:
+        if times[cells] <= lines[cells]:
+            continue
+        # A word or two, as the term of a definition, says something only as a line of its own.
+        is_short = len(line.split()) <= 2
+        if is_short or "|" in line or times[cells] > plain.count(_spread(line)[1:-1]):
             missing.append(line)
     return missing
 

@@ -84,6 +84,14 @@ def test_the_same_line_twice_is_read_twice() -> None:
     assert found.count(SENTENCE) == 1
 
 
+def test_a_term_is_read_though_its_word_is_in_the_text() -> None:
+    """Of a list of variables the names were gone: each is a word of its description."""
+    terms = "<dl><dt>tree:</dt><dd>id number of a tree</dd><dt>size:</dt><dd>size of it</dd></dl>"
+    page = f"<body><p>{SENTENCE}</p>{terms}<p>{SENTENCE[::-1]}</p></body>"
+    lines = read_html(page.encode(), "p.html").text.splitlines()
+    assert any(line.strip("-* ") == "tree:" for line in lines)
+
+
 def test_a_raised_figure_is_no_part_of_the_number_before() -> None:
     """The mark of a footnote made 19961 of the year 1996."""
     rows = "<tr><td>Born in 1996<sup>1</sup></td><td>10<sup>6</sup> EUR</td></tr>"
