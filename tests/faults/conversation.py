@@ -8,6 +8,7 @@ from typing import Any
 from bot.dev.model.replies import Item
 from bot.dev.model.request import item_text
 
+_NEWS = "[Written in this thread"
 _TAG = re.compile(r"\[(\w+-\d+)\]")
 
 
@@ -18,7 +19,9 @@ def tags_in(text: str) -> list[str]:
 
 def since_result(items: list[Item]) -> list[Item]:
     """Return what came after the last end of a run: a result, a refusal, or a failure that people were
-    told of, which is kept in the thread and ends a question as a result does."""
+    told of, which is kept in the thread and ends a question as a result does. What others wrote
+    meanwhile, which the model is told as data, is no question."""
+    items = [each for each in items if not item_text(each).startswith(_NEWS)]
     ends = [
         n
         for n, item in enumerate(items)
