@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from bot.core.answers import RESPONSE_TYPES
 from bot.core.outcome import RunStatus
 from bot.evals.facts import AnyFact
 
@@ -26,6 +27,12 @@ def _in_case_folder(path: Path, info: ValidationInfo) -> Path:
     if not found.is_file():
         raise ValueError(f"there is no file {path}")
     return found
+
+
+def _response_type(name: str) -> str:
+    if name not in RESPONSE_TYPES:
+        raise ValueError(f"must be one of {', '.join(RESPONSE_TYPES)}")
+    return name
 
 
 CaseFile = Annotated[Path, AfterValidator(_in_case_folder)]
@@ -103,7 +110,7 @@ class Case(_Part):
     channels: dict[str, tuple[Said, ...]] = {}
     canvases: dict[str, str] = {}
     web: dict[str, str] = {}
-    response: Literal["Answer", "ThreadSummary", "ActionItems", "DraftReply"] = "Answer"
+    response: Annotated[str, AfterValidator(_response_type)] = "Answer"
     response_schema: dict[str, Any] | None = Field(default=None, alias="schema")
     bounded: bool = False
     expect: Expect

@@ -26,7 +26,7 @@ def result_text(outcome: Outcome) -> str:
     model = RESPONSE_TYPES.get(outcome.response_type)
     if model is None:
         return json.dumps(outcome.result, indent=2, ensure_ascii=False)
-    sections = _SECTIONS[model](model.model_validate(outcome.result), outcome)
+    sections = SECTIONS[model](model.model_validate(outcome.result), outcome)
     return "\n\n".join(section for section in sections if section)
 
 
@@ -71,12 +71,13 @@ def _draft_reply(reply: DraftReply, _outcome: Outcome) -> list[str]:
     ]
 
 
-_SECTIONS: dict[type[Result], Callable[[Any, Outcome], list[str]]] = {
+SECTIONS: dict[type[Result], Callable[[Any, Outcome], list[str]]] = {
     Answer: _answer,
     ThreadSummary: _thread_summary,
     ActionItems: _action_items,
     DraftReply: _draft_reply,
 }
+"""The renderer of each response type for the terminal; Slack's are in `slack/render/outcome.py`."""
 
 
 def _listed(title: str, lines: list[str]) -> str:

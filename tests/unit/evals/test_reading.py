@@ -56,6 +56,7 @@ def test_a_fact_is_found_however_it_is_written(fact, says, does_not_say):
         ('facts: ["2"]', "x: 1", "5: expect.x: there is no such key; keys: status, facts, absent"),
         ('["2"]', "[]", "4: expect: expects nothing"),
         ("one", "One!", "1: name: "),
+        ("files: [a.csv]", "response: Poem", "3: response: must be one of Answer, ThreadSummary, "),
         ('["2"]', '["2"', "6: this is not YAML: "),
         (GOOD, "5", "1: the file: "),
         (GOOD, "", "1: the file: "),

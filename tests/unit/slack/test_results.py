@@ -21,6 +21,7 @@ from bot.core.answers import (
     ThreadSummary,
 )
 from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.text.result_markdown import SECTIONS
 from bot.slack.render import words
 from bot.slack.render.buttons import DETAILS
 from bot.slack.render.outcome import RENDERERS, render
@@ -78,8 +79,9 @@ def texts(rendered: Rendered) -> list[str]:
     return [b["text"] for p in rendered.parts for b in p.blocks if b["type"] == "markdown"]
 
 
-def test_every_response_type_has_a_renderer():
-    assert set(RENDERERS) == set(RESPONSE_TYPES.values())
+def test_every_response_type_has_a_renderer_for_slack_and_for_the_terminal():
+    """C3: an answer of every type can be read wherever it is asked for."""
+    assert set(RENDERERS) == set(SECTIONS) == set(RESPONSE_TYPES.values())
 
 
 def test_a_thread_summary_says_where_it_stands_then_what_was_decided_and_what_is_open():
