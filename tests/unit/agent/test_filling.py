@@ -56,7 +56,7 @@ async def test_no_thread_is_too_full_for_its_next_question(
     def brain(request: Any) -> Any:
         return finish(ANSWER) if request.body.get("tools") else text("They talked.")
 
-    begun = LoopState(last_usage=Usage(input_tokens=int(window * ratio)))
+    begun = LoopState(last_usage=Usage(input_tokens=int(window * ratio)), stateless=stateless)
     async with bench(brain, before=before, stateless=stateless, window=window) as place:
         ended = await place.run("And now?", begun)
         assert "And now?" in str(place.api.requests[-1].body["input"])
