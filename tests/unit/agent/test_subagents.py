@@ -231,7 +231,7 @@ async def test_together_they_spend_no_more_than_is_left(limit: dict[str, float])
     spent = {"tokens": billed_tokens(total), "cost": total.input_tokens / 1_000_000}
     [(name, most)] = limit.items()
     assert most / 2 < spent[name] <= most * 1.1
-    assert ended.status is RunStatus.SUCCESS
+    assert ended.result is not None  # of its own accord, or of the closing call
     reason = "token_budget" if name == "tokens" else "cost_budget"
     assert [
         output.startswith(f"PARTIAL: the helper was cut short ({reason})")
