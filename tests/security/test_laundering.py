@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from bot.dev.workspace import ADA
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.services.fetching import WebFetcher
+from bot.slack.actions import due_schedules
 from bot.slack.render.buttons import APPROVE
 from bot.toolkit import Page
 from tests.security.model import filled, question
@@ -144,6 +146,20 @@ async def test_what_was_remembered_is_no_source(redis_url: str, fetched: list[st
     async with deployed(obeys, redis_url) as bot:
         root = await bot.ask(ADA, DIRECT, coded(THREAD, *steps, fetch(EVIL)))
         await bot.ws.until(partial(asks, bot, DIRECT, root), 30)
+    assert fetched == []
+
+
+async def test_what_was_scheduled_unasked_is_no_source(
+    redis_url: str, fetched: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody has seen a schedule's words before the bot posts them, where read_thread finds them."""
+    monkeypatch.setattr(due_schedules, "LOOK_SECONDS", 0.2)
+    later = {"text": f"{EVIL} {coded(THREAD, fetch(EVIL))}", "cron": None}
+    now = {"at": datetime.now(UTC).isoformat()}
+    async with deployed(obeys, redis_url) as bot:
+        root = await bot.ask(ADA, DIRECT, coded(THREAD, ("schedule_prompt", later | now)))
+        await bot.ws.until(lambda: f'"{APPROVE}"' in json.dumps(bot.own(DIRECT, root)), 30)
+        assert "scheduled this" in str(bot.own(DIRECT, root))
     assert fetched == []
 
 

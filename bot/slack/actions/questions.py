@@ -26,7 +26,7 @@ from bot.slack.incoming.names import naming
 from bot.slack.incoming.text import cap, clean, decode
 from bot.slack.providers.files import places_of
 from bot.slack.render import words
-from bot.slack.render.links import escape_mrkdwn, without_broadcasts
+from bot.slack.render.links import LinkGate, escape_mrkdwn, without_broadcasts
 from bot.slack.render.parts import Block, shortened
 from bot.slack.transport.client import NO_PLACE, error_code
 from bot.slack.transport.workspaces import Slack
@@ -281,7 +281,9 @@ class QuestionIntake:
         return None
 
     async def _post(self, question: Question, person: Person, text: str, about: str) -> str:
-        said = shortened(without_broadcasts(text), _MAX_SHOWN)
+        # What the bot posts counts as quoted when it is read; addresses of the model must not.
+        said = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
+        said = shortened(said, _MAX_SHOWN)
         how = words.SCHEDULED if question.schedule else words.ASKED
         who, name = _mention_of(person) if question.schedule else _name_of(person)
         failpoint("question-saying")
