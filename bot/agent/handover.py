@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.agent import prompts
+from bot.agent.calls.outputs import without_marks
 from bot.agent.events import RunEnded
 from bot.agent.state import FOR_THREAD, LoopState
 from bot.agent.window import assistant_message
@@ -77,7 +78,9 @@ def caller_without_answer(after: CallerState) -> CallerState:
 def failed_exchange(asked: Sequence[str], answer: str) -> tuple[Item, ...]:
     """Return the items that a thread keeps of a failed run: the question, without files and images
     that may have caused the failure, and the message that people got instead of an answer."""
-    questions = ({"role": "user", "content": text[:_MOST_ASKED]} for text in asked if text)
+    questions = (
+        {"role": "user", "content": without_marks(text[:_MOST_ASKED])} for text in asked if text
+    )
     return (*questions, assistant_message(answer))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.agent.calls.outputs import mark_as_data, new_mark
+from bot.agent.calls.outputs import mark_as_data, new_mark, without_marks
 from bot.core.chain import Item
 from bot.core.memory import Memory
 from bot.core.outcome import StopReason
@@ -268,11 +268,11 @@ def request_message(
     parts = [f"[{request.author} {where}, {_local_time(request)}]"]
     if request.quoted:
         parts.append("About this message:\n" + mark_as_data(_quote(request.quoted), new_mark()))
-    parts.append(request.text or "(no words)")
+    parts.append(without_marks(request.text) or "(no words)")
     if request.again in _AGAIN:
         parts.append(_AGAIN[request.again])
     if request.before_edit:
-        parts.append(f"Before the edit: “{_gist(request.before_edit)}”")
+        parts.append(f"Before the edit: “{_gist(without_marks(request.before_edit))}”")
     if request.files:
         listed = "\n".join(_file_line(file) for file in request.files)
         parts.append(f"Attached files:\n{listed}")
