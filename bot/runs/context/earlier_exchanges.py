@@ -78,7 +78,8 @@ class EarlierExchanges:
                 "pending": (*caller.pending, *self.items),
                 "acquired": tuple(dict.fromkeys((*self.acquired, *caller.acquired))),
                 "links": tuple(dict.fromkeys((*self.links, *caller.links))),
-                "hooks": self.hooks or {},
+                # What a failed question of this thread read is unknown.
+                "hooks": {} if caller.pending else self.hooks or {},
             }
         )
 
@@ -173,9 +174,14 @@ class DirectHistory:
             return CallerState()
 
     def _told(self, exchange: _Exchange, saved: Sequence[Artifact], room: int) -> list[Item]:
-        """Return an exchange as messages, shortened to `room` tokens unless that is 0."""
+        """Return an exchange as messages, shortened to about `room` tokens unless that is 0.
+
+        Its images take half of it at most, or are left out.
+        """
         parts = 4 * len(exchange.asked)  # half of the room is for the answer
         part = Room(_ANY_LENGTH, max(1, room // parts) if room else 0)
+        images = sum(prompts.is_image(file) for each in exchange.asked for file in each.files)
+        shows_images = self.images and (not room or images * _IMAGE_TOKENS <= room // 2)
         questions = [
             prompts.request_message(
                 each.model_copy(
@@ -186,11 +192,11 @@ class DirectHistory:
                         "before_edit": "",
                     }
                 ),
-                images=self.images,
+                images=shows_images,
             )
             for each in exchange.asked
         ]
-        left = max(1, room - sum(map(_tokens, questions))) if room else 0
+        left = max(1, room // 4, room - sum(map(_tokens, questions))) if room else 0
         answer = "\n".join((_answer(exchange.outcome), *map(_line, saved)))
         return [*questions, assistant_message(shortened(answer, Room(_ANY_LENGTH, left)))]
 
