@@ -70,9 +70,9 @@ class SlackConversation:
     async def new_in_thread(self, since: str, *, before: str, limit: int) -> NewMessages:
         """See `Conversation.new_in_thread`.
 
-        Slack lists a thread from its beginning, up to 1,000 messages a call. If there are more, a
-        second call reads those of the last day. Edits of messages that are more than a day older than
-        `since` are not found.
+        Slack lists a thread from its beginning, up to 1,000 messages a page, or 15 for some apps. If
+        there are more, those of the last day are read instead, page by page. Edits of messages that
+        are more than a day older than `since` are not found.
         """
         request = current_request()
         start, last_day = float(since or 0) - _DAY, float(before) - _DAY
@@ -90,9 +90,18 @@ class SlackConversation:
             page = await self._thread_page(request, max(0.0, start))
             found = new(page)
             total = len(found)
-            if page.get("has_more") and start < last_day:
+            if page.get("has_more"):
                 replies = int(page["messages"][0].get("reply_count") or 0)
-                found = new(await self._thread_page(request, last_day))
+                if start < last_day:
+                    start = last_day
+                    page = await self._thread_page(request, start)
+                    found = new(page)
+                root = request.thread  # each page has it
+                for _ in range(_MAX_PAGES - 1):
+                    if not (cursor := _next_cursor(page)):
+                        break
+                    page = await self._thread_page(request, max(0.0, start), cursor=cursor)
+                    found += [each for each in new(page) if each["ts"] != root]
                 total = max(total, len(found), 0 if since else replies)
         shown = found[-limit:]
         messages = [await self._reader.message(each, request.channel) for each in shown]
@@ -259,7 +268,7 @@ class SlackConversation:
         for _ in range(_MAX_PAGES):
             page = await self._thread_page(request, cursor=cursor)
             found |= {each["ts"]: each for each in page["messages"]}  # each page has the root
-            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            cursor = _next_cursor(page)
             if not cursor:
                 break
         return [*found.values()]
@@ -292,10 +301,14 @@ class SlackConversation:
                 include_all_metadata=True,
             )
             found += page["messages"]
-            cursor = (page.get("response_metadata") or {}).get("next_cursor")
+            cursor = _next_cursor(page)
             if not cursor:
                 break
         return found[:limit]
+
+
+def _next_cursor(page: AsyncSlackResponse) -> str | None:
+    return (page.get("response_metadata") or {}).get("next_cursor") or None
 
 
 def _alt(name: str, comment: str) -> str | None:

@@ -6,6 +6,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, CHLOE, GUS, ExternalFile, FakeFile, Workspace
+from bot.slack.providers import conversation
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.files import download
@@ -302,6 +303,23 @@ async def test_what_is_new_in_a_thread_is_its_end_with_edits_and_runs(asked):
         ("later", False),
     ]
     assert (one.messages, one.left_out, every.left_out) == (every.messages[-1:], 2, 0)
+
+
+async def test_the_latest_messages_are_new_however_small_slacks_pages_are(asked, monkeypatch):
+    """U2: some apps get 15 messages a page; nothing at the end is lost or counted twice."""
+    monkeypatch.setattr(conversation, "_THREAD_PAGE", 15)
+    request, bound = await asked.by(ADA)
+    for n in range(40):
+        await asked.ws.say(BEN, GENERAL, f"number {n}", thread_ts=request.thread)
+    asks = await asked.ws.say(ADA, GENERAL, "and?", thread_ts=request.thread)
+    with bound:
+        last = await asked.conversation.new_in_thread("", before=asks["ts"], limit=2)
+        every = await asked.conversation.new_in_thread("", before=asks["ts"], limit=99)
+    assert [m.text for m in last.messages] == ["number 38", "number 39"]
+    assert [m.text for m in every.messages] == [
+        "a question",
+        *(f"number {n}" for n in range(40)),
+    ]
 
 
 async def test_of_a_very_long_thread_the_last_day_is_read_and_the_rest_counted(asked):
