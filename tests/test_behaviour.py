@@ -5,10 +5,10 @@ from __future__ import annotations
 from bot.core.outcome import StopReason
 from tests.behaviour import outcomes, table
 
-FORM = "I could not put this into the usual form, so take it with care. Retry may do better."
+FORM = "I could not put this into the usual format, so take it with care. Retrying may help."
 DOWN = "The model service is overloaded or cannot be reached. Please retry in a minute."
-BROKE = "The model service broke off several times. Please retry in a minute."
-NO_FORM = "I could not put this into the usual form, so I have no answer yet. Retry may do better."
+BROKE = "The connection to the model service broke several times. Please retry in a minute."
+NO_FORM = "I could not put this into the usual format, so I have no answer yet. Retrying may help."
 STEPS = "I used up the steps I may take for one question, so this is not everything. Ask a narrower question."
 NO_STEPS = "I used up the steps I may take for one question, so I have no answer yet. Ask a narrower question."
 TOKENS = "I used up the token budget for one question, so this is not everything. Ask a narrower question."
@@ -17,22 +17,20 @@ NO_TOKENS = (
 )
 TOOLS = "My tools kept failing, so this is not everything. Retry, or put the question another way."
 LONG = "This is more than I can read at once. Start a new thread, or ask about a smaller part."
-_MORE = (
-    "Retry, or ask a narrower question. Whoever runs me can allow more time: [limits] turn_seconds."
-)
+_MORE = "Retry, or ask a narrower question. Your bot's operator can allow more time: [limits] turn_seconds."
 SLOW = f"The model took too long to respond, so I have no answer yet. {_MORE}"
 
 TRICKLE = f"The model took too long to respond, so this is not everything. {_MORE}"
 FILTER = "The model's content filter stopped this answer. Put the question another way."
 
-NO_MODEL = "The model service does not have the model I am set to use. Tell whoever runs me."
+NO_MODEL = "The model service does not have the model I am set to use. Tell your bot's operator."
 MONEY = "I used up the money budget for one question, so this is not everything. Ask a narrower question."
 TIME = "I ran out of time, so this is not everything. Ask a narrower question."
-FULL = "This thread has grown too long for me to go on, so this is not everything. Start a new one for the next question."
-NOTHING_NEW = "Going over it again added nothing."
+FULL = "This thread has become too long for me, so this is not everything. Start a new one for the next question."
+NOTHING_NEW = "Further work added nothing new."
 CHECKED = "A check found this answer incomplete, so take it with care."
 PAUSED = "I was paused, so I have no answer yet. Retry when I am back."
-BUG = "Something went wrong on my side and has been logged. Please retry; if it happens again, tell whoever runs me."
+BUG = "Something went wrong on my side and has been logged. Please retry; if it happens again, tell your bot's operator."
 
 EXPECTED = [
     ("malformed arguments", "success", "completed", 2, ""),
@@ -62,7 +60,7 @@ EXPECTED = [
         "failed",
         "model_error",
         1,
-        "The model service's quota is used up. Tell whoever runs me.",
+        "The model service's quota is used up. Tell your bot's operator.",
     ),
     ("request larger than the rate", "failed", "prompt_too_long", 1, LONG),
     ("connection dropped once", "success", "completed", 2, ""),

@@ -215,7 +215,7 @@ def _runner_in(
     async def read_artifact(request: Request, handle: str) -> bytes:
         data = await artifacts.of(request, handle)
         if data is None:
-            raise ToolError(f"{handle} is no longer kept.")
+            raise ToolError(f"{handle} is no longer stored.")
         return data
 
     surfaces = RunMessages(

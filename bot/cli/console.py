@@ -151,7 +151,7 @@ def _progress(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
         case TextDelta(text=text):
             return text
         case RoomAwaited(ended=False):
-            return "… Waiting: other questions hold what is left of a budget\n"
+            return "… Waiting: other questions have reserved the rest of the budget\n"
         case ToolStarted(title=title):
             return f"… {title}\n"
         case ToolEnded(ok=False, detail=detail):

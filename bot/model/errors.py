@@ -71,8 +71,8 @@ _UNAUTHORIZED, _NO_CREDIT, _FORBIDDEN = 401, 402, 403
 _NO_SUCH_PATH = (404, 405)
 _MOST_SAID = 300
 _WRONG_ADDRESS = (
-    "There is no Responses API at this address, so OPENAI_BASE_URL is probably wrong: most addresses "
-    "end in /v1. A server that speaks Chat Completions only needs LiteLLM before it."
+    "There is no Responses API at this address, so OPENAI_BASE_URL is probably wrong: it usually "
+    "ends in /v1. For a Chat Completions server, put LiteLLM in front."
 )
 
 

@@ -15,28 +15,30 @@ class RunMeters:
     """Metrics of requests and their runs."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self.requests = Counter("bot_requests", "Requests taken in.", ["entry"], registry=registry)
+        self.requests = Counter("bot_requests", "Requests accepted.", ["entry"], registry=registry)
         self.repeated = Counter(
             "bot_requests_repeated",
-            "Events that came again after they had been taken in.",
+            "Duplicate event deliveries.",
             registry=registry,
         )
-        self.active = Gauge("bot_runs_active", "Runs under way here.", registry=registry)
+        self.active = Gauge(
+            "bot_runs_active", "Runs in progress in this process.", registry=registry
+        )
         self.ended = Counter(
             "bot_runs",
-            "Runs whose end was put up, by how they ended.",
+            "Runs with a posted final message, by status and stop reason.",
             ["status", "stop_reason"],
             registry=registry,
         )
         self.seconds = Histogram(
             "bot_run_seconds",
-            "From a request's arrival to the end of its run.",
+            "Seconds from a request's arrival to the end of its run.",
             buckets=_RUN_SECONDS,
             registry=registry,
         )
         self.tool_calls = Counter(
             "bot_tool_calls",
-            "Tool calls, by whether they went well.",
+            "Tool calls, by tool and success.",
             ["tool", "ok"],
             registry=registry,
         )
@@ -48,26 +50,26 @@ class ModelMeters:
     def __init__(self, registry: CollectorRegistry) -> None:
         self.calls = Counter(
             "bot_model_calls",
-            "Calls of the model service: ok, abandoned, or the kind of failure.",
+            "Calls to the model service, by outcome: ok, abandoned or the kind of failure.",
             ["model", "outcome"],
             registry=registry,
         )
         self.seconds = Histogram(
             "bot_model_call_seconds",
-            "How long calls of the model service took.",
+            "Duration of calls to the model service, in seconds.",
             ["model"],
             buckets=_CALL_SECONDS,
             registry=registry,
         )
         self.tokens = Counter(
             "bot_model_tokens",
-            "Tokens as billed; cached ones are part of input.",
+            "Billed tokens; cached tokens count as input too.",
             ["model", "kind"],
             registry=registry,
         )
         self.cost = Counter(
             "bot_model_cost_dollars",
-            "US dollars, fees of hosted tools included, where the price is known.",
+            "Cost in US dollars where the price is known, including fees of hosted tools.",
             ["model"],
             registry=registry,
         )
@@ -79,30 +81,32 @@ class ProcessMeters:
     def __init__(self, registry: CollectorRegistry) -> None:
         self.slack_calls = Counter(
             "bot_slack_calls",
-            "HTTP calls to Slack, retries included, by status (429: asked to slow down).",
+            "HTTP calls to Slack, including retries, by status (429: rate limited).",
             ["method", "status"],
             registry=registry,
         )
         self.refused = Counter(
             "bot_slack_requests_refused",
-            "Requests over HTTP that are not signed as Slack signs them, by reason.",
+            "HTTP requests without a valid Slack signature, by reason.",
             ["reason"],
             registry=registry,
         )
         self.waiting = Gauge(
             "bot_requests_waiting",
-            "Requests in all mailboxes, those that run included.",
+            "Requests in all mailboxes, including running ones.",
             registry=registry,
         )
         self.undelivered = Gauge(
-            "bot_runs_undelivered", "Runs whose end is decided and not up yet.", registry=registry
+            "bot_runs_undelivered",
+            "Finished runs whose final message is not posted.",
+            registry=registry,
         )
         Gauge("bot_asyncio_tasks", "Tasks in the event loop.", registry=registry).set_function(
             lambda: len(asyncio.all_tasks())
         )
         self.lag = Histogram(
             "bot_event_loop_lag_seconds",
-            "How late the event loop was.",
+            "Delay of the event loop, in seconds.",
             buckets=_LAG_SECONDS,
             registry=registry,
         )

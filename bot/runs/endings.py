@@ -13,11 +13,11 @@ _CUT_SHORT = {
     StopReason.RUN_TIMEOUT: ("I ran out of time", _NARROWER),
     StopReason.TURN_TIMEOUT: (
         "The model took too long to respond",
-        "Retry, or ask a narrower question. Whoever runs me can allow more time: [limits] turn_seconds.",
+        "Retry, or ask a narrower question. Your bot's operator can allow more time: [limits] turn_seconds.",
     ),
     StopReason.PAUSED: ("I was paused", "Retry when I am back."),
     StopReason.CONTEXT_FULL: (
-        "This thread has grown too long for me to go on",
+        "This thread has become too long for me",
         "Start a new one for the next question.",
     ),
     StopReason.TOOL_ERRORS: (
@@ -25,33 +25,33 @@ _CUT_SHORT = {
         "Retry, or put the question another way.",
     ),
     StopReason.MALFORMED_OUTPUT: (
-        "I could not put this into the usual form",
-        "Retry may do better.",
+        "I could not put this into the usual format",
+        "Retrying may help.",
     ),
 }
 
 _BY_REASON = {
     StopReason.COMPLETED: "",
-    StopReason.DIMINISHING_RETURNS: "Going over it again added nothing.",
+    StopReason.DIMINISHING_RETURNS: "Further work added nothing new.",
     StopReason.PROMPT_TOO_LONG: "This is more than I can read at once. Start a new thread, or ask about a smaller part.",
     StopReason.STOP_HOOK: "A check found this answer incomplete, so take it with care.",
     StopReason.CANCELLED_STREAMING: "Stopped.",
     StopReason.CANCELLED_TOOLS: "Stopped.",
     StopReason.REFUSED: "The model declined to answer this. Put the question another way.",
     StopReason.CONTENT_FILTER: "The model's content filter stopped this answer. Put the question another way.",
-    StopReason.INTERNAL_ERROR: "Something went wrong on my side and has been logged. Please retry; if it happens again, tell whoever runs me.",
+    StopReason.INTERNAL_ERROR: "Something went wrong on my side and has been logged. Please retry; if it happens again, tell your bot's operator.",
 }
 
 _BY_KIND = {
     ModelErrorKind.OVERLOADED: "The model service is overloaded or cannot be reached. Please retry in a minute.",
-    ModelErrorKind.INTERRUPTED: "The model service broke off several times. Please retry in a minute.",
-    ModelErrorKind.QUOTA: "The model service's quota is used up. Tell whoever runs me.",
-    ModelErrorKind.AUTHENTICATION: "The model service does not accept my key. Tell whoever runs me.",
+    ModelErrorKind.INTERRUPTED: "The connection to the model service broke several times. Please retry in a minute.",
+    ModelErrorKind.QUOTA: "The model service's quota is used up. Tell your bot's operator.",
+    ModelErrorKind.AUTHENTICATION: "The model service does not accept my key. Tell your bot's operator.",
     ModelErrorKind.POLICY: "The model service refused this question. Put it another way.",
     ModelErrorKind.CONTEXT_OVERFLOW: _BY_REASON[StopReason.PROMPT_TOO_LONG],
     ModelErrorKind.MISSING_PARENT: "The model service no longer has this conversation. Ask in a new thread.",
-    ModelErrorKind.NO_RESPONSES_API: "The configured model server has no Responses API. Tell whoever runs me to check OPENAI_BASE_URL, which mostly ends in /v1. A server that speaks Chat Completions only needs LiteLLM before it; `bot doctor` tells.",
-    ModelErrorKind.MISSING_MODEL: "The model service does not have the model I am set to use. Tell whoever runs me.",
+    ModelErrorKind.NO_RESPONSES_API: "The configured model server has no Responses API. Tell your bot's operator to check OPENAI_BASE_URL. It usually ends in /v1. For a Chat Completions server, put LiteLLM in front. Run `bot doctor`.",
+    ModelErrorKind.MISSING_MODEL: "The model service does not have the model I am set to use. Tell your bot's operator.",
     ModelErrorKind.BAD_REQUEST: _BY_REASON[StopReason.INTERNAL_ERROR],
 }
 

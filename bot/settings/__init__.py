@@ -250,8 +250,8 @@ def load_settings(**overrides: Any) -> Settings:
         raise ConfigurationError(f"Wrong setting: {wrong}.")
     if settings.access.approval_hours >= settings.retention.thread_days * 24:
         raise ConfigurationError(
-            "Wrong setting: access.approval_hours: must be less than retention.thread_days, or what "
-            "waits for a yes is gone before that comes."
+            "Wrong setting: access.approval_hours: must be less than retention.thread_days, or a "
+            "call that waits for approval is deleted first."
         )
     return settings
 

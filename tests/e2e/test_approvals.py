@@ -36,9 +36,7 @@ def test_whom_the_asker_mentioned_is_notified_by_a_post(page: Page) -> None:
     say(page, "@Ben Okafor is new: say hello to Ben in #sales, he may like #random too")
     panel = page.get_by_test_id("thread-panel")
     card = panel.get_by_test_id("message").filter(has_text="approve this?")
-    expect(card).to_contain_text(
-        "Mentions @Ben Okafor (U0BEN00001). What else begins with @ is plain words and notifies nobody."
-    )
+    expect(card).to_contain_text("Mentions @Ben Okafor (U0BEN00001). Other @names notify nobody.")
     card.get_by_role("button", name=re.compile("^Approve:")).click()
     expect(panel).to_contain_text("posted in #sales")
     page.get_by_test_id("channel-sales").click()
@@ -68,7 +66,7 @@ def test_stop_calls_off_what_waits(page: Page) -> None:
     expect(panel.get_by_role("button", name="Deny")).to_be_visible()
     reply(page, "stop")
     expect(panel).to_contain_text("Stopped. Not done: Post in #sales.")
-    expect(panel).to_contain_text("Off, and not done")
+    expect(panel).to_contain_text("Cancelled: the run has ended")
     expect(panel.get_by_role("button", name="Deny")).to_have_count(0)
 
 

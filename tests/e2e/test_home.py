@@ -68,13 +68,13 @@ def test_an_admin_says_who_may_ask_in_a_channel_and_takes_it_back(page: Page) ->
     next question; what was configured comes back."""
     act_as(page, ADA)
     form = channel_form(page, "#partners")
-    form.get_by_role("textbox", name="What I should know or mind").fill("Answer in Latin.")
+    form.get_by_role("textbox", name="What I should know about").fill("Answer in Latin.")
     form.get_by_role("textbox", name="The only tools").fill("time, teleport")
-    form.get_by_role("spinbutton", name="Most steps").fill("0")
+    form.get_by_role("spinbutton", name="Maximum steps").fill("0")
     page.get_by_test_id("modal-submit").click()
     expect(form.locator("[data-error-for=turns]")).to_contain_text("at least 1")
-    form.get_by_role("spinbutton", name="Most steps").fill("9")
-    day = form.get_by_role("spinbutton", name="Most dollars for all questions here in a day")
+    form.get_by_role("spinbutton", name="Maximum steps").fill("9")
+    day = form.get_by_role("spinbutton", name="Maximum dollars per day for all questions here")
     day.fill("0.001")
     day.evaluate("field => field.scrollIntoView(false)")  # at the lower edge
     page.get_by_test_id("modal-submit").click()
@@ -85,7 +85,7 @@ def test_an_admin_says_who_may_ask_in_a_channel_and_takes_it_back(page: Page) ->
     expect(form.locator("[data-error-for=tools]")).to_contain_text("teleport")
     form.get_by_role("textbox", name="The only tools").fill("time")
     form.get_by_role("checkbox", name="Eve External").check()
-    form.get_by_text("Everything that changes something").click()
+    form.get_by_text("Everything that makes changes").click()
     page.get_by_test_id("modal-submit").click()
     expect(form).to_have_count(0)
 
@@ -93,9 +93,9 @@ def test_an_admin_says_who_may_ask_in_a_channel_and_takes_it_back(page: Page) ->
     expect(page.get_by_text("from the people that an admin has listed")).to_be_visible()
 
     form = channel_form(page, "#partners")
-    instructions = form.get_by_role("textbox", name="What I should know or mind")
+    instructions = form.get_by_role("textbox", name="What I should know about")
     expect(instructions).to_have_value("Answer in Latin.")
-    expect(form.get_by_role("radio", name="Everything that changes something")).to_be_checked()
+    expect(form.get_by_role("radio", name="Everything that makes changes")).to_be_checked()
     form.get_by_role("button", name="Reset to bot.toml").click()
     page.get_by_role("button", name="Reset", exact=True).click()
     expect(form).to_contain_text("the settings of bot.toml again")

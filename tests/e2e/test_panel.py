@@ -85,5 +85,5 @@ def test_what_one_saw_alone_is_posted_by_its_button(page: Page) -> None:
     act_as(page, BEN)
     message.get_by_test_id("replies").click()
     panel = page.get_by_test_id("thread-panel")
-    expect(panel).to_contain_text("shares my answer")
+    expect(panel).to_contain_text("shared my answer")
     expect(panel).to_contain_text("1,078.8")

@@ -262,7 +262,7 @@ async def test_a_server_without_the_responses_api_is_a_wrong_setting(
     assert done.code == 3
     assert "has no Responses API" in done.out
     assert "OPENAI_BASE_URL" in done.out
-    assert "needs LiteLLM before it" in done.out
+    assert "put LiteLLM in front" in done.out
     assert "Traceback" not in done.err
 
 

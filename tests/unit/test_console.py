@@ -86,7 +86,7 @@ async def test_a_terminal_says_that_a_call_waits_for_room_in_a_budget(capsys):
     async with console_surface(as_json=False, stream=True)(ASKED, Post()) as surface:
         await surface.show(RoomAwaited())
         await surface.show(RoomAwaited(ended=True))
-    said = "… Waiting: other questions hold what is left of a budget\n"
+    said = "… Waiting: other questions have reserved the rest of the budget\n"
     assert capsys.readouterr().err == said
 
 

@@ -49,8 +49,8 @@ def _thread_summary(summary: ThreadSummary, _outcome: Outcome) -> list[str]:
         summary.about,
         _listed("Decided:\n", [_statement(each) for each in summary.decisions]),
         _listed("Still open:\n", [_statement(each) for each in summary.open_questions]),
-        _listed("How it went:\n", [f"{each.when} — {each.what}" for each in summary.timeline]),
-        f"Took part: {', '.join(summary.participants)}" if summary.participants else "",
+        _listed("Timeline:\n", [f"{each.when} — {each.what}" for each in summary.timeline]),
+        f"Participants: {', '.join(summary.participants)}" if summary.participants else "",
         _sources(summary.sources),
         _gaps(summary.gaps),
     ]

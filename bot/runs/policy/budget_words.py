@@ -24,7 +24,7 @@ _NAMES = {
 def used_up(use: BudgetUse, now: datetime, locale: str) -> CauseAndAdvice:
     """Return which budget is used up, when it renews and who can raise it, as cause and advice.
 
-    The budget may have a rest that other running questions have reserved.
+    What is left of the budget may be reserved by other running questions.
     """
     how = "is used up" if use.share >= 1 else "has too little left for this"
     cause = f"{capitalised(_NAMES[use.budget])} {how} ({amounts(use, locale)})"
@@ -61,7 +61,7 @@ def paused_card(pause: Pause, locale: str) -> str:
 
 
 def since(pause: Pause, locale: str) -> str:
-    """Return since when the bot has been paused."""
+    """Return the date and time at which the bot was paused."""
     return f"{_date(pause.at, locale)}, {pause.at:%H:%M} UTC"
 
 

@@ -175,16 +175,16 @@ class BudgetPolicy:
         """
         account, now = over.account, self.clock()
         if account.period != account.budget.period(now):
-            raise NotPermitted("That budget has renewed since: just ask again.")
+            raise NotPermitted("That budget has renewed: just ask again.")
         [use] = await self._uses([account])
         seen = use.position.raised
         if use.cap is None:
-            raise NotPermitted("That budget is not set any more: just ask again.")
+            raise NotPermitted("That budget is no longer set: just ask again.")
         new = Raise(factor=over.factor * times, by=by, at=now)
         if use.position.factor != over.factor or not await self.store.raise_budget(
             account, new, seen=seen
         ):
-            raise NotPermitted("Somebody has raised that budget already: just ask again.")
+            raise NotPermitted("Somebody has already raised that budget: just ask again.")
         return BudgetUse(Position(account, use.position.spent, new), use.cap)
 
     async def _capped_uses(self, request: Request) -> list[BudgetUse]:

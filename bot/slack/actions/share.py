@@ -102,5 +102,5 @@ class AnswerSharing:
     async def _artifact(self, request: Request, handle: str) -> bytes:
         data = await self.find_artifact(request, handle)
         if data is None:
-            raise ToolError("The artifact is not kept any more.")
+            raise ToolError("The artifact is no longer stored.")
         return data

@@ -10,64 +10,64 @@ CHANGE = "Change"
 PERSONAL_TITLE = "Your settings"
 STYLE_LABEL = "How I should answer you"
 STYLE_EXAMPLE = "For example: briefly, in Spanish, amounts in euros"
-STYLE_HINT = "I follow this in every answer to you. It is no place for secrets."
+STYLE_HINT = "I follow this in every answer to you. Do not put secrets here."
 STYLE_USUAL = "as usual"
 PERSONAL_WHERE = "Where I answer what you ask about a message"
 IN_THREAD_BUT_DRAFTS = "In the thread; a draft of a reply only to you"
 DRAFTS_HINT = "A draft of a reply comes only to you, unless you choose otherwise in its form."
 PERSONAL_MODEL = "Which model answers you"
-MODEL_AS_CHANNEL = "As the channel has it"
+MODEL_AS_CHANNEL = "The channel's model"
 HOME_MEMORIES = "What I remember about you"
 HOME_NO_MEMORIES = "Nothing yet."
 HOME_REMEMBER = "Write to me directly: “Remember that …”."
-NEWEST_MEMORIES = (
-    "These are the newest {shown} of {count}; what you forget makes room for older ones."
-)
+NEWEST_MEMORIES = "These are the newest {shown} of {count}. Forget one to see older ones."
 FORGET, FORGET_TITLE, FORGET_IT = "Forget", "Forget this?", "Forget it"
 HOME_SCHEDULES = "What you scheduled"
-HOME_ALL_SCHEDULES = "*Scheduled by people here,* the next first:"
+HOME_ALL_SCHEDULES = "*Scheduled by people here,* soonest first:"
 HOME_NEXT_SCHEDULES = "*Scheduled by people here,* the next {shown} of {count}:"
 TO_BE_POSTED = "to be posted {when}"
-MORE_TO_BE_POSTED = "{count} more wait to be posted, after these."
+MORE_TO_BE_POSTED = "{count} more are scheduled after these."
 CANCEL, CANCEL_TITLE, CANCEL_IT, KEEP_IT = "Cancel", "Cancel this?", "Cancel it", "Keep it"
-CANCEL_QUESTION = "“{text}” will not be asked any more."
+CANCEL_QUESTION = "“{text}” will no longer be asked."
 CANCEL_QUESTION_OF = (
-    "What was scheduled {often} will not be asked any more. If it is somebody else's, they are told "
+    "What was scheduled {often} will no longer be asked. If it is somebody else's, they are told "
     "that you cancelled it."
 )
 CANCEL_MESSAGE = "“{text}” will not be posted."
 NOT_CANCELLED = "Not cancelled"
-MESSAGE_GONE = "This message is no longer scheduled: it was posted or cancelled already, or is posted within this minute."
+MESSAGE_GONE = "This message is no longer scheduled: it was already posted or cancelled, or is about to be posted."
 MESSAGE_PERHAPS = (
-    "I don't know whether this message is cancelled, as Slack did not say. Press Cancel once more: "
-    "I say so if it is no longer scheduled."
+    "I don't know whether this message was cancelled, because Slack did not respond. Press Cancel "
+    "again to find out."
 )
 HOME_ADMIN = "For admins"
 HOME_BUDGETS = "*Budgets:*"
-HOME_NO_BUDGETS = "*Budgets:* none are set. Whoever runs me can, under `[budgets]` in `bot.toml`."
+HOME_NO_BUDGETS = (
+    "*Budgets:* none are set. Your bot's operator can set them under `[budgets]` in `bot.toml`."
+)
 BUDGETS = {
     "thread": "A thread",
     "user_day": "A person, each day",
     "user_month": "A person, each month",
     "channel_day": "A channel, each day",
     "channel_month": "A channel, each month",
-    "workspace_day": "All together, each day",
-    "workspace_month": "All together, each month",
+    "workspace_day": "Everybody together, each day",
+    "workspace_month": "Everybody together, each month",
 }
 EVERYBODY = "Everybody"
-WORKFLOWS = "Steps of workflows"
-HOME_SPENT = "*Spent,* the most first:"
-HOME_MORE_SPENT = "and others: `bot usage` prints them all."
+WORKFLOWS = "Workflow steps"
+HOME_SPENT = "*Spent,* highest first:"
+HOME_MORE_SPENT = "and others; `bot usage` lists them all."
 HOME_NOTHING_SPENT = "*Spent:* nothing yet this month."
 HOME_TOOLS = "*Tools:* {count} in these groups: {groups}."
-HOME_PAUSED = "Until an admin lets me work again I answer nothing."
+HOME_PAUSED = "I answer nothing until an admin resumes me."
 HOME_REFUSED = "An admin can let you in, everywhere or in one channel."
 HOME_SERVERS = "*MCP servers:*"
 SERVER_DOWN = "{error} (`bot doctor` says why)"
-SERVER_CHANGED = "changed, and off until somebody runs `bot mcp --accept {server}`: {names}"
-PAUSE, RESUME = "Pause me", "Let me work again"
+SERVER_CHANGED = "changed, so off until the operator runs `bot mcp --accept {server}`: {names}"
+PAUSE, RESUME = "Pause me", "Resume me"
 PAUSE_TITLE = "Pause me for everybody?"
-PAUSE_SURE = "I tell everybody who asks that I am paused, until an admin lets me work again."
+PAUSE_SURE = "Everybody who asks is told that I am paused, until an admin resumes me."
 CHANNEL_SETTINGS = (
     "*Channel settings:* what I should know, who may ask, which tools I have and what I may spend "
     "in one channel."
@@ -76,10 +76,10 @@ CHANNELS_CHANGED = "Changed here so far: {channels}"
 AND_MORE = " and {count} more"
 PICK_CHANNEL = "Choose a channel"
 SAVE, RESET = "Save", "Reset"
-CHANNEL_INSTRUCTIONS = "What I should know or mind in this channel"
+CHANNEL_INSTRUCTIONS = "What I should know about this channel"
 CHANNEL_TOOLS = "The only tools I may use here"
 TOOLS_HINT = (
-    "Names or groups, with commas between them; * stands for any letters. Empty: all of them."
+    "Names of tools or groups, separated by commas; * matches any letters. Empty: all tools."
 )
 CHANNEL_PEOPLE = "The only people who may ask here"
 CHANNEL_FOLLOW = "Replies in my threads that do not mention me"
@@ -88,46 +88,43 @@ FOLLOW = {
     "always": "Always answer",
     "never": "Answer only when I am mentioned",
 }
-CHANNEL_DURING_RUN = "What somebody writes while I work on their question"
+CHANNEL_DURING_RUN = "Further messages while I work on a question"
 DURING_RUN = {
-    "steer": "is taken into the same answer",
-    "queue": "waits, and is answered by itself",
+    "steer": "Include them in the same answer",
+    "queue": "Answer them separately, afterwards",
 }
-CHANNEL_CONFIRM = "What I ask somebody about before I do it"
+CHANNEL_CONFIRM = "What needs approval"
 CONFIRM = {
-    "everywhere": "As everywhere",
+    "everywhere": "As in other channels",
     "never": "Nothing",
-    "sensitive": "What is sensitive, such as posting in another channel",
-    "always": "Everything that changes something",
+    "sensitive": "Sensitive actions, such as posting in another channel",
+    "always": "Everything that makes changes",
 }
 CHANNEL_MODEL = "Which model answers here"
-CHANNEL_MODEL_HINT = "What somebody has chosen for themselves counts first."
-MODEL_AS_EVERYWHERE = "As everywhere: {model}"
-CHANNEL_OTHERS = "May ask here too"
-OTHERS = {"allow_guests": "Guests", "allow_external": "People of other organisations"}
-CHANNEL_TURNS = "Most steps for one question"
-CHANNEL_COST = "Most dollars for one question"
-CHANNEL_DAY = "Most dollars for all questions here in a day"
-CHANNEL_MONTH = "Most dollars for all questions here in a month"
+CHANNEL_MODEL_HINT = "A person's own choice overrides this."
+MODEL_AS_EVERYWHERE = "As in other channels: {model}"
+CHANNEL_OTHERS = "Others who may ask here"
+OTHERS = {"allow_guests": "Guests", "allow_external": "People from other organisations"}
+CHANNEL_TURNS = "Maximum steps per question"
+CHANNEL_COST = "Maximum dollars per question"
+CHANNEL_DAY = "Maximum dollars per day for all questions here"
+CHANNEL_MONTH = "Maximum dollars per month for all questions here"
 CHANNEL_UNSEEN = "Channel settings"
 CHANNEL_RESET = "Reset to bot.toml"
 CHANNEL_RESET_SURE = "All changes made here are removed."
 CHANNEL_RESET_DONE = (
     "This channel uses the settings of bot.toml again. Choose it again to change something."
 )
-EMPTY_IS = "Empty: {}, as everywhere."
+EMPTY_IS = "Empty: {}, as in other channels."
 NO_BOUND = "no limit"
 NO_PRICE = (
-    "I don't know what my model costs, so I cannot enforce limits in dollars. Whoever runs me can set its price "
-    "in bot.toml."
+    "I don't know what my model costs, so I cannot enforce limits in dollars. Your bot's operator can set its "
+    "price in bot.toml."
 )
 NO_SUCH_TOOL = "There is no tool or group of tools called {names}."
 ONLY_PEOPLE = "Only people can ask: please leave bots out."
 HOME_USAGE = "What your questions have cost"
-HOME_USAGE_NOTE = (
-    "Tokens that the model still had from before are not counted here; the line under an answer "
-    "counts all."
-)
+HOME_USAGE_NOTE = "Cached tokens are not counted here; the line under an answer counts all tokens."
 USED_BY = {
     "workspace_day": "today",
     "workspace_month": "this month",

@@ -22,7 +22,7 @@ from bot.slack.transport.client import is_ambiguous
 from bot.toolkit.provided.scheduled_messages import WaitingMessage
 
 _MIN_QUOTE = 40  # characters
-_GONE = "It waits no more: it was posted or cancelled, or is posted within this minute."
+_GONE = "It is no longer scheduled: it was already posted or cancelled, or is about to be posted."
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 WORKING = "Working on it…"
-WAITING_FOR_ROOM = "Waiting: other questions hold what is left of a budget…"
+WAITING_FOR_ROOM = "Waiting: other questions have reserved the rest of the budget…"
 THINKING = "Thinking"
 STEP_FAILED = "That did not work: {why}"
 NOT_DONE = "Not done"
@@ -16,15 +16,15 @@ READING = "Read the question"
 ALSO = "Also: {text}"
 ALSO_MORE = "Also: {text} (and {count} more)"
 STATUS_STARTING = "is reading your question…"
-STATUS_IN_LINE = "is at your other questions, and takes this one as soon as one of them is done…"
+STATUS_IN_LINE = "is working on your other questions; this one is next…"
 STATUS_PLACE_IN_LINE = "is busy with other questions; this one is number {place} in line…"
 STATUS_THINKING = "is thinking…"
 STATUS_WORKING = "is working: {step}"
-STATUS_WAITING_FOR_ROOM = "waits: other questions hold what is left of a budget…"
+STATUS_WAITING_FOR_ROOM = "is waiting: other questions have reserved the rest of the budget…"
 STATUS_WRITING = "is writing the answer…"
-STATUS_WAITING = "cannot save anything at the moment, and goes on as soon as it can…"
-WAITING = ":hourglass: I cannot save my work at the moment, so I wait. I go on by myself as soon as I can."
-LOADING = ("Reading the question…", "Finding out…", "Checking the sources…")
+STATUS_WAITING = "cannot save anything right now and will continue as soon as it can…"
+WAITING = ":hourglass: I cannot save my work right now, so I am waiting. I will continue as soon as I can."
+LOADING = ("Reading the question…", "Looking things up…", "Checking the sources…")
 STOP = "Stop this answer"
 CANNOT_STOP = "This answer continues: only people who may ask here can stop it. {why}"
 RETRY = "Retry"
@@ -34,7 +34,7 @@ DETAILS = "Details"
 DETAIL_MODEL, DETAIL_TIME, DETAIL_COST = "Model", "Time", "Cost"
 DETAIL_EFFORT, DETAIL_TURNS, DETAIL_CALLS, DETAIL_TOKENS = "Effort", "Turns", "Tool calls", "Tokens"
 TOKENS_OF = "{input} in ({cached} from the cache), {output} out"
-DETAIL_TOOLS = "Tools that worked: {tools}"
+DETAIL_TOOLS = "Tools used: {tools}"
 STOPPED_BY = "Stopped by <@{person}>."
 STOPPED = "Stopped before it was finished."
 LATE = ":hourglass: I was not running when you asked this, so my answer comes late."
@@ -122,7 +122,7 @@ REVISED = ":pencil2: Revised: the question was edited."
 ANSWERED_AGAIN = {
     "retry": ":arrows_counterclockwise: Tried again, for {person}.",
     "regenerate": ":arrows_counterclockwise: Another answer, for {person}.",
-    "deeper": ":mag: With more work put into it, for {person}.",
+    "deeper": ":mag: A deeper answer, for {person}.",
 }
 DELETED = ":wastebasket: The question was deleted."
 DELETED_AMONG = ":wastebasket: One of the questions that this answers was deleted."
@@ -132,13 +132,13 @@ SOURCES = "Sources"
 MESSAGE = "message"
 DECIDED = "Decided"
 OPEN = "Still open"
-TIMELINE = "How it went"
-PARTICIPANTS = "Took part:"
+TIMELINE = "Timeline"
+PARTICIPANTS = "Participants:"
 TASK, OWNER, DUE = "To do", "Who", "Due"
 DRAFT = "A draft for you to copy and change. I have not posted it."
 ASSUMPTIONS = "Check before you post it"
 TONE = "Tone: {tone}"
-DATA_IN_FILE = "The result has {size} characters; this is its beginning. All of it: {name}."
+DATA_IN_FILE = "The result has {size} characters; this is the beginning. Full result: {name}."
 GOOD, BAD = "Good answer", "Bad answer"
 THANKS = "Thanks, noted."
 COMMENT_TITLE = "Thanks, noted"
@@ -168,31 +168,31 @@ NO_FILE_REASONS = {
         _FILES_NOT_ALLOWED,
     ),
     "file_upload_size_restricted": "it is larger than this workspace allows.",
-    "storage_limit_reached": "the workspace has no room for files left.",
-    "missing_scope": "I lack the permission files:write. Whoever installed me can give it to me.",
+    "storage_limit_reached": "the workspace has no storage left for files.",
+    "missing_scope": "I lack the permission files:write. An admin can grant it by installing me again.",
 }
 NO_FILE_REFUSED = "Slack refused it ({code})."
-NO_FILE_GONE = "it is not kept any more. Ask me to make it again."
-NO_FILE_OTHERWISE = "Slack did not take it now. Ask me for it again if you need it."
+NO_FILE_GONE = "it is no longer stored. Ask me to make it again."
+NO_FILE_OTHERWISE = "Slack did not accept it. Ask me for it again if you need it."
 TABLE_CUT = (
-    "The table has {rows} rows and {columns} columns; this is the beginning. All of it: *{name}*."
+    "The table has {rows} rows and {columns} columns; this is the beginning. Full table: *{name}*."
 )
-CHART_MISSING = "A chart is missing here: it is no longer kept."
+CHART_MISSING = "A chart is missing here: it is no longer stored."
 CHART_AS_IMAGE = "Chart “{title}”: see the attached image."
 CHART_AS_TABLE = "Chart “{title}” in numbers:"
 CHART_ALT = "{kind} chart “{title}”."
 CHART_KINDS = {"bar": "Bar", "line": "Line", "area": "Area", "pie": "Pie"}
 
 SHARE = "Post it in the thread"
-ALONE = ":lock: I am at it. Only you will see the answer."
-ALONE_AT = ":lock: I am at it. Only you will see the answer, at <{link}|this message>."
+ALONE = ":lock: Working on it. Only you will see the answer."
+ALONE_AT = ":lock: Working on it. Only you will see the answer, at <{link}|this message>."
 ASKED_ALONE = "You asked: {question}"
-SHARED_BY = "{person} asked me this, and shares my answer: {question}"
+SHARED_BY = "{person} asked me this and shared my answer: {question}"
 CANNOT_SHARE = "I no longer have that answer. Please ask again."
 NOTHING_RUNS = "Nothing is running here any more."
 CANNOT_RETRY = "I no longer have that question. Please ask it again."
-WAS_EDITED = "That question was edited, and I answer it in its new words."
-ALREADY_ASKED = "That was already asked; see below in the thread."
+WAS_EDITED = "That question was edited. I am answering the new version."
+ALREADY_ASKED = "That was already asked: see below in the thread."
 GONE = (
     "I could not post my answer in <#{channel}>: {reason} If you still need it, ask me again, here "
     "if you like."
@@ -210,7 +210,7 @@ GONE_REASONS = {
 LOST = "I lost track of this question, so it has no answer. Please ask it again."
 NOT_INSTALLED = "I am not installed in this workspace any more. An admin can install me again."
 GONE_OTHERWISE = "Slack would not let me post there."
-ATTACHED_ONLY = "(No text; see what is attached.)"
+ATTACHED_ONLY = "(No text; see the attachments.)"
 
 EXAMPLES = (
     "Summarise this thread and list what is still open",
@@ -228,8 +228,8 @@ EXAMPLES_BESIDE = (
     "Which questions in {place} are still open?",
 )
 CAN_DO = (
-    "I look things up with real tools and post one answer with its sources: threads and their "
-    "files, a channel's history, web pages, databases, tables and charts."
+    "I look things up in threads and their files, channel history, web pages and databases, and "
+    "post one answer with its sources, with tables and charts where they help."
 )
 HOW_TO_ASK = (
     "*Mention me* in a channel or thread, with files if you like.",
@@ -283,58 +283,59 @@ EMPTY_QUESTION = "Please type a question."
 CHOOSE_CHANNEL = "Please choose a channel, or let me answer in a direct message."
 RAISE_HALF, RAISE_DOUBLE = "Raise budget by 50%", "Double budget"
 RAISE_TITLE = "Raise this budget?"
-RAISE_TEXT = "Only admins can. Everybody here will see who did; it holds until the budget renews."
+RAISE_TEXT = (
+    "Only admins can do this. Everybody here will see who did. It lasts until the budget renews."
+)
 RAISE_CONFIRM = "Raise it"
 NOT_OURS = "I don't know that budget."
 OR = " or "
-SCHEDULE_STOPPED = "I no longer ask what you scheduled {place} (“{text}”). {why}"
-SCHEDULE_FAILED = "It failed {count} times in a row, the last time so: “{why}”"
-SCHEDULE_CANCELLED = "<@{person}> cancelled it, as an admin; ask them if you need it."
-SCHEDULE_AGAIN = (
-    "To start it again, ask me again, there or elsewhere; it came {often} ({time_zone})."
-)
+SCHEDULE_STOPPED = "I stopped the question you scheduled {place} (“{text}”). {why}"
+SCHEDULE_FAILED = "It failed {count} times in a row. Last error: “{why}”"
+SCHEDULE_CANCELLED = "<@{person}>, an admin, cancelled it. Ask them if you need it."
+SCHEDULE_AGAIN = "It ran {often} ({time_zone}). To restart it, ask me again."
 SCHEDULE_OWNER_LEFT = (
-    "I no longer ask what <@{person}> scheduled here (“{text}”): their account is not active any more. "
+    "I stopped the question that <@{person}> scheduled here (“{text}”): their account is no longer active. "
     "If you need it, ask me again."
 )
-SCHEDULE_CAME = "It came {often} ({time_zone})."
+SCHEDULE_CAME = "It ran {often} ({time_zone})."
 NEXT_TIME = "next {when}"
 IN_DIRECT = "in direct messages"
 THREAD_GONE = "The thread it was asked in is gone."
 MENTION_ME_AMONG = (
-    "Several people write in this thread, so I answer here when I am mentioned. If that was for me, "
-    "say it with a mention."
+    "Several people write in this thread, so I answer only when I am mentioned. If that was for me, "
+    "mention me."
 )
-PAUSED = "I am paused: I ask no model anything until an admin says `/ask admin resume`."
+PAUSED = "I am paused and answer nothing until an admin runs `/ask admin resume`."
 PAUSED_BY_OPERATOR = (
-    "I work for other workspaces too, so only whoever runs me can pause me and have me go on."
+    "I work for other workspaces too, so only the bot's operator can pause and resume me."
 )
-RESUMED = "I am at work again."
+RESUMED = "I am running again."
 ADMIN_ORDERS = (
-    "Admins can write `/ask admin pause` and `/ask admin resume`; all else is in my Home tab."
+    "Admins can run `/ask admin pause` and `/ask admin resume`; everything else is in my Home tab."
 )
 
 INVITE = "I am not in that channel. Invite me there with “/invite @{name}”."
 INVITE_HERE = (
-    "I am not in this channel. Invite me with “/invite @{name}”, and then ask again: {question}"
+    "I am not in this channel. Invite me with “/invite @{name}”, then ask again: {question}"
 )
 ARCHIVED = "That channel is archived."
-ANSWERED_DIRECTLY = "I am not in this conversation: I answer you in our direct messages."
+ANSWERED_DIRECTLY = "I am not in this conversation, so I am answering in our direct messages."
 ANSWERED_AWAY = (
-    "I am not in this channel: I answer you in our direct messages. For an answer in the thread, "
-    "invite me to the channel first."
+    "I am not in this channel, so I am answering in our direct messages. For an answer in the "
+    "thread, invite me to the channel first."
 )
 BETWEEN_PEOPLE = (
-    "I can't read a conversation between people, only the message you chose: “Ask about this…” is for "
-    "that."
+    "I can't read conversations between people, only the message you choose with “Ask about this…”."
 )
 CANNOT_ASK = "I can't take this question there: {reason}"
 NOT_YOUR_CHANNEL = "You are not in that channel."
 MODAL_TOO_LATE = (
     "I was too slow: Slack lets me open a form for three seconds only. Please try again."
 )
-SHARING = "It is being posted in the thread. If you do not find it there in two minutes, please press again."
-TRY_AGAIN = "Slack did not take that. Please try again."
+SHARING = (
+    "Posting it in the thread. If it is not there in two minutes, please press the button again."
+)
+TRY_AGAIN = "Slack did not accept that. Please try again."
 
 
 def counted(count: int | str, noun: str) -> str:
@@ -349,8 +350,8 @@ def also(texts: Sequence[str]) -> str:
 
 
 ASK_COMMAND = (
-    "Or write `/ask` and your question: I answer here. `/ask` alone opens a form, and the answer can "
-    "come to you directly."
+    "Or write `/ask` and your question: I answer here. `/ask` alone opens a form, where you can also "
+    "choose a direct message."
 )
 
 

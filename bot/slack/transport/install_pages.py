@@ -24,7 +24,7 @@ _FAILED = {
     "invalid_code": (
         "Please start again",
         "Slack did not accept this installation. Its link may have been used before. If it happens "
-        "again, whoever runs the bot finds the reason in its log.",
+        "again, the bot's operator finds the reason in its log.",
     ),
     "storage_error": (
         "Not installed yet",

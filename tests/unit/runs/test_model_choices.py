@@ -168,7 +168,7 @@ async def test_people_and_admins_choose_in_the_home_tab(redis_url: str) -> None:
         view = await home(bot, ADA, "For admins")
         await bot.ws.click_in_view(ADA, view["id"], CHANNEL, value=GENERAL)
         [form] = await bot.ws.until(lambda: bot.ws.views(ADA))
-        assert f"As everywhere: {MODEL}" in str(form)
+        assert f"As in other channels: {MODEL}" in str(form)
         fast = {"model": {"model": "choice:fast"}}
         assert await bot.ws.submit(ADA, form["id"], fast) == {}
         await personal(bot, "choice:large")
@@ -176,7 +176,7 @@ async def test_people_and_admins_choose_in_the_home_tab(redis_url: str) -> None:
         await answers_with(bot, BEN, GENERAL, "gpt-5.4")
         await answers_with(bot, ADA, GENERAL, "gpt-5.4-nano")
         await personal(bot, "general")
-        await bot.ws.until(lambda: "as the channel has it" in str(bot.ws.home(BEN)))
+        await bot.ws.until(lambda: "the channel's model" in str(bot.ws.home(BEN)))
         await answers_with(bot, BEN, GENERAL, "gpt-5.4-nano")
         direct = bot.ws.state.direct(BEN)
         assert direct is not None

@@ -419,6 +419,6 @@ async def test_a_post_is_no_message_of_the_run(redis_url: str, mode: Any) -> Non
         if mode == "sensitive":
             await card(bot, thread)
             await bot.ws.say(ADA, SALES, "stop", thread_ts=thread)
-            await shows(bot, thread, "Off, and not done")
+            await shows(bot, thread, "Cancelled: the run has ended")
         await bot.answered(SALES, thread)
         assert len(elsewhere(bot)) == (mode == "never")

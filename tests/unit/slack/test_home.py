@@ -86,7 +86,7 @@ async def test_an_admin_pauses_the_bot_and_lets_it_go_on(redis_url: str) -> None
         [refusal] = await bot.answered(GENERAL, thread)
         assert "paused by Ada" in str(refusal)
         told = str(await home(bot, BEN, "I was paused by Ada"))  # before they ask in vain
-        assert "Until an admin lets me work again I answer nothing." in told
+        assert "I answer nothing until an admin resumes me." in told
         await bot.ws.click_in_view(ADA, view["id"], RESUME)
         await home(bot, ADA, PAUSE)
         thread = await bot.ask(BEN, GENERAL, "hello again?")
@@ -278,7 +278,7 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
     board = AdminView(Budgets(), spent, {}, [], [])
     shown = str(home_view("Bot", [], Preferences(), [], [], [], board, "en-US"))
     assert f"<@{BEN}>: $0.00, 0 tokens today" in shown
-    assert "Steps of workflows: $0.00, 0 tokens today" in shown
+    assert "Workflow steps: $0.00, 0 tokens today" in shown
     assert "<@workflow>" not in shown
     assert "<#workflow>" not in shown
     assert "<#C4>" in shown

@@ -55,7 +55,7 @@ async def test_people_cancel_what_they_scheduled_and_admins_what_anybody_did(
         direct = bot.ws.state.direct(BEN)
         assert direct is not None
         [told] = bot.ws.messages(direct.id)
-        assert "cancelled it, as an admin" in told["text"]
+        assert ", an admin, cancelled it" in told["text"]
         tried, kept = [each async for each in stores.audit.read(bot.ws.team_id)]
         assert tried.entry is not None
         assert (tried.entry.kind, tried.entry.who) == (AuditKind.REFUSED, ADA)
@@ -140,12 +140,12 @@ def test_whatever_ends_something_in_home_asks_first() -> None:
     ]
     assert asks == [
         (FORGET, "Forget this?", "Likes tea"),
-        (CANCEL, "Cancel this?", "“Sales?” will not be asked any more."),
+        (CANCEL, "Cancel this?", "“Sales?” will no longer be asked."),
         (CANCEL_MESSAGE, "Cancel this?", "“Sales?” will not be posted."),
         (
             CANCEL,
             "Cancel this?",
-            "What was scheduled for 2096-10-02 07:06 UTC will not be asked any more. If it is somebody "
+            "What was scheduled for 2096-10-02 07:06 UTC will no longer be asked. If it is somebody "
             "else's, they are told that you cancelled it.",
         ),
     ]

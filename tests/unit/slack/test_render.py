@@ -201,7 +201,7 @@ def test_an_answer_that_digging_did_not_better_is_whole():
     rendered = render(outcome(stop_reason=StopReason.DIMINISHING_RETURNS, note=note), REQUEST)
     accept_all(rendered)
     [said] = rendered.parts[0].blocks[0]["elements"]
-    assert said["text"] == note == "Going over it again added nothing."
+    assert said["text"] == note == "Further work added nothing new."
 
 
 @pytest.mark.parametrize("found", [True, False])
@@ -496,7 +496,7 @@ def test_what_was_refused_before_any_work_has_no_row_of_noughts():
     ("changes", "told"),
     [
         ({"again": RepeatReason.REGENERATE}, "Another answer, for Ben &lt;3."),
-        ({"again": RepeatReason.DEEPER}, "With more work put into it, for Ben &lt;3."),
+        ({"again": RepeatReason.DEEPER}, "A deeper answer, for Ben &lt;3."),
         ({"again": RepeatReason.REGENERATE, "channel": "D1"}, ""),
         ({"again": RepeatReason.REGENERATE, "private": True}, ""),
         ({"again": RepeatReason.RETRY}, "Tried again, for Ben &lt;3."),

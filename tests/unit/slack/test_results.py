@@ -89,8 +89,8 @@ def test_a_thread_summary_says_where_it_stands_then_what_was_decided_and_what_is
         "The launch is **late**.",
         f"**Decided**\n\n- Ben: we wait until Monday. ([message]({LINK}))",
         "**Still open**\n\n- Chloe asks who pays. (message (`made.up/x?…`))",
-        "**How it went**\n\n- Nov 20, 2026, 9:12 AM — Ada reports the _bug_.",
-        "**Took part:** Ada Lovelace, Ben_O @\u2060channel",
+        "**Timeline**\n\n- Nov 20, 2026, 9:12 AM — Ada reports the _bug_.",
+        "**Participants:** Ada Lovelace, Ben_O @\u2060channel",
         f"**{words.GAPS}**\n\n- The PDF has no text.",
         f"**Sources**\n\n1. [plan.pdf]({LINK}) — the date",
     ]

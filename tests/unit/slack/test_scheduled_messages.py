@@ -147,7 +147,7 @@ async def test_too_late_to_cancel_and_forgotten_once_posted(diary: Diary) -> Non
     with diary.by(ADA):
         waits = await diary.schedule("Lunch")
         diary.ws.state.scheduled[waits]["post_at"] = int(datetime.now(UTC).timestamp()) + 30
-        with pytest.raises(ToolError, match="waits no more"):
+        with pytest.raises(ToolError, match="no longer scheduled"):
             await cancel_scheduled_message(waits, "Lunch", diary.messages)
         [kept] = await diary.kept.of(diary.ws.team_id, ADA)
         await diary.kept.save(kept.model_copy(update={"post_at": 1}))

@@ -118,7 +118,7 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         assert rig.mailbox.requests == []
         assert await stores.schedules.of(ws.team_id, GUS) == []
         direct = rig.direct(GUS)
-        assert ["no longer ask" in m["text"] for m in ws.messages(direct)] == [True]
+        assert ["I stopped the question" in m["text"] for m in ws.messages(direct)] == [True]
 
 
 async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: Stores) -> None:
@@ -174,7 +174,7 @@ async def test_what_fails_three_times_in_a_row_is_stopped(ws: Workspace, stores:
         assert await schedules.of(ADA) == []
         [told] = ws.messages(rig.direct(ADA))
     assert "failed 3 times" in told["text"]
-    assert "the last time so: “The quota is used up. @" in told["text"]  # U15: not only elsewhere
+    assert "Last error: “The quota is used up. @" in told["text"]  # U15: not only elsewhere
     assert "<!channel>" not in told["text"]
     assert "every Monday at 09:00 (" in told["text"]
 
