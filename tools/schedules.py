@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any, cast
 
@@ -20,6 +21,8 @@ from bot.toolkit import (
     zone_of,
 )
 
+_ONCE_A_DAY = re.compile(r"\d+ +\d+( +\S+){3}")
+"""A cron expression of five fields with one minute and one hour."""
 _NONE = (
     "No question or reminder is scheduled. Messages that wait to be posted are told by "
     "list_scheduled_messages."
@@ -34,6 +37,12 @@ def _schedule_title(arguments: Any) -> str:
     return f"Schedule in this thread{when}"
 
 
+def _is_daily_at_most(arguments: Any) -> bool:
+    """Return whether the question is asked once, or at one time of a day: anything that was read may
+    have talked the model into more, and each time costs."""
+    return not arguments.cron or _ONCE_A_DAY.fullmatch(arguments.cron.strip()) is not None
+
+
 async def _can_be_scheduled(call: Any, services: Services) -> None:
     schedules = cast(Schedules, services[Schedules])
     await schedules.check(call.text, at=_with_offset(call.at), cron=call.cron or "")
@@ -44,7 +53,7 @@ async def _can_be_scheduled(call: Any, services: Services) -> None:
     summary="Ask something later or again and again, in this thread",
     mutates=True,
     sensitive=True,
-    free_in_direct=True,
+    free_in_direct=_is_daily_at_most,
     standing=None,
     title=_schedule_title,
     check=_can_be_scheduled,
@@ -65,7 +74,8 @@ async def schedule_prompt(
     ] = None,
 ) -> str:
     """Have a question asked for the asker at a time or by a cron expression; it is answered in this
-    thread. Only when they want that. In a channel somebody approves exactly this text first."""
+    thread. Only when they want that. In a channel, or more than once a day, somebody approves exactly this
+    text first."""
     made = await schedules.add(text, at=_with_offset(at), cron=cron or "")
     return f"scheduled: {_line(made)}"
 

@@ -72,9 +72,9 @@ class Tool:
 
     `summary` is the tool's line in `acquire_tools`; the model reads `description` once the tool is
     offered. Requests always carry `core` tools. A tool that `mutates` changes something outside the
-    bot: it runs alone, in order, and at most once. A `sensitive` one needs a person's approval, with
-    `free_in_direct` not where the asker writes to the bot alone. `strict` makes the model service enforce the
-    schema. `timeout` is in seconds. `title` makes the one-line summary of a call for people from
+    bot: it runs alone, in order, and at most once. A `sensitive` one needs a person's approval, except
+    a call that is `free_in_direct` where the asker writes to the bot alone. `strict` makes the model
+    service enforce the schema. `timeout` is in seconds. `title` makes the one-line summary of a call for people from
     its arguments. `on_acquired` returns text that enters the conversation when the model acquires
     the tool.
 
@@ -97,7 +97,7 @@ class Tool:
     core: bool = False
     mutates: bool = False
     sensitive: bool = False
-    free_in_direct: bool = False
+    free_in_direct: Callable[[Any], bool] | None = None
     strict: bool = True
     timeout: float = 30.0
     title: Callable[[BaseModel], str]
@@ -196,7 +196,7 @@ def tool(
     core: bool = False,
     mutates: bool = False,
     sensitive: bool = False,
-    free_in_direct: bool = False,
+    free_in_direct: Callable[[Any], bool] | None = None,
     timeout: float = 30.0,
     title: str | Callable[[Any], str] = "",
     on_acquired: Callable[[Services], Awaitable[str]] | None = None,

@@ -95,20 +95,21 @@ class ApprovalHook(Hooks):
         if not await self._may_tell_everybody(tool, arguments):
             return _ADMINS
         leaks = self._egress.may_leak(tool, arguments)
-        sensitive = leaks or (tool.sensitive and not self._is_free(tool))
+        sensitive = leaks or (tool.sensitive and not self._is_free(tool, arguments))
         if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive):
             self._egress.count(tool, arguments)
             return Approved()
         return await self._ask(self._approval(tool, arguments, leaks=leaks))
 
-    def _is_free(self, tool: Tool) -> bool:
+    def _is_free(self, tool: Tool, arguments: BaseModel) -> bool:
         """Return whether the call concerns the asker alone, who writes to the bot directly now.
 
         A scheduled question is asked without its owner, so it may not schedule others unasked.
         """
         request = self._request
-        is_present = request.entry is not Entry.SCHEDULE
-        return tool.free_in_direct and request.channel.startswith("D") and is_present
+        if request.entry is Entry.SCHEDULE or not request.channel.startswith("D"):
+            return False
+        return bool(tool.free_in_direct and tool.free_in_direct(arguments))
 
     async def _ask(self, wanted: Approval) -> Permission:
         """Return the decision of people about the call, asking them if nobody has yet."""

@@ -255,12 +255,19 @@ async def test_who_schedules_for_oneself_in_ones_own_messages_needs_no_yes(redis
     assert (request.text, request.suggested) == (made.text, True)
 
 
-@pytest.mark.parametrize("case", ["in a channel", "all changes are asked about", "by itself"])
+@pytest.mark.parametrize(
+    "case", ["in a channel", "all changes are asked about", "by itself", "hourly"]
+)
 async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
     redis_url: str, case: str
 ) -> None:
-    """A scheduled question may not schedule others while nobody is there."""
-    replies = [finish(answer("Seven.")), *SCHEDULES] if case == "by itself" else SCHEDULES
+    """A scheduled question may not schedule others while nobody is there; nobody pays for many without
+    having agreed, whatever the model has read."""
+    hourly = {"text": "Look again", "at": None, "cron": "0 * * * *"}
+    replies = {
+        "by itself": [finish(answer("Seven.")), *SCHEDULES],
+        "hourly": [SCHEDULES[0], call("schedule_prompt", hourly)],
+    }.get(case, SCHEDULES)
     policy = Policy(confirm="always" if case.startswith("all") else "sensitive")
     async with (
         Workspace.open() as ws,
