@@ -120,7 +120,7 @@ EXPECTED = [
 async def test_the_table_is_as_documented() -> None:
     """C7 C8 G3 G4 H2 H3 B8 E4: every way out, how each trouble ends, what it costs, and what the person reads."""
     rows = await outcomes()
-    # A run that was handed back is none that has ended: another worker goes on with it.
-    assert {r.reason for r in rows} == {*StopReason} - {StopReason.HANDED_BACK}
+    # A requeued run has not ended: another worker goes on with it.
+    assert {r.reason for r in rows} == {*StopReason} - {StopReason.REQUEUED}
     assert [(r.name, r.status, r.reason, r.requests, r.told) for r in rows] == EXPECTED
     assert table(rows).count("\n") == len(EXPECTED) + 1

@@ -31,7 +31,7 @@ def context_action(ratio: float, state: LoopState, limits: Limits) -> ContextAct
         return ContextAction.NOTHING
     if ratio >= limits.context_ratio and state.compacted:
         return ContextAction.CLOSE
-    may_offer = state.task is not None and not state.force_finish and not state.went_on
+    may_offer = state.task is not None and not state.force_finish and not state.checkpoint_offered
     enough_turns = limits.turns - state.turn > _TURNS_LEFT * limits.turns
     if may_offer and enough_turns and ratio < _NO_ROOM_TO_WAIT:
         return ContextAction.OFFER

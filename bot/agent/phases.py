@@ -151,13 +151,13 @@ class Phases:
         open_now = state.open
         if open_now is None:
             return
-        tools = self.tools(state, restart=state.went_on)
+        tools = self.tools(state, restart=state.checkpoint_offered)
         offered = frozenset(tool["name"] for tool in tools if "name" in tool)
         outputs: tuple[CallOutput, ...] | None = None
         kept, pool = state, SharedBudget(self.deps.limits, state)
         dispatch = self._dispatch(state, open_now.response, pool)
-        async with aclosing(dispatch.run(open_now, offered)) as happenings:
-            async for event in happenings:
+        async with aclosing(dispatch.run(open_now, offered)) as events:
+            async for event in events:
                 if isinstance(event, Dispatched):
                     outputs = tuple(pool.with_steps(output) for output in event.outputs)
                 elif isinstance(event, Intent | OutputsReady):
@@ -229,7 +229,7 @@ class Phases:
             state.transition,
             turn=state.turn + 1,
             last_usage=response.usage,
-            went_on=self.offers_restart(state),
+            checkpoint_offered=self.offers_restart(state),
             tool_calls=state.tool_calls + called + len(response.hosted),
             done=(*state.done, *hosted_steps(response.hosted)),
             compacted=state.compacted and ratio >= self.deps.limits.compact_at,
@@ -264,18 +264,18 @@ class Phases:
     def record_response(self, state: LoopState, response: ModelResponse) -> Recorded:
         """Return the event that saves the response before its tools run. A response that was cut
         before any item was complete is saved for the record only."""
-        in_hand = OpenResponse(response=response)
-        kept = in_hand.response
-        is_of_no_use = bool(response.incomplete) and not kept.items
+        open_response = OpenResponse(response=response)
+        kept = open_response.response
+        has_no_items = bool(response.incomplete) and not kept.items
         entry = LedgerEntry(
             run_id=self.deps.context.run_id,
-            items=response.items if is_of_no_use else kept.items,
+            items=response.items if has_no_items else kept.items,
             response_id=response.id,
             usage=response.usage,
-            abandoned=is_of_no_use,
+            abandoned=has_no_items,
         )
         state = self._with_items(self.count(state, kept), kept.items)
-        return Recorded(state.replace(open=in_hand), entry)
+        return Recorded(state.replace(open=open_response), entry)
 
     def tombstones(self, state: LoopState, result: CallResult) -> Iterator[Recorded]:
         """Yield tombstones of failed attempts: their text is kept in the record, never sent or

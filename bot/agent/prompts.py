@@ -263,7 +263,7 @@ def request_message(
     by reference.
     """
     verb = "replies" if request.entry is Entry.THREAD_REPLY else "asks"
-    beside = f", with {request.beside} open" if request.beside else ""
+    beside = f", with {request.open_channel} open" if request.open_channel else ""
     where = f"{verb} in {request.place}{beside}"
     parts = [f"[{request.author} {where}, {_local_time(request)}]"]
     if request.quoted:

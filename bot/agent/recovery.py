@@ -35,9 +35,9 @@ async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
         steps.append(await _restart(phases, state))
         state = steps[-1].state
     elif phases.context_action(state) is ContextAction.COMPACT:
-        compacted_event = await _compact(phases, state)
-        state = compacted_event.state if compacted_event else state.replace(compacted=True)
-        steps += [compacted_event] if compacted_event else []
+        compacted = await _compact(phases, state)
+        state = compacted.state if compacted else state.replace(compacted=True)
+        steps += [compacted] if compacted else []
     noted, notes = await _apply_guards(phases, state)
     if notes:
         steps.append(phases.record_items(noted, notes))
@@ -123,20 +123,18 @@ async def _compact(phases: Phases, state: LoopState) -> Recorded | None:
         deadline=phases.call_deadline(state),
         window=phases.window_size(state),
     )
-    compacted_event = await compaction.compact(
-        active_items(await phases.deps.history()), state.task
-    )
-    if compacted_event is None:
+    compacted = await compaction.compact(active_items(await phases.deps.history()), state.task)
+    if compacted is None:
         return None
-    fresh = phases.spend(state, compacted_event.usage).go(
+    fresh = phases.spend(state, compacted.usage).go(
         Transition.COMPACTED,
         parent=None,
-        pending=compacted_event.items,
+        pending=compacted.items,
         last_usage=NO_USAGE,
         compacted=True,
-        went_on=False,
+        checkpoint_offered=False,
     )
-    return phases.record_items(fresh, compacted_event.items, checkpoint=True)
+    return phases.record_items(fresh, compacted.items, checkpoint=True)
 
 
 async def _retry_parent(phases: Phases, state: LoopState) -> SavePoint:

@@ -1,4 +1,4 @@
-"""The state of a run, which survives a crash, a pause and a hand-back to another worker."""
+"""The state of a run, which survives a crash, a pause and a move to another worker."""
 
 from __future__ import annotations
 
@@ -97,13 +97,14 @@ class LoopState(BaseModel):
 
     It is stored: a field keeps its name and meaning, a new field has a default, and `version` grows
     when an old form needs a conversion. `conversation` and `new_items` alone are not stored: the
-    ledger holds them, and a resumed run reads them from there.
+    ledger holds them, and a resumed run reads them from there. A renamed field keeps its stored name
+    as its alias.
 
     `parent` and `pending` are the chain: the last response whose calls are all answered by
     `pending`, and the items that the next request sends. They are valid together at every instant.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, validate_by_name=True, serialize_by_alias=True)
 
     version: int = _VERSION
     transition: Transition = Transition.STARTED
@@ -127,7 +128,10 @@ class LoopState(BaseModel):
     choice: str = ""  # name of the model choice that the run began with; "" is the configured model
     task: Item | None = None  # the current request
     restart: str = ""  # the model's checkpoint, with which the next chain begins
-    went_on: bool = False  # a checkpoint was offered with the last request
+    # Whether a checkpoint was offered with the last request.
+    checkpoint_offered: bool = Field(
+        default=False, validation_alias="went_on", serialization_alias="went_on"
+    )
     overflowed: bool = False  # compaction after an overflow was tried; it is tried once
     parent_missed: bool = False  # a missing parent was asked for again; that is done once
     open: OpenResponse | None = None  # the response whose calls are running

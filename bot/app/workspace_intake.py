@@ -203,7 +203,7 @@ def make_listener(
         slack,
         gate,
         threads=stores.threads,
-        questions=requests,
+        pending_approvals=requests,
         submit=submit,
         stop_action=stop_action,
         background=background,

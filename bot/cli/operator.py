@@ -51,10 +51,10 @@ _AUDIT_HEAD = _AUDIT.format("when (UTC)", "kind", "who", "channel", "run", "what
 async def usage_lines(settings: Settings) -> list[str]:
     """Return a table of what each holder of a budget spent in this day and month (UTC)."""
     async with _policy(settings) as policy:
-        live_statuses = await policy.of_all()
+        uses = await policy.of_all()
         pause = await policy.paused()
     rows = [("budget", "of", "spent")]
-    for each in live_statuses:
+    for each in uses:
         share = f" ({each.share:.0%})" if each.shares else ""
         holder = each.position.account.holder
         name = f"{each.budget.replace('_', ', ')} {each.position.account.period}"

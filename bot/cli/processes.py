@@ -99,7 +99,7 @@ async def _run_until_signal(
     async with running as entered:
         ready(entered)
         await stop.wait()
-        log.info("stopping: runs are handed back")
+        log.info("stopping: runs are requeued")
     log.info("stopped")
 
 

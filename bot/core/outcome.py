@@ -38,7 +38,7 @@ class StopReason(StrEnum):
     STOP_HOOK = "stop_hook"
     CANCELLED_STREAMING = "cancelled_streaming"
     CANCELLED_TOOLS = "cancelled_tools"
-    HANDED_BACK = "handed_back"
+    REQUEUED = "handed_back"
     REFUSED = "refused"
     CONTENT_FILTER = "content_filter"
     MODEL_ERROR = "model_error"

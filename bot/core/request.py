@@ -73,7 +73,7 @@ class Request(BaseModel):
     - `thread`: ts of the thread's root message. `ts`: ts of the message that asks (for a modal, of
       the message posted for it); team, channel and ts identify a request.
     - `author`, `place`: names that people and the model read ("Ada", "#sales").
-    - `beside`: the channel that the user had open while writing to the bot.
+    - `open_channel`: the channel that the user had open while writing to the bot.
     - `trace`: W3C traceparent of the span that received the request, if any.
     - `schedule`: id of the schedule that asked, if any.
     - `late`: catch-up found the message after a time in which no process listened.
@@ -100,7 +100,7 @@ class Request(BaseModel):
       its run has removed what it posted.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, validate_by_name=True, serialize_by_alias=True)
 
     version: int = 1
     id: str = Field(default_factory=lambda: new_id("req"))
@@ -112,7 +112,7 @@ class Request(BaseModel):
     user: str
     author: str = "Someone"
     place: str = "Slack"
-    beside: str = ""
+    open_channel: str = Field(default="", validation_alias="beside", serialization_alias="beside")
     text: Redacted
     mentioned: tuple[Mention, ...] = ()
     quoted: Redacted = ""
@@ -139,8 +139,8 @@ class Request(BaseModel):
     received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
     @property
-    def counts(self) -> bool:
-        """Whether the request is current: neither edited nor withdrawn by its author."""
+    def is_current(self) -> bool:
+        """Whether the request was neither edited nor withdrawn by its author."""
         return not (self.superseded or self.withdrawn)
 
     @property

@@ -56,15 +56,15 @@ class Narrator:
         if isinstance(event, Recorded):
             line = f"{line}{self._spent(event.state)}"
         if isinstance(event, RunStarted):
-            begun = "taken up again" if self._is_resumed else "started"
+            begun = "resumed" if self._is_resumed else "started"
             line = f"{begun} {line} for {self._ids['user']} in {self._ids['thread_key']}"
         if line:
             run_log.log(NOTICE, "%s turn %d · %s", self._run, self._turn, line, extra=self._ids)
 
-    def handed_back(self) -> None:
+    def requeued(self) -> None:
         """Log that the run was requeued for another worker, because this process is about to stop."""
-        ids = self._ids | {"stop_reason": StopReason.HANDED_BACK}
-        run_log.log(NOTICE, "%s turn %d · handed back", self._run, self._turn, extra=ids)
+        ids = self._ids | {"stop_reason": StopReason.REQUEUED}
+        run_log.log(NOTICE, "%s turn %d · requeued", self._run, self._turn, extra=ids)
 
     def _spent(self, state: LoopState) -> str:
         """Return the tokens and cost since the last call of this method; "" if there are none."""

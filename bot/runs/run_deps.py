@@ -163,7 +163,7 @@ class RunDeps:
     ) -> Steering:
         """Return the steering of a run: the messages that join it, if the channel allows that."""
         mailbox = self.stores.mailbox
-        joined = [each for each in await mailbox.get_many(record.joined) if each.counts]
+        joined = [each for each in await mailbox.get_many(record.joined) if each.is_current]
         return Steering(
             request,
             joined,

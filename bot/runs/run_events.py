@@ -46,7 +46,7 @@ class EventSink:
         if isinstance(event, FromSubagent) and isinstance(event.event, Recorded):
             await self.runs.note_response(event.event.entry, self.lease)
         if self.draining.is_set() and can_requeue(event):
-            self.narrator.handed_back()
+            self.narrator.requeued()
             raise Requeue
         for each in (event, *self.steering.news()):
             self.narrator.log(each)

@@ -198,7 +198,7 @@ class Runner:
         """Save the outcome. A silent outcome puts the requests that joined the run back in the
         mailbox."""
         joined = await self._stores.runs.joined(request.id) if outcome.silent else ()
-        back = [each.id for each in await self._stores.mailbox.get_many(joined) if each.counts]
+        back = [each.id for each in await self._stores.mailbox.get_many(joined) if each.is_current]
         failpoint("run-finishing")
         await self._stores.runs.finish(
             outcome.run_id,
@@ -352,7 +352,7 @@ class Runner:
             stopped_by.append(by)
             interrupt.request()
 
-        if not request.counts:
+        if not request.is_current:
             interrupt.request()
         async with self._stores.signals.watch(request.id, stop):
             yield stopped_by

@@ -47,7 +47,7 @@ SETTLING = 6.0  # seconds in which a process that was thought dead may still do 
 
 _KEPT = ("the model responded", "goes on:", "took in ")
 """How a worker's log says that a step of a run was kept."""
-_LEFT = ("handed back", "success:", "partial:", "failed:")
+_LEFT = ("requeued", "success:", "partial:", "failed:")
 
 
 @dataclass(frozen=True)
@@ -323,13 +323,13 @@ async def _run_of(running: Fleet, stores: Stores, asked: Asked) -> _Run | None:
 def _fruitless_deaths(lives: list[Life], run: _Run) -> int:
     """Count the workers that were killed while they held the run, after the last step that was kept,
     by what each of them logged."""
-    held: list[tuple[str, str]] = []  # when it was taken up, when its worker was killed
+    held: list[tuple[str, str]] = []  # when it was started, when its worker was killed
     kept_at = ""
     for life in lives:
         taken_at = ""
         for line in life.log.splitlines():
             at = line[: len("HH:MM:SS")]
-            if f"Request {run.request_id} is taken up" in line:
+            if f"Request {run.request_id} was started" in line:
                 taken_at = at
             elif run.run_id in line and any(each in line for each in _KEPT):
                 taken_at, kept_at = "", max(kept_at, at)

@@ -60,7 +60,7 @@ async def test_another_worker_goes_on_at_once(redis_url, tmp_path):
         response.set()
         await asking.answered(SALES, ts)
         assert await asyncio.wait_for(first.wait(), LEASE / 4) == 0
-        assert "handed back" in (tmp_path / "first").read_text()
+        assert "requeued" in (tmp_path / "first").read_text()
         assert len(api.requests) == 2  # the response that it waited for was kept
         assert len(asking.own(SALES, ts)) == 1
 

@@ -97,11 +97,17 @@ async def test_one_line_does_not_hold_up_another() -> None:
         return name
 
     async with EventRetries.open() as retries:
-        first = asyncio.create_task(retries.take_in("a1", lambda: work("a1"), line="a", when=1))
+        first = asyncio.create_task(
+            retries.run_in_order("a1", lambda: work("a1"), line="a", when=1)
+        )
         await asyncio.sleep(0)
-        copy = asyncio.create_task(retries.take_in("a1", lambda: work("copy"), line="a", when=1))
-        second = asyncio.create_task(retries.take_in("a2", lambda: work("a2"), line="a", when=2))
-        assert await retries.take_in("b1", lambda: work("b1"), line="b", when=3) == "b1"
+        copy = asyncio.create_task(
+            retries.run_in_order("a1", lambda: work("copy"), line="a", when=1)
+        )
+        second = asyncio.create_task(
+            retries.run_in_order("a2", lambda: work("a2"), line="a", when=2)
+        )
+        assert await retries.run_in_order("b1", lambda: work("b1"), line="b", when=3) == "b1"
         is_away.clear()
         assert list(await asyncio.gather(first, copy, second)) == ["a1", "a1", "a2"]
     assert ",".join(done) == "b1,a1,a2"
@@ -120,7 +126,7 @@ async def test_only_so_many_events_are_held(monkeypatch: pytest.MonkeyPatch) -> 
     async with EventRetries.open() as retries:
         for number in range(5):
             with pytest.raises(StoreUnavailable):
-                await retries.take_in(str(number), lambda n=number: away(n), line=str(number))  # type: ignore[misc]
+                await retries.run_in_order(str(number), lambda n=number: away(n), line=str(number))  # type: ignore[misc]
         await asyncio.sleep(1.2)
     assert [tries.count(number) > 1 for number in range(5)] == [True] * 3 + [False] * 2
     before = len(tries)

@@ -318,7 +318,7 @@ async def test_nor_are_many_calls(values: list[Any]) -> None:
 
 
 async def test_counts_outlive_the_worker() -> None:
-    """S8: a pause, a hand-back or a crash begins no new count."""
+    """S8: a pause, a requeue or a crash begins no new count."""
     run = Run()
     await run.guard.on_run_start(LoopState())
     await run.reads()

@@ -201,8 +201,8 @@ class Calls:
     ) -> CallOutput:
         """Make a call, with the events that show it to people."""
         call_id = call["call_id"]
-        exactly = digest(tool.name, canonical(arguments))
-        events.put_nowait(ToolStarted(call_id, tool.name, title, exactly))
+        call_digest = digest(tool.name, canonical(arguments))
+        events.put_nowait(ToolStarted(call_id, tool.name, title, call_digest))
         if veto is not None:
             output = CallOutput(call_id, tool.name, veto, ok=False, refused=True)
         elif self._is_rehearsed(tool):

@@ -106,16 +106,16 @@ class Dispatch:
         finals = [call for call in calls if call["name"] in last]
         others = [call for call in calls if call["name"] not in last]
         most = self.most - 1 if finals else self.most
-        run = others[: 0 if self.is_last else max(1, most)]
-        read = finals[: max(1, self.most - len(run))]
-        made = Calls(self.toolbox, self.hooks, self.context, self.pool, offered)
+        to_run = others[: 0 if self.is_last else max(1, most)]
+        to_finish = finals[: max(1, self.most - len(to_run))]
+        runner = Calls(self.toolbox, self.hooks, self.context, self.pool, offered)
         done, ongoing = self._done_before(open_response), OngoingCalls(open_response.begun)
         answered = {output.call_id for output in open_response.outputs}
         for output in [each for each in done.values() if each.call_id not in answered]:
             for shown in shown_refusal(output):
                 yield shown
         try:
-            async with aclosing(self._run_batches(run, made, done)) as events:
+            async with aclosing(self._run_batches(to_run, runner, done)) as events:
                 async for event in events:
                     ongoing.note(event)
                     yield event
@@ -128,16 +128,16 @@ class Dispatch:
             for ended in ongoing.ends(done):
                 yield ended
         else:
-            left_out = [call for call in others[len(run) :] if call["call_id"] not in done]
+            left_out = [call for call in others[len(to_run) :] if call["call_id"] not in done]
             for number, call in enumerate(left_out):
-                why = NOT_RUN if number else self._why_not_run(len(run))
+                why = NOT_RUN if number else self._why_not_run(len(to_run))
                 done[call["call_id"]] = output = refusal(call, why)
                 for shown in shown_refusal(output, known=self._is_known(call)):
                     yield shown
-            for call in read:
+            for call in to_finish:
                 output = await self._final(call, calls, done)
-                done[call["call_id"]] = await made.fitted(output)
-            for call in finals[len(read) :]:
+                done[call["call_id"]] = await runner.fitted(output)
+            for call in finals[len(to_finish) :]:
                 done[call["call_id"]] = CallOutput(call["call_id"], COMPLETE, NOT_RUN, ok=False)
         yield Dispatched(tuple(done[call["call_id"]] for call in calls))
 
@@ -157,7 +157,7 @@ class Dispatch:
         return done
 
     async def _run_batches(
-        self, calls: Sequence[Item], made: Calls, done: dict[str, CallOutput]
+        self, calls: Sequence[Item], runner: Calls, done: dict[str, CallOutput]
     ) -> AsyncGenerator[CallEvent | Intent | OutputsReady | AwaitingDecision]:
         """Run those of `calls` that are not `done`, one batch after the other."""
         left = [call for call in calls if call["call_id"] not in done]
@@ -165,7 +165,7 @@ class Dispatch:
             if number:
                 yield OutputsReady(tuple(done.values()))
                 failpoint("outputs-kept")
-            async with aclosing(self._run_batch(batch, made, done)) as events:
+            async with aclosing(self._run_batch(batch, runner, done)) as events:
                 async for event in events:
                     yield event
             if waiting := tuple(c["call_id"] for c in batch if c["call_id"] not in done):

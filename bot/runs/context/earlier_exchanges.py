@@ -147,7 +147,7 @@ class DirectHistory:
         records = await self.stores.runs.ended(runs)
         ids = [each for record in records for each in (record.request_id, *record.joined)]
         requests = {
-            each.id: each for each in await self.stores.mailbox.get_many(ids) if each.counts
+            each.id: each for each in await self.stores.mailbox.get_many(ids) if each.is_current
         }
         found: dict[tuple[str, str], _Exchange] = {}  # of an answer and its repetitions the last
         for record in records:

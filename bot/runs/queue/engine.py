@@ -316,7 +316,7 @@ class Engine:
         try:
             begun = await self._mailbox.begin_attempt(request.id, attempt)
             deaths = max(0, begun - living)
-            text = "Request %s is taken up; workers that died during it since its save point: %d"
+            text = "Request %s was started; workers that died during it since its save point: %d"
             log.info(text, request.id, deaths)
             yield deaths
         finally:

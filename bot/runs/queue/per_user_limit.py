@@ -37,14 +37,14 @@ class PerUserLimit:
         """
         if not self._has_running(request, self._most):
             return False
-        if not await self._mailbox.rest(request, self._seconds):
+        if not await self._mailbox.defer(request, self._seconds):
             if self._has_running(request, 2 * self._most):
                 raise Requeue(_STOPPED_PAUSE)
             return False
         if not self._has_running(
             request, self._most
         ):  # a run ended meanwhile and saw nobody waiting
-            await self._mailbox.end_rest(request.thread_key)
+            await self._mailbox.undefer(request.thread_key)
             raise Requeue
         self._waiting[_person_key(request)][request.thread_key] = None
         return True
@@ -72,7 +72,7 @@ class PerUserLimit:
         del waiting[thread_key]
         if not waiting:
             del self._waiting[person]
-        await self._mailbox.end_rest(thread_key)
+        await self._mailbox.undefer(thread_key)
         return thread_key
 
     def _has_running(self, request: Request, runs: int) -> bool:

@@ -212,7 +212,7 @@ class Requests:
         if request is None:
             return None
         joined = await mailbox.get_many(await self.stores.runs.joined(request_id))
-        every = (request, *(each for each in joined if each.counts))
+        every = (request, *(each for each in joined if each.is_current))
         return request.model_copy(
             update={
                 "text": NEXT_MESSAGE.join(each.text for each in every),

@@ -14,7 +14,7 @@ class Requeue(Exception):
     """
 
     def __init__(self, delay: float = 0.0) -> None:
-        super().__init__("handed back")
+        super().__init__("requeued")
         self.delay = delay
 
 

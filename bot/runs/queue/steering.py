@@ -158,7 +158,7 @@ def _takes_more(request: Request) -> bool:
     """Return whether more messages may join: the answer is ordinary, public and last in the thread."""
     ordinary = request.response_type == "Answer" and request.response_schema is None
     below = not request.replaces and request.entry not in _ELSEWHERE
-    return ordinary and below and not request.private and request.counts
+    return ordinary and below and not request.private and request.is_current
 
 
 def _is_plain(request: Request) -> bool:

@@ -67,7 +67,7 @@ class Intake:
         gate: AccessGate,
         *,
         threads: Threads,
-        questions: PendingApprovals,
+        pending_approvals: PendingApprovals,
         submit: Submit,
         stop_action: StopAction,
         background: Background,
@@ -81,7 +81,7 @@ class Intake:
         self._name_of = naming(slack.people, slack.access)
         self._gate = gate
         self._threads = threads
-        self._questions = questions
+        self._pending_approvals = pending_approvals
         self._submit = submit
         self._stop_action = stop_action
         self._background = background
@@ -101,18 +101,18 @@ class Intake:
         if self._says(event, is_stop) and not event.get("files"):
             stop = partial(self._stop, event)
             mark = f"{event_id}:stop"  # what stops a run waits for nothing in its thread
-            if await self.retries.take_in(mark, stop, line=mark, on_trouble=waits):
+            if await self.retries.run_in_order(mark, stop, line=mark, on_trouble=waits):
                 return
-        work = partial(self._take_in, event, event_id, late=late)
+        work = partial(self._handle, event, event_id, late=late)
         line = self.thread_key(event["channel"], thread)
-        await self.retries.take_in(event_id, work, line=line, when=when, on_trouble=waits)
+        await self.retries.run_in_order(event_id, work, line=line, when=when, on_trouble=waits)
 
     def _say_waiting(self, event: Event, thread: str) -> None:
         if event["type"] == "app_mention" or is_direct(event):
             shown = self._status.show(event["channel"], thread, words.STATUS_WAITING)
             self._background.start(shown, "saying that nothing can be kept")
 
-    async def _take_in(self, event: Event, event_id: str, *, late: bool) -> None:
+    async def _handle(self, event: Event, event_id: str, *, late: bool) -> None:
         if await self._is_typed_yes(event):
             return
         entry = await self._addressing.entry(event)
@@ -199,7 +199,9 @@ class Intake:
         """Show the first status, or tell the asker which approvals block the thread."""
         pending: Sequence[Approval] = ()
         if not request.opens_thread:
-            pending = await self._questions.pending(request.team, request.channel, request.thread)
+            pending = await self._pending_approvals.pending(
+                request.team, request.channel, request.thread
+            )
         if not pending:
             await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
         else:
@@ -228,7 +230,7 @@ class Intake:
             or await self._threads.was_noticed(team, channel, notice)
         ):
             return
-        waits = await self._questions.pending(team, channel, thread)
+        waits = await self._pending_approvals.pending(team, channel, thread)
         asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"
         missed = waits or (asks and await self._addressing.is_reply_to_bot(event))
         if missed and await self._threads.first_notice(team, channel, notice):
@@ -246,7 +248,7 @@ class Intake:
         team, channel, thread = self._identity.team, event["channel"], event.get("thread_ts")
         direct = is_direct(event)
         found = [
-            *await self._questions.pending(
+            *await self._pending_approvals.pending(
                 team, channel, thread or (None if direct else event["ts"])
             ),
             *(await self._direct_approvals(event) if direct else ()),
@@ -260,7 +262,7 @@ class Intake:
 
     async def _direct_approvals(self, event: Event) -> list[Approval]:
         """Return the approvals with a card in this direct message, or above this thread."""
-        cards = await self._questions.approvals_in_dm(self._identity.team, event["user"])
+        cards = await self._pending_approvals.approvals_in_dm(self._identity.team, event["user"])
         return [each for each, ts in cards if event.get("thread_ts") in (None, ts)]
 
     async def _is_first_notice(self, event: Event) -> bool:
@@ -286,7 +288,7 @@ class Intake:
             user=person.id,
             author=person.name,
             place=await self._access.place(event["channel"]),
-            beside=await self._open_channel_name(event),
+            open_channel=await self._open_channel_name(event),
             text=question or words.ATTACHED_ONLY,
             mentioned=await self.mentioned(str(event.get("text") or "")),
             quoted=quoted,
@@ -316,7 +318,7 @@ class Intake:
         posting = self._clients.writes.chat_postEphemeral(
             channel=channel, user=user, thread_ts=thread, text=sentence
         )
-        self._background.start(posting, "telling somebody something")
+        self._background.start(posting, "ephemeral reply")
 
 
 def _reply_target(event: Event) -> tuple[str, str | None, str]:

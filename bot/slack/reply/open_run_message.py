@@ -125,7 +125,7 @@ async def _open_message(
     """
     if request.private:
         return None, None
-    if not request.counts:  # the run must only end its message
+    if not request.is_current:  # the run must only end its message
         ts = ts or await _find_unsaved(post, writer)
         return ts, writer.existing_stream(ts) if ts else None
     if ts and await is_above_cards(ts, post) and await withdraw(ts, post, writer):

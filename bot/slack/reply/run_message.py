@@ -61,7 +61,7 @@ class RunMessage:
     def __init__(
         self,
         request: Request,
-        post: PostedMessages,
+        posted: PostedMessages,
         writer: MessageWriter,
         live: LiveMessage,
         status: ThreadStatus,
@@ -74,7 +74,7 @@ class RunMessage:
         edit_seconds: float,
     ) -> None:
         self._request = request
-        self._post = post
+        self._posted = posted
         self._writer = writer
         self._live = live
         self._status = status
@@ -110,10 +110,10 @@ class RunMessage:
         ]
         part = waiting_for_approval_part(self._progress, named, stops=Stops.of(self._request))
         try:
-            if ts := await self._post.message():
+            if ts := await self._posted.message():
                 await self._writer.update(ts, part)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            log.warning("Run %s could not say that it waits: %s", self._post.run_id, error)
+            log.warning("Run %s could not say that it waits: %s", self._posted.run_id, error)
         if not await self._status.wait(channel, thread):
             await self._note_stale(self._request.thread_key)
         return ()
@@ -147,14 +147,14 @@ class RunMessage:
         channel, thread = self._request.channel, self._request.thread
         await self._status.show(channel, thread, words.STATUS_WAITING)
         try:
-            ts = None if self._request.private else await self._post.message()
-            if ts and await self._post.decided() is None:
+            ts = None if self._request.private else await self._posted.message()
+            if ts and await self._posted.decided() is None:
                 part = waiting_part(self._progress, stops=Stops.of(self._request))
                 await self._writer.update(ts, part)
         except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
             log.info(
                 "Run %s could not say that it waits for the store: %s",
-                self._post.run_id,
+                self._posted.run_id,
                 type(error).__name__,
             )
 
@@ -165,10 +165,10 @@ class RunMessage:
         """
         if reason is SilentReason.SUPERSEDED:
             return
-        if ts := await self._post.message():
-            await self._post.may_write()
+        if ts := await self._posted.message():
+            await self._posted.may_write()
             await self._writer.delete(ts)
-        await self._remove([self._post.run_id])
+        await self._remove([self._posted.run_id])
         await self._end_status()
 
     async def _end_status(self) -> None:
@@ -177,16 +177,16 @@ class RunMessage:
             await self._note_stale(self._request.thread_key)
 
     async def _post_parts(self, rendered: Rendered) -> None:
-        posted = await self._post.posted_parts()
+        posted = await self._posted.posted_parts()
         for number, part in enumerate(rendered.parts):
             if number >= posted:
                 await self._place_or_fall_back(number, part, rendered)
-                await self._post.save_part(number + 1)
+                await self._posted.save_part(number + 1)
                 failpoint("part-saved")
 
     async def _post_files(self, rendered: Rendered) -> None:
         """Attach the files of the answer. Its text is posted, so no refusal ends the run from here on."""
-        posted = await self._post.posted_parts()
+        posted = await self._posted.posted_parts()
         if (
             self._request.replaces
         ):  # first: an old file with the same name would be taken for the new one
@@ -194,15 +194,15 @@ class RunMessage:
         for number, upload in enumerate(rendered.uploads, len(rendered.parts)):
             if number >= posted:
                 file = await self._attach_or_say(number, upload)
-                await self._post.save_part(number + 1, file)
+                await self._posted.save_part(number + 1, file)
 
     async def _remove(self, run_ids: Sequence[str]) -> None:
         """Delete the messages and files of answers that no longer apply."""
         try:
-            await self._writer.remove_all_of(run_ids, await self._post.files_of(run_ids))
+            await self._writer.remove_all_of(run_ids, await self._posted.files_of(run_ids))
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning(
-                "Run %s could not delete all of an old answer: %s", self._post.run_id, error
+                "Run %s could not delete all of an old answer: %s", self._posted.run_id, error
             )
 
     async def _place_or_fall_back(self, number: int, part: Part, rendered: Rendered) -> None:
@@ -216,7 +216,7 @@ class RunMessage:
             code = error_code(error)
             if not is_definitive(error) or code in NO_PLACE | {"missing_scope"} or not part.blocks:
                 raise
-            log.exception("Slack refuses message %d of run %s", number, self._post.run_id)
+            log.exception("Slack refuses message %d of run %s", number, self._posted.run_id)
             if code in _TOO_LONG or part.text_is_cut:
                 document = rendered.document.encode("utf-8", errors="replace")
                 after = len(rendered.parts) + len(rendered.uploads)
@@ -238,8 +238,8 @@ class RunMessage:
         that the place itself is gone. The new ts is saved last. Until then every worker sees that
         the old message cannot be changed, and finds the new one by its metadata.
         """
-        known = await self._post.message()
-        if known and self._is_old(known) and await withdraw(known, self._post, self._writer):
+        known = await self._posted.message()
+        if known and self._is_old(known) and await withdraw(known, self._posted, self._writer):
             known = None
         ts = known or await self._writer.first()  # a message may be posted but not saved
         if ts is None or not await self._try_update(ts, part):
@@ -249,7 +249,7 @@ class RunMessage:
                 failpoint("message-replaced")
             ts = posted
         if ts != known:
-            await self._post.save_message(ts)
+            await self._posted.save_message(ts)
 
     async def _try_update(self, ts: str, part: Part) -> bool:
         """Update a message; return False if Slack refuses any change of it or keeps failing.
@@ -277,7 +277,7 @@ class RunMessage:
         log.warning(
             "Message %s of run %s cannot be updated and is posted again: %s",
             ts,
-            self._post.run_id,
+            self._posted.run_id,
             code,
         )
         return False
@@ -290,7 +290,7 @@ class RunMessage:
         attaching = Attachments(
             self._writer, partial(self._read_artifact, self._request), self._post_or_whisper
         )
-        return await attaching.attach_or_say(number, upload, since=await self._post.message())
+        return await attaching.attach_or_say(number, upload, since=await self._posted.message())
 
     async def _post_or_whisper(self, number: int, part: Part) -> None:
         if self._request.private:
@@ -300,10 +300,10 @@ class RunMessage:
 
     async def _give_up(self, code: str, rendered: Rendered) -> None:
         """Tell the asker that the answer cannot be posted there, and delete the unfinished message."""
-        log.warning("The answer of run %s can no longer be posted: %s", self._post.run_id, code)
+        log.warning("The answer of run %s can no longer be posted: %s", self._posted.run_id, code)
         reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)
-        unfinished = None if await self._post.posted_parts() else await self._post.message()
-        await self._post.save_part(len(rendered.parts) + len(rendered.uploads))
+        unfinished = None if await self._posted.posted_parts() else await self._posted.message()
+        await self._posted.save_part(len(rendered.parts) + len(rendered.uploads))
         try:
             sentence = words.GONE_DIRECT if self._request.channel.startswith("D") else words.GONE
             sentence = sentence.format(channel=self._request.channel, reason=reason)

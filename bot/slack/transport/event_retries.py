@@ -53,7 +53,7 @@ class EventRetries:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def take_in(
+    async def run_in_order(
         self,
         event_id: str,
         work: Callable[[], Awaitable[T]],

@@ -1,4 +1,4 @@
-"""Mailboxes: per thread, the list of requests that wait or run. No other place says what to do."""
+"""Mailboxes: per thread, the ordered list of its requests. Workers take work from nowhere else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.core.request import RepeatReason, Request
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode, load, set_aside
 
-_ITS_TURN = "turn"
+_DEFERRED = "turn"
 _AT_ONCE = 500  # mailboxes counted in one transaction, so that Redis can serve others in between
 
 
@@ -253,7 +253,9 @@ class Mailbox:
     async def obsolete(self, requests: Sequence[Request]) -> list[Request]:
         """Return the requests that were withdrawn or edited since, or have expired."""
         left = {
-            each.id for each in await self.get_many([each.id for each in requests]) if each.counts
+            each.id
+            for each in await self.get_many([each.id for each in requests])
+            if each.is_current
         }
         return [each for each in requests if each.id not in left]
 
@@ -280,7 +282,7 @@ class Mailbox:
         """Return whether the thread's head waits for a person or for its turn."""
         return bool(await self._redis.call("EXISTS", parked_key(self._redis, thread_key)))
 
-    async def rest(self, request: Request, seconds: float) -> bool:
+    async def defer(self, request: Request, seconds: float) -> bool:
         """Park the thread for at most `seconds` until the turn of its head, `request`.
 
         Return False, and do not park it, when somebody wants the request stopped: that needs a run.
@@ -289,19 +291,19 @@ class Mailbox:
             self._redis.key("cancelled", request.id),
             parked_key(self._redis, request.thread_key),
         ]
-        return bool(await self._redis.script("rest", keys, _ITS_TURN, math.ceil(seconds)))
+        return bool(await self._redis.script("defer", keys, _DEFERRED, math.ceil(seconds)))
 
     async def is_waiting_for_people(self, thread_key: str) -> bool:
         """Return whether the thread's head waits for a person, and not for its turn."""
         why = await self._redis.call("GET", parked_key(self._redis, thread_key))
-        return why is not None and why != _ITS_TURN.encode()
+        return why is not None and why != _DEFERRED.encode()
 
-    async def end_rest(self, thread_key: str) -> None:
+    async def undefer(self, thread_key: str) -> None:
         """Unpark a thread whose turn has come; the caller must queue a ticket for it.
 
         A thread that waits for a person stays parked.
         """
-        await self._redis.script("unlock", [parked_key(self._redis, thread_key)], _ITS_TURN)
+        await self._redis.script("unlock", [parked_key(self._redis, thread_key)], _DEFERRED)
 
     async def forget_if_empty(self, thread_key: str) -> bool:
         """Remove the thread from `threads` if its mailbox is empty. Return whether it was removed."""
@@ -319,7 +321,7 @@ class Mailbox:
             return 0
 
     async def begin_attempt(self, request_id: str, attempt: str) -> int:
-        """Record the begin of an attempt to run the request. Return the `deaths` before it."""
+        """Record that an attempt to run the request started. Return the `deaths` before it."""
         key = begun_key(self._redis, request_id)
         count = ("SADD", key, attempt), ("SCARD", key), ("EXPIRE", key, self._retention.request)
         try:

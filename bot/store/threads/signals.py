@@ -38,10 +38,6 @@ class Signals:
         self._watched: dict[str, OnCancel] = {}
         self._lost = False
 
-    async def is_requested(self, request_id: str) -> bool:
-        """Return whether somebody wants the request stopped."""
-        return bool(await self._redis.call("EXISTS", self._redis.key("cancelled", request_id)))
-
     async def request_cancel(self, thread_key: str, request_id: str, by: str) -> bool:
         """Ask to stop a request. Return False when the request is no longer in the mailbox.
 

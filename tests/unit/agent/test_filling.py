@@ -25,7 +25,7 @@ RATIOS = [n / 20 for n in range(25)]
 def test_the_table(turn: int, passed_over: bool, compacted: bool) -> None:
     """E2 E3: offered from 75 % on while more than half of the turns are left, compacted where it is
     not and from 85 % on, closed above 95 % after a compaction, and never before one."""
-    state = LoopState(task=TASK, turn=turn, went_on=passed_over, compacted=compacted)
+    state = LoopState(task=TASK, turn=turn, checkpoint_offered=passed_over, compacted=compacted)
 
     def expected(ratio: float) -> ContextAction:
         if ratio < 0.75:

@@ -464,7 +464,7 @@ async def test_what_two_workers_died_under_runs_alone(redis_url: str, stores: St
             assert await handler.next() == (request.text, int(request is once))
         await submit(engine, suspect)
         async with asyncio.timeout(SOON):
-            await engine.draining.wait()  # the runner hands back at its next save point
+            await engine.draining.wait()  # the runner requeues the run at its next save point
         handler.gates["other"].set()
         await submit(engine, asked("later", thread="4.0"))
         assert handler.started.empty()
@@ -601,7 +601,7 @@ async def test_a_process_that_stops_leaves_a_suspect_to_another(
 async def test_what_is_not_a_death_is_not_counted(
     redis_url: str, stores: Stores, redis: Redis, error: Exception
 ) -> None:
-    """R2: hand-backs, outages of Redis and errors, however often they come. Nothing stays behind."""
+    """R2: requeues, outages of Redis and errors, however often they come. Nothing stays behind."""
     handler = Handler(errors=[error, error])
     async with engine_on(redis_url, stores) as engine, engine.work(handler):
         await submit(engine, asked("first"))

@@ -145,7 +145,7 @@ def test_a_run_that_was_left_is_not_said_to_begin(caplog: pytest.LogCaptureFixtu
     """Its worker was killed, or its people took their time."""
     with caplog.at_level(NOTICE):
         Narrator(asked("?"), "run_1", LoopState(turn=3)).log(RunStarted("gpt"))
-    assert caplog.messages[0].startswith("run_1 turn 3 · taken up again with gpt for U")
+    assert caplog.messages[0].startswith("run_1 turn 3 · resumed with gpt for U")
 
 
 def test_json_logs_carry_the_ids() -> None:

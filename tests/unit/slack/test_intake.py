@@ -276,7 +276,7 @@ async def test_in_a_direct_message_the_channel_that_is_open_beside_it_is_known(r
     await rig.ws.until(lambda: any("#general" in p["message"] for p in status.prompts))
     await rig.ws.say(ADA, rig.direct(ADA), "what is this channel about?")
     [request] = await asked(rig)
-    assert request.beside == "#general"
+    assert request.open_channel == "#general"
     assert "with #general open" in request_message(request)["content"]
 
 

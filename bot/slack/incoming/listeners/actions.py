@@ -63,7 +63,7 @@ def register(
             except NotPermitted as refusal:
                 said = str(refusal)
             if said:
-                background.start(tell(clients, press, said), "telling somebody something")
+                background.start(tell(clients, press, said), "ephemeral reply")
             await ack()
 
     async def stop(press: ButtonPress) -> bool:

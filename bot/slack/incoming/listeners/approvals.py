@@ -37,7 +37,7 @@ def register(
         try:
             await decisions.press(press)
         except NotPermitted as refusal:
-            background.start(tell(clients, press, str(refusal)), "telling somebody something")
+            background.start(tell(clients, press, str(refusal)), "ephemeral reply")
         await ack()
 
     for action_id in VERDICTS:
@@ -50,5 +50,5 @@ def register(
             _, approval = await decisions.approval_of(press)
             await open_modal(clients, body, approval_modal(approval, identity.canvas_link))
         except NotPermitted as refusal:
-            background.start(tell(clients, press, str(refusal)), "telling somebody something")
+            background.start(tell(clients, press, str(refusal)), "ephemeral reply")
         await ack()

@@ -55,7 +55,7 @@ def register(
         press = ButtonPress.of(body, action)
         feedback = _feedback(press, identity.team)
         if refusal := await why_not(press.user, press.channel):
-            background.start(tell(clients, press, refusal), "telling somebody something")
+            background.start(tell(clients, press, refusal), "ephemeral reply")
         elif feedback:
             await keep.save(feedback)
             if feedback.verdict == "bad":

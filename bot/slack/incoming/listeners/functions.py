@@ -35,5 +35,5 @@ def register(
             background.start(fail(clients, execution, str(wrong)), "refusing a step")
         else:
             work = partial(submit, request, body["event_id"])
-            await retries.take_in(body["event_id"], work, line=execution)
+            await retries.run_in_order(body["event_id"], work, line=execution)
         await ack()

@@ -31,13 +31,13 @@ def register(app: AsyncApp, intake: Intake, edits: Edits) -> None:
     async def changed(event: Event, body: Event) -> None:
         mark = f"{body['event_id']}:edit"
         work = partial(after_earlier, event, partial(edits.changed, event, body["event_id"]))
-        await intake.retries.take_in(mark, work, line=mark)
+        await intake.retries.run_in_order(mark, work, line=mark)
 
     @app.event({"type": "message", "subtype": "message_deleted"})
     async def deleted(event: Event, body: Event) -> None:
         mark = f"{body['event_id']}:deletion"
         work = partial(after_earlier, event, partial(edits.deleted, event))
-        await intake.retries.take_in(mark, work, line=mark)
+        await intake.retries.run_in_order(mark, work, line=mark)
 
     @app.event("message")
     async def posted(event: Event, body: Event) -> None:

@@ -17,4 +17,4 @@ def register(app: AsyncApp, stop_action: StopAction, retries: EventRetries) -> N
     @app.event("reaction_added")
     async def added(event: dict[str, Any], body: dict[str, Any]) -> None:
         event_id = body["event_id"]
-        await retries.take_in(event_id, partial(stop_action.reacted, event), line=event_id)
+        await retries.run_in_order(event_id, partial(stop_action.reacted, event), line=event_id)

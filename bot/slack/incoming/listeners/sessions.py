@@ -32,11 +32,11 @@ def register(
             return
         try:
             stop = partial(stop_action.stop, channel, thread, event["user"])
-            await retries.take_in(body["event_id"], stop, line=body["event_id"])
+            await retries.run_in_order(body["event_id"], stop, line=body["event_id"])
         except NotPermitted as refusal:  # then only Slack's own stream has stopped
             notice = clients.writes.chat_postEphemeral(
                 channel=channel, user=event["user"], thread_ts=thread, text=str(refusal)
             )
-            background.start(notice, "telling somebody that they cannot stop it")
+            background.start(notice, "ephemeral reply")
         if thread:
             background.start(status.end(channel, thread), "status of a stopped session")

@@ -38,7 +38,7 @@ def register(app: AsyncApp, sharing: AnswerSharing, background: Background) -> N
             request, outcome = await sharing.shareable(press)
         except NotPermitted as refusal:
             said = tell(sharing.clients, press, str(refusal))
-            background.start(said, "telling somebody something")
+            background.start(said, "ephemeral reply")
         else:
             background.start(share(press, request, outcome, respond), "sharing an answer")
         await ack()
