@@ -62,7 +62,7 @@ async def test_each_event_is_one_line_for_people(
     assert sorted(told[3:7]) == [
         "turn 1 · calculate · Calculate 1+1 · ok, … · 2",
         "turn 1 · calculate · Calculate 1+1 · started",
-        "turn 1 · read_file · Read a file · failed, … · There is no file F0LOST in this thread.",
+        "turn 1 · read_file · Read a file · failed, … · There is no file F0LOST. Files here: none.",
         "turn 1 · read_file · Read a file · started",
     ]
     assert told[1:3] + told[7:] == [
