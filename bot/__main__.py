@@ -8,13 +8,13 @@ import os
 import sys
 
 from bot.cli import cli
-from bot.core.ending import treat_signals_as_ctrl_c
 from bot.core.errors import (
     ConfigurationError,
     SlackUnavailable,
     StoreUnavailable,
     ToolDefinitionError,
 )
+from bot.core.process_signals import treat_signals_as_ctrl_c
 from bot.core.text.invisible_text import escaped
 from bot.core.text.redaction import redacted
 

@@ -25,8 +25,8 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.agent.hooks.chain import run_concurrently
+from bot.agent.loop_deps import LoopDeps
 from bot.agent.model_call import CallResult
-from bot.agent.parts import LoopDeps
 from bot.agent.phases import Continue, Finish, Phases
 from bot.agent.recovery import prepare, recover
 from bot.agent.state import LoopState

@@ -11,7 +11,7 @@ from bot.agent.builtin.complete_task import Draft
 from bot.agent.calls.hosted_steps import HostedEvent, HostedSteps
 from bot.agent.events import ReasoningDelta, ResultDelta, TextDelta, TextWithdrawn
 from bot.agent.interrupt import Interrupted
-from bot.agent.parts import LoopDeps
+from bot.agent.loop_deps import LoopDeps
 from bot.core.errors import CallRefused, ModelError, ModelErrorKind
 from bot.core.outcome import StopReason
 from bot.model.types import (

@@ -15,6 +15,7 @@ from bot.agent.calls.call import Intent
 from bot.agent.calls.dispatch import NOT_RUN, AwaitingDecision, Dispatch, Dispatched, OutputsReady
 from bot.agent.calls.hosted_steps import hosted_steps
 from bot.agent.calls.outputs import CallOutput, cancelled_result
+from bot.agent.context_pressure import ContextAction, context_action
 from bot.agent.events import (
     Event,
     FromSubagent,
@@ -23,12 +24,11 @@ from bot.agent.events import (
     RunEnded,
     SavePoint,
 )
-from bot.agent.filling import ContextAction, context_action
 from bot.agent.guards import usage_ratio
 from bot.agent.interrupt import Interrupted
+from bot.agent.loop_deps import LoopDeps
 from bot.agent.model_call import CallResult, ModelCall, Shown
 from bot.agent.observe import Items, end_run, end_without_result, judge_result
-from bot.agent.parts import LoopDeps
 from bot.agent.resuming import accepted_result, begun_stateless, with_history
 from bot.agent.state import LoopState, OpenResponse
 from bot.agent.window import whole_pairs, without_stray_reasoning

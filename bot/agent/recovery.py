@@ -10,8 +10,8 @@ from contextlib import suppress
 
 from bot.agent import prompts
 from bot.agent.compaction import Compaction
+from bot.agent.context_pressure import ContextAction
 from bot.agent.events import Recorded, SavePoint
-from bot.agent.filling import ContextAction
 from bot.agent.guards import gauge, tripped
 from bot.agent.interrupt import Interrupted
 from bot.agent.model_call import CallResult

@@ -14,8 +14,8 @@ import typer
 
 from bot.cli.output import print_lines
 from bot.cli.start import configured
-from bot.core.ending import ending_signals
 from bot.core.errors import ConfigurationError
+from bot.core.process_signals import ending_signals
 
 if TYPE_CHECKING:
     from bot.cli.dev import Running

@@ -16,7 +16,7 @@ from bot.agent.events import Event
 from bot.agent.hooks.chain import HookChain
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
-from bot.agent.parts import LoopDeps
+from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.context import RequestContext
 from bot.core.request import RepeatReason, Request

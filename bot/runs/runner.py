@@ -18,7 +18,7 @@ from bot.agent.handover import (
 )
 from bot.agent.interrupt import Interrupt
 from bot.agent.loop import run
-from bot.agent.parts import LoopDeps
+from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.context import bound_request

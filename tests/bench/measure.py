@@ -17,7 +17,7 @@ from openai import AsyncOpenAI
 
 from bot.agent.events import RunEnded
 from bot.agent.loop import run
-from bot.agent.parts import LoopDeps
+from bot.agent.loop_deps import LoopDeps
 from bot.core.outcome import RunStatus
 from tests.bench import bare, scene
 

@@ -10,7 +10,7 @@ import tracemalloc
 from collections.abc import AsyncGenerator
 
 from bot.agent.loop import run
-from bot.agent.parts import LoopDeps
+from bot.agent.loop_deps import LoopDeps
 from bot.model import ModelRequest
 from bot.model.types import Progress
 from tests.bench import scene

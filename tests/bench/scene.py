@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.events import Event
 from bot.agent.interrupt import Interrupt
-from bot.agent.parts import LoopDeps
+from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.app.run_setup import open_runner
 from bot.cli.console import anybody

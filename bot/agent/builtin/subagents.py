@@ -33,7 +33,7 @@ from bot.agent.events import (
 )
 from bot.agent.hooks.chain import HookChain, Hooks, Permission, Undecided
 from bot.agent.loop import run
-from bot.agent.parts import LoopDeps
+from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Result, Source
 from bot.core.chain import Item, LedgerEntry

@@ -17,7 +17,7 @@ from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
-from bot.agent.parts import LoopDeps
+from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Answer, Source
 from bot.core.chain import Item, LedgerEntry, Usage

@@ -33,7 +33,7 @@ from bot.agent.hooks.evaluation import Evaluation
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop import run
-from bot.agent.parts import LoopDeps
+from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Answer
 from bot.core.chain import CallerState, Item, LedgerEntry

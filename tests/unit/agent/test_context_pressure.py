@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.filling import ContextAction, context_action
+from bot.agent.context_pressure import ContextAction, context_action
 from bot.agent.guards import usage_ratio
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState
