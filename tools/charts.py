@@ -238,7 +238,7 @@ def _columns(found: Rows, label: str, values: list[str]) -> tuple[list[str], lis
     doubled = next((each for each in labels if labels.count(each) > 1), None)
     if doubled is not None:
         raise ToolError(
-            f"Label {doubled!r} stands in more than one row. Aggregate with query_table so that "
+            f"Label {doubled!r} occurs in more than one row. Aggregate with query_table so that "
             f"each value of {label} has one row, or name the column that tells those rows apart "
             "as series_column."
         )
@@ -258,7 +258,7 @@ def _spread(found: Rows, label: str, by: str, values: list[str]) -> tuple[list[s
         name, place = _label(row[by_at]), _label(row[label_at])
         if place in cells.setdefault(name, {}):
             raise ToolError(
-                f"{place!r} stands in more than one row of {name!r}. Aggregate with query_table "
+                f"{place!r} occurs in more than one row of {name!r}. Aggregate with query_table "
                 f"so that each pair of {label} and {by} has one row."
             )
         cells[name][place] = value

@@ -34,7 +34,7 @@ class LoopDeps:
 
     `models` are tried in order: the next one when a model stays overloaded, keeps breaking off or
     does not exist. `history` reads the thread's ledger, with the run's own entries. `traits` are
-    what is known of the model server; one that stores nothing may be found out in a run. `context` is
+    what is known about the model server; a run may discover that the server is stateless. `context` is
     the run's request context, which each turn refines. `parent_pause` is the time in seconds before
     a missing parent response is asked for again.
     """

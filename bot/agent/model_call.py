@@ -83,7 +83,7 @@ class ModelCall:
                     stop=self._which_timeout(), partials=_appended(before, said), may_close=True
                 )
             except CallRefused as refused:
-                if refused.reason is StopReason.PAUSED:  # no call more, of sub-agents neither
+                if refused.reason is StopReason.PAUSED:  # stop sub-agents too
                     self.deps.interrupt.request(StopReason.PAUSED)
                 yield CallResult(stop=refused.reason, partials=before, may_close=refused.may_close)
             except ModelError as error:

@@ -210,11 +210,11 @@ async def runner_factory(
 
 
 async def _learn_windows(settings: Settings, client: AsyncOpenAI, prices: PriceList) -> None:
-    """Learn the windows that a server of one's own lists, once it answers; a window that is set holds."""
+    """Read context windows from a custom server's model list, unless `window` is set."""
     if not settings.openai_base_url or "window" in settings.model.model_fields_set:
         return
     listed = await listed_models(client)
-    while listed is None:  # not there yet, or without a list
+    while listed is None:  # not reachable yet, or without a list
         await asyncio.sleep(_UNLISTED_PAUSE)
         listed = await listed_models(client)
     prices.listed.update({name: window for name, window in listed.items() if window})

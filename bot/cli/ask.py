@@ -18,18 +18,20 @@ def ask(
         list[Path] | None, typer.Option(help="A file to work with; repeatable.")
     ] = None,
     schema: Annotated[
-        Path | None, typer.Option(help="A JSON schema; the result is data of it, on stdout.")
+        Path | None, typer.Option(help="JSON schema of the result, printed to stdout.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The whole outcome as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the full outcome as JSON.")
+    ] = False,
     stream: Annotated[bool, typer.Option("--stream", help="Show progress on stderr.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Do nothing that changes anything.")
+        bool, typer.Option("--dry-run", help="Report changes instead of making them.")
     ] = False,
 ) -> None:
     """Ask once, without Slack.
 
     Exit code: 0 answered, 1 failed, 2 partial, 3 configuration,
-    4 key refused, 5 out of time, with a result or without, 130 interrupted.
+    4 key refused, 5 timed out, with or without a result, 130 interrupted.
     """
     from bot.cli.console import exit_code
     from bot.cli.terminal_run import ask_once, read_schema
@@ -44,7 +46,7 @@ def ask(
     given = read_schema(schema) if schema else None
     settings = configured()
     logs.quiet()  # `--stream` shows progress instead
-    asked = ask_once(
+    answering = ask_once(
         settings, question, files, given, as_json=as_json, stream=stream, dry_run=dry_run
     )
-    raise typer.Exit(exit_code(asyncio.run(asked)))
+    raise typer.Exit(exit_code(asyncio.run(answering)))

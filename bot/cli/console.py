@@ -41,14 +41,14 @@ _TIMEOUTS = frozenset({StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT})
 
 
 _NO_CHANNELS = "There are no channels here: this request came from a terminal."
-_NOBODY_THERE = "it needs a person's approval, and nobody sits at this terminal to give it"
+_NOBODY_THERE = "it needs a person's approval, and this terminal is not interactive"
 
 
 def exit_code(outcome: Outcome) -> int:
     """Return the exit code of `bot ask`.
 
     0 success, 1 failed, 2 partial, 3 no Responses API at the address (other wrong settings end
-    before there is an outcome), 4 key refused, 5 out of time, with or without a result,
+    before there is an outcome), 4 key refused, 5 timed out, with or without a result,
     130 interrupted.
     """
     if outcome.error is ModelErrorKind.NO_RESPONSES_API:
@@ -79,7 +79,7 @@ class ConsoleSurface:
             sys.stderr.flush()
 
     async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        """Ask the person at the terminal; deny everything when stdin or stderr is no terminal."""
+        """Ask the person at the terminal; deny everything unless stdin and stderr are terminals."""
         return [(approval, await _answer(approval)) for approval in approvals]
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
@@ -215,5 +215,5 @@ class ConsoleConversation(MemoryConversation):
             with target.open("xb") as file:
                 file.write(data)
         except FileExistsError:
-            raise ToolError(f"{target.name} is there already. Choose another name.") from None
+            raise ToolError(f"{target.name} already exists. Choose another name.") from None
         return target.absolute().as_uri()

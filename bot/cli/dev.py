@@ -34,14 +34,14 @@ Brain = Callable[[ModelRequest], Reply]
 
 _DEMO_NOTICE = (
     "This is a demo: answers follow fixed plans, because no model is set. Everything else is real. "
-    "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, and start again."
+    "Set OPENAI_API_KEY, or OPENAI_BASE_URL for your own server, and start again."
 )
 _SCRIPT_NOTICE = "Answers follow a script; everything else is real."
 _NO_PORT = {
-    errno.EADDRINUSE: "is in use. Stop what uses it",
-    errno.EACCES: "is not for everybody to use. Ask who runs this machine",
+    errno.EADDRINUSE: "is in use. Stop the program that uses it",
+    errno.EACCES: "needs permissions that you do not have. Ask the admin of this machine",
 }
-_PAUSE = 0.35  # seconds before each reply of the demo, so that people can follow the work
+_PAUSE = 0.35  # seconds before each reply of the demo, so that people can follow it
 _CHUNK_DELAY = 0.025  # seconds between the events of a reply
 
 
@@ -65,7 +65,7 @@ async def dev(
 ) -> AsyncGenerator[Running]:
     """Run the bot in a local workspace, with `script` instead of a model if given.
 
-    Without a model, `model_ports` are looked at for servers to offer; none is used unasked.
+    Without a model, look for servers on `model_ports` and list them; none is used automatically.
     Raises ConfigurationError when the port is taken.
     """
     notice, offers = "", list[str]()

@@ -28,29 +28,31 @@ _SHIPPED = Path(__file__).parents[2] / "tests" / "evals"
 def evaluate(
     cases: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files or folders of cases, or one saved evaluation (.json)."),
+        typer.Argument(help="Files or folders of cases, or a saved evaluation (.json) to print."),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="Another model than the configured one. Two cost nothing: walkthrough plays what "
-            "each case describes, to check the cases, and demo is the demo of `bot dev`."
+            help="The model to use instead of the configured one. Two are free: walkthrough "
+            "replays what each case describes, to check the cases; demo is the demo of `bot dev`."
         ),
     ] = None,
-    only: Annotated[str | None, typer.Option(help="Only cases with this in their name.")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Run only cases whose name contains this.")
+    ] = None,
     repeat: Annotated[int, typer.Option(min=1, help="Runs of each case.")] = 1,
     parallel: Annotated[int, typer.Option(min=1, max=64, help="Runs at once.")] = 4,
-    save: Annotated[Path | None, typer.Option(help="Keep the evaluation in this file.")] = None,
+    save: Annotated[Path | None, typer.Option(help="Save the evaluation to this file.")] = None,
     compare: Annotated[
         Path | None, typer.Option(help="A saved evaluation to compare with.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the evaluation as JSON.")] = False,
 ) -> None:
-    """Ask questions whose answers are known, and print how a model did.
+    """Evaluate a model on questions with known answers.
 
-    Without CASES, run the cases that are shipped. Tools change nothing: they only report what they
-    would do.
-    Exit code: 0 all is well, 1 a case failed (--compare: got worse), 3 configuration.
+    Without CASES, run the shipped cases. Tools change nothing: they only report what they would
+    do.
+    Exit code: 0 all passed, 1 a case failed (with --compare: a case got worse), 3 configuration.
     """
     from rich.console import Console
 
@@ -87,7 +89,7 @@ def _evaluated(
 
     cases = [each for each in read_cases(places) if only is None or only in each.name]
     if not cases:
-        raise ConfigurationError(f"--only {only}: no case has this in its name.")
+        raise ConfigurationError(f"--only {only}: no case name contains this.")
     settings = configured()
     logging.getLogger("bot.run").setLevel(
         logging.WARNING

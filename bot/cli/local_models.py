@@ -16,13 +16,13 @@ import aiohttp
 USUAL_PORTS: Mapping[int, str] = MappingProxyType(
     {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp"}
 )
-_SECONDS = 0.3  # for the whole look: a start must not wait for it
+_SECONDS = 0.3  # for all ports together: the start must not wait longer
 _MOST_BYTES = 1024 * 1024
 _PLAIN_NAME = re.compile(r"[\w.:/@+-]{1,100}")
 
 
 async def offers(ports: Mapping[int, str] = USUAL_PORTS) -> list[str]:
-    """Return a line for each local server that lists a model: how to use it. Nothing is sent to it."""
+    """Return a line for each local server that lists a model, which says how to use it."""
     timeout = aiohttp.ClientTimeout(total=_SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         models = await asyncio.gather(*(_first_model(session, port) for port in ports))
@@ -39,7 +39,7 @@ def _address(port: int) -> str:
 
 
 async def _first_model(session: aiohttp.ClientSession, port: int) -> str:
-    """Return the first model that may answer questions; "" when there is no such server."""
+    """Return the first model that is not for embeddings; "" without a server or model."""
     with suppress(aiohttp.ClientError, TimeoutError, ValueError):
         async with session.get(f"{_address(port)}/models", allow_redirects=False) as reply:
             if reply.ok and reply.content_type == "application/json":
@@ -48,7 +48,7 @@ async def _first_model(session: aiohttp.ClientSession, port: int) -> str:
 
 
 async def _json(reply: aiohttp.ClientResponse) -> Any:
-    """Return the body as JSON. Raises ValueError, and for a body that is too large as well."""
+    """Return the body as JSON. Raises ValueError for invalid JSON or a body that is too large."""
     body = bytearray()
     async for chunk in reply.content.iter_any():
         body += chunk

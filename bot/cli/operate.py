@@ -21,17 +21,17 @@ _THREAD = re.compile(r"[A-Za-z0-9]+:[A-Za-z0-9]+:[0-9.]+")
 
 
 def usage() -> None:
-    """Print what was spent in this day and month (UTC), by workspace, channel and user."""
+    """Print what was spent today and this month (UTC), by workspace, channel and user."""
     from bot.cli.operator import usage_lines
 
     print_lines(asyncio.run(usage_lines(configured())))
 
 
 def feedback(
-    limit: Annotated[int, typer.Option(min=1, help="How many, the newest first.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, help="How many to list, newest first.")] = 50,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
 ) -> None:
-    """List what people said of answers: thumbs and comments."""
+    """List feedback on answers: thumbs and comments."""
     from bot.cli.operator import feedback_lines
 
     lines = asyncio.run(feedback_lines(configured(), limit, as_json=as_json))
@@ -39,32 +39,33 @@ def feedback(
 
 
 def pause() -> None:
-    """Stop all work: no model is called until `bot resume`, and people who ask are told so."""
+    """Stop all work until `bot resume`: no model is called, and people who ask are told."""
     from bot.cli import operator
 
-    what = asyncio.run(operator.pause(configured()))
-    print_lines([f"Paused: {what}. Run `bot resume` to continue."])
+    paused = asyncio.run(operator.pause(configured()))
+    print_lines([f"Paused: {paused}. Run `bot resume` to continue."])
 
 
 def resume() -> None:
-    """End a pause, no matter who started it."""
+    """End the pause, no matter who started it."""
     from bot.cli import operator
 
     settings = configured()
     asyncio.run(operator.resume(settings))
-    print_lines([f"At work again: {operator.where(settings)}."])
+    print_lines([f"Resumed: {operator.where(settings)}."])
 
 
 def erase(
-    user: Annotated[str, typer.Option(help="A person's id in Slack, like U0123ABCD.")] = "",
+    user: Annotated[str, typer.Option(help="A person's Slack id, such as U0123ABCD.")] = "",
     thread: Annotated[str, typer.Option(help="A thread: team:channel:ts of its root.")] = "",
     wait: Annotated[
-        float, typer.Option(min=0, help="Seconds to wait for others to be answered there.")
+        float,
+        typer.Option(min=0, help="Seconds to wait for other people's runs in the same threads."),
     ] = 0,
 ) -> None:
-    """Erase all that is kept about a person, or of a thread, the model's stored responses included.
+    """Erase everything stored about a person or a thread, including the model's stored responses.
 
-    Exits 1 and says so while something is still held.
+    Exit 1 and print a message while something is still stored.
     """
     from bot.cli.operator import erase_lines
 
@@ -78,17 +79,20 @@ def erase(
 
 
 def audit(
-    user: Annotated[str, typer.Option(help="Only of this person, by id.")] = "",
-    kind: Annotated[AuditKind | None, typer.Option(help="Only what is of this kind.")] = None,
-    days: Annotated[int, typer.Option(min=1, help="How far back.")] = 30,
+    user: Annotated[str, typer.Option(help="Only entries of this person, by Slack id.")] = "",
+    kind: Annotated[AuditKind | None, typer.Option(help="Only entries of this kind.")] = None,
+    days: Annotated[int, typer.Option(min=1, help="How many days back.")] = 30,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
     expect: Annotated[
-        list[str] | None, typer.Option(help="A head printed before that must still be in the log.")
+        list[str] | None,
+        typer.Option(
+            help="A head from an earlier run, which must still be in the log; repeatable."
+        ),
     ] = None,
 ) -> None:
     """Print the audit log, oldest first: who asked, what was called, decided, spent and changed.
 
-    What others have changed in it is told on stderr, and the exit code is 1.
+    Exit 1 and print to stderr if the log was tampered with.
     """
     from bot.cli.operator import audit_report
 
@@ -106,7 +110,7 @@ def audit(
 
 
 def _print(lines: Sequence[str], *, as_json: bool) -> None:
-    """Print lines of text, or of a JSON object each."""
+    """Print lines of text, or lines that are each a JSON object."""
     if as_json:
         print_json("\n".join(lines))
     else:

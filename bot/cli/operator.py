@@ -37,19 +37,19 @@ from bot.store.embedded import rewrite_append_only_file
 OPERATOR = "the operator"
 _DELETE_PAUSES = (0.5, 2.0)  # seconds between attempts to delete responses
 _BUSY_POLL_SECONDS = 1.0  # between two checks whether a thread is still busy
-_WAIT = "Erase again when that is over, or give --wait SECONDS."
+_WAIT = "Run this again later, or with --wait SECONDS."
 _AUDIT_LIMITS = {
-    True: "An older copy of the whole log fits itself: note the heads elsewhere, and give them to --expect.",
-    False: "Not sealed: whoever can write to Redis can rewrite the log. Set BOT_ENCRYPTION_KEYS.",
+    True: "An old copy of the whole log also verifies: save the heads elsewhere and pass them to --expect.",
+    False: "Not sealed: anybody who can write to Redis can rewrite the log. Set BOT_ENCRYPTION_KEYS.",
 }
-"""What the checks cannot tell, with and without keys."""
-_LOCALE = "en-US"  # a terminal speaks English
-_AUDIT = "{:<19} {:<12} {:<23} {:<12} {:<21} {}"  # a pseudonym is as long as that
+"""What the checks cannot detect, with and without keys."""
+_LOCALE = "en-US"  # terminal output is in English
+_AUDIT = "{:<19} {:<12} {:<23} {:<12} {:<21} {}"  # 23 characters hold a pseudonym
 _AUDIT_HEAD = _AUDIT.format("when (UTC)", "kind", "who", "channel", "run", "what")
 
 
 async def usage_lines(settings: Settings) -> list[str]:
-    """Return a table of what each holder of a budget spent in this day and month (UTC)."""
+    """Return a table of what each holder of a budget spent today and this month (UTC)."""
     async with _policy(settings) as policy:
         uses = await policy.of_all()
         pause = await policy.paused()
@@ -88,10 +88,10 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
 
 
 def _accepted_lines(status: ServerStatus) -> list[str]:
-    """Return what was accepted, with its changes: the operator may see them here for the first time."""
+    """Return what was accepted and its changes, which the operator may not have seen yet."""
     if not status.changed:
-        return [_head(status, "nothing to accept, all its tools are on")]
-    lines = [f"{status.name}: accepted, and on from now: {', '.join(status.changed)}"]
+        return [_head(status, "nothing to accept, all its tools are enabled")]
+    lines = [f"{status.name}: accepted and enabled: {', '.join(status.changed)}"]
     for tool, pin in status.changed.items():
         lines += [f"  {tool}", *_difference(pin)]
     return lines
@@ -101,7 +101,7 @@ def _status_lines(status: ServerStatus) -> list[str]:
     lines = [_head(status, ", ".join(status.usable) or "no tools")]
     for tool, pin in status.changed.items():
         what = "CHANGED" if pin.accepted else "NEW"
-        lines.append(f"  {what}, off until `bot mcp --accept {status.name}`: {tool}")
+        lines.append(f"  {what}, disabled until `bot mcp --accept {status.name}`: {tool}")
         lines += _difference(pin)
     return lines
 
@@ -111,7 +111,7 @@ def _head(status: ServerStatus, otherwise: str) -> str:
 
 
 def _difference(pin: Pin) -> list[str]:
-    """Return each fact about the tool that changed: what the model read before, and would read now."""
+    """Return each changed fact about the tool: what the model read before, and what it would read now."""
     before, now = pin.accepted, pin.offered
     if now is None:
         return []
@@ -148,17 +148,17 @@ async def resume(settings: Settings) -> None:
 async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> list[str]:
     """Return feedback on answers, newest first: a table, or one JSON object per line."""
     async with _stores(settings) as stores:
-        said = await stores.feedback.latest(limit)
+        entries = await stores.feedback.latest(limit)
     if as_json:
-        return [each.model_dump_json() for each in said]
-    if not said:
+        return [each.model_dump_json() for each in entries]
+    if not entries:
         return [f"Nobody has rated an answer yet in {where(settings)}."]
-    good = sum(each.verdict == "good" for each in said)
+    good = sum(each.verdict == "good" for each in entries)
     lines = [f"{'when (UTC)':<17} {'verdict':<8} {'who':<12} {'channel':<12} {'run':<21} comment"]
-    for each in said:
+    for each in entries:
         what = f"{each.at:%Y-%m-%d %H:%M}  {each.verdict:<8} {each.user:<12} {each.channel:<12}"
         lines.append(f"{what} {each.run_id:<21} {' '.join(each.comment.split())}".rstrip())
-    return [*lines, f"{good} good, {len(said) - good} bad."]
+    return [*lines, f"{good} good, {len(entries) - good} bad."]
 
 
 async def erase_lines(
@@ -177,7 +177,7 @@ async def erase_lines(
         is_rewritten = settings.redis_url is not None or await rewrite_append_only_file(
             requests.stores.redis
         )
-    lines = [f"Nothing is kept of {user or thread} in {where(settings)}."]
+    lines = [f"Nothing is stored about {user or thread} in {where(settings)}."]
     if erased.keys or erased.responses or erased.busy:
         lines = [
             f"Erased {erased.keys:,} keys in Redis, {len(erased.threads):,} threads among them, "
@@ -185,20 +185,22 @@ async def erase_lines(
         ]
     if erased.busy:
         busy = ", ".join(sorted(erased.busy))
-        lines.append(f"! Nothing was erased in {busy}: others are being answered there. {_WAIT}")
+        lines.append(
+            f"! Nothing was erased in {busy}: other people's runs are in progress there. {_WAIT}"
+        )
     if held:
         lines.append(
             f"! The model service still holds {len(held):,} erased responses: "
-            f"{', '.join(sorted(held))}. A running bot goes on deleting them; run this again to see."
+            f"{', '.join(sorted(held))}. A running bot keeps deleting them; run this again to check."
         )
     if not is_rewritten:
         lines.append(
-            "! Redis did not rewrite its append-only file: erased words may still be in "
+            "! Redis did not rewrite its append-only file: erased text may still be in "
             f"{settings.bot_data_dir.absolute() / 'redis'}. Run this again."
         )
     if settings.redis_url is not None:
         lines.append(
-            f"{where(settings)} may still hold erased words in an append-only file until that is "
+            f"{where(settings)} may still hold erased text in an append-only file until that is "
             "rewritten (BGREWRITEAOF), and in snapshots, replicas and backups."
         )
     return lines
@@ -254,7 +256,7 @@ async def audit_report(
     as_json: bool = False,
     expected: Sequence[str] = (),
 ) -> AuditReport:
-    """Read and check the audit log. Return its entries as a table, or as one JSON object each.
+    """Read and check the audit log. Return its entries as a table, or as JSON objects.
 
     `expected` are heads from earlier reports, each of which must still be part of the log.
 
@@ -282,15 +284,15 @@ async def audit_report(
                     )
             head = await stores.audit.head(team)
             if count > head.trimmed:
-                problems.append(f"{team}: entry {count:,} is not the expected one any more.")
+                problems.append(f"{team}: entry {count:,} is no longer the expected one.")
             notes.append(f"{team}: {head.count:,} entries; head {team}:{head.count}:{head.hash}")
             if head.unsealed and settings.bot_encryption_keys:
                 notes.append(
-                    f"{team}: its first {head.unsealed:,} entries were not sealed at first."
+                    f"{team}: its first {head.unsealed:,} entries were written before the log was sealed."
                 )
     lines = [line for _, line in sorted(dated, key=itemgetter(0))]
     if not lines and not as_json:
-        lines = [f"Nothing of this is on record in {where(settings)}."]
+        lines = [f"No matching audit entries in {where(settings)}."]
     elif not as_json:
         lines = [_AUDIT_HEAD, *lines]
     return AuditReport(lines, problems, [*notes, _AUDIT_LIMITS[bool(settings.bot_encryption_keys)]])
@@ -300,7 +302,9 @@ def _expected_head(text: str) -> tuple[str, tuple[int, str]]:
     match text.split(":"):
         case [team, count, last] if team and count.isdecimal() and last:
             return team, (int(count), last)
-    raise ConfigurationError(f"--expect {text}? Give a head as `bot audit` printed it.")
+    raise ConfigurationError(
+        f"--expect {text}: not a head. Copy one from the output of `bot audit`."
+    )
 
 
 def _audit_line(entry: AuditEntry) -> str:
@@ -351,7 +355,7 @@ def _redis(
     has_data = data_dir.is_dir()
     if needed and settings.redis_url is None and not has_data:
         raise ConfigurationError(
-            f"No bot keeps anything in {settings.bot_data_dir.absolute()}: do this in the folder "
+            f"No bot has stored data in {settings.bot_data_dir.absolute()}. Run this in the folder "
             "of your `bot serve`, or set its REDIS_URL or BOT_DATA_DIR; `bot dev` prints the latter."
         )
     return redis_and_stores(with_running_redis(settings), data_dir=data_dir if has_data else None)

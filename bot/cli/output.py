@@ -19,5 +19,5 @@ def print_lines(lines: Iterable[str], *, to_stderr: bool = False) -> None:
 
 
 def print_json(text: str) -> None:
-    """Print JSON `text` with control characters escaped, which keeps its meaning."""
+    """Print JSON `text` with control characters escaped, which does not change its value."""
     print(escaped_json(text))

@@ -29,14 +29,17 @@ _ENDED_BY_SIGNAL = 130
 
 def dev(
     port: Annotated[
-        int, typer.Option(min=0, max=65_535, envvar="PORT", help="Port of the page; 0 takes any.")
+        int,
+        typer.Option(
+            min=0, max=65_535, envvar="PORT", help="Port of the page; 0 picks a free one."
+        ),
     ] = 3000,
     script: Annotated[
         Path | None,
-        typer.Option(help="Evaluation cases; their walkthroughs are played instead of a model."),
+        typer.Option(help="Evaluation cases to replay instead of using a model."),
     ] = None,
 ) -> None:
-    """Try it: a local Slack-like workspace with its page, and the bot in it. Needs nothing."""
+    """Try the bot in a local, Slack-like workspace in your browser. Needs no accounts or keys."""
     from bot.cli.dev import dev as in_workspace
     from bot.evals.reading import read_cases
     from bot.evals.walkthrough import Walkthroughs
@@ -47,7 +50,7 @@ def dev(
         lines = [f"Open {running.url} and ask something. Ctrl-C stops."]
         if running.data_dir:
             lines.append(
-                f"`bot usage`, `bot audit` and the like work on it with BOT_DATA_DIR={running.data_dir}"
+                f"For `bot usage`, `bot audit` and others, set BOT_DATA_DIR={running.data_dir}"
             )
         print_lines([*lines, *running.offers])
 
@@ -55,21 +58,21 @@ def dev(
 
 
 def serve() -> None:
-    """Run everything in one process: Slack's events and the runs."""
+    """Run everything in one process: receive Slack's events and answer them."""
     from bot.app.process import bot
 
     asyncio.run(_run_until_signal(bot(configured()), _ready))
 
 
 def web() -> None:
-    """Take requests in; needs REDIS_URL and a worker beside it."""
+    """Receive Slack's events; needs REDIS_URL and at least one worker."""
     from bot.app.process import bot
 
     asyncio.run(_run_until_signal(bot(_with_shared_redis(configured()), work=False), _ready))
 
 
 def worker() -> None:
-    """Work on requests; needs REDIS_URL. Start as many as you like."""
+    """Answer requests; needs REDIS_URL. Start as many workers as you like."""
     from bot.app.process import bot
 
     asyncio.run(_run_until_signal(bot(_with_shared_redis(configured()), intake=False), _ready))
@@ -90,7 +93,7 @@ async def _run_until_signal(
     def on_signal() -> None:
         if stop.is_set():
             main.cancel()
-            # Threads that never end would keep the process alive.
+            # Threads that never end would otherwise keep the process alive.
             loop.call_later(_LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL)
         stop.set()
 

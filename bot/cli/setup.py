@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Form(StrEnum):
-    """How `bot manifest` prints."""
+    """The output format of `bot manifest`."""
 
     YAML = "yaml"
     JSON = "json"
@@ -39,21 +39,24 @@ def doctor() -> None:
 
 
 def manifest(
-    form: Annotated[Form, typer.Option(help="How to print it.")] = Form.YAML,
+    form: Annotated[Form, typer.Option(help="Output format.")] = Form.YAML,
     name: Annotated[str | None, typer.Option(help="The app's name.")] = None,
     request_url: Annotated[
-        str | None, typer.Option(help="Public address for HTTP events; without it Socket Mode.")
+        str | None,
+        typer.Option(help="Public address for events over HTTP; without it, Socket Mode."),
     ] = None,
     public_url: Annotated[
         str | None,
-        typer.Option(help="The bot's public address, to be installed in many workspaces from."),
+        typer.Option(help="The bot's public address, for an app that many workspaces install."),
     ] = None,
 ) -> None:
     """Print the Slack app's manifest, or a link that creates the app."""
     from bot.slack.transport import manifest as manifests
 
     if public_url and request_url:
-        raise typer.BadParameter("give --public-url or --request-url: the first holds the second")
+        raise typer.BadParameter(
+            "give --public-url or --request-url: the first includes the second"
+        )
     if public_url:
         content = manifests.installable_manifest(public_url, name=name)
     else:
@@ -77,7 +80,7 @@ def encryption_key() -> None:
 
 
 def tools() -> None:
-    """List the tools, and how much of them a first request sends."""
+    """List the tools and the size of their definitions in a first request."""
     from bot.app.run_setup import tool_catalogue
 
     print_lines(_tool_lines(tool_catalogue(configured())))
@@ -85,12 +88,13 @@ def tools() -> None:
 
 def mcp(
     accept: Annotated[
-        str | None, typer.Option(help="Accept what this server offers now, after reading it here.")
+        str | None,
+        typer.Option(help="Accept the current tools of this server; read them here first."),
     ] = None,
 ) -> None:
     """List the MCP servers with their tools, and what changed since it was accepted.
 
-    Exit code: 1 when one cannot be reached.
+    Exit 1 if a server cannot be reached.
     """
     from bot.cli.operator import mcp_lines
 
@@ -108,8 +112,8 @@ def _tool_lines(catalogue: Catalogue) -> list[str]:
     lines = [f"{'name':<{wide}} {'group':<12} {'kind':<9} {'bytes':>6}  summary"]
     for each in catalogue.tools:
         kind = "core" if each.core else "on demand"
-        change = "; changes something" if each.mutates else ""
-        change = "; changes something, after a yes" if each.sensitive else change
+        change = "; makes changes" if each.mutates else ""
+        change = "; makes changes, after approval" if each.sensitive else change
         lines.append(
             f"{each.name:<{wide}} {each.group:<12} {kind:<9} {sizes[each.name]:>6}  "
             f"{each.summary}{change}"
@@ -118,7 +122,7 @@ def _tool_lines(catalogue: Catalogue) -> list[str]:
     total = sum(sizes.values())
     lines += [
         "",
-        f"A first request carries {first:,} bytes of definitions; all of them: {total:,}. "
+        f"A first request sends {first:,} of {total:,} bytes of definitions. "
         "Tools of MCP servers: `bot mcp`.",
     ]
     return lines

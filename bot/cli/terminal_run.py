@@ -96,7 +96,7 @@ async def _answered(request: Request, runner: Runner, stores: Stores) -> Outcome
 
 
 def read_schema(file: Path) -> dict[str, Any]:
-    """Return the schema in `file`. Raises ConfigurationError when the model service cannot follow it."""
+    """Return the schema in `file`. Raises ConfigurationError if the model service does not support it."""
     owner = f"--schema {file}"
     try:
         schema = json.loads(file.read_bytes())
@@ -104,9 +104,9 @@ def read_schema(file: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigurationError(f"{owner}: {error.strerror}.") from None
     except ValueError as error:
-        raise ConfigurationError(f"{owner}: this is not JSON: {error}.") from None
+        raise ConfigurationError(f"{owner}: not valid JSON: {error}.") from None
     except RecursionError:
-        raise ConfigurationError(f"{owner}: this is nested too deeply.") from None
+        raise ConfigurationError(f"{owner}: nested too deeply.") from None
     except ToolDefinitionError as error:
         raise ConfigurationError(str(error)) from None
     return dict(schema)

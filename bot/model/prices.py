@@ -66,8 +66,8 @@ class PriceList:
     """Prices and input limits of models.
 
     `default_window` (tokens) and `default_price` apply to models that the table lacks; the prices in
-    `given`, by model, replace those of the table. `listed` are windows in tokens that the server
-    itself tells, which hold before all others.
+    `given`, by model, replace those of the table. `listed` are context windows
+    reported by the server, in tokens; they take precedence.
     """
 
     default_window: int = 128_000

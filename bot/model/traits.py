@@ -57,8 +57,8 @@ class ServerTraits:
             return
         self.stateless = True
         log.warning(
-            "The model server stores no responses, so each request carries the whole conversation "
-            "from now on. Set stateless = true under [model] in bot.toml to begin that way."
+            "The model server stores no responses, so each request sends the whole conversation "
+            "from now on. Set stateless = true under [model] in bot.toml to start that way."
         )
 
     def note_not_forced(self, forcing: str) -> None:

@@ -37,8 +37,9 @@ _KIND_IF_TEXT: dict[Kind | None, Kind] = {"xlsx": "csv", "docx": "text"}
 _UNSUPPORTED = {
     **dict.fromkeys((".pptx", ".pptm", ".ppsx"), "a PowerPoint presentation"),
     **dict.fromkeys((".odt", ".ods", ".odp"), "an OpenDocument file"),
-    **dict.fromkeys((".pages", ".numbers", ".key"), "a file of Apple iWork"),
-    **dict.fromkeys((".epub", ".xlsb"), "of a kind"),
+    **dict.fromkeys((".pages", ".numbers", ".key"), "an Apple iWork file"),
+    ".epub": "an e-book",
+    ".xlsb": "a binary Excel workbook",
 }
 _ALTERNATIVES = {
     **dict.fromkeys(_UNSUPPORTED, "Ask for it as PDF."),
@@ -89,7 +90,7 @@ def kind_of(name: str, media_type: str, data: bytes) -> Kind:
         kind = _KIND_IF_TEXT[kind]
     kind = kind or (None if b"\x00" in data[:4096] else "text")
     if kind is None or (kind in _TEXT_KINDS and _is_binary(data)):
-        why = ": it is no text, whatever its name says" if kind else ""
+        why = ": it is not text despite its name" if kind else ""
         raise ToolError(f"{name} cannot be read{why}. These can: {_READABLE}.")
     return kind
 
@@ -105,7 +106,9 @@ def _is_binary(data: bytes) -> bool:
 
 def _kind_of_archive(name: str, suffix: str, kind: Kind | None, data: bytes) -> Kind:
     if what := _UNSUPPORTED.get(suffix):
-        raise ToolError(f"{name} is {what}, which is not read. {_ALTERNATIVES[suffix]}")
+        raise ToolError(
+            f"{name} is {what}, which is not a supported format. {_ALTERNATIVES[suffix]}"
+        )
     found = _office_kind(data) or (kind if kind in _KIND_IF_TEXT else None)
     if found is None:
         raise ToolError(f"{name} is an archive, which is not opened: the files in it are needed.")

@@ -198,12 +198,12 @@ async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
     except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:
         raise StoreUnavailable("Redis cannot be reached.") from error
     except (exceptions.ReadOnlyError, exceptions.OutOfMemoryError) as error:
-        raise StoreUnavailable("Redis takes no writes.") from error
+        raise StoreUnavailable("Redis accepts no writes.") from error
     except exceptions.ResponseError as error:
         if str(error).startswith("LEASELOST"):
             raise LeaseLost("Another run holds this thread.") from None
         if str(error).startswith(_REFUSALS):
-            raise StoreUnavailable("Redis takes no writes.") from error
+            raise StoreUnavailable("Redis accepts no writes.") from error
         raise
 
 

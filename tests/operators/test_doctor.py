@@ -109,11 +109,11 @@ async def test_all_is_well(practice) -> None:
         (
             {"slack_app_token": None, "slack_signing_secret": None},
             "SLACK_SIGNING_SECRET",
-            "no event gets in",
+            "no events arrive",
         ),
         ({"redis_url": f"redis://127.0.0.1:{free_port()}/0"}, "Redis", "127.0.0.1"),
         ({"redis_url": "nonsense"}, "Redis", "cannot be used"),
-        ({"openai_api_key": SecretStr("sk-wrong")}, "model gpt-5.4-mini", "refuses the key"),
+        ({"openai_api_key": SecretStr("sk-wrong")}, "model gpt-5.4-mini", "rejects the key"),
         ({"openai_base_url": "http://127.0.0.1:9/v1"}, "model gpt-5.4-mini", "reached"),
         ({"redis_url": None, "bot_data_dir": Path("/dev/null/x")}, "Redis", "cannot be written"),
         (
@@ -228,7 +228,7 @@ async def test_the_command(practice) -> None:
     """Exit code 0 when the bot can work, 1 when it cannot; secrets are not printed."""
     code, said = await run(practice)
     assert code == 0
-    assert "All is well." in said
+    assert "Everything is fine." in said
     wrong = "xoxb-wrong-token"
     code, said = await run(practice, SLACK_BOT_TOKEN=wrong)
     assert code == 1

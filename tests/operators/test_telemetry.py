@@ -176,5 +176,5 @@ async def test_the_doctor_asks_the_collector() -> None:
         [lost] = await examine_collector(wrong)
     [gone] = await examine_collector(Settings(otel_exporter_otlp_endpoint=collector.url))
     assert fine.level is Level.OK
-    assert (lost.level, lost.text) == (Level.WARNING, "the collector answers with 404")
+    assert (lost.level, lost.text) == (Level.WARNING, "the collector responds with status 404")
     assert (gone.level, gone.text) == (Level.WARNING, "the collector cannot be reached")

@@ -241,7 +241,7 @@ async def test_ids_of_stored_responses_outlive_a_service_that_is_away(redis_url)
             [held] = [line for line in lines if line.startswith("!")]
             assert stored
             assert all(each in held for each in stored)
-        assert second[0].startswith("Nothing is kept")
+        assert second[0].startswith("Nothing is stored")
         async with open_stores(redis_url) as stores:
             deleter = response_deleter(configured(bot.ws, bot.api, redis_url), stores)
             async with alongside(replace(deleter, every=0.01).run(), name="deleter"):

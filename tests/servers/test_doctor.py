@@ -40,7 +40,7 @@ async def test_every_server_with_which_a_question_works_may_be_used(dialect: Dia
         [found] = await verdict(api.url)
         [when_set] = await verdict(api.url, {"stateless": True})
     if dialect.parent == "kept":
-        assert (found.level, found.text) == (OK, "answers, and calls a tool when told to")
+        assert (found.level, found.text) == (OK, "answers, and calls a tool when asked to")
     else:
         assert found.level is WARNING
         assert "stateless = true" in found.fix

@@ -290,8 +290,8 @@ async def test_tools_are_listed_with_what_they_cost(tmp_path: Path) -> None:
     lines = {line.split()[0]: line for line in done.out.splitlines() if line}
     assert " core " in lines["read_file"]
     assert " on demand " in lines["query_table"]
-    assert "changes something" in lines["share_file"]
-    assert "A first request carries" in done.out
+    assert "makes changes" in lines["share_file"]
+    assert "A first request sends" in done.out
 
 
 async def test_an_operator_sees_what_was_spent(tmp_path: Path, redis_url: str) -> None:
@@ -339,7 +339,7 @@ async def test_in_the_wrong_folder_nothing_is_said_to_be_done(
     """A bot that runs elsewhere was not paused by this, and is not quiet."""
     done = await bot(tmp_path, *command)
     assert (done.code, done.out) == (3, "")
-    assert f"No bot keeps anything in {tmp_path / '.data'}" in done.err
+    assert f"No bot has stored data in {tmp_path / '.data'}" in done.err
     assert names_in(tmp_path) == []
 
 

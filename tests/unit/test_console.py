@@ -110,7 +110,7 @@ async def test_words_instead_of_data_go_to_stderr(capsys):
     ("content", "says"),
     [
         (None, "No such file"),
-        ("{", "this is not JSON"),
+        ("{", "not valid JSON"),
         ("[" * 100_000, "nested too deeply"),
         ('{"type": "array"}', "the root must be an object"),
         (

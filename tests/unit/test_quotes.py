@@ -178,7 +178,7 @@ def test_what_a_library_wrote_itself_is_not_shown(library: str, template: str, f
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (StoreUnavailable("Redis takes no writes."), ": Redis takes no writes."),
+        (StoreUnavailable("Redis accepts no writes."), ": Redis accepts no writes."),
         (_status_error(429), ": 429"),
         (from_exception(_status_error(429)), ": overloaded (HTTP 429)"),
         (ConnectionRefusedError(111, "Connection refused"), ": Connection refused"),

@@ -115,7 +115,7 @@ async def test_files_are_read_and_never_overwritten(tmp_path: Path) -> None:
         await conversation.download("F2", max_bytes=4)
     with pytest.raises(ToolError, match="at most 3"):
         await conversation.download("F1", max_bytes=3)
-    with pytest.raises(ToolError, match="there already"):
+    with pytest.raises(ToolError, match="already exists"):
         await conversation.share(b"new", name="sales.csv")
     assert given.read_bytes() == b"a,b\n"
     await conversation.share(b"new", name="../../etc/out.csv")

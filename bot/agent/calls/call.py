@@ -54,7 +54,7 @@ class Toolbox:
     artifacts: Artifacts
 
     def is_change(self, name: str) -> bool:
-        """Whether the tool of this name changes something."""
+        """Return whether the tool of this name makes changes."""
         tool = self.catalogue.get(name)
         return tool is not None and tool.mutates
 
@@ -73,8 +73,8 @@ class Intent:
 
 CallEvent = ToolStarted | ToolEnded | ToolsAcquired | FromSubagent
 CallEvents = asyncio.Queue[CallEvent | Intent | None]
-"""What happens while calls are made; None when one of them is over. Whoever takes from it says
-`task_done` for each once it was dealt with."""
+"""Events of running calls; None when a call has ended. The consumer calls `task_done` after handling
+each event."""
 
 
 class _Refused(Exception):
@@ -265,7 +265,7 @@ class Calls:
         if name not in self.offered:
             raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
         values = _arguments(call, tool.arguments)
-        if tool.is_outward:  # what people see of it before they say yes is what is sent
+        if tool.is_outward:  # what people see before they approve is what is sent
             values = exact_arguments(values)
         try:
             given = await validated(tool.arguments, values)

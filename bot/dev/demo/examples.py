@@ -9,5 +9,5 @@ CASES: list[dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("cases.yaml").read_text("utf-8")
 )
 QUESTIONS = [str(case["question"]) for case in CASES]
-TO_CLICK = [str(case["question"]) for case in CASES if not case.keys() & {"files", "thread"}][:3]
-"""Those that need neither a file nor a thread: at most three, as an answer suggests."""
+SUGGESTED = [str(case["question"]) for case in CASES if not case.keys() & {"files", "thread"}][:3]
+"""Up to three questions that need no file or thread."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from .examples import QUESTIONS, TO_CLICK
+from .examples import QUESTIONS, SUGGESTED
 from .outputs import (
     Message,
     Table,
@@ -256,13 +256,13 @@ def introduce(_question: Question) -> Plan:
         "I am the bot, without a language model. My tools, approvals and answers are real; "
         "what I understand is a handful of questions like these."
     )
-    return Answer(words, {"key_points": QUESTIONS, "follow_ups": TO_CLICK})
+    return Answer(words, {"key_points": QUESTIONS, "follow_ups": SUGGESTED})
 
 
 def chat(_question: Question) -> Plan:
     """Answer a greeting or thanks."""
     yield from ()
-    return Answer("Hello! Ask me one of these, for example.", {"follow_ups": TO_CLICK})
+    return Answer("Hello! Ask me one of these, for example.", {"follow_ups": SUGGESTED})
 
 
 def give_up(_question: Question) -> Plan:
@@ -272,7 +272,7 @@ def give_up(_question: Question) -> Plan:
         "I have no plan for this. A language model would work on it with the same tools; "
         "until there is one, I can show you these."
     )
-    return Answer(words, {"key_points": QUESTIONS, "follow_ups": TO_CLICK})
+    return Answer(words, {"key_points": QUESTIONS, "follow_ups": SUGGESTED})
 
 
 def _named(names: Iterable[str], text: str) -> str | None:

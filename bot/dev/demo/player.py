@@ -13,7 +13,7 @@ from .question import read_question
 
 REAL_MODEL = (
     "This is a demo that follows fixed plans. For a language model set OPENAI_API_KEY, or "
-    "OPENAI_BASE_URL for a server of your own, and start `bot dev` again."
+    "OPENAI_BASE_URL for your own server, and start `bot dev` again."
 )
 _ACQUIRE, _COMPLETE = "acquire_tools", "complete_task"
 _TEXT_FIELDS = ("summary", "about", "draft")

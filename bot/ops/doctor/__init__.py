@@ -26,7 +26,7 @@ __all__ = ["Check", "Level", "examine", "print_report"]
 
 async def examine(settings: Settings) -> list[Check]:
     """Check everything. Return the results in the order of a setup; change nothing."""
-    parts = await asyncio.gather(  # of services, all at once
+    parts = await asyncio.gather(  # all services are checked at once
         examine_slack(settings),
         examine_redis(settings),
         examine_refused(with_running_redis(settings)),

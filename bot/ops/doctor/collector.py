@@ -24,7 +24,7 @@ async def examine_collector(settings: Settings) -> list[Check]:
         async with telemetry(endpoint):
             return [await _sent(f"{endpoint.rstrip('/')}/v1/traces")]
     except ConfigurationError as error:
-        return [problem(_SUBJECT, "its libraries are not installed", str(error))]
+        return [problem(_SUBJECT, "the libraries for it are not installed", str(error))]
 
 
 async def _sent(url: str) -> Check:
@@ -42,5 +42,5 @@ async def _sent(url: str) -> Check:
         fix = "set OTEL_EXPORTER_OTLP_HEADERS to the credentials it asks for"
         return warning(_SUBJECT, f"the collector asks for credentials ({status})", fix)
     if status >= 300:
-        return warning(_SUBJECT, f"the collector answers with {status}", _FIX)
-    return ok(_SUBJECT, "the collector takes traces")
+        return warning(_SUBJECT, f"the collector responds with status {status}", _FIX)
+    return ok(_SUBJECT, "the collector accepts traces")

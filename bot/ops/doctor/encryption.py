@@ -37,6 +37,6 @@ async def examine_encryption(settings: Settings) -> list[Check]:
         return []
     counted = ", ".join(f"{len(each):,} {kind}" for kind, each in on_old.items())
     if any(on_old.values()):
-        fix = "keep the old keys and start the bot once, which encrypts them with the first key"
-        return [warning(_SUBJECT, f"not on the first key: {counted}", fix)]
-    return [ok(_SUBJECT, f"not on the first key: {counted}; the other keys can be removed")]
+        fix = "keep the old keys and start the bot once: it encrypts them again with the first key"
+        return [warning(_SUBJECT, f"not encrypted with the first key: {counted}", fix)]
+    return [ok(_SUBJECT, "all use the first key; the other keys can be removed")]

@@ -11,7 +11,7 @@ from bot.settings import Settings
 
 _ALIKE = 0.85
 _OTHERS = "otel_"
-"""Names that OpenTelemetry reads; many of them are alike."""
+"""Names that OpenTelemetry reads; many of them resemble each other."""
 
 
 def examine_env_file() -> list[Check]:
@@ -26,7 +26,7 @@ def examine_env_file() -> list[Check]:
     return [
         warning(
             f".env {name.upper()}",
-            "is not a setting, and nothing reads it",
+            "is not a setting, so it is ignored",
             f"did you mean {near}?",
         )
         for name, near in meant.items()

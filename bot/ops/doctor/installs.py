@@ -40,14 +40,16 @@ async def examine_installs(settings: Settings) -> list[Check]:
 def _missing(settings: Settings) -> list[Check]:
     found = []
     if settings.slack_client_secret is None:
-        found.append(problem(_SECRET, "is not set", "it is on the app's Basic Information page"))
+        found.append(
+            problem(_SECRET, "is not set", "copy it from the app's Basic Information page")
+        )
     try:
         token_box(settings)
     except ConfigurationError as error:
         found.append(problem(_KEYS, str(error), "correct it in the environment or .env"))
     if settings.redis_url is None:
-        fix = "set REDIS_URL, so that installations outlive this machine's disk"
-        found.append(warning("installations", "are kept in the bot's own Redis", fix))
+        fix = "set REDIS_URL, so that installations survive the loss of this machine"
+        found.append(warning("installations", "are stored in the bot's own Redis", fix))
     return found
 
 
@@ -60,11 +62,13 @@ async def _check_installs(settings: Settings, installs: InstallStore) -> list[Ch
 
 
 async def _check_install(settings: Settings, installs: InstallStore, team: str) -> Check:
-    subject, fix = f"workspace {team}", "have the app installed there again at /slack/install"
+    subject, fix = f"workspace {team}", "install the app there again at /slack/install"
     try:
         install = await installs.find(team)
     except CorruptValue as error:
-        return problem(subject, str(error), "add the key it was kept with to BOT_ENCRYPTION_KEYS")
+        return problem(
+            subject, str(error), "add the key it was encrypted with to BOT_ENCRYPTION_KEYS"
+        )
     if install is None:
         return warning(subject, "its installation is gone", fix)
     try:
@@ -73,7 +77,7 @@ async def _check_install(settings: Settings, installs: InstallStore, team: str) 
             clients = clients_on(session, token, base_url=settings.slack_api_url, team=team)
             await clients.live.auth_test()
     except SlackApiError as error:
-        return warning(subject, f"Slack refuses its token: {error_code(error)}", fix)
+        return warning(subject, f"Slack rejects its token: {error_code(error)}", fix)
     except TRANSPORT_ERRORS as error:
         text = f"Slack cannot be reached ({type(error).__name__})"
         return problem(subject, text, "check the network, and SLACK_API_URL if you set it")
@@ -84,4 +88,4 @@ def _scopes(subject: str, install: Install, fix: str) -> Check:
     wanted = set(manifest()["oauth_config"]["scopes"]["bot"])
     if missing := sorted(wanted - set(install.scopes)):
         return warning(subject, f"not granted: {', '.join(missing)}", fix)
-    return ok(subject, f"{install.name}: its token is good, all scopes are granted")
+    return ok(subject, f"{install.name}: its token is valid, and all scopes are granted")

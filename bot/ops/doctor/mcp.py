@@ -65,14 +65,18 @@ def _check(status: ServerStatus) -> Check:
         fix = f"correct [mcpServers.{status.name}] in bot.toml; its tools are missing until then"
         return warning(subject, status.error, fix)
     if not (status.usable or status.changed):
-        fix = f"see what [mcpServers.{status.name}] takes with `tools` in bot.toml"
-        return warning(subject, "answers, and offers no tools", fix)
+        fix = f"check `tools` under [mcpServers.{status.name}] in bot.toml"
+        return warning(subject, "answers but offers no tools", fix)
     offers = f"offers {_tools(len(status.usable))}"
     if status.hidden:
-        offers += f"; {', '.join(status.hidden)}: only as a task, which the bot cannot do"
+        offers += (
+            f"; {', '.join(status.hidden)}: available only as tasks, which the bot does not support"
+        )
     if status.changed:
-        text = f"{offers}; off, because they changed or are new: {', '.join(status.changed)}"
-        fix = f"read the change with `bot mcp`, and accept it: `bot mcp --accept {status.name}`"
+        text = (
+            f"{offers}; disabled because they are new or have changed: {', '.join(status.changed)}"
+        )
+        fix = f"read the changes with `bot mcp`, then accept them: `bot mcp --accept {status.name}`"
         return warning(subject, text, fix)
     return ok(subject, offers)
 

@@ -79,7 +79,7 @@ async def examine_model(settings: Settings) -> list[Check]:
 
 
 def _prices(settings: Settings) -> Check:
-    fix = "set [model] price in bot.toml; until then costs are neither shown nor limited"
+    fix = "set [model] price in bot.toml; until then, costs are neither shown nor limited"
     try:
         check_prices(settings)
     except ConfigurationError as error:
@@ -115,12 +115,12 @@ class _Examination:
         except TimeoutError:
             seconds = self.settings.limits.turn_seconds
             fix = "if the server is slow, allow more: [limits] turn_seconds in bot.toml"
-            return [problem(self.subject, f"a small question took over {seconds:g} s", fix)]
+            return [problem(self.subject, f"a small question took more than {seconds:g} s", fix)]
         except ModelError as error:
             return [await self._failure(error)]
         found = [self._answer(first), await self._name(), self._window(), *self._traits(traits)]
         unusual = [each for each in found if each]
-        return unusual or [ok(self.subject, "answers, and calls a tool when told to")]
+        return unusual or [ok(self.subject, "answers, and calls a tool when asked to")]
 
     def _request(self, *items: Item) -> ModelRequest:
         stored = not self.settings.model.stateless
@@ -168,35 +168,35 @@ class _Examination:
 
     async def _failure(self, error: ModelError) -> Check:
         """Return the problem that a failed call shows."""
-        said, fix = f"a small question fails: {error}", f"try `bot ask hello`; {_GUIDE}"
+        text, fix = f"a small question fails: {error}", f"try `bot ask hello`; {_GUIDE}"
         match error.kind:
             case ModelErrorKind.AUTHENTICATION:
-                said, fix = "the service refuses the key", _MISSING_KEY
+                text, fix = "the service rejects the key", _MISSING_KEY
             case ModelErrorKind.OVERLOADED if not error.detail.startswith("HTTP"):
-                said, fix = f"the service cannot be reached: {error}", _UNREACHED
+                text, fix = f"the service cannot be reached: {error}", _UNREACHED
             case ModelErrorKind.MISSING_MODEL:
-                said = "the service has no such model for this key"
-                fix = "choose one that your key may use: OPENAI_MODEL, OPENAI_FALLBACK_MODELS"
+                text = "the service has no such model for this key"
+                fix = "set OPENAI_MODEL or OPENAI_FALLBACK_MODELS to one that your key may use"
                 if names := self._names():
                     fix = f"set OPENAI_MODEL or OPENAI_FALLBACK_MODELS to one that it has: {names}"
             case ModelErrorKind.NO_RESPONSES_API if await _speaks_chat_completions(self.client):
-                said = "this server speaks Chat Completions only"
-                fix = f"put LiteLLM before it; {_GUIDE}"
+                text = "this server supports only Chat Completions"
+                fix = f"put LiteLLM in front; {_GUIDE}"
             case ModelErrorKind.NO_RESPONSES_API:
-                said = "at this address there is no Responses API"
-                fix = f"correct OPENAI_BASE_URL: most addresses end in /v1; {_GUIDE}"
+                text = "there is no Responses API at this address"
+                fix = f"correct OPENAI_BASE_URL, which usually ends in /v1; {_GUIDE}"
             case ModelErrorKind.CONTEXT_OVERFLOW:
-                said, fix = f"a small question is more than it can read: {error}", _LARGER
+                text, fix = f"a small question exceeds its context window: {error}", _LARGER
             case _:
                 pass
-        return problem(self.subject, said, fix)
+        return problem(self.subject, text, fix)
 
     def _answer(self, first: ModelResponse) -> Check | None:
         if any(call["name"] == _TOOL_NAME for call in first.calls):
             return None
         fix = f"use a model that calls tools; {_GUIDE}"
-        said = "answers in text where a tool call is forced, so it can use no tools"
-        return warning(self.subject, said, fix)
+        text = "answers in text where a tool call is forced, so it cannot use tools"
+        return warning(self.subject, text, fix)
 
     async def _name(self) -> Check | None:
         """Check that the server lists the name, if it lists only a few: some run whatever model they
@@ -206,8 +206,8 @@ class _Examination:
             return None
         if await describes(self.client, self.name):
             return None
-        said = f"answers, but the server lists only {self._names()}"
-        return warning(self.subject, said, "set OPENAI_MODEL to a name that it lists")
+        text = f"answers, but the server lists only {self._names()}"
+        return warning(self.subject, text, "set OPENAI_MODEL to a name that it lists")
 
     def _names(self) -> str:
         """Return up to five names of models that the server lists."""
@@ -216,34 +216,32 @@ class _Examination:
         return ", ".join(names[:_MOST_NAMED]) + more
 
     def _window(self) -> Check | None:
-        """Check that a question fits into the window that the server tells."""
+        """Check that a question fits into the window that the server reports."""
         window = (self.listed or {}).get(self.name)
         if not window:
             return None
         tokens = _first_request_tokens(self.settings)
         if window >= _FEWEST_REQUESTS * tokens:
             return None
-        said = f"its window of {window:,} tokens is too small: a question begins with {tokens:,}"
-        return problem(self.subject, said, _LARGER)
+        text = f"its window of {window:,} tokens is too small: a question starts with {tokens:,}"
+        return problem(self.subject, text, _LARGER)
 
     def _traits(self, traits: ServerTraits) -> list[Check]:
         """Return what the calls have shown that the server cannot do."""
         found = []
         if traits.stateless and not self.settings.model.stateless:
-            said = "works, but stores no responses, so each request carries the whole conversation"
-            fix = (
-                "set stateless = true under [model] in bot.toml, which spares a call at each start"
-            )
-            found.append(warning(self.subject, said, fix))
+            text = "works, but stores no responses, so each request sends the whole conversation"
+            fix = "set stateless = true under [model] in bot.toml, which saves a call at each start"
+            found.append(warning(self.subject, text, fix))
         if "reasoning" in traits.left_out.get(self.name, ()):
-            said = "works, but refuses the reasoning settings, which are left out"
+            text = "works, but rejects the reasoning settings, which are left out"
             fix = "change or remove reasoning and reasoning_summaries under [model] in bot.toml"
-            found.append(warning(self.subject, said, fix))
+            found.append(warning(self.subject, text, fix))
         return found
 
 
 _LARGER = (
-    "start the server with a larger one (llama.cpp: -c 32768, vLLM: --max-model-len 32768, Ollama: "
+    "start the server with a larger window (llama.cpp: -c 32768, vLLM: --max-model-len 32768, Ollama: "
     "OLLAMA_CONTEXT_LENGTH=32768, LM Studio: in the model's settings)"
 )
 

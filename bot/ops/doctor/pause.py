@@ -21,5 +21,5 @@ async def examine_pause(settings: Settings) -> list[Check]:
         return []
     if pause is None:
         return []
-    said = f"since {pause.at:%Y-%m-%d %H:%M} UTC, by {pause.name}: nobody is answered"
-    return [warning("paused", said, "run `bot resume`")]
+    text = f"since {pause.at:%Y-%m-%d %H:%M} UTC, by {pause.name}: nobody is answered"
+    return [warning("paused", text, "run `bot resume`")]

@@ -50,12 +50,12 @@ def _embedded(settings: Settings) -> list[Check]:
     try:
         with tempfile.TemporaryDirectory(
             dir=existing
-        ):  # permissions alone do not tell: the file system may be read-only
+        ):  # the file system may be read-only, whatever the permissions
             pass
     except OSError as error:
         text = f"{folder} cannot be written: {error.strerror}"
         return [problem(_SUBJECT, text, "set BOT_DATA_DIR, or REDIS_URL")]
-    text = f"one of our own, its data under {folder}; for `bot serve` only"
+    text = f"embedded, with its data in {folder}; for `bot serve` only"
     return [ok(_SUBJECT, text)]
 
 
@@ -65,7 +65,7 @@ def _version(info: dict[str, Any]) -> Check:
     # For clients, Valkey reports in `redis_version` the Redis version whose commands it supports.
     parts = tuple(int(part) for part in str(info["redis_version"]).split(".")[:2])
     if parts < _OLDEST:
-        return problem(_SUBJECT, f"{name} {version} lacks commands", "use 6.2 or newer")
+        return problem(_SUBJECT, f"{name} {version} is too old", "use 6.2 or newer")
     return ok(_SUBJECT, f"{name} {version} answers")
 
 
@@ -89,17 +89,19 @@ def _memory(info: dict[str, Any]) -> Check:
     used, most = int(info["used_memory"]), int(info.get("maxmemory") or 0)
     text = f"{used / 2**20:,.0f} MB used"
     if not most:
-        return ok("memory", f"{text}, no limit of its own")
+        return ok("memory", f"{text}, no limit set")
     text += f" of {most / 2**20:,.0f} MB"
     if used > _FULL * most:
-        return warning("memory", text, "give it more: a full Redis takes no requests")
+        return warning("memory", text, "give it more memory: a full Redis accepts no requests")
     return ok("memory", text)
 
 
 def _role(info: dict[str, Any]) -> list[Check]:
     if info.get("role") != "master":
         return [
-            problem("role", "this is a replica and takes no writes", "set REDIS_URL to the primary")
+            problem(
+                "role", "this is a replica, which accepts no writes", "set REDIS_URL to the primary"
+            )
         ]
     if info.get("cluster_enabled"):
         fix = "use a server that is not a cluster; a replica for failover is fine"

@@ -13,7 +13,7 @@ from bot.store import open_stores
 _FIX = {
     "signature": "copy the Signing Secret from the app's Basic Information into SLACK_SIGNING_SECRET",
     "age": "synchronise the machine's clock (NTP)",
-    "missing headers": "nothing, if the address is public: anybody may send these",
+    "missing headers": "ignore this if the address is public: anybody can send such requests",
 }
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from bot.core.text.invisible_text import escaped
 from bot.ops.doctor.check import Check, Level
 
-_PIPED = 160  # columns where there is no terminal
+_PIPED = 160  # columns when stdout is not a terminal
 _LOOKS = {
     Level.OK: ("✓", "green"),
     Level.WARNING: ("!", "yellow"),
@@ -44,7 +44,7 @@ def _verdict(counts: Counter[Level]) -> Text:
         return Text(f"\nThe bot cannot work yet: {_some(problems, 'problem')}.", "bold red")
     if warnings:
         return Text(f"\nThe bot can work, with {_some(warnings, 'warning')}.", "yellow")
-    return Text("\nAll is well.", "green")
+    return Text("\nEverything is fine.", "green")
 
 
 def _some(count: int, noun: str) -> str:

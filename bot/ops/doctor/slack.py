@@ -76,13 +76,15 @@ def _scopes(identity: AsyncSlackResponse) -> list[Check]:
     except ConfigurationError as error:
         return [warning("scopes", str(error), "run bot doctor in a checkout")]
     headers: Any = identity.headers
-    said = next((v for k, v in headers.items() if k.lower() == "x-oauth-scopes"), "")
-    granted = {scope.strip() for scope in said.split(",")}
+    header = next((v for k, v in headers.items() if k.lower() == "x-oauth-scopes"), "")
+    granted = {scope.strip() for scope in header.split(",")}
     missing = sorted(set(wanted["oauth_config"]["scopes"]["bot"]) - granted)
     events = ", ".join(wanted["settings"]["event_subscriptions"]["bot_events"])
-    subscribed = ok("events", f"Slack tells nobody which are subscribed; there should be: {events}")
+    subscribed = ok(
+        "events", f"Slack does not report which are subscribed; these should be: {events}"
+    )
     if not missing:
-        return [ok("scopes", "all that the manifest asks for are granted"), subscribed]
+        return [ok("scopes", "all that the manifest requests are granted"), subscribed]
     grade = problem if _NEEDED & set(missing) else warning
     fix = (
         "paste the output of `bot manifest` as the app's manifest (App Manifest), then press "
@@ -100,7 +102,7 @@ async def _app_token(client: AsyncWebClient, token: str) -> Check:
             "and switch Socket Mode on"
         )
         return _refused(_APP, error, fix)
-    return ok(_APP, "opens Socket Mode connections: no public address is needed")
+    return ok(_APP, "can open Socket Mode connections: no public address is needed")
 
 
 def _without_app_token(settings: Settings) -> list[Check]:
@@ -111,13 +113,13 @@ def _without_app_token(settings: Settings) -> list[Check]:
             "set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET (Basic Information) for "
             "events over HTTP"
         )
-        return [problem(_SIGNING, f"neither it nor {_APP} is set: no event gets in", fix)]
-    text = "is set: events come over HTTP; Slack must reach PORT under /slack/events"
+        return [problem(_SIGNING, f"neither it nor {_APP} is set: no events arrive", fix)]
+    text = "is set: events arrive over HTTP; Slack must reach PORT at /slack/events"
     return [ok(_SIGNING, text)]
 
 
 def _refused(subject: str, error: Exception, fix: str) -> Check:
     if isinstance(error, SlackApiError):
-        return problem(subject, f"Slack refuses it: {error_code(error) or 'no reason'}", fix)
+        return problem(subject, f"Slack rejects it: {error_code(error) or 'no reason given'}", fix)
     text = f"Slack cannot be reached ({type(error).__name__})"
     return problem(subject, text, "check the network, and SLACK_API_URL if you set it")

@@ -22,9 +22,9 @@ async def examine_web_search(settings: Settings) -> list[Check]:
         return [problem(_SUBJECT, "no key is set", str(error))]
     except ToolError as error:
         fix = "check [web_search] in bot.toml, WEB_SEARCH_API_KEY, and your plan with the provider"
-        what, *_ = str(error).split(". ")  # the rest tells the model what to do
-        return [warning(_SUBJECT, f"{name}: {what.rstrip('.')}", fix)]
+        cause, *_ = str(error).split(". ")  # the rest tells the model what to do
+        return [warning(_SUBJECT, f"{name}: {cause.rstrip('.')}", fix)]
     if not found:
-        fix = "look at the engines that it asks: they probably refuse it"
-        return [warning(_SUBJECT, f"{name} answers, and finds nothing", fix)]
+        fix = "check the search engines it queries: they probably block it"
+        return [warning(_SUBJECT, f"{name} answers but finds nothing", fix)]
     return [ok(_SUBJECT, f"{name} answers")]

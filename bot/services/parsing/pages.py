@@ -359,8 +359,7 @@ def _span(cell: Any, name: str) -> int:
 
 
 def _has_other_rows(text: str, whole: str) -> bool:
-    """Whether Markdown has tables, and not all rows of the page's tables as they are: what finds the
-    main text knows neither cells that span others nor lists in cells."""
+    """Return whether extraction lost table rows: it handles neither spanning cells nor lists in cells."""
     lines = text.splitlines()
     if not any(line.lstrip().startswith("|") for line in lines):
         return False

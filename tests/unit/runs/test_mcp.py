@@ -249,9 +249,9 @@ async def test_an_operator_reads_a_change_before_accepting_it(
         "    description now: Look twice.",
     ]
     doctor = [finding.text for finding in await examine_mcp(settings)]
-    assert doctor == ["offers 1 tool; off, because they changed or are new: look"]
+    assert doctor == ["offers 1 tool; disabled because they are new or have changed: look"]
     assert await mcp_lines(settings, accept="told") == [
-        "told: accepted, and on from now: look",
+        "told: accepted and enabled: look",
         "  look",
         "    description was: Look at something.",
         "    description now: Look twice.",

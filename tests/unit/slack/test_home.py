@@ -258,7 +258,7 @@ def test_a_tab_with_all_there_can_be_is_one_that_slack_takes() -> None:
     usage = [BudgetUse(Position(account, Spent(), None), None)]
     view = home_view("Bot", usage, style, many, later, waiting, board, "en-US", pause=pause)
     check_view(view, "home")
-    assert "the newest 40 of 90;" in str(view)
+    assert "the newest 40 of 90." in str(view)
 
 
 def test_what_people_spent_is_not_hidden_by_many_channels() -> None:

@@ -89,7 +89,7 @@ async def test_pairs_of_label_and_series_stand_once(artifacts: MemoryArtifacts) 
     [
         ("bar", REGIONS, ["totl"], r"no column totl\. Similar: total"),
         ("bar", REGIONS, ["region"], "is VARCHAR, not numbers"),
-        ("bar", [["A", 1], ["A", 2]], ["total"], "stands in more than one row"),
+        ("bar", [["A", 1], ["A", 2]], ["total"], "occurs in more than one row"),
         ("pie", [["A", 1], ["B", -2]], ["total"], "not negative"),
         ("pie", [["A", 0], ["B", 0]], ["total"], "not all zero"),
         ("pie", [[f"L{n}", n] for n in range(13)], ["total"], "at most 12 segments"),

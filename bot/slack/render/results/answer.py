@@ -29,15 +29,15 @@ def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str)
         pieces, uploads = pieces + more, uploads + files
     pieces += titled(words.GAPS, points(answer.gaps, gate))
     pieces += titled(words.SOURCES, sources(answer.sources, gate))
-    if doubt := _doubt(answer, outcome):
-        pieces.append(context(doubt))
+    if note := _confidence_note(answer, outcome):
+        pieces.append(context(note))
     return pieces, _with_unique_names(uploads)
 
 
-def _doubt(answer: Answer, outcome: Outcome) -> str:
-    """Return what is said of the confidence: nothing of a fair one where nothing was looked up.
+def _confidence_note(answer: Answer, outcome: Outcome) -> str:
+    """Return a confidence note; empty for medium without sources or tool calls.
 
-    A courtesy or a translation that came as plain text has no higher one.
+    Plain text, such as a greeting or a translation, always has medium confidence.
     """
     is_looked_up = bool(answer.sources or answer.gaps or outcome.totals.tool_calls)
     if answer.confidence == "medium" and not is_looked_up:
