@@ -73,7 +73,9 @@ class Phases:
         return Finish(self.ended(state)) if state.ending else Continue(state)
 
     def model(self, state: LoopState) -> str:
-        return self.deps.models[state.fallback]
+        """Return the model that is asked now; a resumed run may have had more to fall back on."""
+        models = self.deps.models
+        return models[min(state.fallback, len(models) - 1)]
 
     def window_size(self, state: LoopState) -> int:
         return self.deps.prices.window(self.model(state))

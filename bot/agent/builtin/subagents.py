@@ -159,7 +159,7 @@ class Subagents:
 
         return replace(
             deps,
-            models=deps.models[pool.fallback :],
+            models=deps.models[pool.fallback :] or deps.models[-1:],
             toolbox=replace(deps.toolbox, catalogue=catalogue),
             response_type=_REPORT,
             limits=pool.limits(seconds),

@@ -38,7 +38,7 @@ ADD = call("calculate", {"expression": "1+1"})
 def asked_models(bot: Any) -> list[tuple[str, str]]:
     """The model and the effort of each request to the service."""
     bodies = [each.body for each in bot.api.requests]
-    return [(each["model"], each["reasoning"]["effort"]) for each in bodies]
+    return [(each["model"], each.get("reasoning", {}).get("effort", "")) for each in bodies]
 
 
 async def choose(stores: Stores, user: str, name: str) -> None:
@@ -111,6 +111,32 @@ async def test_a_run_keeps_the_model_with_which_it_began(stores: Stores) -> None
             outcome = await second.ask(question, deaths=1)
     assert asked_models(second) == [("gpt-5.4-nano", "low")] * 3
     assert outcome.totals.model == "gpt-5.4-nano"
+
+
+async def test_a_run_goes_on_though_the_model_that_it_had_is_not_configured_any_more(
+    stores: Stores,
+) -> None:
+    """A4, H3: neither its choice nor the spare model to which it fell back."""
+    question = asked("1+1?")
+    script = Script([ADD, held(text("never heard"), asyncio.Event()), finish(answer())])
+    async with ResponsesServer.open(brain=script) as api:
+        await choose(stores, "U1", "fast")
+        spare = ("gpt-5.4",)
+        async with bot_on(stores, api, model=CHOICES, openai_fallback_models=spare) as first:
+            api.faults.fail("model_not_found", 1)
+            working = asyncio.create_task(first.ask(question))
+            await api.until(lambda: len(api.requests) == 3 and api.requests[2].response_id)
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+        async with bot_on(stores, api) as second:
+            outcome = await second.ask(question, deaths=1)
+    assert [model for model, _ in asked_models(second)] == [
+        "gpt-5.4-nano",
+        "gpt-5.4",
+        "gpt-5.4",
+        MODEL,
+    ]
+    assert (outcome.status, outcome.totals.model) == (RunStatus.SUCCESS, MODEL)
 
 
 async def test_budgets_use_the_price_of_the_choice(stores: Stores) -> None:
