@@ -1,1 +1,1 @@
-"""The product as a person meets it: `bot dev` for real, its page in a real browser."""
+"""End-to-end tests: a real `bot dev`, with its page in a real browser."""

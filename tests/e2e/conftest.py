@@ -1,4 +1,4 @@
-"""`bot dev` in a process of its own, and headless Chromium on its page."""
+"""Fixtures: `bot dev` in its own process, and headless Chromium on its page."""
 
 from __future__ import annotations
 
@@ -33,8 +33,9 @@ SCRIPT = Path(__file__).with_name("script.yaml")
 
 
 def _browser_scope(fixture_name: str, config: pytest.Config) -> Literal["session", "module"]:
-    """Share one browser where nothing but this folder is run. Elsewhere each file has its own:
-    Playwright's event loop would disturb tests that are coroutines."""
+    """Share one browser when only this folder is run; otherwise, start one per file.
+
+    Playwright's event loop would disturb async tests of other folders."""
     alone = all("tests/e2e" in each for each in config.args)
     return "session" if alone else "module"
 
@@ -54,14 +55,14 @@ def browser() -> Generator[Browser]:
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
-    """The page of a `bot dev` in a folder without settings, whose model follows the script."""
+    """Yield the page's address of a `bot dev` without settings, whose model follows the script."""
     folder = tmp_path_factory.mktemp("dev")
     with dev_in(folder, *scripted(folder)) as started:
         yield started
 
 
 def scripted(folder: Path) -> tuple[str, str]:
-    """The options that play the script, with tomorrow's date in it."""
+    """Return the options that play the script, with tomorrow's date in it."""
     tomorrow = date.today() + timedelta(days=1)  # noqa: DTZ011 - the bot's clock is this one
     file = folder / "script.yaml"
     file.write_text(SCRIPT.read_text("utf-8").replace("{tomorrow}", str(tomorrow)), "utf-8")
@@ -70,7 +71,7 @@ def scripted(folder: Path) -> tuple[str, str]:
 
 @contextmanager
 def dev_in(folder: Path, *options: str) -> Generator[str]:
-    """The page of a `bot dev` with the settings that are in the folder, if any."""
+    """Yield the page's address of a `bot dev` with the settings in the folder, if any."""
     keep = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "PYTHONPATH")
     with subprocess.Popen(
         [sys.executable, "-m", "bot", "dev", "--port", "0", *options],
@@ -92,7 +93,7 @@ def dev_in(folder: Path, *options: str) -> Generator[str]:
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Generator[Page]:
-    """A fresh tab on the page; scripts on it must not fail."""
+    """Open a new tab on the page; fail the test if one of its scripts fails."""
     # Nothing moves: to draw a spinner again and again takes more time than all else.
     context = browser.new_context(viewport={"width": 1400, "height": 950}, reduced_motion="reduce")
     tab = context.new_page()

@@ -1,4 +1,4 @@
-"""A call that waits for a person, as people see it and decide it."""
+"""Approvals: how people see a waiting call and decide on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
 
 def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
-    """The exact text and three buttons; after the press who decided, and the message elsewhere."""
+    """The card shows the exact text and three buttons, then who decided; the message is posted."""
     say(page, 'post "We ship on Friday." in #sales')
     panel = page.get_by_test_id("thread-panel")
     card = panel.get_by_test_id("message").filter(has_text="approve this?")
@@ -32,7 +32,7 @@ def test_a_card_is_approved_and_then_it_is_posted(page: Page) -> None:
 
 
 def test_whom_the_asker_mentioned_is_notified_by_a_post(page: Page) -> None:
-    """The card says so, and the post is a mention and a link, as in Slack."""
+    """The card names the person, and the post has a real mention and a link, as in Slack."""
     say(page, "@Ben Okafor is new: say hello to Ben in #sales, he may like #random too")
     panel = page.get_by_test_id("thread-panel")
     card = panel.get_by_test_id("message").filter(has_text="approve this?")
@@ -60,7 +60,7 @@ def test_what_is_denied_is_not_done_and_said_so(page: Page) -> None:
 
 
 def test_stop_calls_off_what_waits(page: Page) -> None:
-    """The word, typed while a card waits: the answer and the card say that nothing is done."""
+    """Typing "stop" while a card waits: the answer and the card say that nothing was done."""
     say(page, 'post "We ship on Monday." in #sales')
     panel = page.get_by_test_id("thread-panel")
     expect(panel.get_by_role("button", name="Deny")).to_be_visible()
@@ -71,7 +71,7 @@ def test_stop_calls_off_what_waits(page: Page) -> None:
 
 
 def test_a_message_for_later_is_told_of_as_scheduled_and_cancelled(page: Page) -> None:
-    """By the button under the answer, or in Home, which asks first."""
+    """The button under the answer cancels it, or Home does, which asks first."""
     panel = page.get_by_test_id("thread-panel")
     for text, hour in (("good morning everybody", 9), ("good night", 22)):
         say(page, f'schedule "{text}" in #sales for tomorrow at {hour}')
@@ -96,7 +96,7 @@ def test_a_message_for_later_is_told_of_as_scheduled_and_cancelled(page: Page) -
 
 
 def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
-    """After a yes it stands in Home; by asking it is ended. In one's own messages nobody is asked."""
+    """Once approved, Home lists it; a request ends it. Direct messages need no approval."""
     say(page, "every Monday at 9:30 what is 6 * 7?")
     panel = page.get_by_test_id("thread-panel")
     card = panel.get_by_test_id("message").filter(has_text="approve this?")

@@ -1,4 +1,4 @@
-"""A bot with settings of its own: MCP servers, and messages that queue."""
+"""A bot with its own settings: MCP servers, queued messages and model choices."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 
 def test_a_tool_of_an_mcp_server_waits_for_a_yes_and_home_says_who_is_down(page: Page) -> None:
-    """It says of itself that it changes something; only who asked may decide."""
+    """The server declares that the tool makes changes; only the asker may decide."""
     # Its tools are known a while after the start, and Home tells them when it is opened.
     while "told: 2 tools" not in home(page).inner_text():
         page.get_by_test_id("channel-general").click()
@@ -76,8 +76,8 @@ def test_a_tool_of_an_mcp_server_waits_for_a_yes_and_home_says_who_is_down(page:
 
 
 def test_messages_queue_where_they_are_to_and_each_has_its_answer(page: Page) -> None:
-    """In other channels the second would go into the first answer. The run that waited can be
-    stopped like any other, with the one Stop there is."""
+    """In other channels, the second message would join the first run. The queued run can be
+    stopped like any other, with the only Stop button."""
     ask_of_sample(page, "What is the total revenue by region? Show a chart.", channel="sales")
     panel = page.get_by_test_id("thread-panel")
     expect(panel.locator(".plan")).to_be_visible()
@@ -89,7 +89,7 @@ def test_messages_queue_where_they_are_to_and_each_has_its_answer(page: Page) ->
 
 
 def test_somebody_chooses_a_model_and_opens_the_details_of_its_answer(page: Page) -> None:
-    """In Home; the answer names it in one short line, and one click says what else it took."""
+    """Chosen in Home; the answer's footer names the model, and one click shows the details."""
     tab = home(page)
     expect(tab).to_contain_text("Which model answers you: as the channel has it")
     tab.get_by_role("button", name="Change").click()

@@ -1,4 +1,4 @@
-"""The page as somebody without a key meets it: the README's first minute."""
+"""The page without a model key: the first minute of the README."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 
 def test_an_example_is_answered_by_the_demo_and_says_what_to_set(page: Page) -> None:
-    """The page says what it is; one click brings the table along, and real tools read it."""
+    """The page says that it is a demo; one click attaches the table, and real tools read it."""
     expect(page.get_by_role("status").first).to_contain_text("OPENAI_API_KEY")
     page.get_by_test_id("channel-sales").click()
     expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()

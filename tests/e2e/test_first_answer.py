@@ -1,4 +1,4 @@
-"""What a stranger does in the first five minutes."""
+"""The first five minutes of a new user."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def reply(page: Page, text: str) -> None:
 
 
 def last_answer(page: Page) -> Locator:
-    """The newest message of the open thread."""
+    """Return the newest message of the open thread."""
     return page.get_by_test_id("thread-panel").get_by_test_id("message").last
 
 
 def finished(page: Page) -> Locator:
-    """The newest message, once it is an answer: the footer is what comes last."""
+    """Return the newest message once it is complete: the footer comes last."""
     answer = last_answer(page)
     expect(answer).to_contain_text(FOOTER)
     return answer
 
 
 def test_a_spreadsheet_is_asked_about_with_table_chart_and_source(page: Page) -> None:
-    """The main job: attach, ask, see the work, get table, chart, source and cost; go on."""
+    """Attach a file, ask, watch the steps, get a table, chart, source and cost, and ask again."""
     page.get_by_test_id("file-input").set_input_files(SAMPLE)
     say(page, "What is the total revenue by region? Show a chart.")
 
@@ -63,7 +63,7 @@ def test_a_spreadsheet_is_asked_about_with_table_chart_and_source(page: Page) ->
 
 
 def test_a_follow_up_button_asks_the_next_question(page: Page) -> None:
-    """What to ask next is one click."""
+    """One click asks the suggested question."""
     page.get_by_test_id("file-input").set_input_files(SAMPLE)
     say(page, "What is the total revenue by region?")
     answer = finished(page)
@@ -75,7 +75,7 @@ def test_a_follow_up_button_asks_the_next_question(page: Page) -> None:
 
 
 def test_a_message_is_asked_about_with_its_shortcut(page: Page) -> None:
-    """The shortcut opens a modal at once; the answer stands in the message's thread."""
+    """The shortcut opens a modal at once; the answer is posted in the message's thread."""
     composer = page.get_by_test_id("composer")
     composer.click()
     composer.press_sequentially("We agreed to pay 12 instalments of 89.90 each.")
@@ -93,7 +93,7 @@ def test_a_message_is_asked_about_with_its_shortcut(page: Page) -> None:
 
 
 def test_the_global_shortcut_asks_from_anywhere(page: Page) -> None:
-    """From the lightning button; answered in the direct message by default."""
+    """The lightning button opens it; the answer comes in a direct message by default."""
     page.get_by_test_id("shortcuts").click()
     page.get_by_test_id("shortcut-ask_anywhere").click()
     modal = page.get_by_test_id("modal")
@@ -107,7 +107,7 @@ def test_the_global_shortcut_asks_from_anywhere(page: Page) -> None:
 
 
 def test_a_direct_message_continues_the_last_one(page: Page) -> None:
-    """U1: each message opens a thread, and knows the answer and the table of the one before."""
+    """U1: each message opens a thread; the run knows the previous answer and table."""
     cities = FilePayload(name="cities.csv", mimeType="text/csv", buffer=CITIES)
     page.get_by_test_id("dm-bot").click()
     expect(page.get_by_test_id("prompts")).to_be_visible()
@@ -123,7 +123,7 @@ def test_a_direct_message_continues_the_last_one(page: Page) -> None:
 
 
 def ask_directly(page: Page, text: str) -> None:
-    """Write a message of one's own to the bot, and open its thread."""
+    """Write a direct message to the bot, and open its thread."""
     composer = page.get_by_test_id("composer")
     composer.fill(text)
     composer.press("Enter")
@@ -132,7 +132,7 @@ def ask_directly(page: Page, text: str) -> None:
 
 
 def test_a_run_is_stopped_by_its_button(page: Page) -> None:
-    """Stop works while it works; the thread goes on afterwards."""
+    """Stop ends a running answer; the thread can be used afterwards."""
     page.get_by_test_id("file-input").set_input_files(SAMPLE)
     say(page, "What is the total revenue by month? Show a chart.", channel="sales")
     last_answer(page).get_by_role("button", name="Stop").click(
@@ -144,13 +144,13 @@ def test_a_run_is_stopped_by_its_button(page: Page) -> None:
 
 
 def test_a_guest_is_told_kindly_and_nothing_runs(page: Page) -> None:
-    """Guests are refused by default, where only they can see it."""
+    """Guests are refused by default, in a message that only they can see."""
     page.get_by_test_id("act-as").select_option(value=guest_id(page))
     say(page, "what is 2 + 3?")
     expect(page.get_by_text("guests of this workspace")).to_be_visible()
 
 
 def guest_id(page: Page) -> str:
-    """The id of Gus in the picker of who to act as."""
+    """Return the id of Gus in the picker of the acting person."""
     option = page.get_by_test_id("act-as").locator("option", has_text="Gus")
     return option.get_attribute("value") or ""

@@ -1,4 +1,4 @@
-"""The Home tab: what people see, take back and set there, and what admins change for a channel."""
+"""The Home tab: memories, schedules and settings of a person, and channel settings for admins."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def home(page: Page) -> Locator:
 
 
 def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Page) -> None:
-    """Their memories with Forget, which asks first, and settings that hold from then on; nothing of
-    admins."""
+    """People see their memories with Forget, which asks first, and settings that apply from then on;
+    no admin section."""
     act_as(page, CHLOE)
     page.get_by_test_id("dm-bot").click()
     page.get_by_test_id("prompts").get_by_role("button", name="short answers").click()
@@ -64,8 +64,8 @@ def channel_form(page: Page, channel: str) -> Locator:
 
 
 def test_an_admin_says_who_may_ask_in_a_channel_and_takes_it_back(page: Page) -> None:
-    """What is wrong is said at its field; what is saved holds for the
-    next question; what was configured comes back."""
+    """Errors appear at their field; saved settings apply to the next
+    question; Reset restores bot.toml."""
     act_as(page, ADA)
     form = channel_form(page, "#partners")
     form.get_by_role("textbox", name="What I should know about").fill("Answer in Latin.")
@@ -116,13 +116,13 @@ def test_pausing_for_everybody_asks_first(page: Page) -> None:
 
 
 def test_the_home_tab_opens_by_its_link(page: Page) -> None:
-    """Also for somebody who never opened it before."""
+    """The link also works for a person who has never opened the tab."""
     page.goto(f"{page.url.split('?')[0]}?channel=D0BEN00001&user={BEN}&tab=home")
     expect(page.get_by_test_id("home")).to_contain_text("How to ask")
 
 
 def test_home_is_there_for_whoever_one_acts_as_next(page: Page) -> None:
-    """Their own, made as it is opened."""
+    """Each person gets their own tab, built when they open it."""
     act_as(page, ADA)
     tab = home(page)
     expect(tab).to_contain_text("For admins")

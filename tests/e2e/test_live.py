@@ -1,4 +1,4 @@
-"""An answer as it comes about, and what people do to it: watch, stop, edit, repeat, judge."""
+"""A running answer, and what people do with it: watch, stop, edit, repeat, rate."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def ask_of_sample(page: Page, text: str, channel: str = "general") -> None:
 
 
 def question(page: Page) -> Locator:
-    """The message that the open thread begins with."""
+    """Return the first message of the open thread."""
     return page.get_by_test_id("thread-panel").get_by_test_id("message").first
 
 
 def test_cards_and_text_come_in_while_it_works(page: Page) -> None:
-    """The plan fills in, the answer is written before one's eyes, and then takes its place.
-    What one has selected meanwhile stays so."""
+    """The steps appear, then the answer streams in and replaces them. A text selection made
+    meanwhile is kept."""
     page.evaluate(WRITTEN)
     ask_of_sample(page, "What is the total revenue by region?")
     answer = last_answer(page)
@@ -58,7 +58,7 @@ def test_cards_and_text_come_in_while_it_works(page: Page) -> None:
 
 
 def test_the_word_stop_stops_it_with_what_was_found(page: Page) -> None:
-    """Typed in the thread; it is no question of its own, and Retry is at hand."""
+    """Typing "stop" in the thread stops the run, asks no new question, and offers Retry."""
     ask_of_sample(page, "What is the total revenue by month? Show a chart.", channel="sales")
     expect(last_answer(page).locator(".plan")).to_contain_text("Query")
     stopped = page.get_by_test_id("thread-panel").get_by_text("What I had found so far")
@@ -73,7 +73,7 @@ def test_the_word_stop_stops_it_with_what_was_found(page: Page) -> None:
 
 
 def test_a_cross_on_the_question_stops_it(page: Page) -> None:
-    """The quickest way, with a reaction."""
+    """A cross as a reaction stops the run."""
     ask_of_sample(page, "What is the total revenue by month? Show a chart.", channel="sales")
     expect(last_answer(page).locator(".plan")).to_be_visible()
     question(page).hover()
@@ -82,7 +82,7 @@ def test_a_cross_on_the_question_stops_it(page: Page) -> None:
 
 
 def test_an_edited_question_has_its_answer_revised_in_place(page: Page) -> None:
-    """No second answer: the one that is there changes, and says so."""
+    """The existing answer changes and says that it was revised; there is no second answer."""
     say(page, "what is 6 * 7?")
     expect(finished(page)).to_contain_text("42")
     question(page).hover()
@@ -97,7 +97,7 @@ def test_an_edited_question_has_its_answer_revised_in_place(page: Page) -> None:
 
 
 def test_an_answer_is_made_again_and_judged(page: Page) -> None:
-    """Regenerate and Go deeper answer below; a thumb down asks what was wrong."""
+    """Regenerate and Go deeper answer below; thumbs down asks what was wrong."""
     say(page, "what is 9 * 9?")
     answer = finished(page)
     answer.get_by_role("button", name="Bad answer").click()

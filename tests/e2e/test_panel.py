@@ -1,4 +1,4 @@
-"""The agent's pane and a workflow's step: prompts that fit, what is open beside, inputs and outputs."""
+"""The agent's pane and workflow steps: suggested prompts, the open channel, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
 
 def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
-    """In the pane by itself, and beside a channel, of which the question then speaks."""
+    """The prompts fit the pane alone, or name the channel that is open beside it."""
     act_as(page, BEN)
     page.get_by_test_id("dm-bot").click()
     prompts = page.get_by_test_id("prompts")
@@ -36,7 +36,7 @@ def test_prompts_fit_what_is_open_and_one_click_asks(page: Page) -> None:
 
 
 def test_a_step_of_a_workflow_returns_outputs_or_says_why_not(page: Page) -> None:
-    """All that later steps get, under its title; a schema that cannot be used fails the step."""
+    """The step shows all its outputs under their titles; an unusable schema fails the step."""
     page.get_by_test_id("shortcuts").click()
     page.get_by_test_id("open-step-answer_question").click()
     step = page.get_by_test_id("step-answer_question")
@@ -64,7 +64,7 @@ def test_a_step_of_a_workflow_returns_outputs_or_says_why_not(page: Page) -> Non
 
 
 def test_what_one_saw_alone_is_posted_by_its_button(page: Page) -> None:
-    """Nobody else sees the answer before; then it stands in the thread, said to be shared."""
+    """Nobody else sees the answer before; then it is posted in the thread, marked as shared."""
     act_as(page, ADA)
     page.get_by_test_id("composer").fill("Each of the 12 instalments is 89.90.")
     page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""The shortcuts on a message, each with its own kind of result (C3)."""
+"""Message shortcuts, each with its own kind of result (C3)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ ADA, BEN, CHLOE = "U0ADA00001", "U0BEN00001", "U0CHLOE001"
 
 
 def thread_of_three(page: Page, opening: str, channel: str) -> Locator:
-    """A discussion between three people; its first message, with the thread open: it stays so for
-    whoever may read it."""
+    """Post a discussion between three people and open its thread. Return its first message."""
     page.get_by_test_id(f"channel-{channel}").click()
     act_as(page, ADA)
     page.get_by_test_id("composer").click()
@@ -44,13 +43,13 @@ def open_thread(page: Page, message: Locator) -> None:
 
 
 def act_as(page: Page, user: str) -> None:
-    """Be somebody else; the page is drawn anew for them."""
+    """Act as another person; the page reloads for them."""
     with page.expect_response(re.compile("sidebar")):
         page.get_by_test_id("act-as").select_option(value=user)
 
 
 def press(page: Page, message: Locator, shortcut: str) -> Locator:
-    """Choose a shortcut in a message's menu; the modal that opens."""
+    """Choose a shortcut in a message's menu. Return the modal that opens."""
     message.hover()
     message.get_by_test_id("message-menu").click()
     page.get_by_test_id(f"shortcut-{shortcut}").click()
@@ -58,7 +57,7 @@ def press(page: Page, message: Locator, shortcut: str) -> Locator:
 
 
 def test_a_thread_is_summarised_and_goes_on_from_there(page: Page) -> None:
-    """Who took part, what holds, what is open; then one more question."""
+    """The summary lists participants, decisions and open questions; a follow-up is answered."""
     first = thread_of_three(page, "Shall we launch the shop on Monday?", "general")
     modal = press(page, first, "summarise_thread")
     expect(modal).to_contain_text("Shall we launch the shop on Monday?")
@@ -76,7 +75,7 @@ def test_a_thread_is_summarised_and_goes_on_from_there(page: Page) -> None:
 
 
 def test_action_items_are_a_table_with_owners(page: Page) -> None:
-    """Who has to do what."""
+    """The table says who has to do what."""
     first = thread_of_three(page, "Shall we launch the app on Monday?", "sales")
     press(page, first, "extract_actions")
     page.get_by_test_id("modal-submit").click()
@@ -86,7 +85,7 @@ def test_action_items_are_a_table_with_owners(page: Page) -> None:
 
 
 def test_a_draft_reply_is_seen_by_the_asker_alone(page: Page) -> None:
-    """By default; the instruction of the modal has its place in it."""
+    """Only the asker sees the draft, by default; it follows the instruction from the modal."""
     thread_of_three(page, "Shall we launch the site on Monday?", "sales")
     panel = page.get_by_test_id("thread-panel")
     asked = panel.get_by_test_id("message").filter(has_text="Who tells the customers")
@@ -104,7 +103,7 @@ def test_a_draft_reply_is_seen_by_the_asker_alone(page: Page) -> None:
 
 
 def mention(page: Page, text: str) -> None:
-    """Among several people the bot waits to be mentioned."""
+    """Mention the bot: in a thread of several people it waits for that."""
     composer = page.get_by_test_id("thread-composer")
     composer.fill(f"@Answer Bot {text}")
     composer.press("Enter")

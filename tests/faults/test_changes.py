@@ -1,4 +1,4 @@
-"""People change their minds while workers die: each question has one answer, in its last words.
+"""People edit and delete questions while workers die: each question gets one answer, to its last version.
 
 A worker is killed at one place of a run; then somebody edits, deletes, stops or adds to what they
 asked, and another worker goes on. Real processes, Redis, and a model that answers exactly what it
@@ -43,11 +43,11 @@ PLACES = (
     "message-updated",  # and is up
     "run-delivered",
 )
-"""Where the worker dies, in the order in which a run comes by them."""
+"""Failpoints at which the worker dies, in the order in which a run reaches them."""
 
 
 class Model:
-    """Calculates once, so that a second message joins the run; then answers. `go` holds its first reply."""
+    """A model that calculates once, so that a second message can join, then answers after `go`."""
 
     def __init__(self) -> None:
         self.go = asyncio.Event()
@@ -74,7 +74,7 @@ class Model:
 
 
 _PLACES = {4: 1, 6: 1, 5: 2}
-"""Where the answer to an edit belongs: in the place of what was edited."""
+"""The place of the answer to an edit: that of the edited question."""
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Scene:
         await self.bot.ws.delete(ADA, SALES, self.ts[number])
 
     async def taken_in(self) -> None:
-        """Everything that happened in Slack has reached the bot."""
+        """Wait until every Slack event has reached the bot."""
         await self.bot.ws.until(lambda: not self.bot.ws.delivery.under_way, PATIENCE)
 
     @property
@@ -111,7 +111,7 @@ class Scene:
         return [m for m in self.bot.own(SALES, self.root) if is_terminal(m)]
 
     def wrong(self) -> str:
-        """What is not as it should be; "" for nothing."""
+        """Return what is wrong with the thread; "" if nothing is."""
         own, ends = self.bot.own(SALES, self.root), self.finals
         said = [int(tag.split("-")[1]) for m in ends for tag in answered_by(m)]
         found = [
@@ -212,7 +212,7 @@ CHANGES: tuple[Change, ...] = (
 
 @dataclass
 class Stage:
-    """A web process that stays up; workers are started and killed."""
+    """A web process that keeps running, while workers are started and killed."""
 
     bot: Deployment
     stores: Stores
@@ -245,7 +245,7 @@ async def stage(redis_url: str, folder: Path) -> AsyncGenerator[Stage]:
 
 
 async def played(stage: Stage, place: str, change: Change, number: int) -> str:
-    """One order of events; what is wrong in the end."""
+    """Run one order of events. Return what is wrong at the end."""
     scene, model = Scene(stage.bot, f"c{number}"), stage.model
     model.go.clear()
     model.asked = 0
@@ -271,7 +271,7 @@ async def played(stage: Stage, place: str, change: Change, number: int) -> str:
 
 
 async def _settled(stage: Stage, scene: Scene) -> None:
-    """Nothing is left to do in the thread."""
+    """Wait until nothing is left to do in the thread."""
     key = f"{stage.bot.ws.people[ADA].team_id}:{SALES}:{scene.root}"
     async with asyncio.timeout(PATIENCE):
         while await stage.stores.mailbox.waiting(key) or scene.wrong():  # noqa: ASYNC110 - of two systems
@@ -285,7 +285,7 @@ SHORT = (
     ("run-finished", deletes_the_first),
     ("stream-started", deletes_the_first),
 )
-"""Each showed a defect of its own."""
+"""Orders of events that each showed a defect."""
 
 
 async def _all_wrong(redis_url: str, folder: Path, cases: Any) -> list[str]:
@@ -301,8 +301,8 @@ async def _all_wrong(redis_url: str, folder: Path, cases: Any) -> list[str]:
 async def test_a_question_changed_while_its_worker_is_dead_has_one_answer(
     redis_url: str, tmp_path: Path
 ) -> None:
-    """(R1, reliability, promise) In its last words; what was deleted has none, and what was asked
-    besides has its own. Nothing half done stays in the thread."""
+    """(R1, reliability, promise) Answer each question's last version, and no deleted question. Nothing
+    unfinished stays in the thread."""
     assert await _all_wrong(redis_url, tmp_path, SHORT) == []
 
 
@@ -311,7 +311,7 @@ async def test_a_question_changed_while_its_worker_is_dead_has_one_answer(
 async def test_whatever_people_change_wherever_a_worker_dies(
     redis_url: str, tmp_path: Path
 ) -> None:
-    """(R1, reliability, promise) The same for every change at every place."""
+    """(R1, reliability, promise) Every change, with the worker dying at every failpoint."""
     every = [(place, change) for place in PLACES for change in CHANGES]
     assert await _all_wrong(redis_url, tmp_path, every) == []
 
@@ -330,7 +330,7 @@ async def _without_the_bot(bot: Deployment, channel: str) -> None:
 async def test_a_place_that_goes_while_its_worker_is_dead_holds_nothing_up(
     redis_url: str, tmp_path: Path, place: str, goes: Callable[[Deployment, str], Awaitable[None]]
 ) -> None:
-    """(R3, reliability, promise) The run ends, whoever asked is told directly, and once."""
+    """(R3, reliability, promise) The run ends, and the asker is told once, in a direct message."""
     async with stage(redis_url, tmp_path) as made:
         bot, scene = made.bot, Scene(made.bot, "c0")
         scene.root = str((await bot.ws.say(ADA, SALES, "A thread."))["ts"])

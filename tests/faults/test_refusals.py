@@ -1,4 +1,4 @@
-"""What Slack refuses for good: the answer appears all the same, once, and nothing unfinished stays."""
+"""Permanent refusals of Slack: the answer still appears, once, and nothing unfinished stays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REFUSALS_OF_UPDATES = [
 
 
 class Scene:
-    """A bot whose runs show themselves until `go`, and then end with a table that is also a file."""
+    """A bot whose runs show progress until `go`, then end with a table that is also a file."""
 
     def __init__(self) -> None:
         self._go = asyncio.Event()
@@ -40,7 +40,7 @@ class Scene:
         return held(finish(answer("Two.", table=table)), self._go)
 
     async def begin(self) -> str:
-        """Ask; returns the thread, in which a run shows itself."""
+        """Ask, and wait for the run's first message. Return the thread."""
         self._go.clear()
         before = len(self.bot.api.requests)
         root = await self.bot.ask(ADA, SALES, "How many?")
@@ -53,11 +53,11 @@ class Scene:
         self._go.set()
 
     def pause(self) -> None:
-        """Have runs show themselves again, until the next `go`."""
+        """Hold the next runs until `go` again."""
         self._go.clear()
 
     async def is_over(self, root: str) -> None:
-        """Returns when the run is: its thread takes the next question."""
+        """Wait until the run has ended: its thread accepts the next question."""
         before = len(self.bot.api.requests)
         await self.bot.ask(BEN, SALES, "And how few?", root)
         await self.bot.ws.until(lambda: len(self.bot.api.requests) > before, 20)
@@ -84,8 +84,8 @@ async def scene(redis_url: str) -> AsyncGenerator[Scene]:
 
 
 async def test_a_message_that_cannot_be_changed_is_replaced(redis_url) -> None:
-    """(R3) Whatever Slack's reason: the answer is posted anew, once, the half plan with its Stop is
-    gone, and nobody is told that there is no place."""
+    """(R3) Whatever Slack's reason, the answer is posted again, once; the unfinished message with its
+    Stop is deleted, and nobody is told that the answer could not be posted."""
     async with scene(redis_url) as at:
         for code in REFUSALS_OF_UPDATES:
             root = await at.begin()
@@ -99,7 +99,7 @@ async def test_a_message_that_cannot_be_changed_is_replaced(redis_url) -> None:
 
 @pytest.mark.parametrize("error", ["internal_error", "fatal_error", 500])
 async def test_a_message_that_slack_fails_to_change_for_good_is_replaced(redis_url, error) -> None:
-    """(R3) Errors that may pass, and do not: the answer does not wait for them an hour long."""
+    """(R3) The answer does not wait an hour for temporary errors that persist."""
     async with scene(redis_url) as at:
         root = await at.begin()
         at.bot.ws.faults.fail("chat.update", error, times=ALWAYS)
@@ -111,7 +111,7 @@ async def test_a_message_that_slack_fails_to_change_for_good_is_replaced(redis_u
 
 
 async def test_where_messages_may_be_neither_edited_nor_deleted(redis_url) -> None:
-    """(R3) The workspace's own settings: the answer is there, once, below what has to stay."""
+    """(R3) The workspace forbids it: the answer is posted once, below the message that must stay."""
     async with scene(redis_url) as at:
         root = await at.begin()
         at.bot.ws.state.edit_window, at.bot.ws.state.may_delete = 0.0, False
@@ -122,7 +122,7 @@ async def test_where_messages_may_be_neither_edited_nor_deleted(redis_url) -> No
 
 
 async def test_the_stop_that_has_to_stay_stops_no_later_run(redis_url) -> None:
-    """(R3, S10) The button of a finished run says that nothing runs there; that of the run stops it."""
+    """(R3, S10) A finished run's button says that nothing is running; the current run's stops it."""
     async with scene(redis_url) as at:
         root = await at.begin()
         at.bot.ws.state.edit_window, at.bot.ws.state.may_delete = 0.0, False
@@ -146,7 +146,7 @@ async def test_the_stop_that_has_to_stay_stops_no_later_run(redis_url) -> None:
 
 
 async def test_somebody_deletes_the_message_of_a_run(redis_url) -> None:
-    """(R3) The question was not taken back, so it is answered."""
+    """(R3) The question was not deleted, so it is answered."""
     async with scene(redis_url) as at:
         root = await at.begin()
         await at.bot.ws.delete(ADA, SALES, at.bot.own(SALES, root)[0]["ts"])
@@ -157,7 +157,7 @@ async def test_somebody_deletes_the_message_of_a_run(redis_url) -> None:
 
 
 async def test_an_update_that_was_made_and_then_refused_is_not_posted_again(redis_url) -> None:
-    """(R3) The reply of the update is lost, and the edit window closes before it is tried again."""
+    """(R3) The update's response is lost, and the edit window closes before the retry."""
     async with scene(redis_url) as at:
         root = await at.begin()
         at.bot.ws.faults.fail("chat.update", None, times=1, after_effect=True)
@@ -171,9 +171,9 @@ async def test_an_update_that_was_made_and_then_refused_is_not_posted_again(redi
     ("code", "posts"), [("restricted_action_thread_locked", 1), ("unheard_of", 2)]
 )
 async def test_a_place_that_takes_no_posts(redis_url, code, posts) -> None:
-    """(R3) A refused post, unlike a refused update, means that there is no place: the person is told
-    once, what was unfinished is gone, and the thread goes on. What Slack refuses for a reason that
-    nobody knows is tried without blocks first."""
+    """(R3) A refused post, unlike a refused update, means that nothing can be posted there: the person
+    is told once, the unfinished message is deleted, and the thread can continue. After an unknown
+    error code, the post is retried without blocks first."""
     async with scene(redis_url) as at:
         root = await at.begin()
         at.bot.ws.faults.fail("chat.update", "edit_window_closed", times=ALWAYS)
@@ -203,7 +203,7 @@ TROUBLES: list[tuple[str, str | int | None]] = [
 
 
 async def test_a_file_that_cannot_be_attached_is_said_to_be_missing(redis_url) -> None:
-    """(R4) The answer is put up once, its thread says once which file is missing, and goes on."""
+    """(R4) The answer is posted once, the thread says once which file is missing, and can continue."""
     async with scene(redis_url) as at:
         for method, error in REFUSALS_OF_FILES:
             root = await at.begin()
@@ -220,7 +220,7 @@ async def test_a_file_that_cannot_be_attached_is_said_to_be_missing(redis_url) -
 
 
 async def test_trouble_of_a_moment_costs_no_file(redis_url) -> None:
-    """(R4) It is tried again, and shared once."""
+    """(R4) The upload is retried, and the file is shared once."""
     async with scene(redis_url) as at:
         for method, error in TROUBLES:
             root = await at.begin()

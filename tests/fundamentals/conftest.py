@@ -1,4 +1,4 @@
-"""What every chapter stands on: a real Redis, empty at the start of each test."""
+"""Fixtures of all chapters: a real Redis, empty at the start of each test."""
 
 from tests.support.redis import redis_server, redis_url, stores
 

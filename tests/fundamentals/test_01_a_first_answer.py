@@ -1,10 +1,10 @@
 """A question goes in, one structured answer comes out.
 
 A run always ends the same way: the model calls the tool `complete_task`, whose arguments are the
-fields of an `Answer`. What it says in plain text is never taken for the answer.
+fields of an `Answer`. Plain text of the model is never used as the answer.
 
-Here the model is a `Script`: replies given one after the other by a stand-in that speaks the real
-protocol over a real socket. All else is the bot as it runs in production, without Slack.
+Here the model is a `Script`: a local model server returns prepared replies, one after the other,
+with the real protocol over a real socket. The rest is the bot as in production, without Slack.
 """
 
 from bot.core.answers import Answer
@@ -15,7 +15,7 @@ from tests.support.runs import answer, bot_with
 
 
 async def test_a_first_answer(stores: Stores) -> None:
-    """The outcome holds the answer, and says what it took."""
+    """The outcome holds the answer and its cost, time and tokens."""
     script = Script([finish(answer("Paris.", follow_ups=["How many people live there?"]))])
     async with bot_with(stores, script) as bot:
         outcome = await bot.ask("What is the capital of France?")
@@ -26,7 +26,7 @@ async def test_a_first_answer(stores: Stores) -> None:
 
 
 async def test_what_the_model_is_sent(stores: Stores) -> None:
-    """Instructions, tools and the question, with who asks and where."""
+    """The request holds instructions, tools and the question, with the asker and the place."""
     async with bot_with(stores, Script([finish(answer())])) as bot:
         await bot.ask("What is the capital of France?", author="Ada", place="#travel")
 

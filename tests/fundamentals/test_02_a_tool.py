@@ -1,7 +1,7 @@
 """A tool is one typed function.
 
 Its name, its docstring and its parameters are what the model sees. The model calls it with
-arguments; the bot checks them, runs the function, and sends back what it returned.
+arguments; the bot checks them, runs the function, and sends back its result.
 """
 
 from typing import Annotated
@@ -24,7 +24,7 @@ async def price(
 
 
 async def test_the_model_calls_a_tool_and_reads_its_result(stores: Stores) -> None:
-    """Two turns: the call, then the answer that rests on it."""
+    """The run takes two turns: the call, then the answer that uses its result."""
     script = Script([call("price", {"thing": "pear", "amount": 4}), finish(answer("12 dollars."))])
     async with bot_with(stores, script, price.tool) as bot:
         outcome = await bot.ask("What do four pears cost?")
@@ -34,7 +34,7 @@ async def test_the_model_calls_a_tool_and_reads_its_result(stores: Stores) -> No
 
 
 async def test_the_models_mistakes_go_back_to_the_model(stores: Stores) -> None:
-    """It reads what was wrong and corrects itself; the person never hears of it."""
+    """The model reads the error and corrects its call; the person does not see the mistake."""
     script = Script(
         [
             call("price", {"thing": "pear", "amount": 0}),

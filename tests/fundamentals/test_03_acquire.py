@@ -1,7 +1,7 @@
-"""Most tools are shown only when they are wanted.
+"""Most tools are offered to the model only on request.
 
-A definition costs tokens in every request. So the model sees a few core tools, and of all others
-one line each, in the description of `acquire_tools`. It asks for what it needs by name.
+A definition costs tokens in every request. So the model sees a few core tools, and one line for
+each other tool in the description of `acquire_tools`. It asks for the tools it needs by name.
 """
 
 from bot.agent.events import ToolsAcquired
@@ -29,7 +29,7 @@ async def greet() -> str:
 
 
 async def test_a_tool_is_acquired_then_used(stores: Stores) -> None:
-    """Listed at first, offered after it was asked for, with what there is to know about it."""
+    """List a tool first; offer it once acquired, with its documentation."""
     script = Script(
         [
             call("acquire_tools", {"names": ["moon"]}),
@@ -49,7 +49,7 @@ async def test_a_tool_is_acquired_then_used(stores: Stores) -> None:
 
 
 async def test_it_stays_for_the_rest_of_the_thread(stores: Stores) -> None:
-    """The next question in the thread need not ask for it again."""
+    """The tool is still offered for the next question in the thread."""
     script = Script(
         [call("acquire_tools", {"names": ["moon"]}), finish(answer()), finish(answer())]
     )

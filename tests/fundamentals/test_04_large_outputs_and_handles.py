@@ -1,7 +1,7 @@
-"""What is too large for the conversation is kept beside it, under a handle.
+"""Outputs that are too large for the conversation are saved under a handle.
 
 The model gets a preview, the size, and the handle; other tools take the handle and read, search
-or query the whole, which never passes through the model.
+or query the full output, which never passes through the model.
 """
 
 import re
@@ -20,13 +20,13 @@ async def read_log() -> str:
 
 
 def search_what_was_kept(request: ModelRequest) -> Reply:
-    """What a model does: it passes on the handle that the notice names."""
+    """Search the saved output, as a model would, by the handle in the notice."""
     [handle] = re.findall(r"handle: (\w+)", str(request.body["input"]))
     return call("search_artifact", {"handle": handle, "pattern": "ERROR"})
 
 
 async def test_a_large_output_is_previewed_and_searched_by_its_handle(stores: Stores) -> None:
-    """The one line that matters is found, and 150 kB stayed out of the conversation."""
+    """The search finds the one line that matters; 150 kB stay out of the conversation."""
     script = Script(
         [call("read_log", {}), respond(search_what_was_kept), finish(answer("Line 7777."))]
     )

@@ -1,8 +1,8 @@
-"""A thread is one conversation, also when the bot was restarted in between.
+"""A thread is one conversation, even if the bot restarts in between.
 
-The model service keeps the conversation as a chain of responses. All that the bot must know to go
-on is the id of the last one and a few things more: the `CallerState`, in Redis. So a follow-up
-sends only the new question, from whatever process.
+The model service keeps the conversation as a chain of responses. To continue, the bot
+needs only the id of the last response and a little more: the `CallerState`, in Redis. So any process
+can answer a follow-up, and sends only the new question.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.support.runs import answer, bot_on
 
 
 async def test_a_follow_up_after_a_restart(tmp_path: Path) -> None:
-    """A new process, a new Redis server on the same data, new clients; the same thread."""
+    """The thread continues in a new process, with a new Redis server on the same data."""
     script = Script(
         [call("calculate", {"expression": "6*7"}), finish(answer("42.")), finish(answer("43."))]
     )

@@ -1,7 +1,7 @@
-"""Whoever presses Stop is answered at once, and the thread stays usable.
+"""Stop takes effect at once, and the thread stays usable.
 
 A stop is a signal through Redis: the button is pressed in one process, the run works in another.
-Calls that ran are answered with their result, the others as cancelled: the chain stays valid.
+Finished calls keep their output and the others are marked as cancelled, so the chain stays valid.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ async def dig() -> str:
 
 
 async def test_stop_in_the_middle_of_a_tool(stores: Stores) -> None:
-    """The tool is cancelled; the next question goes on, and the model knows what happened."""
+    """The tool is cancelled; the next question is answered, and the model knows what happened."""
     script = Script([call("dig", {}), finish(answer("Here."))])
     async with bot_with(stores, script, dig.tool) as bot:
         question = asked("Dig for gold")

@@ -1,7 +1,6 @@
-"""The same bot, asked in Slack.
+"""The same bot in Slack.
 
-The workspace is a stand-in that speaks Slack's protocols over real sockets and is as strict as
-Slack. The bot connects to it with Socket Mode and does not know the difference.
+The local workspace speaks Slack's protocols over real sockets and is as strict as Slack. The bot connects to it with Socket Mode and does not know the difference.
 """
 
 from bot.dev.model import Script, call, finish
@@ -11,7 +10,7 @@ from tests.support.slack import GENERAL, bot_in_slack
 
 
 async def test_a_mention_is_answered_in_its_thread(redis_url: str) -> None:
-    """One message is posted, changes while the bot works, and is the answer in the end."""
+    """The bot posts one message, updates it while it works, and turns it into the answer."""
     script = Script(
         [call("calculate", {"expression": "6*7"}), finish(answer("It is **42**.", gaps=["Why."]))]
     )
@@ -27,7 +26,7 @@ async def test_a_mention_is_answered_in_its_thread(redis_url: str) -> None:
 
 
 async def test_a_reply_in_the_thread_needs_no_mention(redis_url: str) -> None:
-    """The bot is part of the thread: who asked it goes on there, on the same chain."""
+    """The asker continues in the thread without a mention, on the same chain."""
     script = Script([finish(answer("It is 42.")), finish(answer("It is 43."))])
     async with bot_in_slack(script, redis_url) as place:
         question = await place.slack.say(ADA, GENERAL, place.mention("what is 6*7?"))

@@ -1,7 +1,7 @@
-"""The same again, with events as signed HTTP requests.
+"""The same bot, with events as signed HTTP requests.
 
 Without an app-level token the bot serves HTTP, and Slack sends each event to it as a request signed
-with a shared secret. What is not signed is not read.
+with a shared secret. Unsigned requests are rejected unread.
 """
 
 import aiohttp
@@ -14,7 +14,7 @@ from tests.support.slack import GENERAL, bot_in_slack
 
 
 async def test_a_mention_over_http(redis_url: str) -> None:
-    """Slack sees its answer in time, and the thread its one message."""
+    """Slack gets its response in time, and the thread gets one answer."""
     async with bot_in_slack(
         Script([finish(answer("Hello."))]), redis_url, port=free_port()
     ) as place:
@@ -26,7 +26,7 @@ async def test_a_mention_over_http(redis_url: str) -> None:
 
 
 async def test_what_is_not_signed_is_refused(redis_url: str) -> None:
-    """Anybody can reach the address; only Slack knows the secret."""
+    """Anybody can reach the address, but only Slack knows the secret."""
     port = free_port()
     async with (
         bot_in_slack(Script([]), redis_url, port=port) as place,

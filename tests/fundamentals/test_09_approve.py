@@ -1,8 +1,8 @@
-"""Some calls wait for a person.
+"""Some calls wait for a person's approval.
 
 A tool that posts elsewhere is `sensitive`: the run pauses before the call, and a card with its exact
-arguments asks whoever asked. While it waits it is nothing but a few keys in Redis. A press wakes it,
-and the call is made with the arguments that were shown, or the model is told who said no.
+arguments asks the asker. A waiting run is only a few keys in Redis. A press resumes it: the call is
+made with the arguments that were shown, or the model is told who denied it.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ SALES = "C0SALES001"
 
 
 def announcement() -> Script:
-    """What the model does: it asks for the tool, calls it, and says how it went."""
+    """Return the script of the model: acquire the tool, call it, and report the result."""
     wanted = {"channel": "sales", "text": "We have a winner.", "thread": None}
     return Script(
         [
@@ -31,7 +31,7 @@ def announcement() -> Script:
 
 
 async def card(place: Place, thread: str) -> dict[str, Any]:
-    """The message with the buttons."""
+    """Return the message with the buttons."""
     return await place.slack.until(
         lambda: next(
             (m for m in place.slack.messages(GENERAL, thread) if APPROVE in str(m.get("blocks"))),
