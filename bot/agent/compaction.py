@@ -109,12 +109,12 @@ class Compaction:
     async def _cut(self, item: Item) -> Item:
         """Return an output as a preview, with the handle under which the model finds all of it.
         What others wrote stays marked."""
-        said = str(item["output"])
-        if _key(item) in self._cuts or _PREVIEW.holds(said):
+        output = str(item["output"])
+        if _key(item) in self._cuts or _PREVIEW.holds(output):
             return self._as_cut(item)
-        theirs = marked_text(said)
-        text, mark = theirs or said, new_mark() if theirs else ""
-        if handle := saved_handle(said):
+        theirs = marked_text(output)
+        text, mark = theirs or output, new_mark() if theirs else ""
+        if handle := saved_handle(output):
             head = f"{SAVED}{handle} · it was cut again to make room.\n"
             short = head + shortened(text, _PREVIEW.left_after(head))
         else:

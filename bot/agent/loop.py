@@ -120,8 +120,8 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
                     return
                 case _:
                     yield event
-        if said := await observe.result_in_text(state, deps.response_type):
-            outputs = (said,)
+        if output := await observe.result_in_text(state, deps.response_type):
+            outputs = (output,)
         state, outputs = await phases.judge(state, outputs)
         extra = await phases.items_of_hooks(more, state)
 

@@ -61,11 +61,11 @@ class ModelCall:
         """Make the call, with retries if the stream breaks. Yield its progress, then its result."""
         before: tuple[str, ...] = ()
         for attempt in range(_RETRIES + 1):
-            said, draft, steps = "", "", HostedSteps()
+            written, draft, steps = "", "", HostedSteps()
             try:
                 async with aclosing(self._attempt(request, steps)) as parts:
                     async for part in parts:
-                        said += part.text if isinstance(part, TextDelta | ResultDelta) else ""
+                        written += part.text if isinstance(part, TextDelta | ResultDelta) else ""
                         draft += part.text if isinstance(part, ResultDelta) else ""
                         yield (
                             replace(part, partials=before) if isinstance(part, CallResult) else part
@@ -80,7 +80,7 @@ class ModelCall:
                     yield ended
                 yield TextWithdrawn()
                 yield CallResult(
-                    stop=self._which_timeout(), partials=_appended(before, said), may_close=True
+                    stop=self._which_timeout(), partials=_appended(before, written), may_close=True
                 )
             except CallRefused as refused:
                 if refused.reason is StopReason.PAUSED:  # stop sub-agents too
@@ -90,7 +90,7 @@ class ModelCall:
                 for ended in steps.broken_off():
                     yield ended
                 yield TextWithdrawn()
-                before = _appended(before, said)
+                before = _appended(before, written)
                 if error.kind is ModelErrorKind.INTERRUPTED and attempt < _RETRIES:
                     continue
                 overflow = error.kind is ModelErrorKind.CONTEXT_OVERFLOW
@@ -127,5 +127,5 @@ class ModelCall:
         return StopReason.RUN_TIMEOUT if out_of_time else StopReason.TURN_TIMEOUT
 
 
-def _appended(before: tuple[str, ...], said: str) -> tuple[str, ...]:
-    return (*before, said) if said else before
+def _appended(before: tuple[str, ...], written: str) -> tuple[str, ...]:
+    return (*before, written) if written else before

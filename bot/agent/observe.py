@@ -264,13 +264,13 @@ async def result_in_text(state: LoopState, response_type: ResponseType) -> CallO
     if response.calls or response.refusal or not response.text:
         return None
     result: BaseModel | None = None
-    said = _text_so_far(state)
+    text = _text_so_far(state)
     with suppress(ValidationError):
-        result = await response_type.parse(json_in(said))
+        result = await response_type.parse(json_in(text))
     is_first = state.turn + state.sent_back == 1 + state.continued and not state.tool_calls
     is_whole = is_first and not response.incomplete
     if result is None and is_whole and response_type.model is Answer:
-        result = response_type.from_text(said).model_copy(update={"confidence": "medium"})
+        result = response_type.from_text(text).model_copy(update={"confidence": "medium"})
     return CallOutput("", COMPLETE, "", result=result) if result else None
 
 

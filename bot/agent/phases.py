@@ -283,8 +283,8 @@ class Phases:
         """Yield tombstones of failed attempts: their text is kept in the record, never sent or
         shown. They follow the save point that decides how the run continues, so that a worker that
         resumes between them does not decide again."""
-        for said in result.partials:
-            item = {"role": "assistant", "content": said}
+        for partial in result.partials:
+            item = {"role": "assistant", "content": partial}
             entry = LedgerEntry(run_id=self.deps.context.run_id, items=(item,), abandoned=True)
             yield Recorded(state, entry)
 

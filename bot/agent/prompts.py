@@ -279,11 +279,11 @@ def request_message(
     if in_thread:
         listed = "\n".join(_file_line(file) for file in in_thread)
         parts.append(f"Files above in this thread:\n{mark_as_data(listed, new_mark())}")
-    said = "\n\n".join(parts)
+    text = "\n\n".join(parts)
     shown = [file for file in (*in_thread, *request.files) if images and is_image(file)]
     if not shown:
-        return {"role": "user", "content": said}
-    return {"role": "user", "content": [{"type": "input_text", "text": said}, *map(_image, shown)]}
+        return {"role": "user", "content": text}
+    return {"role": "user", "content": [{"type": "input_text", "text": text}, *map(_image, shown)]}
 
 
 def _gist(text: str) -> str:

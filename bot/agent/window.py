@@ -33,11 +33,11 @@ def active_items(entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
 def user_requests(items: Sequence[Item], task: Item | None) -> tuple[Item, ...]:
     """Return what people asked of the current run: `task`, or the last user message if there is
     none, and all user messages after it."""
-    said = [item for item in items if item.get("role") == "user"]
+    requests = [item for item in items if item.get("role") == "user"]
     if task is None:
-        return tuple(said[-1:])
-    since = said[::-1].index(task) if task in said else 0
-    return (task, *said[len(said) - since :])
+        return tuple(requests[-1:])
+    since = requests[::-1].index(task) if task in requests else 0
+    return (task, *requests[len(requests) - since :])
 
 
 def whole_pairs(items: Sequence[Item]) -> tuple[Item, ...]:

@@ -20,25 +20,25 @@ def conversation_of(case: Case) -> tuple[MemoryConversation, tuple[FileRef, ...]
     attached = _attach(made, case.files)
     made.messages = _messages(made, case.thread)
     for number, text in enumerate(case.before):  # as in Slack, questions are part of their thread
-        said = Said(author="Someone", text=text)
+        message = Said(author="Someone", text=text)
         files = () if number else attached
-        made.messages.append(_message(said, len(made.messages), files))
-    for name, said_there in case.channels.items():
-        made.channels[name.removeprefix("#")] = _messages(made, said_there)
+        made.messages.append(_message(message, len(made.messages), files))
+    for name, messages in case.channels.items():
+        made.channels[name.removeprefix("#")] = _messages(made, messages)
     return made, attached
 
 
-def _messages(made: MemoryConversation, said: Iterable[Said]) -> list[ThreadMessage]:
-    return [_message(each, n, _attach(made, each.files)) for n, each in enumerate(said)]
+def _messages(made: MemoryConversation, messages: Iterable[Said]) -> list[ThreadMessage]:
+    return [_message(each, n, _attach(made, each.files)) for n, each in enumerate(messages)]
 
 
 def _attach(made: MemoryConversation, paths: Sequence[Path]) -> tuple[FileRef, ...]:
     return tuple(made.attach(path.name, path) for path in paths)
 
 
-def _message(said: Said, number: int, files: tuple[FileRef, ...]) -> ThreadMessage:
-    at = said.at or _FIRST + timedelta(minutes=number)
+def _message(message: Said, number: int, files: tuple[FileRef, ...]) -> ThreadMessage:
+    at = message.at or _FIRST + timedelta(minutes=number)
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     ts = f"{at.timestamp():.6f}"
     url = f"https://example.slack.com/archives/C0EVAL/p{ts.replace('.', '')}"
-    return ThreadMessage(ts, at, said.author, said.text, files, url=url)
+    return ThreadMessage(ts, at, message.author, message.text, files, url=url)

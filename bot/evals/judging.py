@@ -43,12 +43,12 @@ def _tools(case: Case, used: Sequence[str], begun: Sequence[str]) -> Iterator[st
 
 
 def _words(case: Case, outcome: Outcome) -> Iterator[str]:
-    said = result_text(outcome) if outcome.result is not None else outcome.note
+    text = result_text(outcome) if outcome.result is not None else outcome.note
     for fact in case.expect.facts:
-        if not fact.is_in(said):
+        if not fact.is_in(text):
             yield f"does not say {fact}"
     for fact in case.expect.absent:
-        if fact.is_in(said):
+        if fact.is_in(text):
             yield f"says {fact}"
     sources = (outcome.result or {}).get("sources") or []
     cited = " ".join(f"{each['title']} {each['url']}" for each in sources).casefold()

@@ -71,13 +71,13 @@ def _error_text(file: Path, root: yaml.Node | None, error: ValidationError) -> s
     first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
     where = first["loc"]
     field = ".".join(str(each) for each in where[1:]) or "the file"
-    said = first["msg"].removeprefix("Value error, ")
+    problem = first["msg"].removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         keys = _keys(where[:-1])
         near = difflib.get_close_matches(str(where[-1]), keys, n=1)
         hint = f"did you mean {near[0]}?" if near else f"keys: {', '.join(keys)}"
-        said = f"there is no such key; {hint}"
-    return f"{file}:{_line(root, where)}: {field}: {said}"
+        problem = f"there is no such key; {hint}"
+    return f"{file}:{_line(root, where)}: {field}: {problem}"
 
 
 def _keys(where: Sequence[Any]) -> list[str]:

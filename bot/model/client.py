@@ -199,8 +199,8 @@ async def _content_of(response: Response) -> bytes:
         size += len(part)
         if size > _MOST_OF_AN_EVENT:
             most = f"{_MOST_OF_AN_EVENT // 2**20} MiB"
-            said = f"The model service's response is too large: it may have {most}."
-            raise ModelError(ModelErrorKind.BAD_REQUEST, said)
+            text = f"The model service's response is too large: it may have {most}."
+            raise ModelError(ModelErrorKind.BAD_REQUEST, text)
         parts.append(part)
     return b"".join(parts)
 
@@ -314,8 +314,8 @@ class ResponsesModel:
             raise self._understood(error, request, body, forcing) from error
         except SSEError as error:  # the event is too large, and would be again
             most = f"One event may have {_MOST_OF_AN_EVENT // 2**20} MiB."
-            said = f"The model service's stream cannot be read: {error} {most}"
-            raise ModelError(ModelErrorKind.BAD_REQUEST, said) from error
+            text = f"The model service's stream cannot be read: {error} {most}"
+            raise ModelError(ModelErrorKind.BAD_REQUEST, text) from error
         except HTTPError as error:
             raise ModelError(ModelErrorKind.INTERRUPTED, f"The stream broke: {error}") from error
         finally:
@@ -449,8 +449,8 @@ def _without_reasoning(items: tuple[Item, ...]) -> tuple[Item, ...]:
 
 def _refused_part(error: OpenAIError, body: dict[str, Any]) -> str | None:
     """Return the dispensable parameter of `body` that the service refused, if that is why it failed."""
-    said = _refusal(error).lower()
-    return next((n for n, words in _DISPENSABLE.items() if n in body and words.search(said)), None)
+    text = _refusal(error).lower()
+    return next((n for n, words in _DISPENSABLE.items() if n in body and words.search(text)), None)
 
 
 def _refusal(error: OpenAIError) -> str:

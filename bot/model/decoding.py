@@ -124,8 +124,8 @@ class ResponseReader:
         parent = request.previous_response_id
         if parent and echo.get("previous_response_id") != parent:
             self.stores_nothing = True
-            said = "The model service answered without the conversation before the request."
-            raise ModelError(ModelErrorKind.MISSING_PARENT, said)
+            message = "The model service answered without the conversation before the request."
+            raise ModelError(ModelErrorKind.MISSING_PARENT, message)
         self.stores_nothing = request.store and echo.get("store") is False
         return response
 
@@ -190,8 +190,8 @@ def _foreign(body: Mapping[str, Any]) -> ModelError:
     """Return the error for a reply of something other than a Responses API; a retry is useless."""
     if isinstance(body.get("error"), dict):
         return from_body(body)
-    said = _text(body.get("error")) or _text(body.get("detail")) or _text(body.get("message"))
-    return no_responses_api(said)
+    message = _text(body.get("error")) or _text(body.get("detail")) or _text(body.get("message"))
+    return no_responses_api(message)
 
 
 def _items(output: Iterable[object]) -> Iterable[Item]:

@@ -97,16 +97,16 @@ def from_body(body: Mapping[str, Any]) -> ModelError:
     """Return the error inside a stream or a response body: flat, or nested under `error`."""
     error = body.get("error")
     inner = error if isinstance(error, Mapping | str) and error else body
-    said = _own_words(inner)
+    message = _own_words(inner)
     status = body.get("status")
-    if not said and isinstance(status, str):
-        said = f"The response is {status}."
-    return _classified(inner, said or "The response failed.", None, None)
+    if not message and isinstance(status, str):
+        message = f"The response is {status}."
+    return _classified(inner, message or "The response failed.", None, None)
 
 
-def no_responses_api(said: str = "") -> ModelError:
+def no_responses_api(message: str = "") -> ModelError:
     """Return the error for an address where something other than a Responses API answers."""
-    text = f"{_WRONG_ADDRESS} It said: {said[:_MOST_SAID]}" if said else _WRONG_ADDRESS
+    text = f"{_WRONG_ADDRESS} It said: {message[:_MOST_SAID]}" if message else _WRONG_ADDRESS
     return ModelError(ModelErrorKind.NO_RESPONSES_API, text)
 
 
@@ -120,20 +120,20 @@ def _own_words(body: object) -> str:
     if isinstance(body, str):
         return body
     given = body if isinstance(body, Mapping) else {}
-    said = (given.get(name) for name in ("message", "detail", "error"))
-    return next((each for each in said if isinstance(each, str) and each), "")
+    candidates = (given.get(name) for name in ("message", "detail", "error"))
+    return next((each for each in candidates if isinstance(each, str) and each), "")
 
 
 def _classified(
     body: object, message: str, status: int | None, request_id: str | None
 ) -> ModelError:
     given = body if isinstance(body, Mapping) else {}
-    said = _own_words(body)
-    if said and said not in message:
-        message = f"{message} - {said[:_MOST_SAID]}"
+    own_words = _own_words(body)
+    if own_words and own_words not in message:
+        message = f"{message} - {own_words[:_MOST_SAID]}"
     code = given.get("code")
     # Texts first: a request larger than the rate limit has the same code as one sent too soon.
-    words = f"{said or message}\n{given.get('type') or ''}"
+    words = f"{own_words or message}\n{given.get('type') or ''}"
     kind = _by_words(words) or _BY_CODE.get(str(code)) or _by_status(status, is_json=bool(given))
     if kind is ModelErrorKind.POLICY and not _OF_POLICY.search(f"{code} {words}".lower()):
         kind = ModelErrorKind.BAD_REQUEST
@@ -152,8 +152,8 @@ def _classified(
     return ModelError(kind, message, request_id=request_id, detail=detail)
 
 
-def _by_words(said: str) -> ModelErrorKind | None:
-    lowered = said.lower()
+def _by_words(text: str) -> ModelErrorKind | None:
+    lowered = text.lower()
     return next((kind for kind, words in _BY_WORDS if words.search(lowered)), None)
 
 

@@ -96,12 +96,12 @@ class ModelResponse:
     @cached_property
     def text(self) -> str:
         """The visible text of all messages."""
-        return "\n\n".join(filter(None, self._said("output_text", "text")))
+        return "\n\n".join(filter(None, self._texts("output_text", "text")))
 
     @cached_property
     def refusal(self) -> str:
         """The model's text when it refused; empty otherwise."""
-        return "\n\n".join(filter(None, self._said("refusal", "refusal")))
+        return "\n\n".join(filter(None, self._texts("refusal", "refusal")))
 
     @cached_property
     def links(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class ModelResponse:
     def _of_type(self, kind: str) -> list[Item]:
         return [item for item in self.items if item.get("type") == kind]
 
-    def _said(self, kind: str, field: str) -> list[str]:
+    def _texts(self, kind: str, field: str) -> list[str]:
         return [str(part.get(field) or "") for part in self._content(kind)]
 
     def _content(self, kind: str) -> list[dict[str, Any]]:

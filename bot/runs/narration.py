@@ -94,8 +94,8 @@ def _line(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - a line for eac
         case ToolEnded(ok=ok, seconds=seconds):
             how = "ok" if ok else "refused" if event.refused else "failed"
             how = "may have happened" if event.unknown else how
-            said = f" · {event.detail}" if event.detail and holds_words() else ""
-            return f"{_call(event)} · {how}, {seconds:.1f} s{said}"
+            detail = f" · {event.detail}" if event.detail and holds_words() else ""
+            return f"{_call(event)} · {how}, {seconds:.1f} s{detail}"
         case FromSubagent(agent=agent, event=inner):
             return f"↳ {agent} · {line}" if (line := _line(inner)) else ""
         case Paused(call_ids=ids):

@@ -68,13 +68,13 @@ class MemoryConversation:
     ) -> list[ThreadMessage]:
         """See `Conversation.history`; the current channel is #general."""
         self._check_allowed()
-        said = self.channels.get((channel or "general").removeprefix("#"))
-        if said is None:
+        messages = self.channels.get((channel or "general").removeprefix("#"))
+        if messages is None:
             known = ", ".join(f"#{each}" for each in self.channels) or "none"
             raise ToolError(f"There is no such channel that you can see. Channels: {known}.")
         return [
             each
-            for each in said
+            for each in messages
             if (oldest is None or each.at >= oldest) and (latest is None or each.at <= latest)
         ][-limit:]
 
@@ -122,8 +122,8 @@ class MemoryConversation:
         self._check_allowed()
         if any(each.url == url for each in self.messages):
             return self.messages[:limit]
-        for said in self.channels.values():
-            if found := [each for each in said if each.url == url]:
+        for messages in self.channels.values():
+            if found := [each for each in messages if each.url == url]:
                 return found
         raise ToolError(f"There is no message at {url} that you can see.")
 

@@ -136,8 +136,8 @@ def _shorter(node: dict[str, Any]) -> dict[str, Any]:
     plain, *others = node.get("anyOf", [{}])
     if others != [_NULL] or plain.get("type") not in _PLAIN or plain.keys() & {"enum", "const"}:
         return node
-    said = {key: value for key, value in node.items() if key != "anyOf"}
-    return {**plain, **said, "type": [plain["type"], "null"]}
+    details = {key: value for key, value in node.items() if key != "anyOf"}
+    return {**plain, **details, "type": [plain["type"], "null"]}
 
 
 def allows_null(node: dict[str, Any]) -> bool:

@@ -84,10 +84,10 @@ async def introduce(
     try:
         with bound_request(context):
             async with asyncio.timeout(tool.timeout):
-                said = await tool.on_acquired(services)
+                about = await tool.on_acquired(services)
     except (ToolError, TimeoutError) as error:
-        said = f"(What there is to know of it could not be had: {str(error) or 'it took too long'})"
+        about = f"(Its notes could not be loaded: {str(error) or 'it took too long'})"
     except Exception:
         log.exception("on_acquired failed", extra={"tool": name})
         return ready
-    return f"{ready}\n{redacted(without_invisible(said))}"
+    return f"{ready}\n{redacted(without_invisible(about))}"

@@ -138,9 +138,9 @@ class Subagents:
                 self.deps.hooks.on_exposure(each)
         services = self.deps.toolbox.services
         with_context = [each.name for each in given if each.on_acquired]
-        said = [await introduce(name, catalogue, services, context) for name in with_context]
+        texts = [await introduce(name, catalogue, services, context) for name in with_context]
         room = Room(context.max_response_size, context.max_response_tokens)
-        return [mark_as_data(shortened("\n".join(said), room), new_mark())] if said else []
+        return [mark_as_data(shortened("\n".join(texts), room), new_mark())] if texts else []
 
     def _child_deps(
         self,

@@ -221,8 +221,8 @@ class Calls:
         try:
             result = await self._run_with_hooks(tool, arguments, parent)
         except ToolError as error:
-            said = await _plain_however_long(str(error))
-            return CallOutput(call_id, tool.name, said, ok=False, mark=mark_for(tool))
+            output = await _plain_however_long(str(error))
+            return CallOutput(call_id, tool.name, output, ok=False, mark=mark_for(tool))
         except TimeoutError:
             advice = OUTCOME_UNKNOWN if tool.mutates else "Ask it for less, or go on without."
             text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
@@ -235,8 +235,8 @@ class Calls:
             return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
         found = (source.url for source in result.sources if source.url)
         links = tuple(url for url in found if self.hooks.may_link(tool, arguments, url))
-        said, mark = result.content, mark_for(tool)
-        return CallOutput(call_id, tool.name, said, links=links, mark=mark, note=result.note)
+        output, mark = result.content, mark_for(tool)
+        return CallOutput(call_id, tool.name, output, links=links, mark=mark, note=result.note)
 
     async def _run_with_hooks(
         self, tool: Tool, arguments: BaseModel, parent: ParentRun

@@ -163,8 +163,8 @@ class HookChain:
         return request
 
     async def on_turn_start(self, state: LoopState) -> tuple[Item, ...]:
-        said = [await hook.on_turn_start(state) for hook in self.hooks]
-        return tuple(item for each in said for item in each)
+        notes = [await hook.on_turn_start(state) for hook in self.hooks]
+        return tuple(item for each in notes for item in each)
 
     async def after_response(self, state: LoopState, response: ModelResponse) -> tuple[Item, ...]:
         notes = [await hook.after_response(state, response) for hook in self.hooks]
@@ -176,25 +176,25 @@ class HookChain:
 
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         """Return the first veto, else an undecided or approved verdict, if any."""
-        said: Permission = None
+        verdict: Permission = None
         for hook in self.hooks:
             permission = await hook.before_tool(tool, arguments)
             if isinstance(permission, str):
                 return permission
-            if not isinstance(said, Undecided):
-                said = permission or said
-        return said
+            if not isinstance(verdict, Undecided):
+                verdict = permission or verdict
+        return verdict
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> ToolResult:
         """Return `result` with the additions of the hooks. A hook that raises adds nothing, because
         the call was made."""
-        said = []
+        additions = []
         for hook in self.hooks:
             try:
-                said.append(await hook.after_tool(tool, arguments, result))
+                additions.append(await hook.after_tool(tool, arguments, result))
             except Exception:
                 log.exception("an after-tool hook failed", extra={"tool": tool.name})
-        notes = list(filter(None, said))
+        notes = list(filter(None, additions))
         return replace(result, content="\n".join((result.content, *notes))) if notes else result
 
     def may_link(self, tool: Tool, arguments: BaseModel, url: str) -> bool:

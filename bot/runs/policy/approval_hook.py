@@ -198,8 +198,8 @@ def _reason(decision: Decision) -> str:
         case Verdict.DENIED if _is_superseded(decision):
             return decision.comment
         case Verdict.DENIED:
-            said = f" and said: {decision.comment}" if decision.comment else ""
-            return f"{decision.name or decision.by} denied it{said}"
+            comment = f" and said: {decision.comment}" if decision.comment else ""
+            return f"{decision.name or decision.by} denied it{comment}"
         case Verdict.WITHDRAWN:
             return "it was withdrawn"
         case Verdict.APPROVED | Verdict.STANDING:

@@ -238,8 +238,8 @@ class EgressGuard(Hooks):
         for item in items:
             if item.get("type") == "function_call_output":
                 server = _server_of(called.get(item.get("call_id"), ""))
-                if server and (said := marked_text(str(item.get("output")))):
-                    self._remember_output(server, said)
+                if server and (text := marked_text(str(item.get("output")))):
+                    self._remember_output(server, text)
 
     def _guards(self, tool: Tool) -> bool:
         if tool.is_of_server:
@@ -425,16 +425,16 @@ def _split_pending(state: LoopState) -> tuple[list[Item], list[Item]]:
 
 def _quotes_others(item: Item) -> bool:
     """Return whether a message to the model contains more than the asker's words."""
-    said = item.get("content")
-    if not isinstance(said, str):
+    content = item.get("content")
+    if not isinstance(content, str):
         return True
-    return said.startswith(prompts.REMEMBERED) or _marked_content(item) != ""
+    return content.startswith(prompts.REMEMBERED) or _marked_content(item) != ""
 
 
 def _marked_content(item: Item) -> str:
     """Return what a message to the model quotes of others; "" for one with images."""
-    said = item.get("content")
-    return marked_text(said, anywhere=True) if isinstance(said, str) else ""
+    content = item.get("content")
+    return marked_text(content, anywhere=True) if isinstance(content, str) else ""
 
 
 def _outgoing_arguments(tool: Tool, arguments: BaseModel) -> dict[str, Any]:

@@ -84,17 +84,17 @@ def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -
 
 def cannot_modal(task: Task | None, sentence: str) -> Block:
     """Return a modal that says why a task or a question is not possible."""
-    return said_modal(task.title if task else words.ASK_TITLE, sentence)
+    return notice_modal(task.title if task else words.ASK_TITLE, sentence)
 
 
-def said_modal(title: str, sentence: str) -> Block:
+def notice_modal(title: str, sentence: str) -> Block:
     """Return a modal with one sentence and no inputs."""
-    said = {"type": "section", "text": _plain(sentence)}
+    section = {"type": "section", "text": _plain(sentence)}
     return {
         "type": "modal",
         "title": _plain(title),
         "close": _plain(words.CLOSE_ONLY),
-        "blocks": [said],
+        "blocks": [section],
     }
 
 
@@ -194,7 +194,7 @@ def _quote(label: str, text: str) -> list[Block]:
     if not quoted:
         return []
     parts = (("rich_text_section", label), ("rich_text_quote", quoted))
-    elements = [{"type": kind, "elements": _with_emoji(said)} for kind, said in parts]
+    elements = [{"type": kind, "elements": _with_emoji(content)} for kind, content in parts]
     return [{"type": "rich_text", "elements": elements}]
 
 

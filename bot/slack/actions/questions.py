@@ -282,8 +282,8 @@ class QuestionIntake:
 
     async def _post(self, question: Question, person: Person, text: str, about: str) -> str:
         # What the bot posts counts as quoted when it is read; addresses of the model must not.
-        said = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
-        said = shortened(said, _MAX_SHOWN)
+        shown = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
+        shown = shortened(shown, _MAX_SHOWN)
         how = words.SCHEDULED if question.schedule else words.ASKED
         who, name = _mention_of(person) if question.schedule else _name_of(person)
         failpoint("question-saying")
@@ -291,8 +291,8 @@ class QuestionIntake:
             posted = await self._clients.writes.chat_postMessage(
                 channel=question.channel,
                 thread_ts=question.thread,
-                text=name + escape_mrkdwn(shortened(f"{how} {said}", _MAX_NOTICE)),
-                blocks=[_question_block(who, how, said, shortened(about, _MAX_ABOUT))],
+                text=name + escape_mrkdwn(shortened(f"{how} {shown}", _MAX_NOTICE)),
+                blocks=[_question_block(who, how, shown, shortened(about, _MAX_ABOUT))],
                 metadata={"event_type": "asked", "event_payload": {"key": question.key}},
                 unfurl_links=False,
                 unfurl_media=False,

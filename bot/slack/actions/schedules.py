@@ -58,8 +58,8 @@ class WorkspaceSchedules:
             return
         with _log_failure(schedule):
             opened = await self.clients.writes.conversations_open(users=schedule.user)
-            said = _stopped_text(schedule, why, again=again)
-            await self._say(said, str(opened["channel"]["id"]))
+            notice = _stopped_text(schedule, why, again=again)
+            await self._say(notice, str(opened["channel"]["id"]))
 
     async def remove_ownerless(self, schedule: Schedule) -> None:
         """Remove a schedule whose owner has left, and tell its channel.
@@ -111,23 +111,23 @@ def _log_failure(schedule: Schedule) -> Generator[None]:
 
 
 def _owner_left_text(schedule: Schedule) -> str:
-    said = words.SCHEDULE_OWNER_LEFT.format(person=schedule.user, text=words_of(schedule))
+    notice = words.SCHEDULE_OWNER_LEFT.format(person=schedule.user, text=words_of(schedule))
     if not schedule.cron:
-        return said
+        return notice
     often = {"often": cron_in_words(schedule.cron), "time_zone": schedule.time_zone}
-    return f"{said} {words.SCHEDULE_CAME.format(**often)}"
+    return f"{notice} {words.SCHEDULE_CAME.format(**often)}"
 
 
 def _stopped_text(schedule: Schedule, why: str, *, again: bool) -> str:
-    said = words.SCHEDULE_STOPPED.format(
+    notice = words.SCHEDULE_STOPPED.format(
         text=words_of(schedule),
         place=place_of(schedule.channel),
         why=why,
     )
     if not (schedule.cron and again):
-        return said
+        return notice
     often = {"often": cron_in_words(schedule.cron), "time_zone": schedule.time_zone}
-    return f"{said} {words.SCHEDULE_AGAIN.format(**often)}"
+    return f"{notice} {words.SCHEDULE_AGAIN.format(**often)}"
 
 
 def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> OpenSurface:

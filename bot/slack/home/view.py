@@ -260,8 +260,8 @@ def _switch(pause: Pause | None) -> Block:
     if pause:
         return button
     sure = {"yes": home_words.PAUSE, "no": words.CLOSE}
-    title, said = home_words.PAUSE_TITLE, home_words.PAUSE_SURE
-    return with_confirmation(button | {"style": "danger"}, title, said, **sure)
+    title, question = home_words.PAUSE_TITLE, home_words.PAUSE_SURE
+    return with_confirmation(button | {"style": "danger"}, title, question, **sure)
 
 
 def _channel_choice() -> Block:

@@ -106,15 +106,15 @@ class Edits:
 
     async def _say_deleted(self, channel: str, ts: str, sentence: str) -> None:
         """Put `sentence` above an answer, and remove the buttons that would ask its question again."""
-        said = context(sentence).block
+        notice = context(sentence).block
         try:
             page = await self._clients.reads.conversations_replies(channel=channel, ts=ts)
             [message] = [each for each in page["messages"] if each["ts"] == ts]
-            if said["elements"] == (message.get("blocks") or [{}])[0].get("elements"):
+            if notice["elements"] == (message.get("blocks") or [{}])[0].get("elements"):
                 return
             left = buttons.without_actions(message.get("blocks") or (), *buttons.ASK_AGAIN)
             await self._clients.updates.chat_update(
-                channel=channel, ts=ts, text=message["text"], blocks=[said, *left]
+                channel=channel, ts=ts, text=message["text"], blocks=[notice, *left]
             )
         except (SlackApiError, ValueError, *TRANSPORT_ERRORS) as error:
             log.info("An answer does not say that its question is gone: %s", type(error).__name__)

@@ -186,13 +186,13 @@ class Intake:
         """
         from_channel = request.entry is Entry.MESSAGE_SHORTCUT and not request.again
         link = self._identity.message_link(request.channel, request.thread)
-        said = words.ALONE_AT.format(link=link) if from_channel else words.ALONE
+        hint = words.ALONE_AT.format(link=link) if from_channel else words.ALONE
         await self._clients.writes.chat_postEphemeral(
             channel=request.channel,
             user=request.user,
             thread_ts=None if from_channel else request.thread,
-            text=said,
-            blocks=[context(said).block, stop_button(Stops.of(request))],
+            text=hint,
+            blocks=[context(hint).block, stop_button(Stops.of(request))],
         )
 
     async def _begin(self, request: Request) -> None:
@@ -205,8 +205,8 @@ class Intake:
         if not pending:
             await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
         else:
-            said = waits_behind(pending, request.user)
-            self._tell(request.channel, request.thread, request.user, said)
+            hint = waits_behind(pending, request.user)
+            self._tell(request.channel, request.thread, request.user, hint)
 
     async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
         """Write a refusal to the audit trail."""
@@ -234,8 +234,8 @@ class Intake:
         asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"
         missed = waits or (asks and await self._addressing.is_reply_to_bot(event))
         if missed and await self._threads.first_notice(team, channel, notice):
-            said = approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
-            self._tell(*_reply_target(event), said)
+            hint = approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
+            self._tell(*_reply_target(event), hint)
 
     async def _is_typed_yes(self, event: Event) -> bool:
         """Return whether the message is only a yes to a pending approval, and tell its author so.
@@ -253,11 +253,11 @@ class Intake:
             ),
             *(await self._direct_approvals(event) if direct else ()),
         ]
-        said = yes_typed(found, event["user"])
-        if not said:
+        hint = yes_typed(found, event["user"])
+        if not hint:
             return await self._threads.was_noticed(team, channel, event["ts"])
         if await self._is_first_notice(event):
-            self._tell(*_reply_target(event), said)
+            self._tell(*_reply_target(event), hint)
         return True
 
     async def _direct_approvals(self, event: Event) -> list[Approval]:

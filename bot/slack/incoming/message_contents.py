@@ -90,9 +90,9 @@ def _forwarded(each: Object) -> str:
         f"[file {_joined((_text(file.get('id')), _text(file.get('name'))), ', ')}]"
         for file in _objects(each.get("files"))
     )
-    said = _joined((_text(each.get("text")) or blocks, *files), "\n")
+    quoted = _joined((_text(each.get("text")) or blocks, *files), "\n")
     origin = _joined((_text(each.get("author_name")), _text(each.get("from_url"))), ", ")
-    return f"[Forwarded: {origin}]\n{said}" if said else ""
+    return f"[Forwarded: {origin}]\n{quoted}" if quoted else ""
 
 
 def _blocks(blocks: Any) -> str:

@@ -16,17 +16,17 @@ _TO_OTHERS = re.compile(
 
 def is_stop(text: str, bot: str) -> bool:
     """Return whether a message says stop and nothing else."""
-    return _said(text, bot) in STOP_WORDS
+    return _plain_text(text, bot) in STOP_WORDS
 
 
 def may_be_request(text: str, bot: str) -> bool:
     """Return whether a message that says stop is a request where nothing runs, as "cancel it"."""
-    return _said(text, bot) in CALL_OFF_WORDS
+    return _plain_text(text, bot) in CALL_OFF_WORDS
 
 
 def is_yes(text: str, bot: str) -> bool:
     """Return whether a message says yes and nothing else."""
-    return _said(text, bot).replace(",", "") in YES_WORDS
+    return _plain_text(text, bot).replace(",", "") in YES_WORDS
 
 
 def is_to_others(text: str) -> bool:
@@ -37,6 +37,6 @@ def is_to_others(text: str) -> bool:
     return _TO_OTHERS.match(text) is not None
 
 
-def _said(text: str, bot: str) -> str:
-    said = " ".join(clean(without_mention(clean(text), bot)).casefold().split())
-    return said.strip(" .!…")
+def _plain_text(text: str, bot: str) -> str:
+    plain = " ".join(clean(without_mention(clean(text), bot)).casefold().split())
+    return plain.strip(" .!…")

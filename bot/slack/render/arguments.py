@@ -165,8 +165,8 @@ def _readable_form(argument: Value) -> tuple[Block | None, bool]:
         if when.tzinfo is None:
             return {"type": "text", "text": day_and_time(when)}, whole
         return local_time_element(int(when.timestamp())), whole
-    if kind == "cron" and (said := cron_in_words(value)) != value:
-        return {"type": "text", "text": said}, is_said_whole(value)
+    if kind == "cron" and (sentence := cron_in_words(value)) != value:
+        return {"type": "text", "text": sentence}, is_said_whole(value)
     return None, False
 
 

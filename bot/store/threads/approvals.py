@@ -78,9 +78,9 @@ class Approvals:
         for name, raw in fields.items():
             kind, _, approval_id = name.decode().partition(":")
             if kind == "asked":
-                said, made = (fields.get(f"{k}:{approval_id}".encode()) for k in ("said", "made"))
+                stored, made = (fields.get(f"{k}:{approval_id}".encode()) for k in ("said", "made"))
                 approval = await self._decoded(Approval, raw, run_id)
-                decision = await self._decoded(Decision, said, run_id) if said else None
+                decision = await self._decoded(Decision, stored, run_id) if stored else None
                 found.append(
                     ApprovalRecord(
                         approval, decision, CallProgress(made.decode()) if made else None
@@ -96,7 +96,7 @@ class Approvals:
         Return None when the decision counts, also when it is repeated. The thread is then no longer
         parked, and the caller must queue a ticket for it.
         """
-        said = await self._redis.script(
+        refusal = await self._redis.script(
             "approval_decide",
             [
                 self._key(approval.run_id),
@@ -112,7 +112,7 @@ class Approvals:
             self._retention.thread,
             on_record.text,
         )
-        return Refusal(said.decode()) if said else None
+        return Refusal(refusal.decode()) if refusal else None
 
     async def claim(self, approval: Approval) -> Decision | None:
         """Return the decision right before the call is made, None while there is none.

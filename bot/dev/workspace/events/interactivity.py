@@ -105,7 +105,7 @@ def slash_command(core: Core, user: str, channel: Channel, command: str, text: s
         "user_id": user,
         "user_name": core.people[user].name,
         "command": command,
-        "text": _MENTION.sub(lambda said: _labelled(said, known), text),
+        "text": _MENTION.sub(lambda match: _labelled(match, known), text),
         "api_app_id": state.app_id,
         "is_enterprise_install": "false",
         "response_url": core.new_response_url(user, channel.id),
@@ -113,9 +113,9 @@ def slash_command(core: Core, user: str, channel: Channel, command: str, text: s
     }
 
 
-def _labelled(said: re.Match[str], known: Mapping[str, Person | Channel]) -> str:
-    found = known.get(said[2])
-    return f"<{said[1]}{said[2]}|{found.name}>" if found else said[0]
+def _labelled(match: re.Match[str], known: Mapping[str, Person | Channel]) -> str:
+    found = known.get(match[2])
+    return f"<{match[1]}{match[2]}|{found.name}>" if found else match[0]
 
 
 def _base(core: Core, kind: str, user: str) -> Json:

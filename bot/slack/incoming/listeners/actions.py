@@ -55,15 +55,15 @@ def register(
         async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
             press = ButtonPress.of(body, action)
             try:
-                said = "" if await handle(press) else otherwise
+                reply = "" if await handle(press) else otherwise
                 if press.action == buttons.RETRY:
                     background.start(
                         retry_button.take_away(press, body, respond), "taking a button away"
                     )
             except NotPermitted as refusal:
-                said = str(refusal)
-            if said:
-                background.start(tell(clients, press, said), "ephemeral reply")
+                reply = str(refusal)
+            if reply:
+                background.start(tell(clients, press, reply), "ephemeral reply")
             await ack()
 
     async def stop(press: ButtonPress) -> bool:

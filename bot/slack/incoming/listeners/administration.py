@@ -33,23 +33,23 @@ def register(app: AsyncApp, clients: Clients, admin: Admin, background: Backgrou
     async def pressed(body: Body, action: Body, ack: AsyncAck) -> None:
         private = bool((body.get("container") or {}).get("is_ephemeral"))
         try:
-            said = await _raised(admin, body, action)
+            notice = await _raised(admin, body, action)
         except NotPermitted as refusal:
-            said, private = str(refusal), True
-        background.start(tell(body, said, private=private), "saying that a budget was raised")
+            notice, private = str(refusal), True
+        background.start(tell(body, notice, private=private), "saying that a budget was raised")
         await ack()
 
-    async def tell(body: Body, said: str, *, private: bool) -> None:
+    async def tell(body: Body, notice: str, *, private: bool) -> None:
         channel, thread = channel_of(body), thread_of(body)
         if private:
             await clients.writes.chat_postEphemeral(
-                channel=channel, user=body["user"]["id"], thread_ts=thread, text=said
+                channel=channel, user=body["user"]["id"], thread_ts=thread, text=notice
             )
         else:
             await clients.writes.chat_postMessage(
                 channel=channel,
                 thread_ts=thread,
-                text=said,
+                text=notice,
                 unfurl_links=False,
                 unfurl_media=False,
             )

@@ -48,12 +48,12 @@ def register(
             return
         try:
             mentioned = await mentions_from(typed, bot=identity.user, name_of=questions.name)
-            said = await told(text, mentioned, command)
+            reply = await told(text, mentioned, command)
         except NotPermitted as refusal:
-            said = str(refusal)
+            reply = str(refusal)
             if refusal.reason == NOT_IN_CHANNEL:
-                said = words.INVITE_HERE.format(name=identity.name, question=_typed(text))
-        await ack(said)
+                reply = words.INVITE_HERE.format(name=identity.name, question=_typed(text))
+        await ack(reply)
 
     async def told(text: str, mentioned: tuple[Mention, ...], command: dict[str, Any]) -> str:
         """Carry out the command. Return the reply that only the person sees; "" for none."""

@@ -68,10 +68,10 @@ def register(
     @app.view(modals.COMMENT)
     async def commented(body: Body, view: Body, ack: AsyncAck) -> None:
         feedback = _carried(view)
-        said = cap(clean(modals.comment_of(view)), modals.MAX_COMMENT)
+        comment = cap(clean(modals.comment_of(view)), modals.MAX_COMMENT)
         is_theirs = feedback.user == body["user"]["id"] and feedback.team == identity.team
-        if said and is_theirs and not await why_not(feedback.user, feedback.channel):
-            await keep.save(feedback.model_copy(update={"comment": said}))
+        if comment and is_theirs and not await why_not(feedback.user, feedback.channel):
+            await keep.save(feedback.model_copy(update={"comment": comment}))
         await ack()
 
 

@@ -11,7 +11,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted, SlackUnavailable
-from bot.slack.actions.modals import said_modal
+from bot.slack.actions.modals import notice_modal
 from bot.slack.actions.open_modal import open_modal
 from bot.slack.home import home_words
 from bot.slack.home.publish import HomeTab
@@ -90,7 +90,7 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
             log.warning("A message that waits to be posted was not cancelled", exc_info=True)
             why = home_words.MESSAGE_PERHAPS
         if why:
-            await open_modal(home.clients, body, said_modal(home_words.NOT_CANCELLED, why))
+            await open_modal(home.clients, body, notice_modal(home_words.NOT_CANCELLED, why))
         home.refresh(user)
         await ack()
 

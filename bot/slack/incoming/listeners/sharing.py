@@ -37,8 +37,8 @@ def register(app: AsyncApp, sharing: AnswerSharing, background: Background) -> N
         try:
             request, outcome = await sharing.shareable(press)
         except NotPermitted as refusal:
-            said = tell(sharing.clients, press, str(refusal))
-            background.start(said, "ephemeral reply")
+            reply = tell(sharing.clients, press, str(refusal))
+            background.start(reply, "ephemeral reply")
         else:
             background.start(share(press, request, outcome, respond), "sharing an answer")
         await ack()
