@@ -120,7 +120,7 @@ class Requests:
         """Decide an approval as it was shown (`sha256`) and resume its run.
 
         Return None when this decision counts, else why not. Raises StoreUnavailable when that is
-        uncertain, and NotPermitted for a yes while the bot is paused: the approval stays open.
+        uncertain, and NotPermitted for an approval while the bot is paused: the approval stays open.
         """
         pause = await self.stores.pause.get() if decision.allows else None
         if pause is not None:

@@ -238,9 +238,9 @@ class Intake:
             self._tell(*_reply_target(event), hint)
 
     async def _is_typed_yes(self, event: Event) -> bool:
-        """Return whether the message is only a yes to a pending approval, and tell its author so.
+        """Return whether the message is only "yes" to a pending approval, and tell its author so.
 
-        Only the buttons of the card approve, because they show what is approved. A typed yes may be
+        Only the buttons of the card approve, because they show what is approved. A typed "yes" may be
         meant for another person, so it changes nothing.
         """
         if event.get("files") or not self._says(event, is_yes):

@@ -25,7 +25,7 @@ def may_be_request(text: str, bot: str) -> bool:
 
 
 def is_yes(text: str, bot: str) -> bool:
-    """Return whether a message says yes and nothing else."""
+    """Return whether a message is only an approval in words, such as "yes"."""
     return _plain_text(text, bot).replace(",", "") in YES_WORDS
 
 

@@ -69,7 +69,7 @@ def approval_part(record: ApprovalRecord, canvas_link: CanvasLink) -> Part:
 
 
 def yes_typed(pending: Sequence[Approval], user: str) -> str:
-    """Return the reply to a person who typed a yes instead of pressing Approve.
+    """Return the reply to a person who typed "yes" instead of pressing Approve.
 
     Returns "" if none of the pending approvals concerns the person.
     """

@@ -219,7 +219,7 @@ async def test_what_is_not_taken_any_more_is_not_listed(
     told.tell(description="Look twice.")
     fewer = settings.model_copy(update={"mcp_servers": {"told": less}})
     assert await mcp_lines(fewer) == ["told: move"]
-    nothing = "told: nothing to accept, all its tools are on"
+    nothing = "told: nothing to accept, all its tools are enabled"
     assert await mcp_lines(fewer, accept="told") == [nothing]
 
 
@@ -244,7 +244,7 @@ async def test_an_operator_reads_a_change_before_accepting_it(
     told.tell(description="Look twice.")
     assert await mcp_lines(settings) == [
         "told: move",
-        "  CHANGED, off until `bot mcp --accept told`: look",
+        "  CHANGED, disabled until `bot mcp --accept told`: look",
         "    description was: Look at something.",
         "    description now: Look twice.",
     ]
@@ -258,7 +258,7 @@ async def test_an_operator_reads_a_change_before_accepting_it(
     ]
     assert await mcp_lines(settings) == ["told: look, move"]
     assert await mcp_lines(settings, accept="told") == [
-        "told: nothing to accept, all its tools are on"
+        "told: nothing to accept, all its tools are enabled"
     ]
 
 

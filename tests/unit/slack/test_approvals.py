@@ -263,7 +263,7 @@ async def test_between_two_nobody_is_named(redis_url: str) -> None:
 
 
 async def test_who_asks_behind_a_run_that_waits_is_told(redis_url: str) -> None:
-    """A yes may take a day: nobody watches "Finding out…" so long; they are answered in their turn."""
+    """An approval may take a day: no progress is shown for so long, and later questions wait their turn."""
     async with deployed(posts("Hi"), redis_url) as bot:
         thread = await bot.ask(ADA, SALES, "Post it!")
         asked = await card(bot, thread)
