@@ -21,9 +21,17 @@ ALWAYS = 10_000
 MISSING = words.NO_FILE.partition("{name}")[0]
 
 REFUSALS_OF_UPDATES = [
-    *("edit_window_closed", "cant_update_message", "message_not_found", "update_failed"),
-    *("streaming_state_conflict", "is_inactive", "block_mismatch", "metadata_too_large"),
-    *("msg_too_long", "invalid_blocks", "an_error_of_next_year"),
+    "edit_window_closed",
+    "cant_update_message",
+    "message_not_found",
+    "update_failed",
+    "streaming_state_conflict",
+    "is_inactive",
+    "block_mismatch",
+    "metadata_too_large",
+    "msg_too_long",
+    "invalid_blocks",
+    "an_error_of_next_year",
 ]
 
 

@@ -94,7 +94,12 @@ async def test_ask_about_a_file_and_get_json(tmp_path: Path) -> None:
     async with ResponsesServer.open(script) as api:
         done = await bot(
             tmp_path,
-            *("ask", "What is the total?", "--file", "sales.csv", "--json", "--stream"),
+            "ask",
+            "What is the total?",
+            "--file",
+            "sales.csv",
+            "--json",
+            "--stream",
             **reaching(api),
         )
     assert done.code == 0, done.err

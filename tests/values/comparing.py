@@ -19,8 +19,8 @@ from tests.values.others import Rows
 from tests.values.reading import Table
 
 _MISSING = {
-    *("n/a", "#n/a", "n.a.", "na", "nan", "-nan", "<na>", "null", "none", "nil", "missing"),
-    *("-", "--", "–", "—", ".", "..", "...", "…", "?", "\\n", "(null)", "(blank)", "#null!"),
+    "n/a", "#n/a", "n.a.", "na", "nan", "-nan", "<na>", "null", "none", "nil", "missing",
+    "-", "--", "–", "—", ".", "..", "...", "…", "?", "\\n", "(null)", "(blank)", "#null!",
 }  # fmt: skip
 _ORDERS = (("%d", "%m"), ("%m", "%d"))
 

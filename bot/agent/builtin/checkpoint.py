@@ -1,6 +1,6 @@
 """`checkpoint_and_restart`: the model summarises a long conversation and starts a new one.
 
-`filling` decides when it is offered.
+`context_pressure` decides when it is offered.
 """
 
 from __future__ import annotations

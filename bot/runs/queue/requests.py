@@ -278,8 +278,7 @@ class Requests:
         if not every or every[0].request.user != by:
             return False
         own = [each for each in every if each.request.user == by]
-        keys = [(each.request.thread_key, each.begun_by) for each in own]
-        return any([await self._stop(*key, by) for key in keys])
+        return any([await self._stop(each.request.thread_key, each.begun_by, by) for each in own])
 
     async def _threads_of(self, prefix: str) -> list[str]:
         """Return the keys of threads that have requests and begin with `prefix`."""

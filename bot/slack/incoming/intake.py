@@ -129,7 +129,7 @@ class Intake:
             if is_answered:
                 await self.refused(event["user"], event["channel"], refusal)
             if is_answered and await self._is_first_notice(event):
-                self._tell(*_reply_target(event), str(refusal))
+                self._tell_author(event, str(refusal))
             return
         question = await self.question(str(event.get("text") or ""))
         quoted = await self.question(attached_to(event))
@@ -167,7 +167,7 @@ class Intake:
             return await self._threads.was_noticed(self._identity.team, channel, event["ts"])
         first = await self._is_first_notice(event)  # of the two events
         if not stopped and first and await self._addressing.entry(event):
-            self._tell(*_reply_target(event), refused or words.NOTHING_RUNS)
+            self._tell_author(event, refused or words.NOTHING_RUNS)
         return True
 
     async def accept(self, request: Request, event_id: str) -> bool:
@@ -235,7 +235,7 @@ class Intake:
         missed = waits or (asks and await self._addressing.is_reply_to_bot(event))
         if missed and await self._threads.first_notice(team, channel, notice):
             hint = approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
-            self._tell(*_reply_target(event), hint)
+            self._tell_author(event, hint)
 
     async def _is_typed_yes(self, event: Event) -> bool:
         """Return whether the message is only "yes" to a pending approval, and tell its author so.
@@ -257,7 +257,7 @@ class Intake:
         if not hint:
             return await self._threads.was_noticed(team, channel, event["ts"])
         if await self._is_first_notice(event):
-            self._tell(*_reply_target(event), hint)
+            self._tell_author(event, hint)
         return True
 
     async def _direct_approvals(self, event: Event) -> list[Approval]:
@@ -313,14 +313,13 @@ class Intake:
         )
         self._background.start(posting, "saying what can be asked")
 
+    def _tell_author(self, event: Event, sentence: str) -> None:
+        """Post a sentence that only the author of the message sees."""
+        self._tell(event["channel"], event.get("thread_ts"), event["user"], sentence)
+
     def _tell(self, channel: str, thread: str | None, user: str, sentence: str) -> None:
         """Post a sentence that only `user` sees."""
         posting = self._clients.writes.chat_postEphemeral(
             channel=channel, user=user, thread_ts=thread, text=sentence
         )
         self._background.start(posting, "ephemeral reply")
-
-
-def _reply_target(event: Event) -> tuple[str, str | None, str]:
-    """Return the channel, thread and author of a message."""
-    return event["channel"], event.get("thread_ts"), event["user"]

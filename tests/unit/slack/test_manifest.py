@@ -94,17 +94,34 @@ async def test_everything_listened_to_is_in_the_manifest(app):
         {"type": "view_submission", "view": {"type": "modal", "callback_id": callback}}
         for callback in (
             *(each["callback_id"] for each in manifest()["features"]["shortcuts"]),
-            *("feedback_comment", "channel_settings", "personal_settings"),
+            "feedback_comment",
+            "channel_settings",
+            "personal_settings",
         )
     ]
     ours += [
         {"type": "block_actions", "actions": [{"action_id": action, "type": "button"}]}
         for action in (
-            *("stop_run", "retry_request", "regenerate_answer", "go_deeper", "run_details"),
-            *("follow_up_0", "feedback", "raise_budget_half"),
-            *("approve_call", "approve_calls_in_thread", "deny_call", "show_call"),
-            *("admin_channel", "admin_pause", "channel_reset", "forget_memory"),
-            *("cancel_schedule", "cancel_message", "change_settings", "share_answer"),
+            "stop_run",
+            "retry_request",
+            "regenerate_answer",
+            "go_deeper",
+            "run_details",
+            "follow_up_0",
+            "feedback",
+            "raise_budget_half",
+            "approve_call",
+            "approve_calls_in_thread",
+            "deny_call",
+            "show_call",
+            "admin_channel",
+            "admin_pause",
+            "channel_reset",
+            "forget_memory",
+            "cancel_schedule",
+            "cancel_message",
+            "change_settings",
+            "share_answer",
         )
     ]
     for listener in listened_to(app):

@@ -64,8 +64,17 @@ async def test_cards_and_text_grow_and_the_answer_takes_their_place(thread: Thre
         assert thread.calls("chat.postMessage") == []
         await surface.finish(outcome())
     assert appended(thread).split() == [
-        *("I", "look", "into", "the", "file."),
-        *("Sales", "rose", "by", "**12", "%**", "this"),
+        "I",
+        "look",
+        "into",
+        "the",
+        "file.",
+        "Sales",
+        "rose",
+        "by",
+        "**12",
+        "%**",
+        "this",
     ]
     [message] = thread.replies()
     assert message["ts"] == thread.post.ts

@@ -96,8 +96,22 @@ def test_any_text_comes_out_encodable_and_stays_as_it_came_out(text):
 
 KEYS = st.sampled_from(
     [
-        *("type", "text", "elements", "blocks", "attachments", "fields", "rows", "message_blocks"),
-        *("message", "is_share", "bot_id", "title", "value", "url", "user_id", "fallback"),
+        "type",
+        "text",
+        "elements",
+        "blocks",
+        "attachments",
+        "fields",
+        "rows",
+        "message_blocks",
+        "message",
+        "is_share",
+        "bot_id",
+        "title",
+        "value",
+        "url",
+        "user_id",
+        "fallback",
     ]
 )
 KINDS = st.sampled_from(["section", "context", "rich_text", "rich_text_list", "table", "header"])

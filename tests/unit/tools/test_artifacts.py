@@ -67,8 +67,13 @@ async def test_matches_come_with_their_numbers_and_surroundings(
     )
     assert result.content.splitlines() == [
         f"handle: {log.handle} · 2 of 1,312 lines match",
-        *("99- line 99", "100: line 100", "101- line 101", "--"),
-        *("699- line 699", "700: line 700", "701- line 701"),
+        "99- line 99",
+        "100: line 100",
+        "101- line 101",
+        "--",
+        "699- line 699",
+        "700: line 700",
+        "701- line 701",
     ]
     rows = await search_artifact(people.handle, "Person 30", artifacts, ArtifactTables(artifacts))
     assert rows.content.splitlines()[-1] == "30: Person 30,30"

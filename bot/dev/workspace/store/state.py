@@ -19,21 +19,25 @@ SLACKBOT = "USLACKBOT"
 
 BOT_SCOPES = frozenset(
     {
-        *(
-            "app_mentions:read",
-            "assistant:write",
-            "chat:write",
-            "commands",
-            "im:write",
-        ),
+        "app_mentions:read",
+        "assistant:write",
+        "chat:write",
+        "commands",
+        "im:write",
         *(
             f"{kind}:{right}"
             for kind in ("channels", "groups", "im", "mpim")
             for right in ("history", "read")
         ),
-        *("files:read", "files:write", "reactions:read", "reactions:write"),
-        *("canvases:read", "canvases:write", "pins:read"),
-        *("search:read.public", "users:read"),
+        "files:read",
+        "files:write",
+        "reactions:read",
+        "reactions:write",
+        "canvases:read",
+        "canvases:write",
+        "pins:read",
+        "search:read.public",
+        "users:read",
     }
 )
 """The scopes the bot was granted when it was installed, except `State.missing_scopes`."""
