@@ -13,6 +13,7 @@ from bot.toolkit import (
     Source,
     TimeRange,
     ToolResult,
+    counted,
     current_request,
     narrowing,
     tool,
@@ -44,7 +45,7 @@ async def search_messages(
         f" ({each.url})"
         for each in found.messages
     ]
-    count = f"{len(lines)} message{'s' * (len(lines) != 1)}"
+    count = counted(len(lines), "message")
     head = f"{count} · searched: {found.searched} · times in {zone}"
     return ToolResult("\n".join([head, *lines]), tuple(_source(each) for each in found.messages))
 

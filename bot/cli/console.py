@@ -26,6 +26,7 @@ from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
+from bot.core.text.counting import counted
 from bot.core.text.invisible_text import escaped, escaped_json, for_terminal
 from bot.core.text.result_markdown import result_text
 from bot.runs.surface import OpenSurface, PostedMessages
@@ -182,7 +183,7 @@ def as_text(outcome: Outcome) -> str:
     cost = "unknown cost" if totals.cost is None else f"${totals.cost:.4f}"
     turns, calls = totals.turns, totals.tool_calls
     parts.append(
-        f"— {totals.model} · {turns} turn{'s' * (turns != 1)} · {calls} tool call{'s' * (calls != 1)} · "
+        f"— {totals.model} · {counted(turns, 'turn')} · {counted(calls, 'tool call')} · "
         f"{totals.input_tokens + totals.output_tokens:,} tokens · {cost} · {totals.seconds:.1f} s"
     )
     parts += outcome.warnings

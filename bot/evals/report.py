@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bot.core.text.counting import counted
 from bot.core.text.invisible_text import escaped
 from bot.evals.results import CaseSummary, Evaluation
 
@@ -74,7 +75,7 @@ def _sums(evaluation: Evaluation) -> str:
     cost = "unknown cost" if unknown else f"${sum(each.cost or 0 for each in totals):.4f}"
     seconds = sum(each.seconds for each in totals)
     return (
-        f"\n{passed} of {len(cases)} cases passed · {evaluation.model} · {len(totals)} run{'' if len(totals) == 1 else 's'} · "
+        f"\n{passed} of {len(cases)} cases passed · {evaluation.model} · {counted(len(totals), 'run')} · "
         f"{tokens:,} tokens · {cost} · {seconds:.0f} s of work"
     )
 

@@ -30,6 +30,7 @@ from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.outcome import StopReason
 from bot.core.request import Request
 from bot.core.run_log import NOTICE, holds_words, run_log
+from bot.core.text.counting import counted
 
 
 class Narrator:
@@ -79,7 +80,7 @@ def _line(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - a line for eac
         case RunStarted(model=model):
             return f"with {model}"
         case TurnStarted(max_turns=most, messages=messages):
-            return f"asking the model with {_counted(messages, 'message')}, at most {_counted(most, 'turn')}"
+            return f"asking the model with {counted(messages, 'message')}, at most {counted(most, 'turn')}"
         case Recorded(entry=LedgerEntry(response_id=str(), items=items)):
             return f"the model responded · {_asked_for(items)}"
         case Recorded(state=state):
@@ -99,13 +100,13 @@ def _line(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - a line for eac
         case FromSubagent(agent=agent, event=inner):
             return f"↳ {agent} · {line}" if (line := _line(inner)) else ""
         case Paused(call_ids=ids):
-            return f"waits for people to decide about {_counted(len(ids), 'tool call')}"
+            return f"waits for people to decide about {counted(len(ids), 'tool call')}"
         case RoomAwaited(ended=ended):
             return "has room in the budget again" if ended else "waits for room in a budget"
         case TextWithdrawn():
             return "the call to the model failed"
         case RunEnded(status=status, stop_reason=reason, state=state):
-            counts = f"{_counted(state.turn, 'turn')}, {_counted(state.tool_calls, 'tool call')}"
+            counts = f"{counted(state.turn, 'turn')}, {counted(state.tool_calls, 'tool call')}"
             spent = _money(_tokens(state.usage), state.cost)
             return f"{status}: {reason} · {counts} · {spent}"
         case _:  # parts of a response, which is logged as a whole, and save points
@@ -116,7 +117,7 @@ def _asked_for(items: Sequence[Item]) -> str:
     """Return how many tool calls the model asked for, with their names if logs may hold words."""
     names = [str(item["name"]) for item in items if item.get("type") == "function_call"]
     which = f": {', '.join(names)}" if names and holds_words() else ""
-    return f"asked for {_counted(len(names), 'tool call')}{which}"
+    return f"asked for {counted(len(names), 'tool call')}{which}"
 
 
 def _call(event: ToolStarted | ToolEnded) -> str:
@@ -128,10 +129,6 @@ def _call(event: ToolStarted | ToolEnded) -> str:
     if holds_words():
         return f"{event.tool} · {event.title}"
     return event.tool if event.known else "unknown tool"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _tokens(usage: Usage) -> int:

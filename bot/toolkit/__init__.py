@@ -15,6 +15,7 @@ from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words
 from bot.core.text.cells import cell_text, clean, csv_text
+from bot.core.text.counting import counted
 from bot.core.text.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.provided.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
@@ -114,6 +115,7 @@ __all__ = [
     "WebSearch",
     "cell_text",
     "clean",
+    "counted",
     "cron_in_words",
     "csv_text",
     "current_request",

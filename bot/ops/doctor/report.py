@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bot.core.text.counting import counted
 from bot.core.text.invisible_text import escaped
 from bot.ops.doctor.check import Check, Level
 
@@ -41,11 +42,7 @@ def print_report(checks: Sequence[Check]) -> None:
 def _verdict(counts: Counter[Level]) -> Text:
     problems, warnings = counts[Level.PROBLEM], counts[Level.WARNING]
     if problems:
-        return Text(f"\nThe bot cannot work yet: {_some(problems, 'problem')}.", "bold red")
+        return Text(f"\nThe bot cannot work yet: {counted(problems, 'problem')}.", "bold red")
     if warnings:
-        return Text(f"\nThe bot can work, with {_some(warnings, 'warning')}.", "yellow")
+        return Text(f"\nThe bot can work, with {counted(warnings, 'warning')}.", "yellow")
     return Text("\nEverything is fine.", "green")
-
-
-def _some(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

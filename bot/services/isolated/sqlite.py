@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from bot.core.text.sql import quoted_name
 from bot.services.isolated import Refused
 from bot.services.isolated.functions import ALLOWED
 from bot.services.isolated.messages import without_paths
@@ -28,9 +29,11 @@ def schema(path: str, seconds: float) -> list[tuple[str, list[str]]]:
     with _connect(path, seconds) as connection:
         columns, references = list[tuple[str, str, str]](), dict[tuple[str, str], str]()
         for table in sorted(_tables(connection)):
-            for _, column, kind, *_ in connection.execute(f"PRAGMA table_info({_quoted(table)})"):
+            for _, column, kind, *_ in connection.execute(
+                f"PRAGMA table_info({quoted_name(table)})"
+            ):
                 columns.append((table, column, kind))
-            for key in connection.execute(f"PRAGMA foreign_key_list({_quoted(table)})"):
+            for key in connection.execute(f"PRAGMA foreign_key_list({quoted_name(table)})"):
                 references[table, key[3]] = f"{key[2]}.{key[4] or 'rowid'}"
         return describe_tables(columns, references)
 
@@ -104,16 +107,12 @@ def _load_virtual_tables(connection: sqlite3.Connection) -> None:
     sql = "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     for name in ("json_each", "json_tree", *(name for (name,) in connection.execute(sql))):
         with suppress(sqlite3.Error):  # its extension is not installed
-            connection.execute(f"SELECT 1 FROM {_quoted(name)} LIMIT 0")
+            connection.execute(f"SELECT 1 FROM {quoted_name(name)} LIMIT 0")
 
 
 def _text(value: bytes) -> str:
     """Decode a text value, which need not be valid UTF-8."""
     return value.decode("utf-8", "replace")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _refusal(error: sqlite3.Error, sql: str) -> Exception:

@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 
+from bot.core.text.sql import quoted_name
 from bot.services.isolated import Refused
 from bot.services.isolated.functions import ALLOWED
 from bot.services.isolated.messages import without_paths
@@ -44,13 +45,13 @@ class _Database:
         """Return the connection with exactly `tables` as its views."""
         if tables != self.tables:
             for name in _names(self.tables):
-                self.connection.execute(f"DROP VIEW IF EXISTS {_quoted(name)}")
+                self.connection.execute(f"DROP VIEW IF EXISTS {quoted_name(name)}")
             self.tables = []
             for file, reader, names in tables:
                 source = f"{reader}('{Path.cwd() / file}')"
                 for name in names:
                     # REPLACE, because an earlier attempt that failed may have left a view.
-                    view = f"CREATE OR REPLACE VIEW {_quoted(name)}"
+                    view = f"CREATE OR REPLACE VIEW {quoted_name(name)}"
                     self.connection.execute(f"{view} AS FROM {source}")
             self.tables = tables
         return self.connection
@@ -95,7 +96,7 @@ def measure(file: str) -> dict[str, Any]:
         connection = _connection_with([])
         columns = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
         names = [name for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
-        counts = [f"count(*) FILTER (WHERE NOT isfinite({_quoted(name)}))" for name in names]
+        counts = [f"count(*) FILTER (WHERE NOT isfinite({quoted_name(name)}))" for name in names]
         [rows, *odd] = connection.execute(
             f"SELECT {', '.join(['count(*)', *counts])} FROM {source}"
         ).fetchone()
@@ -178,7 +179,7 @@ def _nodes(tree: Any, tables: frozenset[str]) -> Iterator[tuple[dict[str, Any], 
 def _cast_sums(columns: list[tuple[str, str]]) -> str:
     """Return a REPLACE clause that casts sums of integers to 64 bits; Parquet would make them floats."""
     casts = [
-        f"CAST({_quoted(name)} AS BIGINT) AS {_quoted(name)}"
+        f"CAST({quoted_name(name)} AS BIGINT) AS {quoted_name(name)}"
         for name, kind, *_ in columns
         if kind == "HUGEINT"
     ]
@@ -202,7 +203,3 @@ def _folded(name: str) -> str:
 
 def _names(tables: Tables) -> list[str]:
     return [name for _, _, names in tables for name in names]
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.core.text.cells import cell_text, clean
+from bot.core.text.sql import literal, quoted_name
 from bot.services.parsing.dates import looks_like_date
 from bot.services.parsing.headers import judge_header
 from bot.services.parsing.kinds import is_not_finite, type_of_cells
@@ -409,27 +410,27 @@ def load_csv(
         f"escape = '{quote}', max_line_size = {MAX_ROW_BYTES}, parallel = false, columns = {{{found}}}"
     )
     connection.execute(
-        f"CREATE OR REPLACE TABLE cells AS FROM read_csv({_quoted(source)}, {options})"
+        f"CREATE OR REPLACE TABLE cells AS FROM read_csv({literal(source)}, {options})"
     )
 
 
 def copy_columns(connection: Any, typed: Mapping[str, str], path: Path) -> None:
     """Write the table `cells` as Parquet; `typed` has SQL for each column name."""
-    values = ", ".join(f"{sql} AS {_identifier(name)}" for name, sql in typed.items())
-    connection.execute(f"COPY (SELECT {values} FROM cells) TO {_quoted(path)} (FORMAT parquet)")
+    values = ", ".join(f"{sql} AS {quoted_name(clean(name))}" for name, sql in typed.items())
+    connection.execute(f"COPY (SELECT {values} FROM cells) TO {literal(path)} (FORMAT parquet)")
 
 
 def write_finite(connection: Any, source: str, path: Path) -> list[str]:
     """Write a table as Parquet with NULL in place of NaN and infinity; return notes on them."""
     columns = connection.execute(f"DESCRIBE FROM {source}").fetchall()
-    names = [_identifier(name) for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
+    names = [quoted_name(clean(name)) for name, kind, *_ in columns if kind in {"DOUBLE", "FLOAT"}]
     counts = ", ".join(f"count(*) FILTER (WHERE NOT isfinite({name}))" for name in names) or "0"
     found = connection.execute(f"SELECT {counts} FROM {source}").fetchone()
     empty = {name: count for name, count in zip(names, found, strict=False) if count}
     values = ", ".join(f"CASE WHEN isfinite({name}) THEN {name} END AS {name}" for name in empty)
     replaced = f"REPLACE ({values})" if empty else ""
     connection.execute(
-        f"COPY (SELECT * {replaced} FROM {source}) TO {_quoted(path)} (FORMAT parquet)"
+        f"COPY (SELECT * {replaced} FROM {source}) TO {literal(path)} (FORMAT parquet)"
     )
     empty_counts = [f"{name.strip(chr(34))} ({count:,})" for name, count in empty.items()]
     return (
@@ -446,11 +447,3 @@ def is_too_large(error: Exception) -> bool:
     if isinstance(error, duckdb.Error):
         return any(each in str(error) for each in ("File too large", "Maximum line size"))
     return isinstance(error, OSError) and error.errno == errno.EFBIG
-
-
-def _identifier(name: str) -> str:
-    return '"' + clean(name).replace('"', '""') + '"'
-
-
-def _quoted(value: object) -> str:
-    return "'" + str(value).replace("'", "''") + "'"

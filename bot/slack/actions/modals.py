@@ -13,7 +13,7 @@ from bot.core.errors import MalformedPayload
 from bot.core.request import FileRef
 from bot.slack.actions.message_tasks import TASKS, Task
 from bot.slack.render import words
-from bot.slack.render.parts import Block, context, shortened
+from bot.slack.render.parts import Block, context, shortened, text_object
 from bot.slack.transport.payloads import chosen, element
 
 ASK_ABOUT = "ask_about_message"
@@ -79,7 +79,7 @@ def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -
     audience = _audience(about, only_me or task.for_oneself)
     blocks = [*_quote(label, shown), _instruction(task.hint), *audience]
     modal = _modal(task.callback, blocks, _metadata(about))
-    return modal | {"title": _plain(task.title), "submit": _plain(task.submit)}
+    return modal | {"title": text_object(task.title), "submit": text_object(task.submit)}
 
 
 def cannot_modal(task: Task | None, sentence: str) -> Block:
@@ -89,11 +89,11 @@ def cannot_modal(task: Task | None, sentence: str) -> Block:
 
 def notice_modal(title: str, sentence: str) -> Block:
     """Return a modal with one sentence and no inputs."""
-    section = {"type": "section", "text": _plain(sentence)}
+    section = {"type": "section", "text": text_object(sentence)}
     return {
         "type": "modal",
-        "title": _plain(title),
-        "close": _plain(words.CLOSE_ONLY),
+        "title": text_object(title),
+        "close": text_object(words.CLOSE_ONLY),
         "blocks": [section],
     }
 
@@ -110,9 +110,9 @@ def comment_modal(metadata: str) -> Block:
     asked = {**_input(_QUESTION, words.COMMENT_LABEL, field), "optional": True}
     modal = _modal(COMMENT, [asked], metadata)
     return modal | {
-        "title": _plain(words.COMMENT_TITLE),
-        "submit": _plain(words.COMMENT_SUBMIT),
-        "close": _plain(words.SKIP),
+        "title": text_object(words.COMMENT_TITLE),
+        "submit": text_object(words.COMMENT_SUBMIT),
+        "close": text_object(words.SKIP),
     }
 
 
@@ -180,9 +180,9 @@ def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
     view: Block = {
         "type": "modal",
         "callback_id": callback,
-        "title": _plain(words.ASK_TITLE),
-        "submit": _plain(words.ASK_SUBMIT),
-        "close": _plain(words.CLOSE),
+        "title": text_object(words.ASK_TITLE),
+        "submit": text_object(words.ASK_SUBMIT),
+        "close": text_object(words.CLOSE),
         "blocks": blocks,
     }
     return view | ({"private_metadata": metadata} if metadata else {})
@@ -225,14 +225,15 @@ def _text_field(hint: str) -> Block:
         "action_id": _QUESTION,
         "multiline": True,
         "max_length": _MAX_QUESTION,
-        "placeholder": _plain(hint),
+        "placeholder": text_object(hint),
     }
 
 
 def _choice(*options: _Option) -> Block:
     """Return a choice of options, with the first one preselected."""
     choices = [
-        {"text": _plain(text), "value": value} | ({"description": _plain(under)} if under else {})
+        {"text": text_object(text), "value": value}
+        | ({"description": text_object(under)} if under else {})
         for text, value, under in options
     ]
     field = {
@@ -254,8 +255,4 @@ def _channel() -> Block:
 
 
 def _input(block_id: str, label: str, field: Block) -> Block:
-    return {"type": "input", "block_id": block_id, "label": _plain(label), "element": field}
-
-
-def _plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text}
+    return {"type": "input", "block_id": block_id, "label": text_object(label), "element": field}

@@ -16,7 +16,13 @@ from bot.runs.surface import PostedMessages
 from bot.slack.incoming.membership import ChannelMembership
 from bot.slack.render.approval import approval_part
 from bot.slack.reply import message_metadata
-from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_ambiguous
+from bot.slack.transport.client import (
+    TRANSPORT_ERRORS,
+    Clients,
+    Identity,
+    error_reason,
+    is_ambiguous,
+)
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +69,7 @@ class Cards:
             try:
                 await self._settle(record)
             except (SlackApiError, *TRANSPORT_ERRORS) as error:
-                reason = error_code(error) if isinstance(error, SlackApiError) else type(error)
+                reason = error_reason(error)
                 log.warning("The card of %s shows no decision: %s", record.approval.id, reason)
 
     async def _settle(self, record: ApprovalRecord) -> None:

@@ -19,7 +19,7 @@ from bot.slack.home import home_words
 from bot.slack.home.model_field import chosen_model, model_field
 from bot.slack.incoming.message_events import SLACKBOT
 from bot.slack.render import approval_words, words
-from bot.slack.render.parts import Block, shortened
+from bot.slack.render.parts import Block, shortened, text_object
 from bot.slack.transport.payloads import chosen, element
 
 CHANNEL_FORM = "channel_settings"
@@ -78,9 +78,9 @@ def channel_form(
         "type": "modal",
         "callback_id": CHANNEL_FORM,
         "private_metadata": Target(channel=channel).model_dump_json(),
-        "title": _plain(shortened(place, _MAX_TITLE)),
-        "submit": _plain(home_words.SAVE),
-        "close": _plain(words.CLOSE),
+        "title": text_object(shortened(place, _MAX_TITLE)),
+        "submit": text_object(home_words.SAVE),
+        "close": text_object(words.CLOSE),
         "blocks": [
             _text(
                 _INSTRUCTIONS, home_words.CHANNEL_INSTRUCTIONS, settings.instructions, lines=True
@@ -139,9 +139,9 @@ def reset_done(place: str) -> Block:
     """
     return {
         "type": "modal",
-        "title": _plain(shortened(place, _MAX_TITLE)),
-        "close": _plain(approval_words.SHOW_ALL_CLOSE),
-        "blocks": [{"type": "section", "text": _plain(home_words.CHANNEL_RESET_DONE)}],
+        "title": text_object(shortened(place, _MAX_TITLE)),
+        "close": text_object(approval_words.SHOW_ALL_CLOSE),
+        "blocks": [{"type": "section", "text": text_object(home_words.CHANNEL_RESET_DONE)}],
     }
 
 
@@ -257,7 +257,7 @@ def _text(name: str, label: str, value: str, hint: str = "", *, lines: bool = Fa
     }
     if value:
         field["initial_value"] = value
-    return _optional(name, label, field) | ({"hint": _plain(hint)} if hint else {})
+    return _optional(name, label, field) | ({"hint": text_object(hint)} if hint else {})
 
 
 def _number(
@@ -273,7 +273,7 @@ def _number(
     if value is not None:
         field["initial_value"] = _digits(value)
     empty = home_words.NO_BOUND if default is None else _digits(default)
-    return _optional(name, label, field) | {"hint": _plain(home_words.EMPTY_IS.format(empty))}
+    return _optional(name, label, field) | {"hint": text_object(home_words.EMPTY_IS.format(empty))}
 
 
 def _digits(value: float) -> str:
@@ -314,18 +314,18 @@ def _reset() -> Block:
     return {
         "type": "button",
         "action_id": RESET,
-        "text": _plain(home_words.CHANNEL_RESET),
+        "text": text_object(home_words.CHANNEL_RESET),
         "confirm": {
-            "title": _plain(home_words.CHANNEL_RESET),
-            "text": _plain(home_words.CHANNEL_RESET_SURE),
-            "confirm": _plain(home_words.RESET),
-            "deny": _plain(words.CLOSE),
+            "title": text_object(home_words.CHANNEL_RESET),
+            "text": text_object(home_words.CHANNEL_RESET_SURE),
+            "confirm": text_object(home_words.RESET),
+            "deny": text_object(words.CLOSE),
         },
     }
 
 
 def _option(text: str, value: str) -> Block:
-    return {"text": _plain(text), "value": value}
+    return {"text": text_object(text), "value": value}
 
 
 def _optional(block_id: str, label: str, field: Block) -> Block:
@@ -333,8 +333,4 @@ def _optional(block_id: str, label: str, field: Block) -> Block:
 
 
 def _input(block_id: str, label: str, field: Block) -> Block:
-    return {"type": "input", "block_id": block_id, "label": _plain(label), "element": field}
-
-
-def _plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text}
+    return {"type": "input", "block_id": block_id, "label": text_object(label), "element": field}

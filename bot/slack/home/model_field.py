@@ -8,7 +8,7 @@ from typing import Any
 from bot.core.errors import MalformedPayload
 from bot.model import ModelChoices
 from bot.slack.home import home_words
-from bot.slack.render.parts import Block, shortened
+from bot.slack.render.parts import Block, shortened, text_object
 from bot.slack.transport.payloads import chosen
 
 _MODEL = "model"
@@ -30,7 +30,7 @@ def model_field(
     field: Block = {
         "type": "input",
         "block_id": _MODEL,
-        "label": {"type": "plain_text", "text": label},
+        "label": text_object(label),
         "element": {
             "type": "radio_buttons",
             "action_id": _MODEL,
@@ -38,7 +38,7 @@ def model_field(
             "initial_option": options[models.first_of(current)],
         },
     }
-    return [field | ({"hint": {"type": "plain_text", "text": hint}} if hint else {})]
+    return [field | ({"hint": text_object(hint)} if hint else {})]
 
 
 def chosen_model(view: Mapping[str, Any], models: ModelChoices, before: str) -> str:

@@ -10,7 +10,7 @@ from bot.runs.policy.preferences import MAX_STYLE, Preferences
 from bot.slack.home import home_words
 from bot.slack.home.model_field import chosen_model, model_field
 from bot.slack.render import words
-from bot.slack.render.parts import Block
+from bot.slack.render.parts import Block, text_object
 from bot.slack.transport.payloads import chosen, element
 
 PERSONAL_FORM = "personal_settings"
@@ -29,9 +29,9 @@ def personal_form(current: Preferences, models: ModelChoices) -> Block:
     return {
         "type": "modal",
         "callback_id": PERSONAL_FORM,
-        "title": _plain(home_words.PERSONAL_TITLE),
-        "submit": _plain(home_words.SAVE),
-        "close": _plain(words.CLOSE),
+        "title": text_object(home_words.PERSONAL_TITLE),
+        "submit": text_object(home_words.SAVE),
+        "close": text_object(words.CLOSE),
         "blocks": [_style(current.style), _where(current.only_me), *model],
     }
 
@@ -57,21 +57,21 @@ def _style(current: str) -> Block:
         "action_id": _STYLE,
         "multiline": True,
         "max_length": MAX_STYLE,
-        "placeholder": _plain(home_words.STYLE_EXAMPLE),
+        "placeholder": text_object(home_words.STYLE_EXAMPLE),
     }
     return {
         "type": "input",
         "block_id": _STYLE,
         "optional": True,
-        "label": _plain(home_words.STYLE_LABEL),
-        "hint": _plain(home_words.STYLE_HINT),
+        "label": text_object(home_words.STYLE_LABEL),
+        "hint": text_object(home_words.STYLE_HINT),
         "element": field | ({"initial_value": current} if current else {}),
     }
 
 
 def _where(only_me: bool) -> Block:
     options = [
-        {"text": _plain(text), "value": value}
+        {"text": text_object(text), "value": value}
         for text, value in ((words.IN_THREAD, _THREAD), (words.ONLY_ME, _ONLY_ME))
     ]
     field = {
@@ -83,11 +83,7 @@ def _where(only_me: bool) -> Block:
     return {
         "type": "input",
         "block_id": _WHERE,
-        "label": _plain(home_words.PERSONAL_WHERE),
-        "hint": _plain(home_words.DRAFTS_HINT),
+        "label": text_object(home_words.PERSONAL_WHERE),
+        "hint": text_object(home_words.DRAFTS_HINT),
         "element": field,
     }
-
-
-def _plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text}

@@ -10,6 +10,7 @@ from bot.core.budgets import Budget, Pause
 from bot.core.memory import Memory
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
+from bot.core.text.counting import counted
 from bot.runs.policy.budget_words import capped, paused, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
@@ -19,7 +20,7 @@ from bot.slack.home import home_words
 from bot.slack.render import words
 from bot.slack.render.buttons import with_confirmation, with_label
 from bot.slack.render.links import escape_mrkdwn
-from bot.slack.render.parts import Block, context, shortened
+from bot.slack.render.parts import Block, context, shortened, text_object
 from bot.slack.render.schedules import all_schedules, own_scheduled
 
 CHANNEL, PAUSE, RESUME = "admin_channel", "admin_pause", "admin_resume"
@@ -136,7 +137,7 @@ def _settings(preferences: Preferences, model: str) -> list[Block]:
     ]
     if model:
         lines.append(f"• {home_words.PERSONAL_MODEL}: {escape_mrkdwn(model)}")
-    change = {"type": "button", "action_id": SETTINGS, "text": _plain(home_words.CHANGE)}
+    change = {"type": "button", "action_id": SETTINGS, "text": text_object(home_words.CHANGE)}
     shown = {**_section("\n".join(lines)), "accessory": change}
     return [{"type": "divider"}, _header(home_words.HOME_SETTINGS), shown]
 
@@ -145,14 +146,14 @@ def _memory(memory: Memory) -> Block:
     forget = {
         "type": "button",
         "action_id": FORGET,
-        "text": _plain(home_words.FORGET),
+        "text": text_object(home_words.FORGET),
         "value": memory.id,
     }
     sure = {"yes": home_words.FORGET_IT, "no": home_words.KEEP_IT}
     return {
         "type": "section",
         "block_id": memory.id,
-        "text": _plain(memory.text),
+        "text": text_object(memory.text),
         "accessory": with_confirmation(
             with_label(forget, memory.text), home_words.FORGET_TITLE, memory.text, **sure
         ),
@@ -247,7 +248,7 @@ def _servers(servers: Sequence[ServerStatus]) -> str:
 def _server(server: ServerStatus) -> str:
     states = [home_words.SERVER_DOWN.format(error=server.error)] if server.error else []
     if server.usable or not states:
-        states.insert(0, words.counted(len(server.usable), "tool"))
+        states.insert(0, counted(len(server.usable), "tool"))
     if server.changed:
         names = escape_mrkdwn(", ".join(server.changed))
         states.append(home_words.SERVER_CHANGED.format(names=names, server=server.name))
@@ -256,7 +257,7 @@ def _server(server: ServerStatus) -> str:
 
 def _switch(pause: Pause | None) -> Block:
     text, action = (home_words.RESUME, RESUME) if pause else (home_words.PAUSE, PAUSE)
-    button: Block = {"type": "button", "action_id": action, "text": _plain(text)}
+    button: Block = {"type": "button", "action_id": action, "text": text_object(text)}
     if pause:
         return button
     sure = {"yes": home_words.PAUSE, "no": words.CLOSE}
@@ -268,7 +269,7 @@ def _channel_choice() -> Block:
     return {
         "type": "conversations_select",
         "action_id": CHANNEL,
-        "placeholder": _plain(home_words.PICK_CHANNEL),
+        "placeholder": text_object(home_words.PICK_CHANNEL),
         "filter": {"include": ["public", "private"], "exclude_bot_users": True},
     }
 
@@ -282,13 +283,9 @@ def suggested_prompts(place: str = "") -> list[dict[str, str]]:
 
 
 def _header(text: str) -> Block:
-    return {"type": "header", "text": _plain(shortened(text, 150))}
+    return {"type": "header", "text": text_object(shortened(text, 150))}
 
 
 def _section(mrkdwn: str) -> Block:
     """Return a section block, cut to Slack's limit: Slack refuses a tab with a longer text."""
     return {"type": "section", "text": {"type": "mrkdwn", "text": shortened(mrkdwn, 3_000)}}
-
-
-def _plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text}

@@ -11,7 +11,7 @@ from bot.slack.incoming.message_contents import file_refs
 from bot.slack.incoming.text import one_line
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.files import CANVAS
-from bot.slack.providers.message_reading import MessageReader
+from bot.slack.providers.message_reading import MessageReader, ts_of
 from bot.slack.transport.client import Clients
 from bot.toolkit.provided.conversation import ThreadMessage
 from bot.toolkit.provided.directory import SharedFile
@@ -46,7 +46,11 @@ class ChannelItems:
         found: list[SharedFile] = []
         for page_number in range(1, _MAX_PAGES + 1):
             page = await self.clients.reads.files_list(
-                channel=place, count=_PAGE, page=page_number, ts_from=_ts(after), ts_to=_ts(before)
+                channel=place,
+                count=_PAGE,
+                page=page_number,
+                ts_from=ts_of(after),
+                ts_to=ts_of(before),
             )
             found += [await self._shared_file(each) for each in page["files"] if file_refs([each])]
             if page_number >= int((page.get("paging") or {}).get("pages") or 0):
@@ -66,7 +70,3 @@ class ChannelItems:
             url=str(facts.get("permalink") or "") or None,
             is_canvas=is_canvas,
         )
-
-
-def _ts(at: datetime | None) -> str | None:
-    return None if at is None else f"{at.timestamp():.6f}"

@@ -21,7 +21,7 @@ from bot.slack.incoming.message_contents import file_refs
 from bot.slack.incoming.text import clean
 from bot.slack.providers import files, outbound_text
 from bot.slack.providers.channel_access import ReachableChannels
-from bot.slack.providers.message_reading import MessageReader, edited_at
+from bot.slack.providers.message_reading import MessageReader, edited_at, ts_of
 from bot.slack.providers.slack_errors import for_the_model, only_once
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import shortened
@@ -296,8 +296,8 @@ class SlackConversation:
                 channel=channel,
                 limit=min(limit - len(found), _PAGE),
                 cursor=cursor,
-                oldest=_ts(oldest),
-                latest=_ts(latest),
+                oldest=ts_of(oldest),
+                latest=ts_of(latest),
                 include_all_metadata=True,
             )
             found += page["messages"]
@@ -320,7 +320,3 @@ def _alt(name: str, comment: str) -> str | None:
 def _is_content(message: Mapping[str, Any], run_id: str) -> bool:
     """Return False for progress of the run itself and for Slack's system messages."""
     return message.get("subtype") not in _SYSTEM_SUBTYPES and not is_of_run(message, run_id)
-
-
-def _ts(at: datetime | None) -> str | None:
-    return None if at is None else f"{at.timestamp():.6f}"

@@ -66,3 +66,8 @@ class MessageReader:
         profile: Mapping[str, Any] = message.get("bot_profile") or {}
         name = str(message.get("username") or profile.get("name") or "")
         return one_line(name) or "somebody"
+
+
+def ts_of(at: datetime | None) -> str | None:
+    """Return a time as Slack's timestamp, None for None."""
+    return None if at is None else f"{at.timestamp():.6f}"

@@ -12,6 +12,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.context import current_request
 from bot.slack.incoming.names import naming
 from bot.slack.incoming.text import clean, decode, one_line
+from bot.slack.providers.message_reading import ts_of
 from bot.slack.transport.client import error_code
 from bot.slack.transport.workspaces import Slack
 from bot.toolkit.narrowing import has_words
@@ -99,7 +100,7 @@ class MessageSearch:
         found: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
         for channel in channels:
             history = await self._clients.reads.conversations_history(
-                channel=channel["id"], limit=_MESSAGES, oldest=_ts(after), latest=_ts(before)
+                channel=channel["id"], limit=_MESSAGES, oldest=ts_of(after), latest=ts_of(before)
             )
             found += [
                 (channel, each) for each in history["messages"] if has_words(_text(each), query)
@@ -147,7 +148,3 @@ class MessageSearch:
 
 def _text(message: Mapping[str, Any]) -> str:
     return str(message.get("text") or "")
-
-
-def _ts(at: datetime | None) -> str | None:
-    return None if at is None else f"{at.timestamp():.6f}"

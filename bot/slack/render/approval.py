@@ -9,6 +9,7 @@ from babel.lists import format_list
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.approvals import Approval, ApprovalRecord, CallProgress, Decision, Verdict
+from bot.core.text.counting import counted
 from bot.core.text.redaction import redacted
 from bot.slack.incoming.text import clean
 from bot.slack.render import approval_words, words
@@ -31,7 +32,7 @@ from bot.slack.render.buttons import (
     with_label,
 )
 from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import Block, Part, context, shortened
+from bot.slack.render.parts import Block, Part, context, shortened, text_object
 from bot.slack.render.progress import plan
 from bot.slack.render.times import local_time
 from bot.slack.reply.progress_state import Progress, Step, StepStatus
@@ -98,8 +99,8 @@ def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
         ]
     return {
         "type": "modal",
-        "title": {"type": "plain_text", "text": approval_words.SHOW_ALL_TITLE},
-        "close": {"type": "plain_text", "text": approval_words.SHOW_ALL_CLOSE},
+        "title": text_object(approval_words.SHOW_ALL_TITLE),
+        "close": text_object(approval_words.SHOW_ALL_CLOSE),
         "blocks": blocks or [_section(approval_words.NO_ARGUMENTS)],
     }
 
@@ -181,7 +182,7 @@ def _button(label: str, action: str, value: str, style: str = "") -> Block:
     button: Block = {
         "type": "button",
         "action_id": action,
-        "text": {"type": "plain_text", "text": label},
+        "text": text_object(label),
         "value": value,
     }
     return button | ({"style": style} if style else {})
@@ -205,7 +206,7 @@ def _terms(approval: Approval) -> str:
         tool=_plain(approval.tool.replace("_", " ")),
         same=same,
         person=_people([approval.requester]),
-        hours=words.counted(f"{approval.standing_hours:g}", "hour"),
+        hours=counted(f"{approval.standing_hours:g}", "hour"),
     )
     return f"{terms} {covers}"
 

@@ -15,7 +15,7 @@ from bot.core.text.mentions import Mention
 from bot.slack.render import words
 from bot.slack.render.footer import RunDetails
 from bot.slack.render.links import Link, LinkGate
-from bot.slack.render.parts import Block, shortened
+from bot.slack.render.parts import Block, shortened, text_object
 
 STOP = "stop_run"
 RETRY = "retry_request"
@@ -58,10 +58,10 @@ def with_label(button: Block, subject: str) -> Block:
 def with_confirmation(button: Block, title: str, text: str, *, yes: str, no: str) -> Block:
     """Return the button with a confirmation dialog."""
     dialog = {
-        "title": _plain(shortened(title, _MAX_TITLE)),
-        "text": _plain(shortened(text, _MAX_CONFIRM)),
-        "confirm": _plain(yes),
-        "deny": _plain(no),
+        "title": text_object(shortened(title, _MAX_TITLE)),
+        "text": text_object(shortened(text, _MAX_CONFIRM)),
+        "confirm": text_object(yes),
+        "deny": text_object(no),
         "style": "danger",
     }
     return button | {"confirm": dialog}
@@ -161,10 +161,10 @@ def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Bl
         button = _button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
         if len(question) > MAX_LABEL:
             button["confirm"] = {
-                "title": _plain(words.FOLLOW_UP_TITLE),
-                "text": _plain(question),
-                "confirm": _plain(words.ASK_SUBMIT),
-                "deny": _plain(words.CLOSE),
+                "title": text_object(words.FOLLOW_UP_TITLE),
+                "text": text_object(question),
+                "confirm": text_object(words.ASK_SUBMIT),
+                "deny": text_object(words.CLOSE),
             }
         elements.append(button)
     return {"type": "actions", "elements": elements} if elements else None
@@ -175,7 +175,7 @@ def feedback_buttons(run_id: str) -> Block:
 
     def choice(text: str, verdict: str) -> Block:
         return {
-            "text": {"type": "plain_text", "text": text},
+            "text": text_object(text),
             "accessibility_label": text,
             "value": f"{verdict}:{run_id}",
         }
@@ -197,20 +197,16 @@ def raise_buttons(over: OverBudget) -> Block:
 
     def choice(step: str, label: str) -> Block:
         confirm = {
-            "title": _plain(words.RAISE_TITLE),
-            "text": _plain(words.RAISE_TEXT),
-            "confirm": _plain(words.RAISE_CONFIRM),
-            "deny": _plain(words.CLOSE),
+            "title": text_object(words.RAISE_TITLE),
+            "text": text_object(words.RAISE_TEXT),
+            "confirm": text_object(words.RAISE_CONFIRM),
+            "deny": text_object(words.CLOSE),
         }
         button = _button(label, f"{RAISE}_{step}", over.model_dump_json())
         return button | {"confirm": confirm}
 
     choices = ("half", words.RAISE_HALF), ("double", words.RAISE_DOUBLE)
     return {"type": "actions", "elements": [choice(*each) for each in choices]}
-
-
-def _plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text}
 
 
 def _without_addresses(question: str) -> str:

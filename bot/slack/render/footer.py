@@ -10,7 +10,7 @@ from bot.core.outcome import Totals
 from bot.core.text.locales import money, number
 from bot.slack.render import words
 from bot.slack.render.links import escape_mrkdwn
-from bot.slack.render.parts import Block, context
+from bot.slack.render.parts import Block, context, text_object
 
 _MAX_TOOLS = 12  # named in the details
 
@@ -75,8 +75,8 @@ def details_modal(details: RunDetails) -> Block:
         blocks.append(context(escape_mrkdwn(words.DETAIL_TOOLS.format(tools=tools))).block)
     return {
         "type": "modal",
-        "title": _plain(words.DETAILS),
-        "close": _plain(words.CLOSE_ONLY),
+        "title": text_object(words.DETAILS),
+        "close": text_object(words.CLOSE_ONLY),
         "blocks": blocks,
     }
 
@@ -99,7 +99,3 @@ def _duration(seconds: float, locale: str) -> str:
     if seconds < 60:
         return f"{number(seconds, locale, digits=1)} s"
     return f"{int(seconds) // 60} min {int(seconds) % 60} s"
-
-
-def _plain(text: str) -> Block:
-    return {"type": "plain_text", "text": text}

@@ -168,6 +168,11 @@ def written(markdown: str) -> Piece:
     return Piece({"type": "markdown", "text": markdown}, markdown)
 
 
+def text_object(text: str) -> Block:
+    """Return Slack's object for text without formatting."""
+    return {"type": "plain_text", "text": text}
+
+
 def context(mrkdwn: str, plain: str = "") -> Piece:
     """Return a small grey line, shortened if necessary.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.core.text.counting import counted
 from bot.core.text.redaction import redacted
 from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
@@ -72,7 +73,7 @@ def plan(progress: Progress, title: str) -> Block:
     shown = progress.steps[-MAX_CARDS:]
     hidden = len(progress.steps) - len(shown)
     if hidden:
-        title = f"{title} · {words.counted(hidden, 'earlier step')}"
+        title = f"{title} · {counted(hidden, 'earlier step')}"
     cards = [_card(index, step) for index, step in enumerate(shown, hidden)]
     return {"type": "plan", "title": title, "tasks": cards or [_thinking()]}
 

@@ -11,7 +11,7 @@ from bot.slack.incoming.text import unescape
 from bot.slack.render import words
 from bot.slack.render.buttons import with_confirmation, with_label
 from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import Block, context, shortened
+from bot.slack.render.parts import Block, context, shortened, text_object
 from bot.slack.render.times import local_time, universal_time
 
 CANCEL, CANCEL_MESSAGE = "cancel_schedule", "cancel_message"
@@ -26,7 +26,7 @@ def own_scheduled(
     """Return a person's scheduled questions and messages."""
     if not (schedules or messages):
         return []
-    heading = {"type": "plain_text", "text": home_words.HOME_SCHEDULES}
+    heading = text_object(home_words.HOME_SCHEDULES)
     shown = messages[:_MAX_MESSAGES]
     more = home_words.MORE_TO_BE_POSTED.format(count=len(messages) - len(shown))
     return [
@@ -84,7 +84,7 @@ def _cancel(action: str, value: str, name: str, question: str) -> Block:
 
     `name` is the label for screen readers; `question` is the question of the confirmation dialog.
     """
-    text = {"type": "plain_text", "text": home_words.CANCEL}
+    text = text_object(home_words.CANCEL)
     button = {"type": "button", "action_id": action, "text": text, "value": value}
     answers = {"yes": home_words.CANCEL_IT, "no": home_words.KEEP_IT}
     return with_confirmation(with_label(button, name), home_words.CANCEL_TITLE, question, **answers)

@@ -338,11 +338,6 @@ SHARING = (
 TRY_AGAIN = "Slack did not accept that. Please try again."
 
 
-def counted(count: int | str, noun: str) -> str:
-    """Return a number with its noun: "1 step", "2 steps"."""
-    return f"{count} {noun}{'' if str(count) == '1' else 's'}"
-
-
 def also(texts: Sequence[str]) -> str:
     """Return the title of the card for messages that joined a run."""
     first, *more = texts

@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.agent.events import Event, MessagesJoined
 from bot.core.outcome import Outcome
-from bot.slack.transport.client import TRANSPORT_ERRORS, error_code
+from bot.slack.transport.client import TRANSPORT_ERRORS, error_reason
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +41,6 @@ class DoneReactions:
             try:
                 await self._client.reactions_add(channel=self._channel, timestamp=ts, name=name)
             except (SlackApiError, *TRANSPORT_ERRORS) as error:
-                reason = error_code(error) if isinstance(error, SlackApiError) else type(error)
+                reason = error_reason(error)
                 log.info("Could not add a reaction to a message that joined a run: %s", reason)
                 return

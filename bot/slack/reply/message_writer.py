@@ -21,7 +21,14 @@ from bot.slack.providers.files import upload as upload_bytes
 from bot.slack.render.parts import Part, Upload
 from bot.slack.reply import message_metadata
 from bot.slack.reply.streams import Stream, Streams, end_stream
-from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_ambiguous
+from bot.slack.transport.client import (
+    TRANSPORT_ERRORS,
+    Clients,
+    Identity,
+    error_code,
+    error_reason,
+    is_ambiguous,
+)
 
 log = logging.getLogger(__name__)
 
@@ -197,7 +204,7 @@ class MessageWriter:
         try:
             await self.delete(ts)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
-            reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+            reason = error_reason(error)
             log.warning(
                 "Message %s of run %s could not be deleted: %s", ts, self._post.run_id, reason
             )

@@ -30,7 +30,7 @@ from bot.slack.reply.repost import is_above_cards, withdraw
 from bot.slack.reply.run_message import NoteStale, ReadArtifact, RunMessage
 from bot.slack.reply.status import ThreadStatus
 from bot.slack.reply.streams import Stream, Streams
-from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, Identity, error_code
+from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, Identity, error_code, error_reason
 
 log = logging.getLogger(__name__)
 
@@ -160,7 +160,7 @@ async def _begin(
         own = await writer.own_messages()
         ts, stream = await writer.begin(part, own)
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
-        reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+        reason = error_reason(error)
         log.warning("Run %s has no message yet: %s", post.run_id, reason)
         return None, None
     await post.save_message(ts)

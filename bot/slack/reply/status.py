@@ -11,7 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.request import Request
 from bot.slack.incoming.text import one_line
-from bot.slack.transport.client import TRANSPORT_ERRORS, error_code, is_definitive
+from bot.slack.transport.client import TRANSPORT_ERRORS, error_reason, is_definitive
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +91,6 @@ class ThreadStatus:
 
 
 def _is_settled(subject: str, error: Exception) -> bool:
-    reason = error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+    reason = error_reason(error)
     log.info("The %s was not set: %s", subject, reason)
     return is_definitive(error)

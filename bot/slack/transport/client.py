@@ -255,6 +255,11 @@ def error_code(error: SlackApiError) -> str:
         return ""
 
 
+def error_reason(error: BaseException) -> str:
+    """Return Slack's error code, or the name of any other error, for the log."""
+    return error_code(error) if isinstance(error, SlackApiError) else type(error).__name__
+
+
 def is_rate_limited(error: SlackApiError) -> bool:
     """Return whether the error is any of Slack's codes for a rate limit."""
     return error_code(error) in _SLOW_DOWN

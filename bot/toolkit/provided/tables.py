@@ -12,7 +12,9 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
+from bot.core.text import sql
 from bot.core.text.cells import cell_text, clean, csv_text
+from bot.core.text.sql import literal as literal
 from bot.toolkit.provided.artifacts import Artifact, Column
 from bot.toolkit.tool import ToolResult
 
@@ -131,13 +133,8 @@ class Tables(Protocol):
 
 
 def quoted_name(name: str) -> str:
-    """Return `name` as an SQL identifier."""
-    return '"' + clean(name).replace('"', '""') + '"'
-
-
-def literal(value: object) -> str:
-    """Return the text of `value` as an SQL literal."""
-    return "'" + str(value).replace("'", "''") + "'"
+    """Return `name` as an SQL identifier, cleaned as the columns of tables are."""
+    return sql.quoted_name(clean(name))
 
 
 def comparable(table: str, column: str) -> str:
