@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import resources
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ConfigDict, PositiveInt
@@ -34,8 +34,10 @@ FEWEST = 64  # smallest size of the command pool; connections are opened on dema
 _DRIVER = DriverInfo()  # created once: it reads the version from the package's files
 BACKOFF = (0.05, 0.2, 0.8)  # seconds before the second, third and last attempt
 
-_LUA = resources.files("bot.store") / "lua"
-_SHARED = re.compile(r"-- With (_\w+\.lua)\.\n")
+_LUA = {file.stem: file for file in Path(__file__).with_name("lua").rglob("*.lua")}
+"""The files of the scripts by name, in one folder for each module that runs them; those that several
+modules run are above the folders."""
+_SHARED = re.compile(r"-- With (_\w+)\.lua\.\n")
 
 _REFUSALS = ("MISCONF", "NOREPLICAS", "MASTERDOWN", "OOM", "READONLY")
 
@@ -84,16 +86,11 @@ class Retention:
         return self.settings_days * 86_400
 
 
-def _scripts() -> list[str]:
-    names = (file.name for file in _LUA.iterdir() if file.name.endswith(".lua"))
-    return [name.removesuffix(".lua") for name in names if not name.startswith("_")]
-
-
 def script(name: str) -> str:
-    """Return the text of `lua/<name>.lua`, after the shared functions that its first line names."""
-    text = (_LUA / f"{name}.lua").read_text("utf-8")
+    """Return the text of `<name>.lua`, after the shared functions that its first line names."""
+    text = _LUA[name].read_text("utf-8")
     shared = _SHARED.match(text)
-    return (_LUA / shared[1]).read_text("utf-8") + text if shared else text
+    return _LUA[shared[1]].read_text("utf-8") + text if shared else text
 
 
 class Connection:
@@ -110,7 +107,8 @@ class Connection:
         self.listening = listening
         self._commands = commands
         self._replied_at = float("-inf")  # on the event loop's clock
-        self._scripts = {name: commands.register_script(script(name)) for name in _scripts()}
+        names = (name for name in _LUA if not name.startswith("_"))
+        self._scripts = {name: commands.register_script(script(name)) for name in names}
 
     def key(self, *parts: str) -> str:
         return ":".join((PREFIX, *parts))
@@ -139,7 +137,7 @@ class Connection:
         return await self._retry(transact)
 
     async def script(self, name: str, keys: Sequence[str], *args: Any) -> Any:
-        """Run the script `lua/<name>.lua`."""
+        """Run the script `<name>.lua`."""
         return await self._retry(lambda: self._scripts[name](keys=list(keys), args=args))
 
     async def _retry(self, attempt: Callable[[], Awaitable[T]]) -> T:
