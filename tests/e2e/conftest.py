@@ -46,7 +46,7 @@ def browser() -> Generator[Browser]:
     if CHROMIUM is None:
         missing = "needs Chromium: install the package `chromium`"
         pytest.fail(missing) if os.environ.get("CI") == "true" else pytest.skip(missing)
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=60_000)  # a chart alone takes 15 s on a busy machine
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield started
