@@ -190,7 +190,9 @@ async def test_a_retry_under_way_is_of_the_question(redis_url: str, change: str)
 
 async def test_an_answer_says_that_its_question_was_deleted(redis_url: str) -> None:
     """It stays, as others may have read it; what was taken back is not asked again from there."""
-    async with deployed(lambda r: finish(answer(f"Re: {asked_for(r)}")), redis_url) as bot:
+    async with deployed(
+        lambda r: finish(answer(f"Re: {asked_for(r)}", key_points=["A point."])), redis_url
+    ) as bot:
         root = await bot.ask(ADA, SALES, "First?")
         await bot.answered(SALES, root)
         asked = await bot.ask(ADA, SALES, "Second?", root)

@@ -242,7 +242,7 @@ async def test_forms_and_follow_ups_about_places_of_others(
 
 async def test_one_press_of_many_counts(redis_url: str) -> None:
     """Two people at once, each delivered twice, and once more when it is long over."""
-    async with deployed(lambda _: finish(answer("Two.")), redis_url) as bot:
+    async with deployed(lambda _: finish(answer("There are 2.")), redis_url) as bot:
         ts = await bot.ask(ADA, SALES, "How many?")
         [done] = await bot.answered(SALES, ts)
         again = shown(done, REGENERATE)

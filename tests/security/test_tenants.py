@@ -6,6 +6,7 @@ from typing import Any
 
 from redis.asyncio import Redis
 
+from bot.dev.model import finish
 from bot.dev.workspace import ADA, Workspace
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.slack.render.buttons import APPROVE
@@ -13,6 +14,7 @@ from bot.store import Stores
 from tests.operators.test_many_workspaces import SALES, Place, place
 from tests.security.test_boundaries import press
 from tests.support.deployment import Deployment
+from tests.support.runs import answer
 from tests.unit.slack.scene import button
 from tests.unit.slack.test_approvals import card, elsewhere, posts
 
@@ -28,7 +30,7 @@ async def test_nobody_asks_in_the_name_of_another_organisation(
 ) -> None:
     """(reliability 9) Who may ask at home may not have an answer of others made again: it would be
     with their tools, on their account, and by somebody who is a stranger there."""
-    async with place(redis_url) as at:
+    async with place(redis_url, lambda _: finish(answer("There are 2."))) as at:
         for ws in (at.first, at.second):
             await at.browser.install(ws)
         ts = await at.ask(at.first)

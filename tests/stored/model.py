@@ -59,7 +59,10 @@ class Model:
     def __call__(self, request: ModelRequest) -> Reply:
         items = since_result(request.items)
         tags = asked_in(items) or asked_in(request.items)[-1:]
-        kind = tags[0].partition("-")[0]
+        kinds = [tag.partition("-")[0] for tag in tags]
+        kind = next(
+            (each for each in kinds if each in PLANS), kinds[0]
+        )  # of messages joined in one run
         called = [each["name"] for each in items if each.get("type") == "function_call"]
         self.seen.append((" ".join(tags), request))
         reply = self._next(request, kind, tags, called)
