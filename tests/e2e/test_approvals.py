@@ -109,6 +109,7 @@ def test_a_question_is_scheduled_told_of_and_cancelled(page: Page) -> None:
     expect(panel).to_contain_text("Cancelled.")
 
     page.get_by_test_id("dm-bot").click()
+    expect(page.get_by_role("heading", name="Answer Bot", level=1)).to_be_visible()
     composer = page.get_by_test_id("composer")
     composer.fill("every Monday at 9:30 what is 6 * 7?")
     composer.press("Enter")

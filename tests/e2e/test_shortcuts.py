@@ -67,7 +67,7 @@ def test_a_thread_is_summarised_and_goes_on_from_there(page: Page) -> None:
     expect(answer).to_contain_text("moves to Friday")
     expect(answer).to_contain_text("Decided")
     expect(answer).to_contain_text("Still open")
-    expect(answer).to_contain_text(re.compile("took part: ada.*, ben.*, chloe", re.IGNORECASE))
+    expect(answer).to_contain_text(re.compile("participants: ada.*, ben.*, chloe", re.IGNORECASE))
 
     mention(page, "what did Ben say about Safari?")
     expect(last_answer(page)).to_contain_text("fails on Safari")

@@ -233,7 +233,7 @@ CAN_DO = (
 )
 HOW_TO_ASK = (
     "*Mention me* in a channel or thread, with files if you like.",
-    "*Write to me* directly; each message starts a thread, and I remember what was said in it.",
+    "*Write to me* directly; each message starts a thread, and I know the ones before it.",
     "*Ask about a message*: its menu (⋮) → _Ask about this…_",
     "*Summarise thread*, *Extract action items*, *Draft a reply*: in the same menu.",
     "*From anywhere*: the ⚡ menu → _Ask…_, or type `/ask` and your question.",
