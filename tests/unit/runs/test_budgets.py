@@ -350,7 +350,7 @@ async def test_a_raised_budget_lets_people_go_on(stores: Stores) -> None:
 
 @pytest.mark.parametrize(
     ("period", "budgets", "says"),
-    [("2020-01-01", Budgets(user_day=TINY), "renewed"), (None, Budgets(), "not set")],
+    [("2020-01-01", Budgets(user_day=TINY), "renewed"), (None, Budgets(), "no longer set")],
 )
 async def test_what_needs_no_raise_is_not_raised(
     stores: Stores, period: str | None, budgets: Budgets, says: str
