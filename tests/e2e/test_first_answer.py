@@ -12,7 +12,7 @@ from tests.e2e.conftest import SAMPLE
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
 CITIES = b"city,people\nLisbon,575739\nPorto,248769\n"
-FOOTER = re.compile(r"script · \d[\d.,]* (s|min \d+ s) · \S+")
+FOOTER = re.compile(r"script(?:-large)? · \d[\d.,]* (s|min \d+ s) · \S+")
 
 
 def say(page: Page, text: str, *, channel: str = "general") -> None:
