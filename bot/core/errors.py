@@ -4,6 +4,8 @@
     ├─ ConfigurationError      a setting is wrong; one line that names the key (exit code 3)
     ├─ ToolDefinitionError     a tool is written in a way that cannot work; found at start
     ├─ ToolError               a mistake that the model can fix; becomes the call's output
+    │  └─ AccountProblem       the asker's account cannot be used (in `accounts`)
+    ├─ ConnectError            an account could not be connected (in `accounts`)
     ├─ NotPermitted            the person may not do this; the text is shown to them
     ├─ ModelError              the model service failed; `kind` says how
     │  └─ CallRefused          a budget or the pause switch forbids the model call

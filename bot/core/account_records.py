@@ -1,0 +1,143 @@
+"""Stored records of personal accounts. They hold secrets, and are stored encrypted.
+
+No secret is in the `repr` of a record, so that none reaches a log or a trace with it.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.core.accounts import AccountOwner, AccountState, EndReason, Whom
+
+
+class OAuthEndpoints(BaseModel):
+    """Who lets people in to a server, and where. This is pinned when first seen.
+
+    `registration` and `revocation` are "" where the issuer has none.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    issuer: str
+    resource: str
+    authorization: str
+    token: str
+    registration: str = ""
+    revocation: str = ""
+
+
+class IssuerPin(BaseModel):
+    """The endpoints that somebody trusted, and those that the server names now if they differ."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    accepted: OAuthEndpoints | None = None
+    offered: OAuthEndpoints | None = None
+
+
+class OAuthClient(BaseModel):
+    """The bot as a client of an issuer. `expires_at` (seconds since the epoch) is that of the secret.
+
+    `method` is how it authenticates: "none", "client_secret_basic" or "client_secret_post".
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    issuer: str
+    id: str
+    secret: str = Field(default="", repr=False)
+    method: str = "none"
+    redirect_uri: str
+    scope: str = ""
+    expires_at: float = 0.0
+    registered_at: float = 0.0
+
+
+class _Owned(BaseModel):
+    """A record of one person and server. Owner and server are part of the record, so that a record
+    copied to another key is noticed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    team: str
+    user: str
+    server: str
+
+    @property
+    def owner(self) -> AccountOwner:
+        return AccountOwner(self.team, self.user)
+
+
+class AccountRecord(_Owned):
+    """The account of a person at a server.
+
+    - `state`: CONNECTED, NEEDS_MORE (of `wanted`) or ENDED (for `reason`).
+    - `expires_at`: end of the access token, in seconds since the epoch; 0 if it never ends.
+    - `lifetime`: seconds for which the access token was valid when it was issued; 0 if unknown.
+    - `sent`, `sends`: digest of the refresh token that was sent last, and how many times it was sent
+      without an answer.
+    - `code`, `code_tries`: the finish code and how often it may still be tried, while unconfirmed.
+    """
+
+    id: str
+    url: str
+    endpoints: OAuthEndpoints
+    client: OAuthClient
+    access: str = Field(repr=False)
+    refresh: str = Field(default="", repr=False)
+    expires_at: float = 0.0
+    lifetime: float = 0.0
+    scope: str = ""
+    name: str = ""
+    state: AccountState = AccountState.CONNECTED
+    reason: EndReason | None = None
+    wanted: str = ""
+    connected_at: float
+    sent: str = ""
+    sends: int = 0
+    code: str = Field(default="", repr=False)
+    code_tries: int = 0
+    approval: str = ""
+
+
+class Ticket(_Owned):
+    """The right to connect an account for its owner, in the link of a button in Slack.
+
+    `presses` counts how often somebody went on from our page. A ticket is used up by success.
+    """
+
+    whom: Whom
+    approval: str = ""
+    presses: int = 0
+
+
+class Flow(_Owned):
+    """A browser on its way through the issuer's pages. It is stored under the digest of `state`.
+
+    `browser` is the value of the cookie that this browser got. `proved` says that Slack has told who
+    uses the browser.
+    """
+
+    ticket: str
+    browser: str = Field(repr=False)
+    verifier: str = Field(repr=False)
+    endpoints: OAuthEndpoints
+    iss_required: bool = False
+    client: OAuthClient
+    url: str
+    scope: str = ""
+    whom: Whom
+    approval: str = ""
+    proved: bool = False
+
+
+class Proof(_Owned):
+    """A browser on its way through Sign in with Slack, before the issuer's pages."""
+
+    ticket: str
+    browser: str = Field(repr=False)
+    nonce: str = Field(repr=False)
