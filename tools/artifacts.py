@@ -18,6 +18,7 @@ from bot.toolkit import (
     Artifacts,
     Fields,
     Provided,
+    Reads,
     Tables,
     ToolError,
     ToolResult,
@@ -36,10 +37,10 @@ _TABLE_ROWS = 100_000
 @tool(
     group="artifacts",
     summary="Read on in a saved result by its handle",
+    safety=Reads(foreign=True),
     core=True,
     title="Read on in {handle}",
     narrowing=("fields", "limit"),
-    foreign=True,
 )
 async def read_artifact(
     handle: Annotated[str, Field(description="As a tool gave it: doc_…, tbl_…, out_….")],
@@ -105,10 +106,10 @@ def _search_title(arguments: Any) -> str:
 @tool(
     group="artifacts",
     summary="Find a pattern in a saved result by its handle",
+    safety=Reads(foreign=True),
     core=True,
     title=_search_title,
     narrowing=("pattern", "limit"),
-    foreign=True,
 )
 async def search_artifact(
     handle: Annotated[str, Field(description="As a tool gave it: doc_…, tbl_…, out_….")],
@@ -172,7 +173,10 @@ def _with_context(lines: list[str], hits: list[int]) -> list[str]:
 
 
 @tool(
-    group="artifacts", summary="Write a text file, to be shared or worked on", title="Write {name}"
+    group="artifacts",
+    summary="Write a text file, to be shared or worked on",
+    safety=Reads(evidence=False),
+    title="Write {name}",
 )
 async def write_file(
     name: Annotated[

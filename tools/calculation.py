@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import simpleeval
 from pydantic import Field
 
-from bot.toolkit import ToolError, tool
+from bot.toolkit import Reads, ToolError, tool
 
 _DIGITS = 34
 _SHOWN_DIGITS = 15
@@ -121,6 +121,7 @@ class _Evaluator(simpleeval.SimpleEval):  # type: ignore[misc]  # untyped librar
 @tool(
     group="math",
     summary="Calculate an arithmetic expression",
+    safety=Reads(calculates=True),
     core=True,
     title="Calculate {expression}",
 )

@@ -11,12 +11,14 @@ from bot.toolkit import (
     CanvasEdit,
     Canvases,
     Change,
+    Changes,
     Compact,
     Conversation,
     Documents,
     DocumentText,
     Provided,
     Query,
+    Reads,
     Services,
     Source,
     ToolError,
@@ -52,9 +54,9 @@ _Text = Field(
 @tool(
     group="slack",
     summary="Read a canvas, or the canvas of a channel",
+    safety=Reads(foreign=True),
     title=lambda arguments: "Read a canvas" if arguments.canvas else "Read the canvas here",
     narrowing=("compact", "query"),
-    foreign=True,
 )
 async def read_canvas(
     canvases: Provided[Canvases],
@@ -100,13 +102,11 @@ async def _can_be_changed(call: Any, services: Services) -> Any:
 @tool(
     group="slack",
     summary="Make a canvas in a channel, once somebody has approved it",
-    mutates=True,
-    sensitive=True,
+    safety=Changes(sensitive=True, check=_can_be_made),
     timeout=60.0,
     title=lambda arguments: (
         f"Make a canvas {f'in {arguments.channel}' if arguments.channel else 'here'}: {arguments.title}"
     ),
-    check=_can_be_made,
 )
 async def create_canvas(
     title: Annotated[str, Field(min_length=1, max_length=150, description="Plain text.")],
@@ -123,12 +123,9 @@ async def create_canvas(
 @tool(
     group="slack",
     summary="Make one change to a canvas, once somebody has approved it",
-    mutates=True,
-    sensitive=True,
-    standing=("canvas", "change", "section"),
+    safety=Changes(sensitive=True, standing=("canvas", "change", "section"), check=_can_be_changed),
     timeout=60.0,
     title=lambda arguments: _TITLES[arguments.change].format(arguments.title),
-    check=_can_be_changed,
 )
 async def edit_canvas(
     canvas: Annotated[str, Field(description="As read_canvas takes it.")],

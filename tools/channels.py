@@ -11,6 +11,7 @@ from bot.toolkit import (
     Directory,
     Provided,
     Query,
+    Reads,
     SharedFile,
     Source,
     ThreadMessage,
@@ -27,12 +28,12 @@ from bot.toolkit.narrowing import has_words
 @tool(
     group="slack",
     summary="List the files, canvases or pinned messages of a channel",
+    safety=Reads(foreign=True, repeatable=False),
     timeout=120.0,
     title=lambda arguments: (
         f"List the {arguments.what} {f'of {arguments.channel}' if arguments.channel else 'here'}"
     ),
     narrowing=("query", "time_range", "limit"),
-    foreign=True,
 )
 async def list_channel_items(
     what: Annotated[Literal["files", "canvases", "pins"], Field(description="Of what.")],

@@ -16,6 +16,7 @@ from bot.toolkit import (
     Chart,
     Exports,
     Provided,
+    Reads,
     Rows,
     Series,
     Source,
@@ -45,6 +46,7 @@ _PERIODS = (
 @tool(
     group="data",
     summary="Bar, line, area or pie chart of a table",
+    safety=Reads(evidence=False),
     timeout=90.0,
     title="Draw {kind} chart: {title}",
 )

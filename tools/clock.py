@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import ToolError, current_request, tool, zone_label, zone_named, zone_note
+from bot.toolkit import Reads, ToolError, current_request, tool, zone_label, zone_named, zone_note
 
 _Zone = Field(description='Time zone, city or offset, as "Europe/Berlin", "Tokyo" or "UTC+2".')
 
@@ -16,6 +16,7 @@ _Zone = Field(description='Time zone, city or offset, as "Europe/Berlin", "Tokyo
 @tool(
     group="time",
     summary="Date and time now, here or anywhere",
+    safety=Reads(repeatable=False),
     title="Look at the clock",
 )
 def current_time(
@@ -32,6 +33,7 @@ def current_time(
 @tool(
     group="time",
     summary="Convert a time between time zones",
+    safety=Reads(calculates=True),
     title="Convert {time} from {from_zone} to {to_zone}",
 )
 def convert_time(

@@ -8,16 +8,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import Artifact, Compact, Provided, Tables, ToolError, ToolResult, tool
+from bot.toolkit import Artifact, Compact, Provided, Reads, Tables, ToolError, ToolResult, tool
 from bot.toolkit.provided.tables import RowLimit, TableHandle, comparable, literal, quoted_name
 
 
 @tool(
     group="data",
     summary="Compare two versions of a table: rows that came, went and changed",
+    safety=Reads(foreign=True),
     title="Compare two tables",
     narrowing=("compact", "limit"),
-    foreign=True,
     timeout=60.0,
 )
 async def compare_tables(
@@ -46,9 +46,9 @@ async def compare_tables(
 @tool(
     group="data",
     summary="Find rows of a table that occur more than once",
+    safety=Reads(foreign=True),
     title="Find duplicates in {handle}",
     narrowing=("compact", "limit"),
-    foreign=True,
     timeout=60.0,
 )
 async def find_duplicates(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from bot.toolkit import Compact, Databases, Provided, Query, Source, Tables, ToolResult, tool
+from bot.toolkit import Compact, Databases, Provided, Query, Reads, Source, Tables, ToolResult, tool
 
 
 async def _schema(services: Mapping[type, object]) -> str:
@@ -37,11 +37,11 @@ async def list_databases(
 @tool(
     group="databases",
     summary="SQL SELECT on a configured database",
+    safety=Reads(foreign=True),
     timeout=330.0,
     title=_title,
     on_acquired=_schema,
     narrowing=("compact", "limit"),
-    foreign=True,
 )
 async def query_database(
     database: Annotated[str, Field(description="Name of a database as listed.")],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from bot.toolkit import ToolError, tool, zone_label, zone_named, zone_note
+from bot.toolkit import Reads, ToolError, tool, zone_label, zone_named, zone_note
 
 if TYPE_CHECKING:
     from holidays import HolidayBase
@@ -28,7 +28,10 @@ _Country = Annotated[
 
 
 @tool(
-    group="time", summary="Days, weeks and working days between two dates", title="Count the days"
+    group="time",
+    summary="Days, weeks and working days between two dates",
+    safety=Reads(calculates=True),
+    title="Count the days",
 )
 def count_days(
     start: Annotated[date, Field(description="First date, as 2026-03-29.")],
@@ -62,6 +65,7 @@ def count_days(
 @tool(
     group="time",
     summary="The date so many days, working days, months or years from another",
+    safety=Reads(calculates=True),
     title="Count on from {start}",
 )
 def shift_date(
@@ -111,6 +115,7 @@ def list_holidays(
 @tool(
     group="time",
     summary="Hours of a day that suit people in several time zones",
+    safety=Reads(calculates=True),
     title="Find a time on {day}",
 )
 def find_meeting_times(

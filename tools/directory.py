@@ -8,12 +8,14 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from bot.toolkit import (
+    Changes,
     ChannelEntry,
     Conversation,
     Directory,
     PersonEntry,
     Provided,
     Query,
+    Reads,
     Services,
     Source,
     ToolError,
@@ -33,10 +35,10 @@ _Limit = Annotated[int, Field(ge=1, le=200, description="At most so many.")]
 @tool(
     group="slack",
     summary="Find people of the workspace by name or title",
+    safety=Reads(foreign=True),
     timeout=120.0,
     title="Find {query}",
     narrowing=("query", "limit"),
-    foreign=True,
 )
 async def find_people(
     query: Annotated[str, Field(min_length=1, description="Words of a name or title.")],
@@ -55,10 +57,10 @@ async def find_people(
 @tool(
     group="slack",
     summary="Find public channels by name, topic or purpose",
+    safety=Reads(foreign=True),
     timeout=120.0,
     title="Find channels",
     narrowing=("query", "limit"),
-    foreign=True,
 )
 async def find_channels(
     directory: Provided[Directory], query: Query = None, limit: _Limit = 50
@@ -72,8 +74,8 @@ async def find_channels(
 @tool(
     group="slack",
     summary="Topic, purpose and size of a channel",
+    safety=Reads(foreign=True),
     title="Look at {channel}",
-    foreign=True,
 )
 async def describe_channel(channel: _Channel, directory: Provided[Directory]) -> str:
     """Say what a channel is for."""
@@ -83,10 +85,10 @@ async def describe_channel(channel: _Channel, directory: Provided[Directory]) ->
 @tool(
     group="slack",
     summary="Who is in a channel",
+    safety=Reads(foreign=True),
     timeout=120.0,
     title="List who is in {channel}",
     narrowing=("limit",),
-    foreign=True,
 )
 async def list_members(
     channel: _Channel,
@@ -101,9 +103,9 @@ async def list_members(
 @tool(
     group="slack",
     summary="Read the message and thread that a Slack link leads to",
+    safety=Reads(foreign=True, repeatable=False),
     title="Follow a link",
     narrowing=("limit",),
-    foreign=True,
 )
 async def read_linked_thread(
     url: Annotated[
@@ -130,11 +132,8 @@ async def _can_be_seen(call: Any, services: Services) -> None:
 @tool(
     group="slack",
     summary="Put a reaction on a message, once somebody has approved it",
-    mutates=True,
-    sensitive=True,
-    standing=("emoji",),
+    safety=Changes(sensitive=True, standing=("emoji",), check=_can_be_seen),
     title="React with :{emoji}:",
-    check=_can_be_seen,
 )
 async def add_reaction(
     url: Annotated[str, Field(max_length=500, description="Link to the message.")],

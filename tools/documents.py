@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import Artifact, Artifacts, Provided, Source, ToolError, ToolResult, tool
+from bot.toolkit import Artifact, Artifacts, Provided, Reads, Source, ToolError, ToolResult, tool
 
 _PAGE = re.compile(r"\[page (\d+) of \d+\]")
 _HEADING = re.compile(r"#{1,6} \S|(?:\d+\.)+\d* +[A-Z]\S|(?:Chapter|Section|Part|Article|§) ?\d")
@@ -63,9 +63,9 @@ class _Text:
 @tool(
     group="documents",
     summary="Find passages of a long document, with page numbers",
+    safety=Reads(foreign=True),
     title="Search {handle} for {query}",
     narrowing=("query", "limit"),
-    foreign=True,
 )
 async def search_document(
     handle: _Document,
@@ -96,8 +96,8 @@ async def search_document(
 @tool(
     group="documents",
     summary="Check that a quote stands in a document, and on which page",
+    safety=Reads(foreign=True),
     title="Check a quote in {handle}",
-    foreign=True,
 )
 async def check_quote(
     handle: _Document,
@@ -123,9 +123,9 @@ async def check_quote(
 @tool(
     group="documents",
     summary="Headings of a document with their pages and lines",
+    safety=Reads(foreign=True),
     title="Outline {handle}",
     narrowing=("limit",),
-    foreign=True,
 )
 async def outline_document(
     handle: _Document,

@@ -13,6 +13,7 @@ from bot.toolkit import (
     FileRef,
     Provided,
     Query,
+    Reads,
     ToolError,
     ToolResult,
     current_request,
@@ -32,11 +33,11 @@ def _title(arguments: Any) -> str:
 @tool(
     group="files",
     summary="Read a file of this thread, or of a channel that the asker sees",
+    safety=Reads(foreign=True),
     core=True,
     timeout=60.0,
     title=_title,
     narrowing=("compact", "query", "sheet", "pages"),
-    foreign=True,
 )
 async def read_file(
     file_id: Annotated[str, Field(description="Its id, as F0123ABC, or its name.")],

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.toolkit import ToolError, tool
+from bot.toolkit import Reads, ToolError, tool
 
 _WORDS_A_MINUTE = 238
 """Silent reading of English, Brysbaert 2019 (a meta-analysis of 190 studies)."""
@@ -81,6 +81,7 @@ _READINGS = {
 @tool(
     group="math",
     summary="Convert units: length, mass, speed, data, energy …",
+    safety=Reads(calculates=True),
     title="Convert {value} {unit} to {to}",
 )
 def convert_units(
@@ -159,7 +160,12 @@ def _registry() -> Any:
     return registry
 
 
-@tool(group="math", summary="Draw lots: pick, shuffle or group people or things", title="Draw lots")
+@tool(
+    group="math",
+    summary="Draw lots: pick, shuffle or group people or things",
+    safety=Reads(calculates=True, repeatable=False),
+    title="Draw lots",
+)
 def draw_lots(
     options: Annotated[
         list[str], Field(min_length=1, max_length=1_000, description="Names to draw from.")
@@ -179,7 +185,10 @@ def draw_lots(
 
 
 @tool(
-    group="text", summary="Count words, characters and sentences of a text", title="Count the words"
+    group="text",
+    summary="Count words, characters and sentences of a text",
+    safety=Reads(calculates=True),
+    title="Count the words",
 )
 def count_words(
     text: Annotated[str, Field(min_length=1, max_length=200_000, description="The text.")],

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.toolkit import Memories, Memory, MemoryScope, Provided, tool
+from bot.toolkit import Changes, Memories, Memory, MemoryScope, Provided, Reads, tool
 
 _Text = Annotated[str, Field(description="One fact in one sentence, with names; 500 characters.")]
 
@@ -14,7 +14,7 @@ _Text = Annotated[str, Field(description="One fact in one sentence, with names; 
 @tool(
     group="memory",
     summary="Remember a fact or wish of the person who asks",
-    mutates=True,
+    safety=Changes(),
     title="Remember: {text}",
 )
 async def remember(text: _Text, memories: Provided[Memories]) -> str:
@@ -28,10 +28,8 @@ async def remember(text: _Text, memories: Provided[Memories]) -> str:
 @tool(
     group="memory",
     summary="Remember a fact for a channel or the workspace",
-    mutates=True,
-    sensitive=True,
+    safety=Changes(sensitive=True, for_everybody=lambda call: call.where == "workspace"),
     title="Remember for the {where}: {text}",
-    for_everybody=lambda call: call.where == "workspace",
 )
 async def remember_for_others(
     text: _Text,
@@ -51,9 +49,9 @@ async def remember_for_others(
 @tool(
     group="memory",
     summary="What is remembered here, all or by a word",
+    safety=Reads(foreign=True, repeatable=False),
     title="Recall {query}",
     narrowing=("query", "limit"),
-    foreign=True,
 )
 async def recall(
     memories: Provided[Memories],
@@ -70,7 +68,7 @@ async def recall(
 @tool(
     group="memory",
     summary="Forget something remembered",
-    mutates=True,
+    safety=Changes(),
     title="Forget what I was told",
 )
 async def forget(
@@ -85,10 +83,8 @@ async def forget(
 @tool(
     group="memory",
     summary="Forget what somebody had remembered for a channel or the workspace, for admins",
-    mutates=True,
-    sensitive=True,
+    safety=Changes(sensitive=True, for_everybody=lambda _: True),
     title="Forget for everybody: {text}",
-    for_everybody=lambda _: True,
 )
 async def forget_for_others(
     id: Annotated[str, Field(description="As recall gives it.")],

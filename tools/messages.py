@@ -8,8 +8,10 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from bot.toolkit import (
+    Changes,
     Conversation,
     Provided,
+    Reads,
     ScheduledMessages,
     Services,
     Source,
@@ -53,13 +55,9 @@ async def _can_be_cancelled(call: Any, services: Services) -> None:
 @tool(
     group="slack",
     summary="Post a message in another channel or thread, once somebody has approved it",
-    mutates=True,
-    sensitive=True,
-    standing=("channel",),
-    mentions="text",
+    safety=Changes(sensitive=True, standing=("channel",), mentions="text", check=_can_be_posted),
     timeout=60.0,
     title="Post in {channel}",
-    check=_can_be_posted,
 )
 async def post_message(
     channel: Annotated[str, _Channel],
@@ -78,13 +76,9 @@ async def post_message(
 @tool(
     group="slack",
     summary="Have a message posted later in a channel, once somebody has approved it",
-    mutates=True,
-    sensitive=True,
-    standing=("channel",),
-    mentions="text",
+    safety=Changes(sensitive=True, standing=("channel",), mentions="text", check=_can_be_scheduled),
     timeout=60.0,
     title=lambda arguments: f"Post in {arguments.channel} on {_said(arguments.at)}",
-    check=_can_be_scheduled,
 )
 async def schedule_message(
     channel: Annotated[str, _Channel],
@@ -106,10 +100,10 @@ async def schedule_message(
 @tool(
     group="slack",
     summary="The asker's messages that wait to be posted",
+    safety=Reads(foreign=True, repeatable=False),
     timeout=60.0,
     title="List the messages that are posted later",
     narrowing=("limit",),
-    foreign=True,
 )
 async def list_scheduled_messages(
     messages: Provided[ScheduledMessages],
@@ -130,10 +124,8 @@ async def list_scheduled_messages(
 @tool(
     group="slack",
     summary="Cancel a message that waits to be posted, once somebody has approved it",
-    mutates=True,
-    sensitive=True,
+    safety=Changes(sensitive=True, check=_can_be_cancelled),
     title="Never post “{text}”",
-    check=_can_be_cancelled,
 )
 async def cancel_scheduled_message(
     id: Annotated[str, Field(description="As list_scheduled_messages gives it.")],

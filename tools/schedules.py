@@ -9,7 +9,9 @@ from typing import Annotated, Any, cast
 from pydantic import Field
 
 from bot.toolkit import (
+    Changes,
     Provided,
+    Reads,
     Schedule,
     Schedules,
     Services,
@@ -51,12 +53,8 @@ async def _can_be_scheduled(call: Any, services: Services) -> None:
 @tool(
     group="schedules",
     summary="Ask something later or again and again, in this thread",
-    mutates=True,
-    sensitive=True,
-    free_in_direct=_is_daily_at_most,
-    standing=None,
+    safety=Changes(sensitive=True, check=_can_be_scheduled, free_in_direct=_is_daily_at_most),
     title=_schedule_title,
-    check=_can_be_scheduled,
 )
 async def schedule_prompt(
     text: Annotated[
@@ -87,7 +85,12 @@ def _with_offset(at: datetime | None) -> datetime | None:
     return at
 
 
-@tool(group="schedules", summary="The asker's schedules", title="List the schedules")
+@tool(
+    group="schedules",
+    summary="The asker's schedules",
+    safety=Reads(repeatable=False),
+    title="List the schedules",
+)
 async def list_schedules(schedules: Provided[Schedules]) -> str:
     """List what is asked later for the asker, with ids. Whoever asks what is scheduled means
     list_scheduled_messages as well."""
@@ -97,7 +100,7 @@ async def list_schedules(schedules: Provided[Schedules]) -> str:
 @tool(
     group="schedules",
     summary="Cancel one of the asker's schedules",
-    mutates=True,
+    safety=Changes(),
     title="Cancel a schedule",
 )
 async def cancel_schedule(

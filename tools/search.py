@@ -10,6 +10,7 @@ from bot.toolkit import (
     Directory,
     FoundMessage,
     Provided,
+    Reads,
     Source,
     TimeRange,
     ToolResult,
@@ -24,10 +25,10 @@ from bot.toolkit import (
 @tool(
     group="slack",
     summary="Search messages of all public channels",
+    safety=Reads(foreign=True, repeatable=False),
     timeout=120.0,
     title="Search Slack for “{query}”",
     narrowing=("query", "time_range", "limit"),
-    foreign=True,
 )
 async def search_messages(
     query: Annotated[str, Field(min_length=1, max_length=300, description="A few words.")],

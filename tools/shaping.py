@@ -11,7 +11,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.toolkit import Artifact, Compact, Documents, Provided, Tables, ToolError, ToolResult, tool
+from bot.toolkit import (
+    Artifact,
+    Compact,
+    Documents,
+    Provided,
+    Reads,
+    Tables,
+    ToolError,
+    ToolResult,
+    tool,
+)
 from bot.toolkit.provided.tables import RowLimit, TableHandle, comparable, literal, quoted_name
 
 _MOST_COLUMNS = 60
@@ -26,9 +36,9 @@ _How = Annotated[
 @tool(
     group="data",
     summary="Pivot a table: one row for each group, one column for each value of another column",
+    safety=Reads(foreign=True),
     title="Pivot {handle} by {across}",
     narrowing=("compact", "limit"),
-    foreign=True,
     timeout=60.0,
 )
 async def pivot_table(
@@ -67,9 +77,9 @@ async def pivot_table(
 @tool(
     group="data",
     summary="Join two tables by a key, and say what did not match",
+    safety=Reads(foreign=True),
     title="Join two tables",
     narrowing=("compact", "limit"),
-    foreign=True,
     timeout=60.0,
 )
 async def join_tables(
@@ -111,9 +121,9 @@ async def join_tables(
 @tool(
     group="data",
     summary="Put tables of the same kind below each other (files of several months)",
+    safety=Reads(foreign=True),
     title=lambda arguments: f"Combine {len(arguments.handles)} tables",
     narrowing=("compact", "limit"),
-    foreign=True,
     timeout=60.0,
 )
 async def combine_tables(
@@ -140,8 +150,8 @@ async def combine_tables(
 @tool(
     group="data",
     summary="Totals of a table by day, week, month, quarter or year, with the change",
+    safety=Reads(foreign=True),
     title="Totals of {value} by {every}",
-    foreign=True,
     timeout=60.0,
 )
 async def totals_over_time(
@@ -216,6 +226,7 @@ async def _without_period(tables: Tables, table: Artifact, time: str, moment: st
 @tool(
     group="data",
     summary="Make a table of figures that stand in the conversation, to query or chart them",
+    safety=Reads(calculates=True),
     title="Make a table: {name}",
     timeout=60.0,
 )

@@ -16,6 +16,7 @@ from bot.toolkit import (
     TABLE_TYPE,
     Artifact,
     Artifacts,
+    Changes,
     Chart,
     Conversation,
     Exports,
@@ -64,7 +65,7 @@ class _File:
 @tool(
     group="files",
     summary="Share a result as a file in this thread (csv, xlsx, docx, pdf, png, md, txt, json)",
-    mutates=True,
+    safety=Changes(),
     timeout=120.0,
     title="Share {name}",
 )

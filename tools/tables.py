@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.toolkit import Compact, Fields, Provided, Tables, ToolResult, tool
+from bot.toolkit import Compact, Fields, Provided, Reads, Tables, ToolResult, tool
 
 
 def _query_title(arguments: Any) -> str:
@@ -16,9 +16,9 @@ def _query_title(arguments: Any) -> str:
 @tool(
     group="data",
     summary="SQL over tables (files, query results) by handle",
+    safety=Reads(foreign=True),
     title=_query_title,
     narrowing=("compact", "limit"),
-    foreign=True,
     timeout=60.0,
 )
 async def query_table(
@@ -53,9 +53,9 @@ async def query_table(
 @tool(
     group="data",
     summary="Columns, types, ranges and first rows of a table",
+    safety=Reads(foreign=True),
     title="Describe {handle}",
     narrowing=("compact", "fields"),
-    foreign=True,
     timeout=60.0,
 )
 async def describe_table(

@@ -17,6 +17,7 @@ from bot.toolkit import (
     Artifacts,
     Provided,
     Query,
+    Reads,
     Tables,
     ToolError,
     ToolResult,
@@ -36,9 +37,9 @@ _Handle = Annotated[str, Field(description="A handle as a tool gave it: doc_…,
 @tool(
     group="artifacts",
     summary="List what is saved in this thread, with handles",
+    safety=Reads(foreign=True, repeatable=False),
     title="List what is saved",
     narrowing=("query", "limit"),
-    foreign=True,
 )
 async def list_artifacts(
     artifacts: Provided[Artifacts],
@@ -60,7 +61,12 @@ def _about(artifact: Artifact) -> str:
     return f"{line} · not complete: {'; '.join(artifact.left_out)}" if artifact.left_out else line
 
 
-@tool(group="artifacts", summary="Change a passage of a written file", title="Edit {handle}")
+@tool(
+    group="artifacts",
+    summary="Change a passage of a written file",
+    safety=Reads(evidence=False),
+    title="Edit {handle}",
+)
 async def edit_file(
     handle: Annotated[str, Field(description="Handle file_… or doc_… of a text.")],
     old: Annotated[
@@ -109,9 +115,9 @@ def _nearest(passage: str, text: str) -> str | None:
 @tool(
     group="artifacts",
     summary="Compare two saved texts line by line",
+    safety=Reads(foreign=True),
     title="Compare two texts",
     narrowing=("limit",),
-    foreign=True,
 )
 async def compare_texts(
     before: _Handle,
@@ -161,9 +167,9 @@ def _differences(first: str, second: str, names: tuple[str, str]) -> list[str]:
 @tool(
     group="artifacts",
     summary="Collect every match of a pattern in a saved text as a table",
+    safety=Reads(foreign=True),
     title="Collect {pattern} from {handle}",
     narrowing=("limit",),
-    foreign=True,
 )
 async def extract_matches(
     handle: _Handle,
@@ -224,9 +230,9 @@ def _found(
 @tool(
     group="artifacts",
     summary="Ask a saved JSON text with a JMESPath expression",
+    safety=Reads(foreign=True),
     title="Ask {handle}: {expression}",
     narrowing=("expression",),
-    foreign=True,
 )
 async def query_json(
     handle: _Handle,

@@ -12,6 +12,7 @@ from bot.toolkit import (
     Conversation,
     Provided,
     Query,
+    Reads,
     Source,
     ThreadMessage,
     TimeRange,
@@ -33,10 +34,10 @@ _COMPACT = 100
 @tool(
     group="slack",
     summary="Read the messages of this thread",
+    safety=Reads(foreign=True, repeatable=False),
     core=True,
     title="Read this thread",
     narrowing=("compact", "query", "limit"),
-    foreign=True,
 )
 async def read_thread(
     conversation: Provided[Conversation],
@@ -66,10 +67,10 @@ def _channel_title(arguments: object) -> str:
 @tool(
     group="slack",
     summary="Read or search the recent messages of a channel",
+    safety=Reads(foreign=True, repeatable=False),
     timeout=60.0,
     title=_channel_title,
     narrowing=("compact", "query", "time_range", "limit"),
-    foreign=True,
 )
 async def read_channel(
     conversation: Provided[Conversation],

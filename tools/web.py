@@ -15,6 +15,7 @@ from bot.toolkit import (
     Page,
     Provided,
     Query,
+    Reads,
     ToolResult,
     tool,
 )
@@ -23,10 +24,10 @@ from bot.toolkit import (
 @tool(
     group="web",
     summary="Read a page of the public web (HTML, text, JSON, CSV, PDF) by its address",
+    safety=Reads(foreign=True),
     timeout=60.0,
     title="Read {url}",
     narrowing=("compact", "query"),
-    foreign=True,
 )
 async def fetch_page(
     url: Annotated[str, Field(description="Full address, beginning with https:// or http://.")],

@@ -10,6 +10,7 @@ from bot.toolkit import (
     MAX_QUERY_CHARACTERS,
     MAX_RESULTS,
     Provided,
+    Reads,
     Search,
     Source,
     ToolResult,
@@ -24,10 +25,9 @@ _EXCERPT = 500
 @tool(
     group="web",
     summary="Search the web: titles, addresses and excerpts of pages, news included",
+    safety=Reads(foreign=True, repeatable=False, sends=("query", "site")),
     title="Search the web: {query}",
     narrowing=("query", "recent", "site", "limit"),
-    sends=("query", "site"),
-    foreign=True,
 )
 async def search_web(
     query: Annotated[

@@ -51,6 +51,7 @@ from bot.toolkit.provided.web import (
     WebResult,
     WebSearch,
 )
+from bot.toolkit.safety import Changes, Reads
 from bot.toolkit.size import current_room
 from bot.toolkit.tool import Provided, Services, Tool, ToolResult, tool
 
@@ -65,6 +66,7 @@ __all__ = [
     "CanvasEdit",
     "Canvases",
     "Change",
+    "Changes",
     "ChannelEntry",
     "Chart",
     "ChartImage",
@@ -89,6 +91,7 @@ __all__ = [
     "Provided",
     "Query",
     "ReadTable",
+    "Reads",
     "ReportFile",
     "RequestContext",
     "RowLimit",

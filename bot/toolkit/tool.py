@@ -8,13 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from string import Formatter
-from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter
 
 from bot.core.answers import Source
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit.running import call_function
+from bot.toolkit.safety import Changes, Reads, Safety, mistake_in, named_arguments
 from bot.toolkit.schema import strict_schema
 from bot.toolkit.signature import arguments_model, result_validator
 from bot.toolkit.titles import title_function
@@ -36,17 +37,6 @@ Provided = Annotated[T, _PROVIDED]
 
 Services = Mapping[type, object]
 """The services that tools can ask for with `Provided[...]`, by type."""
-
-
-class Check(Protocol):
-    """A check of a call's validated arguments before the call is made. It changes nothing."""
-
-    async def __call__(self, call: Any, services: Services) -> Any:
-        """Return None, or the arguments with names resolved to ids.
-
-        People approve the returned arguments, and the call is made with them. Raises ToolError for
-        a call that cannot succeed.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +61,11 @@ class Tool:
     """A tool, as the agent loop uses it.
 
     `summary` is the tool's line in `acquire_tools`; the model reads `description` once the tool is
-    offered. Requests always carry `core` tools. A tool that `mutates` changes something outside the
-    bot: it runs alone, in order, and at most once. A `sensitive` one needs a person's approval, except
-    a call that is `free_in_direct` where the asker writes to the bot alone. `strict` makes the model
-    service enforce the schema. `timeout` is in seconds. `title` makes the one-line summary of a call for people from
-    its arguments. `on_acquired` returns text that enters the conversation when the model acquires
-    the tool.
-
-    Three fields name arguments: `narrowing` those that make the output smaller, `sends` those whose
-    words leave the bot, and `mentions` the one whose text can mention people whom the asker
-    mentioned. Other people wrote what a `foreign` tool returns, so it is marked as data for the
-    model. Only admins may make a call that is `for_everybody`: it affects the whole workspace.
-    `check` raises ToolError for a call that cannot succeed, before anybody is asked to approve it.
+    offered. Requests always carry `core` tools. `strict` makes the model service enforce the schema.
+    `timeout` is in seconds. `title` makes the one-line summary of a call for people from its
+    arguments. `on_acquired` returns text that enters the conversation when the model acquires the
+    tool. `narrowing` names the arguments that make the output smaller. `safety` says what the tool
+    reads or changes; the properties below it are what the loop and the hooks ask for.
     """
 
     name: str
@@ -94,21 +77,54 @@ class Tool:
     function: Callable[..., Any]
     services: Mapping[str, type]
     returns: TypeAdapter[Any]
+    safety: Safety
     core: bool = False
-    mutates: bool = False
-    sensitive: bool = False
-    free_in_direct: Callable[[Any], bool] | None = None
     strict: bool = True
     timeout: float = 30.0
     title: Callable[[BaseModel], str]
     on_acquired: Callable[[Services], Awaitable[str]] | None = None
     narrowing: tuple[str, ...] = ()
-    standing: tuple[str, ...] | None = None
-    sends: tuple[str, ...] = ()
-    mentions: str = ""
-    foreign: bool = False
-    for_everybody: Callable[[Any], bool] | None = None
-    check: Check | None = None
+
+    @property
+    def changes(self) -> Changes | None:
+        """The safety of a tool that changes something; None for one that only reads."""
+        return self.safety if isinstance(self.safety, Changes) else None
+
+    @property
+    def mutates(self) -> bool:
+        """Whether the tool changes something outside the bot."""
+        return self.changes is not None
+
+    @property
+    def sensitive(self) -> bool:
+        """Whether a person must approve each call."""
+        return self.changes is not None and self.changes.sensitive
+
+    @property
+    def foreign(self) -> bool:
+        """Whether other people wrote what the tool returns."""
+        return self.safety.foreign
+
+    @property
+    def calculates(self) -> bool:
+        """Whether the result is arithmetic on the arguments: evidence only as far as they are."""
+        return isinstance(self.safety, Reads) and self.safety.calculates
+
+    @property
+    def reads(self) -> bool:
+        """Whether an output counts as having been read: it is evidence for figures and quotes."""
+        return self.safety.evidence and not self.calculates
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether code may make a call again later, to get the data as it is then."""
+        safety = self.safety
+        return isinstance(safety, Reads) and safety.repeatable and safety.evidence
+
+    @property
+    def sends(self) -> tuple[str, ...]:
+        """The arguments of a tool that only reads whose words leave the bot."""
+        return self.safety.sends if isinstance(self.safety, Reads) else ()
 
     @property
     def line(self) -> str:
@@ -163,10 +179,11 @@ class Tool:
         Raises ToolError for a call that cannot succeed, TimeoutError, ToolCrashed, and any other
         exception of `check`.
         """
-        if self.check is None:
+        if self.changes is None or self.changes.check is None:
             return arguments
         given = {"call": arguments, "services": services}
-        bound = await call_function(self.check, given, name=self.name, seconds=self.timeout)
+        check = self.changes.check
+        bound = await call_function(check, given, name=self.name, seconds=self.timeout)
         return bound if isinstance(bound, BaseModel) else arguments
 
     def _as_result(self, result: Any) -> ToolResult:
@@ -193,55 +210,39 @@ def tool(
     *,
     group: str,
     summary: str,
+    safety: Safety = Reads(),  # noqa: B008 - immutable
     core: bool = False,
-    mutates: bool = False,
-    sensitive: bool = False,
-    free_in_direct: Callable[[Any], bool] | None = None,
     timeout: float = 30.0,
     title: str | Callable[[Any], str] = "",
     on_acquired: Callable[[Services], Awaitable[str]] | None = None,
     narrowing: tuple[str, ...] = (),
-    standing: tuple[str, ...] | None = None,
-    sends: tuple[str, ...] = (),
-    mentions: str = "",
-    foreign: bool = False,
-    for_everybody: Callable[[Any], bool] | None = None,
-    check: Check | None = None,
 ) -> Callable[[Callable[..., R_co]], ToolFunction[R_co]]:
     """Make a tool from a typed function; its docstring is the description that the model reads.
 
     Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes
     and bounds it. The model may omit a parameter with a default (it sends null). `title`, up to 80
     characters, is a format string over the arguments, or a function of the validated arguments.
-    `Tool` describes the other options.
+    `safety` is `Reads(...)` or `Changes(...)`; `Tool` describes the other options.
 
-    Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, and
-    when `title`, `narrowing`, `standing`, `sends` or `mentions` name an unknown parameter.
+    Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, when
+    `safety` contradicts itself, and when an option names an unknown parameter.
     """
 
     def decorate(function: Callable[..., R_co]) -> ToolFunction[R_co]:
+        if mistake := mistake_in(safety):
+            raise ToolDefinitionError(f"Tool {function.__name__}: {mistake}.")
         made = _read(function)(
             group=group,
             summary=summary,
+            safety=safety,
             core=core,
-            mutates=mutates,
-            sensitive=sensitive,
-            free_in_direct=free_in_direct,
             timeout=timeout,
             title=title_function(function.__name__, title),
             on_acquired=on_acquired,
             narrowing=narrowing,
-            standing=standing,
-            sends=sends,
-            mentions=mentions,
-            foreign=foreign,
-            for_everybody=for_everybody,
-            check=check,
         )
-        _check_names(
-            made, title, (*narrowing, *(standing or ()), *sends, *filter(None, (mentions,)))
-        )
-        _check_kind(made)
+        _check_arguments(made, title)
+        _check_names(made)
         return ToolFunction(function, made)
 
     return decorate
@@ -272,25 +273,22 @@ def _is_provided(hint: Any) -> bool:
     return get_origin(hint) is Annotated and _PROVIDED in get_args(hint)[1:]
 
 
-def _check_kind(made: Tool) -> None:
+def _check_names(made: Tool) -> None:
     for name in (made.name, made.group):
         if not _NAME.fullmatch(name):
             raise ToolDefinitionError(
                 f"Tool {made.name}: {name!r} is no name: up to 64 of a-z, A-Z, 0-9, _ and -."
             )
-    if made.sensitive and not made.mutates:
-        raise ToolDefinitionError(
-            f"Tool {made.name}: only what changes something is sensitive: say mutates=True too."
-        )
 
 
-def _check_names(made: Tool, title: str | Callable[[Any], str], further: tuple[str, ...]) -> None:
-    named = set(further)
+def _check_arguments(made: Tool, title: str | Callable[[Any], str]) -> None:
+    """Raise ToolDefinitionError when an option names an argument that the tool does not have."""
+    named = {*made.narrowing, *named_arguments(made.safety)}
     if isinstance(title, str):
         fields = [field for _, field, _, _ in Formatter().parse(title) if field is not None]
         named |= {re.split(r"[.\[]", field)[0] for field in fields}
     if unknown := named - made.arguments.model_fields.keys():
         raise ToolDefinitionError(
-            f"Tool {made.name}: title, narrowing, standing, sends or mentions name {', '.join(sorted(unknown))}, "
-            "which is none of its parameters."
+            f"Tool {made.name}: title, narrowing, standing, sends or mentions name "
+            f"{', '.join(sorted(unknown))}, which is none of its parameters."
         )

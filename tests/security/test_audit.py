@@ -27,7 +27,7 @@ from bot.slack.render.buttons import APPROVE
 from bot.slack.render.schedules import CANCEL
 from bot.store import Retention, open_stores
 from bot.store.workspaces.audit import MOST_REFUSALS
-from bot.toolkit import tool
+from bot.toolkit import Changes, tool
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
@@ -251,7 +251,7 @@ async def test_a_change_and_the_yes_to_it_are_on_record_before_it_is_made(stores
         found = [each.entry async for each in stores.audit.read("T1")]
         return [(each.kind, each.what) for each in found if each]
 
-    @tool(group="g", summary="-", core=True, mutates=True, sensitive=True, title="Launch {what}")
+    @tool(group="g", summary="-", core=True, safety=Changes(sensitive=True), title="Launch {what}")
     async def launch(what: str) -> str:
         """Launches."""
         before.extend(await written())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bot.agent.builtin.subagents import dispatch_subagent
 from bot.app.tool_loading import catalogue
 from bot.dev.workspace import ADA, BEN
 from tests.security.model import question, won_over
@@ -19,6 +20,15 @@ OURS = {
     *("list_schedules", "make_chart", "make_table", "write_file", "edit_file", "draw_lots"),
 }
 """Tools that return nothing that anybody else wrote, or only names that the model gave them."""
+COMPUTED = {
+    *("calculate", "convert_units", "count_words", "convert_time", "count_days", "shift_date"),
+    *("find_meeting_times", "draw_lots", "make_table"),
+}
+ONCE = {
+    *("current_time", "draw_lots", "list_artifacts", "list_channel_items", "list_schedules"),
+    *("list_scheduled_messages", "read_channel", "read_linked_thread", "read_thread", "recall"),
+    *("search_messages", "search_web"),
+}
 
 
 async def test_an_end_that_somebody_wrote_is_none(redis_url: str) -> None:
@@ -57,3 +67,21 @@ def test_every_tool_that_returns_what_others_wrote_marks_it() -> None:
     """A new tool that only reads is either foreign, or named here with those whose words are ours."""
     reading = {each.name for each in catalogue().tools if not (each.mutates or each.foreign)}
     assert reading == OURS
+
+
+def test_what_the_model_made_or_computed_is_no_evidence() -> None:
+    """23.1: a figure is traced to what was read, never to what the model wrote, changed or made up."""
+    tools = (*catalogue().tools, dispatch_subagent.tool)
+    assert {each.name for each in tools if each.calculates} == COMPUTED
+    assert {each.name for each in tools if not (each.reads or each.calculates or each.mutates)} == {
+        *("write_file", "edit_file", "make_chart", "dispatch_subagent")
+    }
+    assert not [each.name for each in tools if each.mutates and each.reads]
+
+
+def test_what_depends_on_who_asks_or_when_is_not_repeated() -> None:
+    """23.5: Refresh runs calls again for whoever presses, and only those that answer as before."""
+    tools = (*catalogue().tools, dispatch_subagent.tool)
+    reading = [each for each in tools if each.reads or each.calculates]
+    assert {each.name for each in reading if not each.repeatable} == ONCE
+    assert not [each.name for each in tools if each.repeatable and each not in reading]

@@ -10,7 +10,8 @@ import tools
 from bot.app.tool_loading import catalogue
 from bot.core.errors import ToolDefinitionError
 
-HEAD = "from typing import Annotated\nfrom pydantic import Field\nfrom bot.toolkit import tool\n\n"
+HEAD = "from typing import Annotated\nfrom pydantic import Field\nfrom bot.toolkit import Changes, Reads, tool\n\n"
+SAFE = '@tool(group="g", summary="-", safety='
 
 
 @pytest.mark.parametrize(
@@ -24,7 +25,20 @@ HEAD = "from typing import Annotated\nfrom pydantic import Field\nfrom bot.toolk
         ('@tool(group="g", summary="-")', "a", ": Tool slips: parameter a has no annotation"),
         ('@tool(group="g", summary="-", title="{b}")', "a: int", ": Tool slips: title.* name b"),
         ('@tool(group="Ma th!", summary="-")', "a: int", ": Tool slips: 'Ma th!' is no name"),
-        ('@tool(group="g", summary="-", sensitive=True)', "a: int", ": Tool slips: .*mutates=True"),
+        (f"{SAFE}Reads(calculates=True, foreign=True))", "a: int", ": Tool slips: what calculates"),
+        (
+            f"{SAFE}Reads(calculates=True, evidence=False))",
+            "a: int",
+            ": Tool slips: what calculates",
+        ),
+        (f'{SAFE}Reads(calculates=True, sends=("a",)))', "a: int", ": Tool slips: what calculates"),
+        (f"{SAFE}Changes(free_in_direct=bool))", "a: int", ": Tool slips: .*from sensitive=True"),
+        (f'{SAFE}Changes(mentions="b"))', "a: int", ": Tool slips: .*mentions name b"),
+        (f'{SAFE}Changes(standing=("b",)))', "a: int", ": Tool slips: .*standing.* name b"),
+        (f'{SAFE}Reads(sends=("b",)))', "a: int", ": Tool slips: .*sends.* name b"),
+        (f"{SAFE}Reads(sensitive=True))", "a: int", ", line 5: TypeError: .*'sensitive'"),
+        (f"{SAFE}Changes)", "a: int", r": Tool slips: safety is Reads\(...\) or Changes\(...\)"),
+        (f"{SAFE}True)", "a: int", r": Tool slips: safety is Reads\(...\) or Changes\(...\)"),
         (
             '@tool(group="g", summary="-")',
             "a: Annotated[int, Field(ge=3)] = 1",

@@ -41,7 +41,7 @@ from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
 from bot.core.outcome import RunStatus, StopReason
 from bot.model.types import ModelRequest
-from bot.toolkit import Provided, Tool, ToolResult, tool
+from bot.toolkit import Provided, Reads, Tool, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.size import Room, shortened
 
@@ -173,9 +173,9 @@ class Subagents:
 @tool(
     group="agent",
     summary="Has a sub-question looked into by a helper; several at once, side by side",
+    safety=Reads(foreign=True, evidence=False),  # its own words, which rest on what it read
     timeout=_DAY,  # its parent's deadline comes first
     title="Look into: {goal}",
-    foreign=True,  # its words rest on what it read
 )
 async def dispatch_subagent(
     goal: Annotated[

@@ -184,11 +184,9 @@ class Calls:
             return await tool.checked(arguments, self.toolbox.services)
         except ToolError as error:
             raise _Refused(_plain(f"Not done: {error}")) from None
-        except Exception:  # ours to fix; what the call itself meets is told then
+        except Exception:  # nothing unchecked is approved: names may not be bound to ids
             log.exception("a call was not checked", extra={"tool": tool.name})
-            if tool.mutates:  # nothing unchecked is approved: names may not be bound to ids
-                raise _Refused(f"Not done: {tool.name} could not be checked now.") from None
-            return arguments
+            raise _Refused(f"Not done: {tool.name} could not be checked now.") from None
 
     async def _run_shown(
         self,

@@ -32,7 +32,7 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.store import Approvals
-from bot.toolkit import Tool
+from bot.toolkit import Changes, Tool
 
 MayDecide = Callable[[str], Awaitable[bool]]
 """Returns whether a user may approve anything at all: guests and external people may not."""
@@ -109,7 +109,8 @@ class ApprovalHook(Hooks):
         request = self._request
         if request.entry is Entry.SCHEDULE or not request.channel.startswith("D"):
             return False
-        return bool(tool.free_in_direct and tool.free_in_direct(arguments))
+        is_free = tool.changes and tool.changes.free_in_direct
+        return bool(is_free and is_free(arguments))
 
     async def _ask(self, wanted: Approval) -> Permission:
         """Return the decision of people about the call, asking them if nobody has yet."""
@@ -131,7 +132,8 @@ class ApprovalHook(Hooks):
 
     async def _may_tell_everybody(self, tool: Tool, arguments: BaseModel) -> bool:
         """Return whether the asker may make the call, if it changes memories of the whole workspace."""
-        if self._policy.open_memories or not (tool.for_everybody and tool.for_everybody(arguments)):
+        is_for_everybody = tool.changes and tool.changes.for_everybody
+        if self._policy.open_memories or not (is_for_everybody and is_for_everybody(arguments)):
             return True
         return await self._may_administer(self._request.user)
 
@@ -157,14 +159,15 @@ class ApprovalHook(Hooks):
 
     def _approval(self, tool: Tool, arguments: BaseModel, *, leaks: bool) -> Approval:
         given = canonical(arguments)
-        fixed = tool.standing if tool.standing is not None or tool.sensitive else ()
+        changes = tool.changes or Changes()
+        fixed = changes.standing if changes.standing is not None or changes.sensitive else ()
         if leaks:
             fixed = None  # each address needs an approval of its own
         values = {name: json.loads(given)[name] for name in fixed or ()}
-        text = str(getattr(arguments, tool.mentions)) if tool.mentions else ""
+        text = str(getattr(arguments, changes.mentions)) if changes.mentions else ""
         mentions = self._mentioned_in(text)
         people = [each for each in mentions if each.is_of_a_person]
-        if tool.mentions and fixed is not None:
+        if changes.mentions and fixed is not None:
             fixed, values = (*fixed, MENTIONED), values | {MENTIONED: [each.id for each in people]}
         return Approval(
             id=current_request().idempotency_key,

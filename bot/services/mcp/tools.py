@@ -13,6 +13,7 @@ from bot.services.mcp.pins import ToolFacts
 from bot.services.mcp.results import converted_result, misfit_of
 from bot.services.mcp.server import CONNECT_SECONDS, Connection
 from bot.toolkit.provided.artifacts import Artifacts
+from bot.toolkit.safety import Changes, Reads, Safety
 from bot.toolkit.schema import strict_schema
 from bot.toolkit.tool import Tool, ToolResult
 
@@ -49,12 +50,21 @@ def mcp_tool(
         function=call,
         services={"artifacts": Artifacts},
         returns=TypeAdapter(ToolResult),
-        mutates=not facts.read_only,
-        sensitive=not facts.read_only,
-        foreign=True,
+        safety=_safety(facts),
         timeout=CONNECT_SECONDS + timeout + _CHECK_SECONDS,
         title=lambda given: _title(connection.name, facts.name, given),
     )
+
+
+def _safety(facts: ToolFacts) -> Safety:
+    """Return the safety of a server's tool.
+
+    Nobody knows whether a server answers the same call with the same kind of data again. Most tools
+    that do not say that they only read answer with more than they were sent.
+    """
+    if facts.read_only:
+        return Reads(foreign=True, repeatable=False)
+    return Changes(sensitive=True, foreign=True, evidence=True)
 
 
 def tool_name(server: str, tool: str) -> str:

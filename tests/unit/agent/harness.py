@@ -26,7 +26,7 @@ from bot.core.request import Entry, Request
 from bot.dev.model import ResponsesServer
 from bot.model import ResponsesModel, ServerTraits, sdk_client
 from bot.testing.artifacts import MemoryArtifacts
-from bot.toolkit import ToolError, ToolResult, tool
+from bot.toolkit import Changes, ToolError, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 
@@ -94,13 +94,13 @@ def small_tools(gate: Gate) -> Catalogue:
             gate.log.append(f"end {name}")
         return name
 
-    @tool(group="math", summary="Changes", core=True, mutates=True, title="Change {name}")
+    @tool(group="math", summary="Changes", core=True, safety=Changes(), title="Change {name}")
     async def change(name: str) -> str:
         "Changes something."
         gate.log.append(f"change {name}")
         return f"changed {name}"
 
-    @tool(group="math", summary="Rebuilds", core=True, mutates=True, title="Rebuild {name}")
+    @tool(group="math", summary="Rebuilds", core=True, safety=Changes(), title="Rebuild {name}")
     async def rebuild(name: str) -> str:
         "Changes something, and takes as long as the test wants."
         gate.log.append(f"rebuild {name}")
@@ -140,7 +140,7 @@ def small_tools(gate: Gate) -> Catalogue:
             sources=(Source(title="Big", url="https://big.example/x", supports="all"),),
         )
 
-    @tool(group="math", summary="Launches", core=True, mutates=True, sensitive=True)
+    @tool(group="math", summary="Launches", core=True, safety=Changes(sensitive=True))
     async def launch() -> str:
         "Launches."
         gate.log.append("launched")

@@ -21,7 +21,7 @@ from bot.core.outcome import RunStatus
 from bot.core.run_log import NOTICE
 from bot.dev.model import Reply, Script, call, finish
 from bot.testing.artifacts import MemoryArtifacts
-from bot.toolkit import Artifacts, Provided, ToolResult, tool
+from bot.toolkit import Artifacts, Changes, Provided, ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
 from tests.unit.agent.harness import ANSWER, Bench, bench
 
@@ -52,7 +52,7 @@ async def read(artifacts: Provided[Artifacts]) -> ToolResult:
 SENT: list[str] = []
 
 
-@tool(group="files", summary="Sends", core=True, mutates=True)
+@tool(group="files", summary="Sends", core=True, safety=Changes())
 async def send(handle: str, artifacts: Provided[Artifacts]) -> ToolResult:
     "Sends a file."
     SENT.append(handle)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.agent.calls.call import Toolbox
 from bot.core.text.token_estimate import estimated_tokens
 from bot.dev.model import ModelRequest, Reply, calls, finish, text
-from bot.toolkit import Tool, ToolError, tool
+from bot.toolkit import Reads, Tool, ToolError, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.size import saved_handle
 from bot.toolkit.tool import Services
@@ -30,7 +30,13 @@ def many_words() -> list[Tool]:
         "Says something very often."
         return piece * times
 
-    @tool(group="g", summary="Says that others said", core=True, timeout=60, foreign=True)
+    @tool(
+        group="g",
+        summary="Says that others said",
+        core=True,
+        timeout=60,
+        safety=Reads(foreign=True),
+    )
     async def quote(piece: str, times: int) -> str:
         "Quotes somebody."
         return piece * times

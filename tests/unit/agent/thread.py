@@ -47,7 +47,7 @@ from bot.dev.model.server import Received
 from bot.model import ResponsesModel, ServerTraits, sdk_client
 from bot.model.types import ModelResponse
 from bot.testing.artifacts import MemoryArtifacts
-from bot.toolkit import Provided, Tool, ToolError, tool
+from bot.toolkit import Changes, Provided, Tool, ToolError, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 from tests.unit.agent.harness import ANSWER, MODELS, Cheap
@@ -367,13 +367,13 @@ def _small_tools() -> Catalogue:
         await asyncio.Event().wait()
         return "never"
 
-    @tool(group="g", summary="Changes", core=True, mutates=True)
+    @tool(group="g", summary="Changes", core=True, safety=Changes())
     async def change(thread: Provided[Thread], name: str = "all") -> str:
         "Changes something."
         thread.pieces[-1].changed.append(current_request().idempotency_key)
         return f"changed {name}"
 
-    @tool(group="g", summary="Launches", core=True, mutates=True, sensitive=True)
+    @tool(group="g", summary="Launches", core=True, safety=Changes(sensitive=True))
     async def launch(thread: Provided[Thread]) -> str:
         "Launches."
         thread.pieces[-1].launched.append(current_request().idempotency_key)

@@ -23,7 +23,7 @@ from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.engine import Engine, EngineOptions, open_engine
 from bot.runs.queue.requests import Requests
 from bot.store import Refusal, Stores
-from bot.toolkit import tool
+from bot.toolkit import Changes, tool
 from tests.support.redis import asked, decided
 from tests.support.runs import Bot, answer, bot_with
 
@@ -31,7 +31,9 @@ SOON = 10  # seconds a test waits for a state before it fails
 LAUNCHED: list[str] = []
 
 
-@tool(group="g", summary="Launches", core=True, mutates=True, sensitive=True, title="Launch {what}")
+@tool(
+    group="g", summary="Launches", core=True, safety=Changes(sensitive=True), title="Launch {what}"
+)
 async def launch(what: str) -> str:
     """Launches."""
     LAUNCHED.append(what)
@@ -39,7 +41,11 @@ async def launch(what: str) -> str:
 
 
 @tool(
-    group="g", summary="Sends", core=True, mutates=True, sensitive=True, standing=("to",), title="-"
+    group="g",
+    summary="Sends",
+    core=True,
+    safety=Changes(sensitive=True, standing=("to",)),
+    title="-",
 )
 async def send(to: str, text: str) -> str:
     """Sends."""
@@ -47,7 +53,7 @@ async def send(to: str, text: str) -> str:
     return "sent"
 
 
-@tool(group="g", summary="Notes", core=True, mutates=True)
+@tool(group="g", summary="Notes", core=True, safety=Changes())
 async def note(text: str) -> str:
     """Notes."""
     LAUNCHED.append(text)

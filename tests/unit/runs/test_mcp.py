@@ -90,8 +90,10 @@ async def test_what_a_tool_changes_needs_approval_and_what_it_reads_does_not(
 ) -> None:
     """D6: as the server says, unless the operator says otherwise."""
     async with met(stores, told=told.server) as servers:
-        kinds = {each.name: (each.mutates, each.sensitive) for each in await servers.tools()}
+        tools = await servers.tools()
+    kinds = {each.name: (each.mutates, each.sensitive) for each in tools}
     assert kinds == {"told__look": (False, False), "told__move": (True, True)}
+    assert all(each.foreign and each.reads and not each.repeatable for each in tools)
     trusted = told.server.model_copy(update={"read_only": ("move",)})
     other = McpServers({"other": trusted}, stores.mcp)
     await other.live_statuses()

@@ -31,7 +31,7 @@ from bot.dev.model import (
 from bot.runs.queue.requeue import Requeue
 from bot.settings import ModelSettings
 from bot.store import Stores
-from bot.toolkit import current_request, tool
+from bot.toolkit import Changes, current_request, tool
 from tests.support.redis import asked
 from tests.support.runs import MODEL, answer, bot_on, bot_with
 
@@ -159,7 +159,7 @@ async def test_a_change_that_was_begun_is_not_made_again(stores: Stores) -> None
     that nobody knows how that went."""
     begun: list[str] = []
 
-    @tool(group="test", summary="Pay", core=True, mutates=True)
+    @tool(group="test", summary="Pay", core=True, safety=Changes())
     async def pay(whom: str) -> str:
         """Pays."""
         begun.append(whom)
@@ -185,7 +185,7 @@ async def test_a_process_that_stops_ends_what_it_is_changing(stores: Stores) -> 
     """Reliability 7: nothing is left half done, or begun, that nobody would know the outcome of."""
     paid: list[str] = []
 
-    @tool(group="test", summary="Pay", core=True, mutates=True)
+    @tool(group="test", summary="Pay", core=True, safety=Changes())
     async def pay(whom: str) -> str:
         """Pays."""
         first.runner.deps.draining.set()
@@ -333,7 +333,7 @@ async def test_a_change_under_way_at_stop_may_have_happened(stores: Stores) -> N
     """H1c: the person and the audit log learn that nobody knows."""
     began = asyncio.Event()
 
-    @tool(group="g", summary="Files", core=True, mutates=True, title="File {name}")
+    @tool(group="g", summary="Files", core=True, safety=Changes(), title="File {name}")
     async def file_it(name: str) -> str:
         "Files something."
         began.set()
@@ -482,7 +482,7 @@ async def test_what_kills_its_workers_is_given_up(stores: Stores) -> None:
     had done, and of what nobody knows whether it was done; the next question sees that."""
     begun = asyncio.Event()
 
-    @tool(group="test", summary="Pay", core=True, mutates=True)
+    @tool(group="test", summary="Pay", core=True, safety=Changes())
     async def pay_ada() -> str:
         """Pays."""
         begun.set()

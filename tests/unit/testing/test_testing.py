@@ -12,6 +12,7 @@ from bot.testing import MemoryArtifacts, MemoryConversation, asked, assert_schem
 from bot.testing.scripted import call, finish, scripted_run
 from bot.toolkit import (
     Artifacts,
+    Changes,
     Conversation,
     Provided,
     Tables,
@@ -41,7 +42,7 @@ async def price(
     return shop.prices[thing] * amount
 
 
-@tool(group="shop", summary="Order a thing", mutates=True, sensitive=True)
+@tool(group="shop", summary="Order a thing", safety=Changes(sensitive=True))
 async def order(
     thing: Annotated[str, Field(description="What to order.")],
     conversation: Provided[Conversation],

@@ -8,7 +8,7 @@ import pytest
 
 from bot.app.tool_loading import catalogue as shipped
 from bot.core.errors import ToolDefinitionError
-from bot.toolkit import Tool, tool
+from bot.toolkit import Changes, Reads, Tool, tool
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 
 
@@ -18,7 +18,8 @@ def named(name: str, group: str = "g", *, core: bool = False, changes: bool = Fa
         return what
 
     act.__name__ = name
-    return tool(group=group, summary=f"Does {name}", core=core, mutates=changes)(act).tool
+    safety = Changes() if changes else Reads()
+    return tool(group=group, summary=f"Does {name}", safety=safety, core=core)(act).tool
 
 
 SOME = [
