@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ToolFacts(BaseModel):
-    """The description of a tool by its server."""
+    """The description of a tool by its server, or by us: `ours` are the tools for its resources."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -24,11 +24,47 @@ class ToolFacts(BaseModel):
     description: str = ""
     input_schema: dict[str, Any]
     read_only: bool = False
+    ours: bool = False
 
     @cached_property
     def digest(self) -> str:
         """A short hash of exactly these facts."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
+
+
+LIST_RESOURCES = ToolFacts(
+    name="list_resources",
+    description=(
+        "List the resources of this server (files, records, documents): the address, name, type and "
+        "size of each, 50 at a time."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "Words that the line must hold."},
+            "offset": {"type": "integer", "minimum": 0, "description": "Resources to skip."},
+        },
+        "required": [],
+        "additionalProperties": False,
+    },
+    read_only=True,
+    ours=True,
+)
+READ_RESOURCE = ToolFacts(
+    name="read_resource",
+    description=(
+        "Read a resource of this server by its address, as list_resources or another result gave it. "
+        "A file becomes a handle, as with attached files."
+    ),
+    input_schema={
+        "type": "object",
+        "properties": {"uri": {"type": "string", "description": "Its whole address."}},
+        "required": ["uri"],
+        "additionalProperties": False,
+    },
+    read_only=True,
+    ours=True,
+)
 
 
 class Pin(BaseModel):
@@ -79,6 +115,8 @@ class ServerPins(BaseModel):
 
 def _pin(before: Pin | None, now: ToolFacts) -> Pin:
     accepted = before.accepted if before else None
+    if accepted and accepted.ours and now.ours:  # the new words are ours too
+        return Pin(accepted=now)
     return Pin(accepted=accepted, offered=None if now == accepted else now)
 
 

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 from mcp import Client, MCPError
 from mcp.types import (
@@ -25,10 +26,12 @@ from pydantic import ValidationError
 from bot.core.errors import ToolError
 from bot.core.text.invisible_text import without_invisible
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.pins import ToolFacts
+from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
 from bot.services.mcp.transports import http, statuses, stdio
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _CLOSED_MESSAGE = "Connection closed"
 """The SDK's message for a connection that ended. Its error code is no proof: servers may use it, and
@@ -45,6 +48,7 @@ MAYBE_DONE = (
 )
 
 CONNECT_SECONDS = 30.0  # npx and uvx may have to download the server first
+_RESOURCES_SECONDS = 5.0  # to find out whether a server has resources
 _CLOSE_SECONDS = 5.0
 _LIST_SECONDS = 600.0  # maximum age of the list of tools when a tool is called
 _MAX_TOOLS, _MAX_PAGES = 500, 100
@@ -91,21 +95,37 @@ class Connection:
         await self._connected()
 
     async def call(self, tool: ToolFacts, arguments: dict[str, object]) -> CallToolResult:
-        """Call a tool, if the server still lists the accepted facts.
+        """Call a tool. Raises ToolError as `ask` does.
 
-        Raises ToolError with the server's own message; it says so where the call may have been made.
         The result is not checked against the tool's output schema: the SDK would do that in this
         process and drop a result that does not fit.
         """
+        request = CallToolRequest(params=CallToolRequestParams(name=tool.name, arguments=arguments))
+        return await self.ask(tool, lambda it: it.session.send_request(request, CallToolResult))
+
+    async def ask(self, tool: ToolFacts, request: Callable[[Client], Awaitable[T]]) -> T:
+        """Make a request for a call of `tool`, if the server still lists the accepted facts.
+
+        Raises ToolError with the server's own message; it says so where the call may have been made.
+        """
         client = await self._connected()
-        if self._listed.get(tool.name) != tool:
+        if not tool.ours and tool.name not in self._listed:
+            raise ToolError(
+                f"The MCP server {self.name} does not offer {tool.name} any more. Nothing was done; "
+                "go on without it and say so."
+            )
+        if not tool.ours and self._listed[tool.name] != tool:
             raise ToolError(
                 f"{tool.name} of the MCP server {self.name} is not what it was. It stays off until "
                 "an admin accepts the change; go on without it and say so."
             )
-        request = CallToolRequest(params=CallToolRequestParams(name=tool.name, arguments=arguments))
         async with self._errors_for_model("answered", "" if tool.read_only else MAYBE_DONE):
-            return await client.session.send_request(request, CallToolResult)
+            return await request(client)
+
+    @property
+    def reads_resources(self) -> bool:
+        """Whether the server had resources at the last listing, which our own tools can read."""
+        return self._listed.get(READ_RESOURCE.name) == READ_RESOURCE
 
     def output_schema(self, tool: str) -> dict[str, object] | None:
         """Return the schema of a tool's structured results, from the last listing."""
@@ -206,12 +226,28 @@ class Connection:
         usable = await self._within_bounds(
             [each for each in wanted if each.name not in self.needs_tasks]
         )
-        facts = [self._server.facts(each) for each in usable]
+        ours = (LIST_RESOURCES, READ_RESOURCE) if await self._has_resources(client) else ()
+        offered = {each.name: each for each in ours if self._server.allows(each.name)}
+        facts = [*(offered | {each.name: self._server.facts(each) for each in usable}).values()]
         self._listed = {each.name: each for each in facts}
         self._output_schemas = {
             each.name: each.output_schema for each in usable if each.output_schema is not None
         }
         await self._on_listed(facts)
+
+    async def _has_resources(self, client: Client) -> bool:
+        """Return whether the server lists any resource; many say that they may, and have none."""
+        if client.server_capabilities.resources is None:
+            return False
+        try:
+            async with asyncio.timeout(_RESOURCES_SECONDS):
+                if (await client.list_resources(cache_mode="refresh")).resources:
+                    return True
+                found = await client.list_resource_templates(cache_mode="refresh")
+                return bool(found.resource_templates)
+        except Exception as error:  # noqa: BLE001 - a server may cause any error, its tools go on
+            log.info("MCP server %s lists no resources: %s", self.name, first_error(error))
+            return self.reads_resources
 
     async def _within_bounds(self, listed: Sequence[Tool]) -> list[Tool]:
         """Return the tools within the limits: each once, with a printable name, and not too large

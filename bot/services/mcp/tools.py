@@ -9,10 +9,12 @@ import re
 from pydantic import BaseModel, TypeAdapter
 
 from bot.services.given_schema import GivenModel
-from bot.services.mcp.pins import ToolFacts
-from bot.services.mcp.results import converted_result, misfit_of
+from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
+from bot.services.mcp.resources import list_resources, read_resource
+from bot.services.mcp.results import READ_SECONDS, ResultConverter, misfit_of
 from bot.services.mcp.server import CONNECT_SECONDS, Connection
 from bot.toolkit.provided.artifacts import Artifacts
+from bot.toolkit.provided.documents import Documents
 from bot.toolkit.safety import Changes, Reads, Safety
 from bot.toolkit.schema import strict_schema
 from bot.toolkit.tool import Tool, ToolResult
@@ -33,10 +35,21 @@ def mcp_tool(
     its arguments; `timeout` is in seconds."""
     owner = f"MCP server {connection.name}, tool {facts.name}"
 
-    async def call(root: dict[str, object], artifacts: Artifacts) -> ToolResult:
+    async def call(
+        root: dict[str, object], artifacts: Artifacts, documents: Documents
+    ) -> ToolResult:
+        if facts.ours and facts.name == LIST_RESOURCES.name:
+            return await list_resources(connection, root)
+        if facts.ours:
+            contents = await read_resource(connection, root)
+            return await ResultConverter(artifacts, documents).contents(contents)
         result = await connection.call(facts, root)
         misfit = await misfit_of(result, connection.output_schema(facts.name))
-        return await converted_result(result, misfit, artifacts, owner)
+        reads = connection.reads_resources
+        reader = tool_name(connection.name, READ_RESOURCE.name) if reads else ""
+        return await ResultConverter(artifacts, documents, reader).tool_result(
+            result, misfit, owner
+        )
 
     words = " ".join(facts.description.split()) or facts.name
     return Tool(
@@ -48,10 +61,10 @@ def mcp_tool(
         parameters=strict_schema(model, owner=owner) if model.strict else facts.input_schema,
         strict=model.strict,
         function=call,
-        services={"artifacts": Artifacts},
+        services={"artifacts": Artifacts, "documents": Documents},
         returns=TypeAdapter(ToolResult),
         safety=_safety(facts),
-        timeout=CONNECT_SECONDS + timeout + _CHECK_SECONDS,
+        timeout=CONNECT_SECONDS + timeout + _CHECK_SECONDS + READ_SECONDS,
         title=lambda given: _title(connection.name, facts.name, given),
     )
 
