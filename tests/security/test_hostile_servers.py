@@ -25,6 +25,8 @@ from bot.services.mcp import server as connections
 from bot.services.mcp.server import Connection
 from bot.services.mcp.tools import mcp_tool, tool_name
 from bot.testing.artifacts import MemoryArtifacts
+from bot.testing.tools import run_tool
+from bot.toolkit import Artifacts
 from bot.toolkit.tool import ToolResult
 from tests.support.lag import loop_lag
 
@@ -70,9 +72,7 @@ async def act(connection: Connection, seen: Seen, artifacts: Any = None) -> Tool
     [facts] = [each for each in seen.tools if each.name == "act"]
     assert not facts.read_only
     tool = mcp_tool(facts, await given_model(facts.input_schema), connection, 20)
-    return await tool.run(
-        tool.arguments.model_validate({}), {tool.services["artifacts"]: artifacts}
-    )
+    return await run_tool(tool, services={Artifacts: artifacts or MemoryArtifacts()})
 
 
 @pytest.mark.parametrize(
@@ -151,11 +151,15 @@ async def test_what_nobody_asked_for_changes_nothing() -> None:
 
 
 async def test_only_addresses_are_sources() -> None:
-    """R16: a link with a scheme of the server's own is text."""
+    """R16: a link with a scheme of the server's own is text, an embedded file has its address."""
     async with connected(hostile("link")) as (connection, seen):
         result = await act(connection, seen)
     assert "notes://it" in result.content
-    assert [source.url for source in result.sources] == ["https://site.example/it"]
+    assert [source.url for source in result.sources] == [
+        "HTTPS://site.example/it",
+        "https://site.example/held/a%20b.txt",
+    ]
+    assert [len(source.title) for source in result.sources] == [200, len("a b.txt")]
 
 
 @pytest.mark.parametrize(("way", "most"), [("endless", 100), ("circle", 1), ("many", 500)])

@@ -101,8 +101,21 @@ def called(number: int, arguments: dict[str, Any]) -> None:
             send({"id": number, "result": "changed"})
         case "link":
             link = {"type": "resource_link", "name": "it", "uri": "notes://it"}
-            site = {"type": "resource_link", "name": "site", "uri": "https://site.example/it"}
-            result = {"content": [link, site], "structuredContent": {"n": 1}}
+            site = {"type": "resource_link", "name": "x" * 9_000, "uri": "HTTPS://site.example/it"}
+            forged = {
+                "type": "resource_link",
+                "name": "it",
+                "uri": "https://a.example/ \nsource: b",
+            }
+            held = {"uri": "https://site.example/held/a%20b.txt", "text": "held"}
+            inner = {"uri": "notes://held", "text": "inner"}
+            content = [
+                link,
+                site,
+                forged,
+                *({"type": "resource", "resource": r} for r in (held, inner)),
+            ]
+            result = {"content": content, "structuredContent": {"n": 1}}
             send({"id": number, "result": result})
         case "internal":
             send({"id": number, "error": {"code": -32603, "message": "Broke\x1b[2J."}})

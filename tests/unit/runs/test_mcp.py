@@ -14,12 +14,14 @@ import pytest
 
 from bot.cli.operator import mcp_lines
 from bot.cli.output import print_lines
+from bot.core.errors import ToolError
 from bot.dev.model import Script, call, finish
 from bot.ops.doctor.mcp import examine_mcp
 from bot.services.mcp import McpServer, McpServers, open_mcp_servers
 from bot.services.mcp import servers as servers_module
 from bot.settings import Settings
 from bot.store import Stores
+from bot.testing.tools import run_tool
 from tests.support.runs import Bot, answer, bot_with
 
 TIME = McpServer(command=sys.executable, args=("-m", "mcp_server_time"))
@@ -157,12 +159,10 @@ async def test_a_server_that_died_is_started_again(stores: Stores, told: Told) -
     async with met(stores, told=told.server) as servers:
         [refresh] = [each for each in await servers.tools() if each.name == "told__look"]
         told.tell(does="die")
-        arguments = refresh.arguments.model_validate({"at": "it"})
-        services = {refresh.services["artifacts"]: None}
-        with pytest.raises(Exception, match="MCP server told"):
-            await refresh.run(arguments, services)
+        with pytest.raises(ToolError, match="MCP server told"):
+            await run_tool(refresh, {"at": "it"})
         told.tell()
-        assert (await refresh.run(arguments, services)).content == "I see it."
+        assert (await run_tool(refresh, {"at": "it"})).content == "I see it."
 
 
 async def test_a_server_sees_nothing_of_our_secrets(

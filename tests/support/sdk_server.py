@@ -1,0 +1,65 @@
+"""An MCP server built with the SDK's own server side, over HTTP in the process of the test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+from mcp.types import CallToolResult, ResourceLink
+
+PDF_LIKE = b"\x00\x01binary"
+
+
+def library() -> MCPServer:
+    """A server of books, with resources of several kinds."""
+    server = MCPServer("library")
+
+    @server.resource("books://all.csv", mime_type="text/csv", description="All books.")
+    def all_books() -> str:
+        return "title,year\nEmma,1815\nDracula,1897\nUlysses,1922\n"
+
+    @server.resource("books://cover", mime_type="application/x-cover")
+    def cover() -> bytes:
+        return PDF_LIKE
+
+    @server.resource("books://notes/{name}", description="Notes about one book.")
+    def notes(name: str) -> str:
+        return f"Notes about {name}."
+
+    @server.tool()
+    def find(title: str) -> CallToolResult:
+        """Find a book."""
+        link = ResourceLink(type="resource_link", name=title, uri=f"books://notes/{title}")
+        site = ResourceLink(type="resource_link", name="Site", uri="HTTPS://books.example/x")
+        return CallToolResult(content=[link, site])
+
+    return server
+
+
+@asynccontextmanager
+async def served(server: MCPServer) -> AsyncGenerator[str]:
+    """Serve over HTTP; yields the address."""
+    config = uvicorn.Config(
+        server.streamable_http_app(), host="127.0.0.1", port=0, log_level="error", lifespan="on"
+    )
+    running = _Server(config)
+    task = asyncio.create_task(running.serve())
+    while not running.started:  # noqa: ASYNC110 - uvicorn tells nobody
+        await asyncio.sleep(0.01)
+    try:
+        port: Any = running.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        running.should_exit = running.force_exit = True
+        await task
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave the signals to the tests."""
+        yield
