@@ -34,6 +34,7 @@ from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import Engine, open_engine
 from bot.runs.runner import Runner
 from bot.settings import Settings, arm_failpoints, secret
+from bot.settings.checks import check_accounts
 from bot.slack.actions.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.actions.workflow_step import with_steps
 from bot.slack.approvals.decisions import may_administer, may_ask, may_decide
@@ -140,6 +141,7 @@ def _check_settings(settings: Settings, *, intake: bool, work: bool) -> None:
         token_box(settings)
     else:
         _bot_token(settings)
+    check_accounts(settings)
     if intake:
         check_signing(settings)
     if work:

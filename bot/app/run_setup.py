@@ -50,7 +50,7 @@ from bot.services.mcp import open_mcp_servers
 from bot.services.processes.scratch import remove_abandoned_folders
 from bot.services.web_search import ProviderWebSearch, WebSearchConfig
 from bot.settings import NO_MODEL, Settings, secret
-from bot.settings.checks import check_prices, check_tools
+from bot.settings.checks import check_accounts, check_prices, check_tools
 from bot.store import Stores, open_stores
 from bot.store.embedded import embedded_redis, running_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Schedules, WebSearch
@@ -283,6 +283,7 @@ def response_deleter(settings: Settings, stores: Stores) -> ResponseDeleter:
 def check_run_settings(settings: Settings) -> None:
     """Raise ConfigurationError when a setting that runs need is missing or wrong."""
     check_prices(settings)
+    check_accounts(settings)
     check_tools(settings, partial(is_tool_name, settings))
     _api_key(settings)
     if settings.web_search:

@@ -9,6 +9,7 @@ import os
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -55,6 +56,7 @@ NO_MODEL = (
 )
 
 SLACK = "https://slack.com/api/"
+LOOPBACK = ("127.0.0.1", "::1")
 
 
 class ModelSettings(BaseModel):
@@ -149,6 +151,7 @@ class Settings(BaseSettings, Tables):
     openai_fallback_models: tuple[str, ...] = ()
     redis_url: str | None = None
     port: int | None = Field(default=None, ge=0, le=65535)
+    bot_public_url: str | None = None
     bot_metrics_port: int | None = Field(default=None, ge=0, le=65535)
     bot_data_dir: Path = Path(".data")
     bot_log_format: Format = "text"
@@ -170,6 +173,22 @@ class Settings(BaseSettings, Tables):
         if url is None or url.startswith(("http://", "https://")):
             return url
         raise PydanticCustomError("http_url", "must begin with http:// or https://")
+
+    @field_validator("bot_public_url")
+    @classmethod
+    def _is_public(cls, url: str | None) -> str | None:
+        """Return the address without a slash at its end; browsers must be able to trust it."""
+        at = urlsplit(url or "https://host")
+        if at.query or at.fragment or at.username or not at.hostname:
+            raise PydanticCustomError(
+                "public_url", "must be an address such as https://bot.example.com"
+            )
+        if at.scheme == "https" or (at.scheme == "http" and at.hostname in LOOPBACK and at.port):
+            return url.rstrip("/") if url else None
+        raise PydanticCustomError(
+            "public_url",
+            "must begin with https://, or be http://127.0.0.1:PORT while you try the bot on your machine",
+        )
 
     @field_validator("slack_bot_token", "slack_app_token")
     @classmethod
@@ -211,6 +230,17 @@ class Settings(BaseSettings, Tables):
         return self.openai_api_key is not None or self.openai_base_url is not None
 
     @property
+    def personal_servers(self) -> dict[str, McpServer]:
+        """The MCP servers at which each person has an account of their own."""
+        return {name: each for name, each in self.mcp_servers.items() if each.is_personal}
+
+    @property
+    def loopback_port(self) -> int | None:
+        """The port for the account pages if BOT_PUBLIC_URL is an address of this machine alone."""
+        at = urlsplit(self.bot_public_url or "")
+        return at.port if at.scheme == "http" else None
+
+    @property
     def models(self) -> ModelChoices:
         """The configured model with its fallbacks, and the choices beside it."""
         configured = (self.openai_model, *self.openai_fallback_models)
@@ -244,9 +274,9 @@ def load_settings(**overrides: Any) -> Settings:
         raise ConfigurationError(f"Wrong setting: {unreadable(error)}") from None
     except ValueError as error:  # a file that is not TOML
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
-    if wrong := "; ".join(wrong_names(settings.channels, settings.access)) or "; ".join(
-        wrong_choices(settings.model.choices, settings.model.deeper, settings.channels)
-    ):
+    if wrong := "; ".join(
+        wrong_names(settings.channels, settings.access, settings.mcp_servers)
+    ) or "; ".join(wrong_choices(settings.model.choices, settings.model.deeper, settings.channels)):
         raise ConfigurationError(f"Wrong setting: {wrong}.")
     if settings.access.approval_hours >= settings.retention.thread_days * 24:
         raise ConfigurationError(

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 from bot.model import ModelChoice
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import DEFAULT, ChannelSettings
+from bot.services.mcp import McpServer
 
 _LIST = 'must be a list, such as ["…", "…"]'
 _TABLE = "must be a table, such as { … = … }"
@@ -57,7 +58,9 @@ def unreadable(error: Exception) -> str:
     return f"{field[1].upper()}: {_LIST}" if field else str(error)
 
 
-def wrong_names(channels: Mapping[str, ChannelSettings], access: Policy) -> Iterator[str]:
+def wrong_names(
+    channels: Mapping[str, ChannelSettings], access: Policy, servers: Mapping[str, McpServer]
+) -> Iterator[str]:
     """Yield a line for each name instead of a Slack id, and address instead of a host: none matches."""
     if wrong := [each for each in access.open_hosts if not _HOST.fullmatch(each)]:
         yield f"access.open_hosts: {', '.join(wrong)}? Give hosts alone, such as docs.example.com"
@@ -65,6 +68,7 @@ def wrong_names(channels: Mapping[str, ChannelSettings], access: Policy) -> Iter
         if key != DEFAULT and not _CHANNEL.fullmatch(key):
             yield f"channels.{key}: {_FIND_CHANNEL}"
     people = {f"channels.{key}.people": each.people or () for key, each in channels.items()}
+    people |= {f"mcpServers.{name}.people": each.people or () for name, each in servers.items()}
     people |= {"access.approvers": access.approvers, "access.admins": access.admins}
     for key, ids in people.items():
         if wrong := [each for each in ids if not _PERSON.fullmatch(each)]:

@@ -65,7 +65,8 @@ class Tool:
     `timeout` is in seconds. `title` makes the one-line summary of a call for people from its
     arguments. `on_acquired` returns text that enters the conversation when the model acquires the
     tool. `narrowing` names the arguments that make the output smaller. `safety` says what the tool
-    reads or changes; the properties below it are what the loop and the hooks ask for.
+    reads or changes; the properties below it are what the loop and the hooks ask for. `account` names
+    the MCP server on whose account of the asker a call runs, "" for a tool that needs none.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Tool:
     title: Callable[[BaseModel], str]
     on_acquired: Callable[[Services], Awaitable[str]] | None = None
     narrowing: tuple[str, ...] = ()
+    account: str = ""
 
     @property
     def changes(self) -> Changes | None:

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from bot.agent.hooks.commands import BeforeToolCommand
 from bot.cli import cli
 from bot.model import ModelChoice
+from bot.services.mcp.config import McpOAuth
 from bot.settings import Settings, Tables, load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -130,6 +131,8 @@ def test_docs_name_every_setting_with_its_default() -> None:
     }
     tables[HEADINGS["hooks"]] = keys(BeforeToolCommand)
     tables["[[model.choices]]"] = keys(ModelChoice)
+    del tables[HEADINGS["mcp_servers"]]["oauth"]  # a table of its own
+    tables["[mcpServers.NAME.oauth]"] = keys(McpOAuth)
     del tables[HEADINGS["channels"]]["version"]  # of what is stored
     others = {
         name: field

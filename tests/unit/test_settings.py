@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from cryptography.fernet import Fernet
 
 from bot.core.budgets import Cap
 from bot.core.errors import ConfigurationError
+from bot.services.mcp import McpServer
 from bot.settings import Settings, load_settings
+from bot.settings.checks import check_accounts
 
 ENVIRONMENT = [name.upper() for name in Settings.model_fields]
 
@@ -53,6 +56,39 @@ def test_nothing_has_to_be_set() -> None:
             "[access]\nopen_hosts = ['*.x.com', 'https://y.com/']",
             "https://y.com/? Give hosts alone",
         ),
+        (
+            "[mcpServers.n]\nurl = 'http://mcp.example/mcp'\naccount = 'person'",
+            'mcpServers.n: account = "person" needs a url that begins with https://',
+        ),
+        (
+            "[mcpServers.n]\ncommand = 'x'\naccount = 'person'",
+            'mcpServers.n: account = "person" needs url',
+        ),
+        (
+            "[mcpServers.n]\nurl = 'https://n.example/'\noauth = {scopes = ['a']}",
+            'mcpServers.n: oauth needs account = "person"',
+        ),
+        (
+            "[mcpServers.n]\nurl = 'https://n.example/'\naccount = 'person'\n"
+            "headers = {authorization = 'x'}",
+            'mcpServers.n: account = "person" sends its own Authorization header',
+        ),
+        (
+            "[mcpServers.n]\nurl = 'https://n.example/'\naccount = 'person'\n"
+            "oauth = {client_id = 'i', client_secret = '${NOT_SET}'}",
+            "mcpServers.n.oauth.client_secret: the environment variable NOT_SET is not set",
+        ),
+        (
+            "[mcpServers.n]\nurl = 'https://n.example/'\naccount = 'person'\n"
+            "oauth = {hosts = ['https://x.example/']}",
+            "mcpServers.n.oauth.hosts.0: give hosts alone",
+        ),
+        (
+            "[mcpServers.n]\nurl = 'https://n.example/'\naccount = 'person'\n"
+            "oauth = {client_id = 'i', token_endpoint = 'https://n.example/t'}",
+            "mcpServers.n.oauth: set authorization_endpoint and token_endpoint",
+        ),
+        ("[mcpServers.n]\ncommand = 'x'\npeople = ['anna']", "mcpServers.n.people: anna?"),
         ("[retention]\nthread_days = 1", "access.approval_hours: must be less than retention"),
         ("[engine]\nper_people = 5", "engine.per_people: there is no such key"),
         ("[engine]\nper_person = 0", "engine.per_person: must be greater than 0"),
@@ -197,3 +233,61 @@ def test_secrets_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-very-secret")
     assert "very-secret" not in repr(load_settings())
+
+
+@pytest.mark.parametrize(
+    ("url", "complains"),
+    [
+        ("https://bot.example.com/", False),
+        ("https://example.com/slack-bot", False),
+        ("http://127.0.0.1:8085", False),
+        ("http://127.0.0.1", True),
+        ("http://bot.example.com", True),
+        ("https://user@bot.example.com", True),
+        ("https://bot.example.com/?a=b", True),
+        ("bot.example.com", True),
+    ],
+)
+def test_the_public_address_is_one_that_browsers_can_trust(
+    monkeypatch: pytest.MonkeyPatch, url: str, complains: bool
+) -> None:
+    """Issuers send people back to it with a code: it is https, or this very machine."""
+    monkeypatch.setenv("BOT_PUBLIC_URL", url)
+    if complains:
+        assert "BOT_PUBLIC_URL" in complaint()
+    else:
+        assert load_settings().bot_public_url == url.rstrip("/")
+
+
+def test_secrets_of_servers_come_from_the_environment(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `${NAME}`, which other programs with `mcpServers` read too; `.env` counts as well."""
+    monkeypatch.setenv("SECRET_OF_N", "s3cret")
+    (folder / ".env").write_text("TOKEN_OF_M=t0ken\n")
+    (folder / "bot.toml").write_text(
+        "[mcpServers.n]\nurl = 'https://n.example/mcp'\naccount = 'person'\n"
+        "oauth = {client_id = 'i', client_secret = '${SECRET_OF_N}'}\n"
+        "[mcpServers.m]\nurl = 'https://m.example/mcp'\n"
+        "headers = {Authorization = 'Bearer ${TOKEN_OF_M}'}\n"
+    )
+    servers = load_settings().mcp_servers
+    secret = servers["n"].oauth.client_secret
+    assert secret is not None
+    assert secret.get_secret_value() == "s3cret"
+    assert servers["m"].headers["Authorization"].get_secret_value() == "Bearer t0ken"
+    assert "s3cret" not in repr(servers)
+
+
+@pytest.mark.parametrize("missing", ["BOT_ENCRYPTION_KEYS", "BOT_PUBLIC_URL"])
+def test_personal_accounts_need_a_key_and_an_address(
+    monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    """The bot does not start where nobody could connect, and says which setting is missing."""
+    monkeypatch.setenv("BOT_ENCRYPTION_KEYS", Fernet.generate_key().decode())
+    monkeypatch.setenv("BOT_PUBLIC_URL", "https://bot.example.com")
+    servers = {"n": McpServer(url="https://n.example/mcp", account="person")}
+    check_accounts(load_settings(mcpServers=servers))
+    monkeypatch.delenv(missing)
+    with pytest.raises(ConfigurationError, match=missing):
+        check_accounts(load_settings(mcpServers=servers))

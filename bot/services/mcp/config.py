@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from dotenv import dotenv_values
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
 from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import each_text
@@ -15,6 +19,68 @@ if TYPE_CHECKING:
     from mcp.types import Tool
 
 
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_HOST = re.compile(r"[a-z0-9.-]+(?::\d{1,5})?|\[[0-9a-f:.]+\](?::\d{1,5})?")
+
+
+def _from_environment(given: SecretStr) -> SecretStr:
+    """Replace each `${NAME}` by that environment variable, or by its value in `.env`."""
+
+    def value(found: re.Match[str]) -> str:
+        known = os.environ.get(found[1]) or dotenv_values(".env").get(found[1])
+        if not known:
+            raise ValueError(f"the environment variable {found[1]} is not set")
+        return known
+
+    return SecretStr(_VARIABLE.sub(value, given.get_secret_value()))
+
+
+def _host(given: str) -> str:
+    if not _HOST.fullmatch(given.lower()):
+        raise ValueError("give hosts alone, such as slack.com or 127.0.0.1:8080")
+    return given.lower()
+
+
+def _https(url: str) -> str:
+    if urlsplit(url).scheme != "https" or not urlsplit(url).hostname:
+        raise ValueError("must begin with https://")
+    return url
+
+
+Secret = Annotated[SecretStr, AfterValidator(_from_environment)]
+Host = Annotated[str, AfterValidator(_host)]
+HttpsUrl = Annotated[str, AfterValidator(_https)]
+
+
+class McpOAuth(BaseModel):
+    """What the bot must know about a server that it cannot find out: `[mcpServers.NAME.oauth]`.
+
+    `client_id` and `client_secret` are for servers at which the bot cannot register itself. `scopes`
+    are asked for instead of those that the server names. Its addresses may have the `hosts`, besides
+    the host of `url` and that of the issuer; they may be in a private network, others must be public.
+    Both endpoints are given for a server that publishes no metadata.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    client_id: str | None = Field(default=None, min_length=1)
+    client_secret: Secret | None = None
+    scopes: tuple[str, ...] = ()
+    hosts: tuple[Host, ...] = ()
+    authorization_endpoint: HttpsUrl | None = None
+    token_endpoint: HttpsUrl | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> McpOAuth:
+        if self.client_secret and not self.client_id:
+            raise ValueError("client_secret needs client_id")
+        if bool(self.authorization_endpoint) != bool(self.token_endpoint):
+            raise ValueError("set authorization_endpoint and token_endpoint, or none of them")
+        if self.token_endpoint and not self.client_id:
+            raise ValueError("token_endpoint needs client_id")
+        return self
+
+
 class McpServer(BaseModel):
     """An entry of `mcpServers`: a `command` to start, or the `url` of a running server.
 
@@ -22,6 +88,9 @@ class McpServer(BaseModel):
     names match a pattern in `tools` are used (`*` matches any letters). Tools that match `read_only`
     change nothing; if it is None, the server's own claim counts. All other tools need a person's
     approval. `timeout` is in seconds.
+
+    With `account = "person"` each person connects an account of their own, and calls run on the
+    account of the asker. Only `people`, by their ids, may use the server; None is for everybody.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -30,7 +99,10 @@ class McpServer(BaseModel):
     args: tuple[str, ...] = ()
     env: dict[str, SecretStr] = {}
     url: str | None = None
-    headers: dict[str, SecretStr] = {}
+    headers: dict[str, Secret] = {}
+    account: Literal["shared", "person"] = "shared"
+    people: tuple[str, ...] | None = None
+    oauth: McpOAuth = McpOAuth()
     tools: tuple[str, ...] = ("*",)
     read_only: tuple[str, ...] | None = None
     timeout: float = Field(default=30.0, gt=0, le=600)
@@ -40,6 +112,30 @@ class McpServer(BaseModel):
         if (self.command is None) == (self.url is None):
             raise ValueError("set command or url, one of them")
         return self
+
+    @model_validator(mode="after")
+    def _account(self) -> McpServer:
+        if not self.is_personal:
+            if "oauth" in self.model_fields_set:
+                raise ValueError('oauth needs account = "person"')
+            return self
+        if self.url is None:
+            raise ValueError('account = "person" needs url')
+        if any(each.lower() == "authorization" for each in self.headers):
+            raise ValueError('account = "person" sends its own Authorization header: leave it out')
+        at = urlsplit(self.url)
+        if at.scheme != "https" and not is_loopback(at.hostname or ""):
+            raise ValueError('account = "person" needs a url that begins with https://')
+        return self
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether each person has an account of their own at this server."""
+        return self.account == "person"
+
+    def is_for(self, user: str) -> bool:
+        """Return whether the settings let this person use the server."""
+        return self.people is None or user in self.people
 
     def facts(self, tool: Tool) -> ToolFacts:
         """Return the facts of a tool that are pinned."""
@@ -58,6 +154,11 @@ class McpServer(BaseModel):
     def may_have(self, server: str, allowed: str) -> bool:
         """Return whether `allowed` names all tools of this server, called `server`, or may name some."""
         return fnmatchcase(server, allowed) or allowed.startswith(f"{server}__")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether `host` is this machine, by a name or address that nobody can redirect."""
+    return host in ("localhost", "127.0.0.1", "::1")
 
 
 def _matches(name: str, patterns: tuple[str, ...]) -> bool:

@@ -7,8 +7,8 @@ import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from typing import TypeVar
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol, TypeVar
 
 from mcp import Client, MCPError
 from mcp.types import (
@@ -65,6 +65,23 @@ OnUnreachable = Callable[[str], Awaitable[None]]
 """Called with the reason when a server cannot be reached or refuses the bot."""
 
 
+class Connections(Protocol):
+    """The connections to one server. `account` is its name if each person has an account of their
+    own there, else ""."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def account(self) -> str: ...
+
+    def for_asker(self) -> AbstractAsyncContextManager[Connection]:
+        """Return the connection for the person whose request is in progress.
+
+        Entering it raises AccountProblem when their account cannot be used.
+        """
+
+
 class Connection:
     """A connection to one server, opened by the first call and again after it broke.
 
@@ -76,6 +93,7 @@ class Connection:
         self, name: str, server: McpServer, on_listed: OnListed, on_unreachable: OnUnreachable
     ) -> None:
         self.name = name
+        self.account = ""
         self._server = server
         self._on_listed = on_listed
         self._on_unreachable = on_unreachable
@@ -88,6 +106,11 @@ class Connection:
         self._client: Client | None = None
         self.needs_tasks: frozenset[str] = frozenset()
         """Tools that require MCP tasks, which the bot does not support; from the last listing."""
+
+    @asynccontextmanager
+    async def for_asker(self) -> AsyncGenerator[Connection]:
+        """Yield this connection, which everybody shares."""
+        yield self
 
     async def refresh(self) -> None:
         """Ask the server for its tools. Raises ToolError when it cannot be reached."""

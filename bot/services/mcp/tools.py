@@ -12,7 +12,7 @@ from bot.services.given_schema import GivenModel
 from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
 from bot.services.mcp.resources import list_resources, read_resource
 from bot.services.mcp.results import READ_SECONDS, ResultConverter, misfit_of
-from bot.services.mcp.server import CONNECT_SECONDS, Connection
+from bot.services.mcp.server import CONNECT_SECONDS, Connections
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.documents import Documents
 from bot.toolkit.safety import Changes, Reads, Safety
@@ -29,21 +29,22 @@ _CHECK_SECONDS = 10.0  # for the structured part of a result
 
 
 def mcp_tool(
-    facts: ToolFacts, model: type[GivenModel], connection: Connection, timeout: float
+    facts: ToolFacts, model: type[GivenModel], connections: Connections, timeout: float
 ) -> Tool:
     """Return the `Tool` for an MCP tool, in a group with the server's name. `model` is the class of
     its arguments; `timeout` is in seconds."""
-    owner = f"MCP server {connection.name}, tool {facts.name}"
+    owner = f"MCP server {connections.name}, tool {facts.name}"
 
     async def call(
         root: dict[str, object], artifacts: Artifacts, documents: Documents
     ) -> ToolResult:
-        if facts.ours and facts.name == LIST_RESOURCES.name:
-            return await list_resources(connection, root)
-        if facts.ours:
-            contents = await read_resource(connection, root)
-            return await ResultConverter(artifacts, documents).contents(contents)
-        result = await connection.call(facts, root)
+        async with connections.for_asker() as connection:
+            if facts.ours and facts.name == LIST_RESOURCES.name:
+                return await list_resources(connection, root)
+            if facts.ours:
+                contents = await read_resource(connection, root)
+                return await ResultConverter(artifacts, documents).contents(contents)
+            result = await connection.call(facts, root)
         misfit = await misfit_of(result, connection.output_schema(facts.name))
         reads = connection.reads_resources
         reader = tool_name(connection.name, READ_RESOURCE.name) if reads else ""
@@ -53,8 +54,8 @@ def mcp_tool(
 
     words = " ".join(facts.description.split()) or facts.name
     return Tool(
-        name=tool_name(connection.name, facts.name),
-        group=connection.name,
+        name=tool_name(connections.name, facts.name),
+        group=connections.name,
         summary=words if len(words) <= _MAX_SUMMARY else f"{words[: _MAX_SUMMARY - 1]}…",
         description=facts.description[:_MAX_DESCRIPTION] or facts.name,
         arguments=model,
@@ -65,7 +66,8 @@ def mcp_tool(
         returns=TypeAdapter(ToolResult),
         safety=_safety(facts),
         timeout=CONNECT_SECONDS + timeout + _CHECK_SECONDS + READ_SECONDS,
-        title=lambda given: _title(connection.name, facts.name, given),
+        title=lambda given: _title(connections.name, facts.name, given),
+        account=connections.account,
     )
 
 
