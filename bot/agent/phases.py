@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from bot.agent.builtin import checkpoint
 from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.builtin.shared_budget import SharedBudget
-from bot.agent.calls.call import Intent
+from bot.agent.calls.call import Intent, NotBegun
 from bot.agent.calls.dispatch import NOT_RUN, AwaitingDecision, Dispatch, Dispatched, OutputsReady
 from bot.agent.calls.hosted_steps import hosted_steps
 from bot.agent.calls.outputs import CallOutput, cancelled_result
@@ -162,7 +162,7 @@ class Phases:
             async for event in events:
                 if isinstance(event, Dispatched):
                     outputs = tuple(pool.with_steps(output) for output in event.outputs)
-                elif isinstance(event, Intent | OutputsReady):
+                elif isinstance(event, Intent | NotBegun | OutputsReady):
                     open_now = _noted(open_now, event, pool)
                     kept = pool.with_children(state.replace(open=open_now))
                     yield SavePoint(kept)
@@ -373,9 +373,12 @@ class Phases:
 
 
 def _noted(
-    open_response: OpenResponse, event: Intent | OutputsReady, pool: SharedBudget
+    open_response: OpenResponse, event: Intent | NotBegun | OutputsReady, pool: SharedBudget
 ) -> OpenResponse:
     if isinstance(event, OutputsReady):
         outputs = tuple(pool.with_steps(output) for output in event.outputs)
         return open_response.model_copy(update={"outputs": outputs})
-    return open_response.model_copy(update={"begun": (*open_response.begun, event.call_id)})
+    begun = tuple(each for each in open_response.begun if each != event.call_id)
+    if isinstance(event, Intent):
+        begun = (*begun, event.call_id)
+    return open_response.model_copy(update={"begun": begun})

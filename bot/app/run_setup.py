@@ -254,6 +254,8 @@ def _hooks(
     hooks += [
         # Records what the run has read, and forbids links that could leak it.
         policy.egress,
+        # Asks the asker what a server wants to know during a call.
+        policy.inputs,
         # Asks people about calls; last, so that nobody is asked about a call that another hook vetoes.
         policy.approval,
     ]

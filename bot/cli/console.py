@@ -22,7 +22,7 @@ from bot.agent.events import (
     ToolStarted,
 )
 from bot.core.answers import GIVEN
-from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
+from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
@@ -42,7 +42,7 @@ _TIMEOUTS = frozenset({StopReason.RUN_TIMEOUT, StopReason.TURN_TIMEOUT})
 
 
 _NO_CHANNELS = "There are no channels here: this request came from a terminal."
-_NOBODY_THERE = "it needs a person's approval, and this terminal is not interactive"
+_NOBODY_THERE = "it needs a person, and this terminal is not interactive"
 
 
 def exit_code(outcome: Outcome) -> int:
@@ -106,20 +106,48 @@ async def anybody(_user: str) -> bool:
 
 
 async def _answer(approval: Approval) -> Decision:
-    """Ask about one call and return the decision: y or yes approves, anything else denies."""
+    """Ask about one approval and return the decision; nobody at a pipe is asked."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
+    return await _QUESTIONS[approval.kind](approval)
+
+
+async def _ask_about_call(approval: Approval) -> Decision:
+    """Show the call; y or yes approves it, anything else denies it."""
     shown = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
     title, tool = escaped(approval.title), escaped(approval.tool)
-    sys.stderr.write(f"\n{title}\n{tool} {shown}\nApprove? [y/N] ")
-    sys.stderr.flush()
-    typed = await _typed_line()
+    typed = await _typed_line(f"\n{title}\n{tool} {shown}\nApprove? [y/N] ")
     yes = typed.strip().lower() in ("y", "yes")
     return Decision(verdict=Verdict.APPROVED if yes else Verdict.DENIED, by=approval.requester)
 
 
-async def _typed_line() -> str:
-    """Read a line of stdin without a thread, so that cancelling leaves nothing behind."""
+async def _go_on_without(approval: Approval) -> Decision:
+    """Say what cannot be asked here."""
+    sys.stderr.write(f"\n{escaped(approval.title)}: not possible in a terminal.\n")
+    return Decision(verdict=Verdict.DENIED, by=approval.requester)
+
+
+async def _share(approval: Approval) -> Decision:
+    """Approve: only the person at the terminal sees what is printed there."""
+    return Decision(verdict=Verdict.APPROVED, by=approval.requester)
+
+
+_QUESTIONS = {
+    ApprovalKind.CALL: _ask_about_call,
+    ApprovalKind.ACCOUNT: _go_on_without,
+    ApprovalKind.SHARE: _share,
+    ApprovalKind.INPUT: _go_on_without,
+}
+"""How each kind of approval is asked at the terminal."""
+
+
+async def _typed_line(prompt: str) -> str:
+    """Write the prompt and return the line that is typed.
+
+    stdin is read without a thread, so that cancelling leaves nothing behind.
+    """
+    sys.stderr.write(prompt)
+    sys.stderr.flush()
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
 

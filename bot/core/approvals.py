@@ -1,4 +1,8 @@
-"""Approvals: tool calls that a person must allow first, and the decisions that people made."""
+"""Approvals: what a run waits for people to decide, and the decisions that they made.
+
+Most are tool calls that a person must allow first. The other kinds wait in the same way: they are
+stored, expire, survive a crash and are decided as a call is.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bot.core.errors import BotError
 from bot.core.text.invisible_text import exact, readable
 from bot.core.text.redaction import redacted
 
@@ -21,6 +26,15 @@ MENTIONED = "people mentioned"
 
 QUESTION_EDITED = "the question was edited before anybody decided"
 QUESTION_DELETED = "the question was deleted"
+
+
+class ApprovalKind(StrEnum):
+    """What a run waits for."""
+
+    CALL = "call"  # a person allows a tool call
+    ACCOUNT = "account"  # the asker connects their own account of a server
+    SHARE = "share"  # the asker lets everybody in the thread see what their account finds
+    INPUT = "input"  # the asker answers a question of a server
 
 
 class Verdict(StrEnum):
@@ -44,11 +58,13 @@ class CallProgress(StrEnum):
 
 
 class Approval(BaseModel):
-    """An approval request: a tool call that waits until a person allows or denies it.
+    """An approval request: something that waits until a person allows or denies it.
 
-    - `id`: the idempotency key of the call; it begins with the run's id.
-    - `arguments`: canonical JSON of the exact call. `sha256` covers the tool, the arguments and the
-      ids in `mentioned`, so that a decision applies to this call only.
+    - `id`: the idempotency key of the call, or a `wait_id` of it. It begins with the run's id, and
+      ends with the id of the call.
+    - `tool`, `arguments`: the tool and canonical JSON of the exact call; for other kinds the `Ask`'s
+      subject and details. `sha256` covers both and the ids in `mentioned`, so that a decision applies
+      to this call only.
     - `mentions`, `mentioned`: the people that the text mentions, as displayed and as ids. With
       `other_names` the text also has names that look like mentions but notify nobody.
     - `requester` asked for the call; only `approvers` may decide.
@@ -62,6 +78,7 @@ class Approval(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     version: int = 1
+    kind: ApprovalKind = ApprovalKind.CALL
     id: str
     thread_key: str
     tool: str
@@ -85,6 +102,21 @@ class Approval(BaseModel):
     def run_id(self) -> str:
         return self.id.partition(":")[0]
 
+    @property
+    def subject(self) -> str:
+        """What the approval is about, in a word or two for the audit log."""
+        return self.tool if self.kind is ApprovalKind.CALL else f"{self.kind} {self.tool}"
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The arguments of the call, or the details of the `Ask`."""
+        return dict(json.loads(self.arguments))
+
+    def is_of_call(self, call_key: str) -> bool:
+        """Return whether the call with this idempotency key waits, or waited, for it."""
+        run_id, _, call = call_key.partition(":")
+        return self.run_id == run_id and self.id.endswith(f":{call}")
+
     def card_for(self, user: str) -> str:
         """Return the name under which the store keeps the card in the direct messages of `user`."""
         return f"{self.id}:{user}"
@@ -94,7 +126,8 @@ class Decision(BaseModel):
     """The decision about an approval.
 
     `by` is the user id of the approver, "" when no person decided, and `name` their display name.
-    `comment` is the reason, if any. `at` is in seconds since the epoch.
+    `comment` is the reason, if any. `at` is in seconds since the epoch. `answer` is what the person
+    filled in, None when nothing was to be filled in.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -105,6 +138,7 @@ class Decision(BaseModel):
     name: str = ""
     comment: str = ""
     at: int = Field(default_factory=lambda: int(time.time()))
+    answer: dict[str, Any] | None = None
 
     @property
     def allows(self) -> bool:
@@ -126,10 +160,45 @@ class ApprovalRecord:
 
     @property
     def is_over(self) -> bool:
-        """Whether the record is final."""
-        if self.decision is None or not self.decision.allows:
-            return self.decision is not None
-        return self.made not in (None, CallProgress.BEGUN)
+        """Whether the record is final: decided, and an allowed call was made or never will be."""
+        if self.decision is None:
+            return False
+        waits_for_call = self.approval.kind is ApprovalKind.CALL and self.decision.allows
+        return not waits_for_call or self.made not in (None, CallProgress.BEGUN)
+
+
+class Ask(BaseModel):
+    """What a tool call needs its asker for before it can go on.
+
+    - `subject`: a name that stays the same, such as the server's.
+    - `title`: the request as people read it, such as "Connect Notion".
+    - `details`: JSON for the card that asks, and for the call once there is a decision.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: ApprovalKind
+    subject: str
+    title: str
+    details: dict[str, Any] = {}
+
+
+class PersonNeeded(BotError):
+    """A call cannot go on before its asker has decided `ask`; it was not made.
+
+    A tool raises it. The run then waits, and makes the call again once there is a decision.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__(ask.title)
+        self.ask = ask
+
+
+def wait_id(call_key: str, ask: Ask) -> str:
+    """Return the id of what the call with this idempotency key waits for besides its approval."""
+    run_id, _, call = call_key.partition(":")
+    about = hashlib.sha256(f"{ask.kind}\n{ask.subject}".encode()).hexdigest()[:12]
+    return f"{run_id}:{ask.kind}-{about}:{call}"
 
 
 def exact_arguments(given: Any) -> Any:

@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from bot.core.approvals import ApprovalRecord
 from bot.core.request import Request
 from bot.core.text.mentions import Mention
 
@@ -25,6 +26,7 @@ class RequestContext:
     - `deadline`: seconds on the monotonic clock of the event loop.
     - `idempotency_key`: key of the tool call in progress; the same after a resume.
     - `approved_by`: the user who approved the call, "" when it needed no approval.
+    - `answers`: what the call asked people before, with their decisions.
     - `extra`: settings that operators configured for tools in this channel.
     """
 
@@ -41,6 +43,7 @@ class RequestContext:
     deadline: float = float("inf")
     idempotency_key: str = ""
     approved_by: str = ""
+    answers: tuple[ApprovalRecord, ...] = ()
     dry_run: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 

@@ -6,6 +6,7 @@
     ├─ ToolError               a mistake that the model can fix; becomes the call's output
     │  └─ AccountProblem       the asker's account cannot be used (in `accounts`)
     ├─ ConnectError            an account could not be connected (in `accounts`)
+    ├─ PersonNeeded            a call waits for its asker (in `approvals`)
     ├─ NotPermitted            the person may not do this; the text is shown to them
     ├─ ModelError              the model service failed; `kind` says how
     │  └─ CallRefused          a budget or the pause switch forbids the model call

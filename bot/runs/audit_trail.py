@@ -25,7 +25,7 @@ def decision_entry(approval: Approval, decision: Decision) -> AuditEntry:
         who=decision.by,
         channel="" if channel.startswith("D") else channel,
         run_id=approval.run_id,
-        what=f"{decision.verdict} {approval.tool}",
+        what=f"{decision.verdict} {approval.subject}",
         ok=decision.allows,
         arguments=digest(approval.tool, approval.arguments),
     )

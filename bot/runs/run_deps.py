@@ -35,8 +35,10 @@ from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.runs.policy.estimates import CallEstimates
+from bot.runs.policy.input_hook import InputHook
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.policy.spending import Spending
+from bot.runs.policy.waits import Waits
 from bot.runs.queue.steering import Steering
 from bot.runs.toolset_cache import ToolsetCache
 from bot.store import RunRecord, Stores
@@ -61,6 +63,7 @@ class PolicyHooks:
     spending: Spending
     steering: Steering
     egress: EgressGuard
+    inputs: InputHook
     approval: ApprovalHook
 
 
@@ -198,6 +201,7 @@ class RunDeps:
             self.mentioned_in,
             egress,
         )
+        waits = Waits(request, context.run_id, self.stores.approvals, self.policy.approval_hours)
         limits = channel_settings.limited(self.limits)
         more, own = await self.server_tools.tools(channel_settings.tools), self.toolbox.catalogue
         catalogue = self.toolset_cache.catalogue(
@@ -220,7 +224,7 @@ class RunDeps:
                 request,
                 model,
                 models.names[0],
-                PolicyHooks(spending, steering, egress, approval),
+                PolicyHooks(spending, steering, egress, InputHook(waits), approval),
             ),
             traits=self.traits,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),

@@ -41,8 +41,8 @@ from bot.services.mcp.pins import ServerPins
 from bot.settings import Settings, Tables
 from bot.slack.actions.modals import About
 from bot.slack.home.channel_form import Target
-from bot.slack.render.approval import Shown
 from bot.slack.render.buttons import FollowUp
+from bot.slack.render.cards import Shown
 from bot.store import Phase, open_stores
 from bot.store.workspaces.installs import Install
 from bot.store.workspaces.refused import Refused

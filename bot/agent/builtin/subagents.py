@@ -36,6 +36,7 @@ from bot.agent.loop import run
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Result, Source
+from bot.core.approvals import Ask
 from bot.core.chain import Item, LedgerEntry
 from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
@@ -245,6 +246,11 @@ class _Inherited(Hooks):
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         permission = await self._hook.before_tool(tool, arguments)
         return _UNASKED if isinstance(permission, Undecided) else permission
+
+    @override
+    async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided | None:
+        said = await self._hook.on_person_needed(tool, ask)
+        return _UNASKED if isinstance(said, Undecided) else said
 
     @override
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:

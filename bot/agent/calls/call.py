@@ -18,7 +18,7 @@ from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
 from bot.agent.calls.outputs import CallOutput, mark_for
 from bot.agent.events import FromSubagent, ToolEnded, ToolsAcquired, ToolStarted
 from bot.agent.hooks.chain import Approved, HookChain, Undecided
-from bot.core.approvals import canonical, digest, exact_arguments
+from bot.core.approvals import PersonNeeded, canonical, digest, exact_arguments
 from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
@@ -71,8 +71,15 @@ class Intent:
     call_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class NotBegun:
+    """A mutating call whose intent was saved was not made after all: it waits for a person."""
+
+    call_id: str
+
+
 CallEvent = ToolStarted | ToolEnded | ToolsAcquired | FromSubagent
-CallEvents = asyncio.Queue[CallEvent | Intent | None]
+CallEvents = asyncio.Queue[CallEvent | Intent | NotBegun | None]
 """Events of running calls; None when a call has ended. The consumer calls `task_done` after handling
 each event."""
 
@@ -148,8 +155,10 @@ class Calls:
                 permission = str(refused)
             if isinstance(permission, Undecided):
                 return None
-            veto, by = (permission, "") if isinstance(permission, str) else (None, permission.by)
-            with bound_request(replace(context, approved_by=by) if by else context):
+            veto = permission if isinstance(permission, str) else None
+            said = permission if isinstance(permission, Approved) else Approved()
+            allowed = replace(context, approved_by=said.by, answers=said.answers)
+            with bound_request(allowed):
                 return await self._run_shown(call, tool, arguments, title, veto, events)
 
     async def _acquire(self, call: Item, events: CallEvents) -> CallOutput:
@@ -196,11 +205,12 @@ class Calls:
         title: str,
         veto: str | None,
         events: CallEvents,
-    ) -> CallOutput:
-        """Make a call, with the events that show it to people."""
+    ) -> CallOutput | None:
+        """Make a call, with the events that show it to people. Return None while it waits for one."""
         call_id = call["call_id"]
         call_digest = digest(tool.name, canonical(arguments))
         events.put_nowait(ToolStarted(call_id, tool.name, title, call_digest))
+        output: CallOutput | None
         if veto is not None:
             output = CallOutput(call_id, tool.name, veto, ok=False, refused=True)
         elif self._is_rehearsed(tool):
@@ -212,12 +222,21 @@ class Calls:
                 failpoint("change-intended")
             parent = ParentRun(call_id, self.pool, events.put_nowait)
             output = await self._run(tool, arguments, parent)
-        return replace(output, title=title)
+            if output is None and tool.mutates:
+                events.put_nowait(NotBegun(call_id))
+                await events.join()  # until that is kept
+        return output and replace(output, title=title)
 
-    async def _run(self, tool: Tool, arguments: BaseModel, parent: ParentRun) -> CallOutput:
+    async def _run(self, tool: Tool, arguments: BaseModel, parent: ParentRun) -> CallOutput | None:
+        """Return the output of the call; None while it waits for a person."""
         call_id = parent.call_id
         try:
             result = await self._run_with_hooks(tool, arguments, parent)
+        except PersonNeeded as needed:
+            said = await self.hooks.on_person_needed(tool, needed.ask)
+            if isinstance(said, Undecided):
+                return None
+            return CallOutput(call_id, tool.name, said, ok=False, refused=True)
         except ToolError as error:
             output = await _plain_however_long(str(error))
             return CallOutput(call_id, tool.name, output, ok=False, mark=mark_for(tool))

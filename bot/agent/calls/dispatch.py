@@ -23,6 +23,7 @@ from bot.agent.calls.call import (
     CallEvents,
     Calls,
     Intent,
+    NotBegun,
     Toolbox,
     refusal,
     shown_refusal,
@@ -88,12 +89,14 @@ class Dispatch:
 
     async def run(
         self, open_response: OpenResponse, offered: frozenset[str]
-    ) -> AsyncGenerator[CallEvent | Intent | OutputsReady | AwaitingDecision | Dispatched]:
+    ) -> AsyncGenerator[
+        CallEvent | Intent | NotBegun | OutputsReady | AwaitingDecision | Dispatched
+    ]:
         """Run the calls of `open_response` that have no output yet, yielding what happens, and last
         the outputs in the order of the calls, or `AwaitingDecision`. `offered` are the names of the
         tools that the request carried.
 
-        The consumer keeps `Intent` and `OutputsReady` before it goes on: what was begun and changes
+        The consumer keeps `Intent`, `NotBegun` and `OutputsReady` before it goes on: what was begun and changes
         something is never begun again.
 
         Read-only calls next to each other run side by side; one that mutates runs alone;
@@ -158,7 +161,7 @@ class Dispatch:
 
     async def _run_batches(
         self, calls: Sequence[Item], runner: Calls, done: dict[str, CallOutput]
-    ) -> AsyncGenerator[CallEvent | Intent | OutputsReady | AwaitingDecision]:
+    ) -> AsyncGenerator[CallEvent | Intent | NotBegun | OutputsReady | AwaitingDecision]:
         """Run those of `calls` that are not `done`, one batch after the other."""
         left = [call for call in calls if call["call_id"] not in done]
         for number, batch in enumerate(self._batches(left)):
@@ -187,7 +190,7 @@ class Dispatch:
 
     async def _run_batch(
         self, batch: list[Item], calls: Calls, done: dict[str, CallOutput]
-    ) -> AsyncGenerator[CallEvent | Intent]:
+    ) -> AsyncGenerator[CallEvent | Intent | NotBegun]:
         """Run a batch. Calls that wait for a decision get no output in `done`."""
         events: CallEvents = asyncio.Queue()
         places = asyncio.Semaphore(self.limits.parallel_calls)
@@ -274,5 +277,5 @@ def _left_in(events: CallEvents) -> Iterator[CallEvent]:
     """Yield the events left in the queue. A change whose intent was not saved was not begun."""
     while not events.empty():
         event = events.get_nowait()
-        if event is not None and not isinstance(event, Intent):
+        if event is not None and not isinstance(event, Intent | NotBegun):
             yield event

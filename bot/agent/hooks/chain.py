@@ -18,6 +18,7 @@ from pydantic import BaseModel
 
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
+from bot.core.approvals import ApprovalRecord, Ask
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
@@ -65,9 +66,15 @@ Verdict = Go | Block | Prevent
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """A sensitive call may be made: the user `by` approved it, or no approval is needed."""
+    """A sensitive call may be made: the user `by` approved it, or no approval is needed. `answers`
+    are what the call asked people before and what they decided."""
 
     by: str = ""
+    answers: tuple[ApprovalRecord, ...] = ()
+
+    def and_also(self, other: Approved) -> Approved:
+        """Return what this and a later hook say together."""
+        return Approved(other.by or self.by, (*self.answers, *other.answers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +123,12 @@ class Hooks:
         """Say whether the call may be made. Runs in the call's own task, before anything is kept or
         shown of it; `current_request().idempotency_key` names the call, also when it is asked for
         again after a pause or a crash."""
+        return None
+
+    async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided | None:
+        """Ask the asker for what a call turned out to need of them; the call was not made. A text is
+        the output of the call. None leaves it to the other hooks. Runs in the call's own task, once
+        more after each pause, unless the call then needs nothing more."""
         return None
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
@@ -181,9 +194,18 @@ class HookChain:
             permission = await hook.before_tool(tool, arguments)
             if isinstance(permission, str):
                 return permission
-            if not isinstance(verdict, Undecided):
+            if isinstance(verdict, Approved) and isinstance(permission, Approved):
+                verdict = verdict.and_also(permission)
+            elif not isinstance(verdict, Undecided):
                 verdict = permission or verdict
         return verdict
+
+    async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided:
+        """Return what the first hook says that can ask people; a text when none can."""
+        for hook in self.hooks:
+            if said := await hook.on_person_needed(tool, ask):
+                return said
+        return f"Not done: {tool.name} needs its asker ({ask.title}), who cannot be asked here."
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> ToolResult:
         """Return `result` with the additions of the hooks. A hook that raises adds nothing, because

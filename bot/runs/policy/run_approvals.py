@@ -97,7 +97,7 @@ class RunApprovals:
                 return
         for each in self._decided:
             allowed = each.decision is not None and each.decision.allows
-            if allowed and each.approval.id.endswith(f":{call_id}"):
+            if allowed and not each.is_over and each.approval.id.endswith(f":{call_id}"):
                 await self.approvals.note(each.approval, made)
 
     async def wait(self, ids: Sequence[str], interrupt: Interrupt) -> None:

@@ -9,7 +9,14 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bot.core.approvals import QUESTION_EDITED, Approval, ApprovalRecord, Decision, Verdict
+from bot.core.approvals import (
+    QUESTION_EDITED,
+    Approval,
+    ApprovalKind,
+    ApprovalRecord,
+    Decision,
+    Verdict,
+)
 from bot.core.audit import AuditKind
 from bot.core.errors import CorruptValue, NotPermitted
 from bot.core.failpoints import failpoint
@@ -122,7 +129,8 @@ class Requests:
         Return None when this decision counts, else why not. Raises StoreUnavailable when that is
         uncertain, and NotPermitted for an approval while the bot is paused: the approval stays open.
         """
-        pause = await self.stores.pause.get() if decision.allows else None
+        is_action = approval.kind is not ApprovalKind.ACCOUNT  # connecting has happened already
+        pause = await self.stores.pause.get() if decision.allows and is_action else None
         if pause is not None:
             raise NotPermitted(budget_words.paused_card(pause, "en-US"))
         audit = self.stores.audit

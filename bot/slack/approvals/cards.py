@@ -13,8 +13,9 @@ from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.failpoints import failpoint
 from bot.core.request import Entry, Request
 from bot.runs.surface import PostedMessages
+from bot.slack.approvals.kinds import KINDS, ConnectLink, Drawing, no_connect_link
 from bot.slack.incoming.membership import ChannelMembership
-from bot.slack.render.approval import approval_part
+from bot.slack.render.parts import Part
 from bot.slack.reply import message_metadata
 from bot.slack.transport.client import (
     TRANSPORT_ERRORS,
@@ -40,17 +41,25 @@ class Cards:
     """The approval cards of one run.
 
     A card goes to the run's thread, and to the direct messages of approvers who are not in the
-    channel. A private request and a workflow step have cards in direct messages only.
+    channel. A private request and a workflow step have cards in direct messages only, and so have
+    kinds of cards that are for the asker alone.
     """
 
     def __init__(
-        self, request: Request, post: PostedMessages, *, clients: Clients, identity: Identity
+        self,
+        request: Request,
+        post: PostedMessages,
+        *,
+        clients: Clients,
+        identity: Identity,
+        connect_link: ConnectLink = no_connect_link,
     ) -> None:
         self._request = request
         self._posted = post
         self._clients = clients
         self._identity = identity
         self._access = ChannelMembership(clients.reads)
+        self._drawing = Drawing(identity.canvas_link, connect_link)
 
     async def post(self, approvals: Sequence[Approval]) -> None:
         """Post the cards that are not posted yet. Raises SlackApiError or TRANSPORT_ERRORS."""
@@ -81,7 +90,7 @@ class Cards:
                 await self._update(await self._direct(user, approval), ts, record)
 
     async def _update(self, place: _Place, ts: str, record: ApprovalRecord) -> None:
-        part = approval_part(record, self._identity.canvas_link)
+        part = await self._draw(record)
         await self._posted.may_write()
         failpoint("card-updating")
         await self._clients.updates.chat_update(
@@ -93,7 +102,8 @@ class Cards:
 
     async def _places(self, approval: Approval) -> list[_Place]:
         request = self._request
-        if request.private or request.entry is Entry.WORKFLOW_STEP:
+        is_for_asker = not KINDS[approval.kind].in_thread and not request.channel.startswith("D")
+        if is_for_asker or request.private or request.entry is Entry.WORKFLOW_STEP:
             return [await self._direct(user, approval) for user in approval.approvers]
         outside = [user for user in approval.approvers if await self._is_outside(user)]
         return [
@@ -116,7 +126,7 @@ class Cards:
         """Return the ts of the card, which is posted unless the place has it already."""
         if found := await self._find(place, approval):
             return found
-        part = approval_part(ApprovalRecord(approval), self._identity.canvas_link)
+        part = await self._draw(ApprovalRecord(approval))
         await self._posted.may_write()
         failpoint("card-posting")
         try:
@@ -136,6 +146,9 @@ class Cards:
             return found
         failpoint("card-posted")
         return str(posted["ts"])
+
+    async def _draw(self, record: ApprovalRecord) -> Part:
+        return await KINDS[record.approval.kind].draw(record, self._drawing)
 
     async def _find(self, place: _Place, approval: Approval) -> str | None:
         wanted = message_metadata.card_metadata(self._posted.run_id, approval.id)["event_payload"]

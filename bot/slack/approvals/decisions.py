@@ -1,10 +1,10 @@
-"""Presses of Approve and Deny: permission checks, and the answers to people who may not decide."""
+"""Decisions of people on cards: permission checks, and the answers to people who may not decide."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from pydantic import ValidationError
 
@@ -15,16 +15,11 @@ from bot.runs.audit_trail import Record, refused
 from bot.runs.policy.access import PersonKind, Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.slack.actions.button_payload import ButtonPress
+from bot.slack.approvals.kinds import KINDS
 from bot.slack.incoming.people import People
-from bot.slack.render import approval_words, buttons, words
-from bot.slack.render.approval import Shown
+from bot.slack.render import approval_words
+from bot.slack.render.cards import Shown, people
 from bot.store import Refusal
-
-VERDICTS = {
-    buttons.APPROVE: Verdict.APPROVED,
-    buttons.APPROVE_THREAD: Verdict.STANDING,
-    buttons.DENY: Verdict.DENIED,
-}
 
 
 class DecisionHandler(Protocol):
@@ -53,22 +48,35 @@ class ApprovalDecisions:
     async def press(self, press: ButtonPress) -> None:
         """Store the decision of the button. Raises NotPermitted with a sentence for the person."""
         shown, approval = await self.approval_of(press)
-        if press.user not in approval.approvers or not await may_decide(
-            self.people, press.user, now=True
-        ):
-            await self._refused(press, approval)
+        verdict = KINDS[approval.kind].verdicts.get(press.action)
+        if verdict is None:  # a forged press: no card of this kind has the button
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
+        await self.answer(press, shown, approval, verdict)
+
+    async def answer(
+        self,
+        press: ButtonPress,
+        shown: Shown,
+        approval: Approval,
+        verdict: Verdict,
+        answer: dict[str, Any] | None = None,
+    ) -> None:
+        """Store a decision, with what the person filled in. Raises NotPermitted as `press` does."""
+        if not await self._may_decide(approval, press.user):
+            await self._refused(press, approval, verdict)
             raise NotPermitted(_only_approvers(approval))
         decision = Decision(
-            verdict=VERDICTS[press.action],
+            verdict=verdict,
             by=press.user,
             name=await self.people.name(press.user),
             at=int(float(press.at)),  # so that the same press is the same decision
+            answer=answer,
         )
         refusal = await self.decide(approval, decision, sha256=shown.sha256)
         if refusal is Refusal.DECIDED:
             raise NotPermitted(await self._existing_decision(approval))
         if refusal is Refusal.CHANGED:  # a forged press: no card showed this content
-            await self._refused(press, approval)
+            await self._refused(press, approval, verdict)
         if refusal is not None:
             raise NotPermitted(approval_words.DECISION_REFUSED[refusal])
 
@@ -86,9 +94,14 @@ class ApprovalDecisions:
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
         return shown, record.approval
 
-    async def _refused(self, press: ButtonPress, approval: Approval) -> None:
+    async def _may_decide(self, approval: Approval, user: str) -> bool:
+        is_enough = not KINDS[approval.kind].members_only
+        is_approver = user in approval.approvers
+        return is_approver and (is_enough or await may_decide(self.people, user, now=True))
+
+    async def _refused(self, press: ButtonPress, approval: Approval, verdict: Verdict) -> None:
         """Write a refused press to the audit trail."""
-        what, run_id = f"{VERDICTS[press.action]} {approval.tool}", approval.run_id
+        what, run_id = f"{verdict} {approval.subject}", approval.run_id
         await self.record(
             [refused(self.team, press.user, what, channel=press.channel, run_id=run_id)]
         )
@@ -143,15 +156,14 @@ def _is_pressed_in_place(approval: Approval, team: str, press: ButtonPress) -> b
     """Return whether the conversation of the press can hold a card of this approval.
 
     A card is in the request's channel, unless the request is private, or in an approver's direct
-    messages. The team is compared because another workspace may share the channel.
+    messages, where cards for the asker alone are. The team is compared because another workspace may share the channel.
     """
     request_team, request_channel, _ = approval.thread_key.split(":", 2)
     is_direct = press.channel.startswith("D") and press.user in approval.approvers
     is_in_channel = press.channel == request_channel and not approval.private
+    is_in_channel &= KINDS[approval.kind].in_thread or is_direct
     return request_team == team and (is_direct or is_in_channel)
 
 
 def _only_approvers(approval: Approval) -> str:
-    return approval_words.ONLY_THEY_MAY.format(
-        people=words.OR.join(f"<@{u}>" for u in approval.approvers)
-    )
+    return approval_words.ONLY_THEY_MAY.format(people=people(approval.approvers))

@@ -18,6 +18,7 @@ from bot.runs.audit_trail import Record, refused
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
 from bot.slack.actions.stop import StopAction
+from bot.slack.approvals.kinds import waits_behind, yes_typed
 from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.incoming.addressing import Addressing
 from bot.slack.incoming.app_context import channel_beside
@@ -27,7 +28,6 @@ from bot.slack.incoming.names import naming
 from bot.slack.incoming.short_replies import is_stop, is_to_others, is_yes, may_be_request
 from bot.slack.incoming.text import mentions_from, question_from
 from bot.slack.render import approval_words, words
-from bot.slack.render.approval import waits_behind, yes_typed
 from bot.slack.render.buttons import Stops, stop_button
 from bot.slack.render.parts import context
 from bot.slack.transport.background_tasks import Background

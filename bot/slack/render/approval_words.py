@@ -10,6 +10,10 @@ WAITS_BEHIND = (
 WAITS_FOR_YOUR_DECISION = (
     "I have your question and will answer it once you decide on the approval card in this thread."
 )
+WAITS_FOR_YOUR_PRESS = (
+    "I have your question and will answer it once you press a button on the card that I sent you."
+)
+WAITING_FOR_INPUT = "Waiting for {person} to answer a question."
 MENTION_ME = (
     "I am waiting for the decision above, so I do not answer messages here. To tell me something, "
     "such as a change, mention me."
@@ -69,6 +73,15 @@ YES_TYPED = (
     "To approve, press *Approve* on the card; it is still waiting. A typed “yes” could be meant for "
     "something else."
 )
+YES_TYPED_DIRECT = "To decide, press a button on the card that I sent you; it is still waiting."
+DECLINE_INPUT = "Go on without an answer"
+INPUT_VERDICTS = {
+    "approved": ":white_check_mark: You answered",
+    "standing": ":white_check_mark: You answered",
+    "denied": ":fast_forward: I go on without an answer",
+    "expired": ":hourglass: Nobody answered in time",
+    "withdrawn": ":black_square_for_stop: Cancelled: the run has ended",
+}
 ALREADY_DECIDED = "That was already decided{by}."
 DECISION_REFUSED = {
     "unknown": "This approval no longer exists.",

@@ -103,7 +103,9 @@ def advance(progress: Progress, event: Event) -> Progress:
 
 def _with_event(steps: tuple[Step, ...], event: ToolStarted | ToolEnded) -> tuple[Step, ...]:
     if isinstance(event, ToolStarted):
-        return (*steps, Step(event.call_id, event.title))
+        started = Step(event.call_id, event.title)
+        others = (step for step in steps if step != started)  # it began before, and then waited
+        return (*others, started)
     return tuple(_ended(step, event) for step in steps)
 
 

@@ -19,10 +19,10 @@ from bot.core.outcome import Outcome, SilentReason
 from bot.core.request import Request
 from bot.runs.surface import PostedMessages
 from bot.slack.approvals.cards import Cards
+from bot.slack.approvals.kinds import waiting_for_people_part
 from bot.slack.incoming.names import with_names
 from bot.slack.incoming.text import NameOf
 from bot.slack.render import words
-from bot.slack.render.approval import waiting_for_approval_part
 from bot.slack.render.buttons import Stops
 from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
@@ -108,7 +108,8 @@ class RunMessage:
             each.model_copy(update={"title": await with_names(each.title, self._name_of)})
             for each in approvals
         ]
-        part = waiting_for_approval_part(self._progress, named, stops=Stops.of(self._request))
+        stops = Stops.of(self._request)
+        part = waiting_for_people_part(self._progress, named, self._request.author, stops=stops)
         try:
             if ts := await self._posted.message():
                 await self._writer.update(ts, part)

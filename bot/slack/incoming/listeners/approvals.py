@@ -10,7 +10,8 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.core.errors import NotPermitted
 from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.open_modal import open_modal
-from bot.slack.approvals.decisions import VERDICTS, ApprovalDecisions
+from bot.slack.approvals.decisions import ApprovalDecisions
+from bot.slack.approvals.kinds import VERDICTS
 from bot.slack.incoming.listeners.actions import tell
 from bot.slack.render import buttons
 from bot.slack.render.approval import approval_modal

@@ -1,0 +1,61 @@
+"""Questions of servers to the asker: a call that needs an answer waits for it, and is made again."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+from typing_extensions import override
+
+from bot.agent.hooks.chain import Approved, Hooks, Permission, Undecided
+from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask
+from bot.core.context import current_request
+from bot.core.errors import CorruptValue
+from bot.runs.policy.waits import Waits
+from bot.toolkit import Tool
+
+_LOST = "Not done: nobody knows any more what was answered. Call it again."
+_ASKED_BEFORE = "Not done: the server asks again for what was answered. Go on without it; say so."
+
+
+class InputHook(Hooks):
+    """A hook of one run that asks the asker what a server wants to know during a call.
+
+    The call is then made again. It finds all that it asked so far, with the decisions, in
+    `RequestContext.answers`; the server is told of a refusal as of an answer.
+    """
+
+    def __init__(self, waits: Waits) -> None:
+        self._waits = waits
+        self._asked: list[ApprovalRecord] | None = None
+
+    @override
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        if not tool.is_of_server or self._waits.in_subagent:
+            return None
+        try:
+            answers = await self._answers(current_request().idempotency_key)
+        except CorruptValue:
+            return _LOST
+        if any(each.decision is None for each in answers):
+            return Undecided()
+        return Approved(answers=answers) if answers else None
+
+    @override
+    async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided | None:
+        if ask.kind is not ApprovalKind.INPUT:
+            return None
+        if any(each.approval.tool == ask.subject for each in current_request().answers):
+            return _ASKED_BEFORE
+        self._asked = None
+        try:
+            await self._waits.decision(ask)
+        except CorruptValue:
+            return _LOST
+        return Undecided()
+
+    async def _answers(self, call_key: str) -> tuple[ApprovalRecord, ...]:
+        """Return what the call asked, the oldest first, with the decisions made by now."""
+        if self._asked is None:
+            asked = await self._waits.records(ApprovalKind.INPUT)
+            self._asked = sorted(asked, key=lambda each: each.approval.asked_at)
+        own = (each for each in self._asked if each.approval.is_of_call(call_key))
+        return tuple([await self._waits.settled(each) for each in own])
