@@ -22,7 +22,7 @@ from bot.dev.model import Script, calls, finish
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.store import Stores
-from bot.toolkit import tool
+from bot.toolkit import Changes, tool
 from tests.support.redis import asked, decided
 from tests.support.runs import answer, bot_with
 
@@ -30,7 +30,11 @@ MADE: list[str] = []
 
 
 @tool(
-    group="town", summary="Books", core=True, mutates=True, sensitive=True, title="Book for {name}"
+    group="town",
+    summary="Books",
+    core=True,
+    safety=Changes(sensitive=True),
+    title="Book for {name}",
 )
 async def town__book(name: str) -> str:
     """Books a table once its asker has said for how many."""
