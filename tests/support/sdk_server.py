@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import uvicorn
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import CallToolResult, ResourceLink
 
 PDF_LIKE = b"\x00\x01binary"
@@ -37,6 +37,13 @@ def library() -> MCPServer:
         site = ResourceLink(type="resource_link", name="Site", uri="HTTPS://books.example/x")
         return CallToolResult(content=[link, site])
 
+    @server.tool()
+    async def open_shelf(name: str, ctx: Context) -> str:
+        """Open a shelf, which is a tool of its own then."""
+        server.add_tool(find, name=name)
+        await ctx.notify_tools_changed()
+        return "Open."
+
     return server
 
 
@@ -44,7 +51,7 @@ def library() -> MCPServer:
 async def served(server: MCPServer) -> AsyncGenerator[str]:
     """Serve over HTTP; yields the address."""
     config = uvicorn.Config(
-        server.streamable_http_app(), host="127.0.0.1", port=0, log_level="error", lifespan="on"
+        server.streamable_http_app(), host="127.0.0.1", port=0, log_level="critical", lifespan="on"
     )
     running = _Server(config)
     task = asyncio.create_task(running.serve())

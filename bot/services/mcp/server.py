@@ -7,10 +7,11 @@ import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Protocol, TypeVar
 
 from mcp import Client, MCPError
+from mcp.client.session import IncomingMessage
 from mcp.types import (
     CONNECTION_CLOSED,
     INVALID_PARAMS,
@@ -20,10 +21,13 @@ from mcp.types import (
     CallToolRequestParams,
     CallToolResult,
     Tool,
+    ToolListChangedNotification,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from bot.core.errors import ToolError
+from bot.core.background import alongside
+from bot.core.errors import StoreError, ToolError
 from bot.core.text.invisible_text import without_invisible
 from bot.services.mcp.config import McpServer
 from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
@@ -51,6 +55,8 @@ CONNECT_SECONDS = 30.0  # npx and uvx may have to download the server first
 _RESOURCES_SECONDS = 5.0  # to find out whether a server has resources
 _CLOSE_SECONDS = 5.0
 _LIST_SECONDS = 600.0  # maximum age of the list of tools when a tool is called
+_LIST_PAUSE = 2.0  # before the first listing that a notice of the server causes
+_LISTEN_PAUSE = 60.0  # before the bot listens again for such notices
 _MAX_TOOLS, _MAX_PAGES = 500, 100
 _MAX_ALL_TOOLS, _MAX_TOOL = 2_000_000, 100_000  # characters of all tools, and of one
 _MAX_LISTED = 16_000_000  # characters of all pages, tools that are left out included
@@ -100,6 +106,7 @@ class Connection:
         self._listed: dict[str, ToolFacts] = {}
         self._output_schemas: dict[str, dict[str, object]] = {}
         self._listed_at = 0.0
+        self._list_changed = asyncio.Event()
         self._lock = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
@@ -214,8 +221,9 @@ class Connection:
                 self._listed_at = 0.0
             client, now = self._client, time.monotonic()
             if not self._listed_at or now - self._listed_at > _LIST_SECONDS:
+                self._list_changed.clear()
                 await self._list(client)
-                self._listed_at = now
+                self._listed_at = 0.0 if self._list_changed.is_set() else now
             return client
 
     async def _list(self, client: Client) -> None:
@@ -344,15 +352,64 @@ class Connection:
             headers = {key: value.get_secret_value() for key, value in server.headers.items()}
             transport = http(server.url or "", headers, server.timeout)
         try:
-            client_of = Client(transport, read_timeout_seconds=server.timeout, cache=None)
+            client_of = Client(
+                transport,
+                read_timeout_seconds=server.timeout,
+                cache=None,
+                message_handler=self._hear,
+            )
             async with client_of as client:
                 opened.set_result(client)
-                await closing.wait()
+                async with (
+                    alongside(self._listen(client), name=f"notices of MCP server {self.name}"),
+                    alongside(self._list_again(), name=f"changes of MCP server {self.name}"),
+                ):
+                    await closing.wait()
         except Exception as error:  # noqa: BLE001 - a server may cause any error
             if opened.done():
                 log.warning("MCP server %s: %s", self.name, first_error(error))
             else:
                 opened.set_exception(error)
+
+    async def _hear(self, message: IncomingMessage) -> None:
+        """Note that the list of tools changed, which servers before 2026-07-28 tell unasked."""
+        if isinstance(message, ToolListChangedNotification):
+            self._note_change()
+
+    async def _listen(self, client: Client) -> None:
+        """Listen for changes of the list of tools, as servers since 2026-07-28 want to be asked."""
+        tools = client.server_capabilities.tools
+        is_told = client.protocol_version in MODERN_PROTOCOL_VERSIONS and tools
+        while is_told and is_told.list_changed:
+            try:
+                async with client.listen(tools_list_changed=True) as events:
+                    async for _ in events:
+                        self._note_change()
+            except Exception as error:  # noqa: BLE001 - a server may cause any error, its tools go on
+                log.debug("MCP server %s tells of no changes: %s", self.name, first_error(error))
+            await asyncio.sleep(_LISTEN_PAUSE)
+
+    def _note_change(self) -> None:
+        self._listed_at = 0.0  # so that a call made now lists first
+        self._list_changed.set()
+
+    async def _list_again(self) -> None:
+        """List the tools again soon after each change, so that the next run has them as they are.
+
+        The pauses grow for a server that tells of one change after the other.
+        """
+        pause = _LIST_PAUSE
+        while True:
+            try:
+                async with asyncio.timeout(_LIST_SECONDS):
+                    await self._list_changed.wait()
+            except TimeoutError:
+                pause = _LIST_PAUSE
+                continue
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LIST_SECONDS)
+            with suppress(ToolError, StoreError):  # the next call lists
+                await self._connected()
 
 
 def _size(tool: Tool) -> int:

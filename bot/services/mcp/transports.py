@@ -32,6 +32,8 @@ _MAX_UNREQUESTED = 32 * 2**20  # bytes between two of our requests
 _MAX_LINES = 10_000  # as above
 _CHUNK = 2**16
 _RESUME_SECONDS = 1.0  # between two requests for the rest of a response
+_LISTEN = "subscriptions/listen"
+_LISTEN_SECONDS = 600.0  # in which a server may have no change to tell
 _CLOSE_SECONDS = 2.0  # for a server to end once its input is closed
 
 statuses: ContextVar[list[int]] = ContextVar("statuses")
@@ -191,8 +193,12 @@ class _RequestFilter:
         """Raise RequestError for a request whose response nobody waits for."""
         now = asyncio.get_running_loop().time()
         if request.method != "GET":
-            if {"id", "method"} <= json.loads(request.content or b"{}").keys():  # a request of ours
+            message = json.loads(request.content or b"{}")
+            if {"id", "method"} <= message.keys():  # a request of ours
                 self._until = now + self._seconds
+                if message["method"] == _LISTEN:
+                    timeouts = request.extensions["timeout"]
+                    request.extensions["timeout"] = {**timeouts, "read": _LISTEN_SECONDS}
         elif "last-event-id" not in request.headers or now > self._until:
             raise httpx2.RequestError("unrequested messages are not listened to")
         else:
