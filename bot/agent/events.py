@@ -113,6 +113,27 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """A running call says what it does, at most once a second. `text` is one line in the tool's own
+    words; `share` is the part that is done (0 to 1), None if unknown."""
+
+    call_id: str
+    tool: str
+    text: str
+    share: float | None = None
+
+    @property
+    def line(self) -> str:
+        """Return the text for people, after the share if that is known."""
+        done = "" if self.share is None else f"{self.share * 100:.0f} %"
+        return " · ".join(filter(None, (done, self.text)))
+
+
+ToolEvent = ToolStarted | ToolProgress | ToolEnded
+"""An event of one call, from its start to its end."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolsAcquired:
     """The model asked for these tools."""
 
@@ -173,8 +194,7 @@ Event = (
     | TextWithdrawn
     | Recorded
     | SavePoint
-    | ToolStarted
-    | ToolEnded
+    | ToolEvent
     | ToolsAcquired
     | MessagesJoined
     | Paused

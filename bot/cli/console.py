@@ -18,6 +18,7 @@ from bot.agent.events import (
     RoomAwaited,
     TextDelta,
     ToolEnded,
+    ToolProgress,
     ToolsAcquired,
     ToolStarted,
 )
@@ -183,13 +184,17 @@ def _progress(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
             return "… Waiting: other questions have reserved the rest of the budget\n"
         case ToolStarted(title=title):
             return f"… {title}\n"
+        case ToolProgress(line=line):
+            return f"  {line}\n"
         case ToolEnded(ok=False, detail=detail):
             return f"✗ {detail}\n"
         case ToolEnded(detail=detail, seconds=seconds):
             return f"✓ {detail} ({seconds:.1f} s)\n"
         case ToolsAcquired(names=names):
             return f"+ {', '.join(names)}\n"
-        case FromSubagent(event=ToolStarted() | ToolEnded() | ToolsAcquired() as inner):
+        case FromSubagent(
+            event=ToolStarted() | ToolProgress() | ToolEnded() | ToolsAcquired() as inner
+        ):
             return f"  ↳ {_progress(inner)}"
         case _:
             return ""

@@ -21,6 +21,7 @@ from bot.agent.events import (
     RunStarted,
     TextWithdrawn,
     ToolEnded,
+    ToolProgress,
     ToolsAcquired,
     ToolStarted,
     TurnStarted,
@@ -92,6 +93,8 @@ def _line(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - a line for eac
             return f"acquired {', '.join(names)}"
         case ToolStarted():
             return f"{_call(event)} · started"
+        case ToolProgress(tool=tool, line=said) if holds_words():
+            return f"{tool} · {said}"
         case ToolEnded(ok=ok, seconds=seconds):
             how = "ok" if ok else "refused" if event.refused else "failed"
             how = "may have happened" if event.unknown else how

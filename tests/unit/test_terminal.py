@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from bot.agent.events import TextDelta, ToolEnded, ToolsAcquired, ToolStarted, TurnStarted
+from bot.agent.events import (
+    FromSubagent,
+    TextDelta,
+    ToolEnded,
+    ToolProgress,
+    ToolsAcquired,
+    ToolStarted,
+    TurnStarted,
+)
 from bot.cli.console import ConsoleConversation, ConsoleSurface, as_text, exit_code
 from bot.core.answers import Chart
 from bot.core.errors import ModelErrorKind, ToolError
@@ -85,13 +93,18 @@ async def test_progress_goes_to_stderr_and_the_answer_to_stdout(
         TextDelta("Let me see.\n"),
         ToolsAcquired(("a", "b")),
         ToolStarted("c", "t", "Read x"),
+        ToolProgress("c", "t", "page 3", 0.3),
+        FromSubagent("c", ToolProgress("d", "t", "page 4\x1b[2J")),
         ToolEnded("c", "t", True, "12 rows", 0.21),
         ToolEnded("c", "t", False, "No such file", 0.1),
     ):
         await surface.show(event)
     await surface.finish(outcome())
     out, err = capsys.readouterr()
-    assert err == "Let me see.\n+ a, b\n… Read x\n✓ 12 rows (0.2 s)\n✗ No such file\n"
+    assert (
+        err
+        == "Let me see.\n+ a, b\n… Read x\n  30 % · page 3\n  ↳   page 4\\x1b[2J\n✓ 12 rows (0.2 s)\n✗ No such file\n"
+    )
     assert Outcome.model_validate_json(out) == outcome()
 
 

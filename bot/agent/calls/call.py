@@ -16,7 +16,14 @@ from bot.agent.builtin.acquire_tools import acquire
 from bot.agent.builtin.complete_task import describe_errors
 from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
 from bot.agent.calls.outputs import CallOutput, mark_for
-from bot.agent.events import FromSubagent, ToolEnded, ToolsAcquired, ToolStarted
+from bot.agent.events import (
+    FromSubagent,
+    ToolEnded,
+    ToolEvent,
+    ToolProgress,
+    ToolsAcquired,
+    ToolStarted,
+)
 from bot.agent.hooks.chain import Approved, HookChain, Undecided
 from bot.core.approvals import PersonNeeded, canonical, digest, exact_arguments
 from bot.core.chain import Item
@@ -28,6 +35,7 @@ from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import redacted
 from bot.services.given_schema import validated
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
+from bot.toolkit.progress import paced_progress
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.schema import without_nulls
 from bot.toolkit.size import Room, limited, shortened
@@ -78,7 +86,7 @@ class NotBegun:
     call_id: str
 
 
-CallEvent = ToolStarted | ToolEnded | ToolsAcquired | FromSubagent
+CallEvent = ToolEvent | ToolsAcquired | FromSubagent
 CallEvents = asyncio.Queue[CallEvent | Intent | NotBegun | None]
 """Events of running calls; None when a call has ended. The consumer calls `task_done` after handling
 each event."""
@@ -260,7 +268,12 @@ class Calls:
     ) -> ToolResult:
         """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""
         failpoint("tool-running")
-        result = await tool.run(arguments, {**self.toolbox.services, ParentRun: parent})
+
+        def tell(text: str, share: float | None) -> None:
+            parent.tell(ToolProgress(parent.call_id, tool.name, text, share))
+
+        with paced_progress(tell):
+            result = await tool.run(arguments, {**self.toolbox.services, ParentRun: parent})
         failpoint("tool-ran")
         with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
             result = await self.hooks.after_tool(tool, arguments, result)

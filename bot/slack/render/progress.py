@@ -28,6 +28,7 @@ _CARD_STATUS = {
     StepStatus.DONE: "complete",
     StepStatus.FAILED: "complete",
 }
+_NO_MARKUP = str.maketrans("<>@", "‹›＠")
 _MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: "–"}
 
 
@@ -96,9 +97,22 @@ def card_status(step: Step) -> str:
     return "pending" if _is_undone(step) else _CARD_STATUS[step.status]
 
 
-def card_title(step: Step) -> str:
-    """Return the step's title, with a note if the step was not allowed."""
-    return f"{words.NOT_DONE}: {step.title}" if _is_undone(step) else step.title
+def card_title(step: Step, most: int) -> str:
+    """Return the step's title in at most `most` characters.
+
+    A running step also says how far it is, and one that was not allowed that it was not done.
+    """
+    if _is_undone(step):
+        return one_line(f"{words.NOT_DONE}: {step.title}", most)
+    if step.status is not StepStatus.RUNNING or not step.report:
+        return one_line(step.title, most)
+    report = one_line(_harmless(step.report), most // 2)
+    return f"{one_line(step.title, most - len(report) - 3)} · {report}"
+
+
+def _harmless(report: str) -> str:
+    """Return a tool's words without links and mentions: it may repeat what others told it."""
+    return LinkGate().plain(report).translate(_NO_MARKUP)
 
 
 def _is_undone(step: Step) -> bool:
@@ -109,7 +123,7 @@ def _card(index: int, step: Step) -> Block:
     card: Block = {
         "type": "task_card",
         "task_id": f"step_{index}",
-        "title": shortened(_plain(card_title(step)), _MAX_TITLE) or "…",
+        "title": card_title(step, _MAX_TITLE) or "…",
         "status": card_status(step),
     }
     details = (shortened(_plain(result_line(step)), _MAX_DETAIL), *lines_under(step))
@@ -135,7 +149,7 @@ def result_line(step: Step) -> str:
 def lines_under(step: Step) -> list[str]:
     """Return the latest calls of the step's sub-agent, one line each."""
     return [
-        f"↳ {_MARKS[each.status]} {one_line(each.title, _MAX_LINE)}"
+        f"↳ {_MARKS[each.status]} {card_title(each, _MAX_LINE)}"
         for each in step.under[-_MAX_LINES:]
     ]
 

@@ -66,8 +66,9 @@ def _step(number: int, step: Step) -> Block:
     that Slack reliably replaces.
     """
     running = step.status is StepStatus.RUNNING
-    title = " ".join([step.title, *lines_under(step)[-1:]]) if running else card_title(step)
-    task = _task(f"step_{number}", one_line(title, _MAX_TITLE) or "…", card_status(step))
+    latest = lines_under(step)[-1:] if running else []
+    title = one_line(" ".join([card_title(step, _MAX_TITLE), *latest]), _MAX_TITLE)
+    task = _task(f"step_{number}", title or "…", card_status(step))
     details = "" if running else "\n".join(lines_under(step)[-_MAX_LINES:])
     texts = {"output": one_line(result_line(step), _MAX_OUTPUT), "details": details}
     return task | {key: text for key, text in texts.items() if text}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from bot.agent.events import (
     Event,
@@ -16,6 +17,8 @@ from bot.agent.events import (
     TextDelta,
     TextWithdrawn,
     ToolEnded,
+    ToolEvent,
+    ToolProgress,
     ToolStarted,
     TurnStarted,
 )
@@ -35,12 +38,14 @@ class StepStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One tool call. `under` holds the calls of the sub-agent that it started."""
+    """One tool call. `report` is what it says of its progress; `under` holds the calls of the
+    sub-agent that it started."""
 
     call_id: str
     title: str
     status: StepStatus = StepStatus.RUNNING
     detail: str = ""
+    report: str = ""
     under: tuple[Step, ...] = ()
 
 
@@ -90,9 +95,9 @@ def advance(progress: Progress, event: Event) -> Progress:
         case MessagesJoined(texts=texts):
             joined = Step("", words.also(texts), StepStatus.DONE)
             progress = replace(progress, steps=(*progress.steps, joined))
-        case ToolStarted() | ToolEnded():
+        case ToolStarted() | ToolProgress() | ToolEnded():
             progress = replace(progress, steps=_with_event(progress.steps, event))
-        case FromSubagent(agent=agent, event=ToolStarted() | ToolEnded() as inner):
+        case FromSubagent(agent=agent, event=ToolStarted() | ToolProgress() | ToolEnded() as inner):
             progress = replace(progress, steps=_with_subagent_event(progress.steps, agent, inner))
         case RunEnded():
             progress = replace(progress, ended=True)
@@ -101,25 +106,27 @@ def advance(progress: Progress, event: Event) -> Progress:
     return progress
 
 
-def _with_event(steps: tuple[Step, ...], event: ToolStarted | ToolEnded) -> tuple[Step, ...]:
-    if isinstance(event, ToolStarted):
-        started = Step(event.call_id, event.title)
-        others = (step for step in steps if step != started)  # it began before, and then waited
-        return (*others, started)
-    return tuple(_ended(step, event) for step in steps)
+def _with_event(steps: tuple[Step, ...], event: ToolEvent) -> tuple[Step, ...]:
+    match event:
+        case ToolStarted(call_id=call_id, title=title):
+            others = (each for each in steps if not _is_running(each, call_id))
+            return (*others, Step(call_id, title))  # a call that waited for people begins again
+        case ToolProgress(call_id=call_id, line=line):
+            changes: dict[str, Any] = {"report": line}
+        case ToolEnded(call_id=call_id):
+            status = StepStatus.DONE if event.ok else StepStatus.FAILED
+            changes = {"status": status, "detail": event.detail}
+            if event.title:
+                changes["title"] = event.title
+    return tuple(replace(each, **changes) if each.call_id == call_id else each for each in steps)
 
 
-def _with_subagent_event(
-    steps: tuple[Step, ...], agent: str, event: ToolStarted | ToolEnded
-) -> tuple[Step, ...]:
+def _with_subagent_event(steps: tuple[Step, ...], agent: str, event: ToolEvent) -> tuple[Step, ...]:
     return tuple(
         replace(step, under=_with_event(step.under, event)) if step.call_id == agent else step
         for step in steps
     )
 
 
-def _ended(step: Step, event: ToolEnded) -> Step:
-    if step.call_id != event.call_id:
-        return step
-    status = StepStatus.DONE if event.ok else StepStatus.FAILED
-    return replace(step, title=event.title or step.title, status=status, detail=event.detail)
+def _is_running(step: Step, call_id: str) -> bool:
+    return step.call_id == call_id and step.status is StepStatus.RUNNING

@@ -6,11 +6,13 @@ from hypothesis import strategies as st
 
 from bot.agent.events import (
     Event,
+    FromSubagent,
     ReasoningDelta,
     RoomAwaited,
     TextDelta,
     TextWithdrawn,
     ToolEnded,
+    ToolProgress,
     ToolsAcquired,
     ToolStarted,
     TurnStarted,
@@ -18,6 +20,7 @@ from bot.agent.events import (
 from bot.slack.render import words
 from bot.slack.render.buttons import Stops
 from bot.slack.render.progress import MAX_CARDS, progress_part, status_line
+from bot.slack.render.streamed import view_of
 from bot.slack.reply.progress_state import Progress, advance
 from tests.unit.slack.judge import accept
 
@@ -75,6 +78,48 @@ def test_text_that_was_withdrawn_is_not_shown():
     assert again.thought == "new"
 
 
+def test_a_running_step_tells_how_far_it_is_until_it_ends():
+    """22.3: beside its title, which is cut before that is."""
+    begun = (ToolStarted("a", "ask", f"Ask {'x' * 200}"), ToolProgress("a", "ask", "page 3", 0.3))
+    progress = after(*begun)
+    part = progress_part(progress, stops=STOPS)
+    accept(part)
+    assert part.blocks[0]["tasks"][0]["title"].endswith("… · 30 % · page 3")
+    assert view_of(progress).tasks["step_0"]["title"].endswith("… · 30 % · page 3")
+    ended = after(*begun, ToolEnded("a", "ask", True, "3 pages", 0.1))
+    assert "30 %" not in str(progress_part(ended, stops=STOPS).blocks)
+
+
+def test_a_helpers_running_step_tells_it_too():
+    """22.3: in the line below the helper's card."""
+    inner = (ToolStarted("b", "ask", "Ask the CRM"), ToolProgress("b", "ask", "page 3"))
+    progress = after(
+        ToolStarted("a", "dispatch", "Look"), *(FromSubagent("a", each) for each in inner)
+    )
+    assert "Ask the CRM · page 3" in str(progress_part(progress, stops=STOPS).blocks)
+    assert view_of(progress).tasks["step_0"]["title"] == "Look ↳ … Ask the CRM · page 3"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!channel> done",
+        "<@U0ADA00001> done",
+        "@here @channel",
+        "see https://evil.example/x?q=1",
+        "<https://evil.example|bank>",
+        "write to ada@evil.example",
+        "\x1b[2J\u202egpj.exe",
+    ],
+)
+def test_what_a_tool_reports_makes_no_links_and_calls_nobody(text):
+    """22.3: a tool may repeat what a page or a server told it."""
+    progress = after(ToolStarted("a", "ask", "Ask"), ToolProgress("a", "ask", text))
+    shown = progress_part(progress, stops=STOPS).blocks[0]["tasks"][0]["title"]
+    assert shown == view_of(progress).tasks["step_0"]["title"]
+    assert not [each for each in ("<", "@", "://", "\x1b", "\u202e", "?q=1") if each in shown]
+
+
 @pytest.mark.parametrize(("steps", "earlier"), [(30, "18 earlier steps"), (13, "1 earlier step")])
 def test_only_the_latest_steps_are_shown_and_the_others_counted(steps, earlier):
     progress = after(*(ToolStarted(f"c{i}", "t", f"Step {i}") for i in range(steps)))
@@ -99,6 +144,7 @@ EVENTS = st.one_of(
     st.builds(ReasoningDelta, ANY),
     st.just(TextWithdrawn()),
     st.builds(ToolStarted, CALLS, st.just("t"), ANY),
+    st.builds(ToolProgress, CALLS, st.just("t"), ANY, st.none() | st.floats(0, 1)),
     st.builds(ToolEnded, CALLS, st.just("t"), st.booleans(), ANY, st.just(0.1)),
     st.builds(ToolsAcquired, st.just(("t",))),
 )

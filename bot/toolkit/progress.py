@@ -1,0 +1,131 @@
+"""Progress of a running call, for the people who watch it: one short line, and how much is done."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+
+from bot.core.text.invisible_text import readable
+from bot.core.text.redaction import redacted
+
+_PACE = 1.0
+"""Least seconds between two lines of a call. People read no faster, and Slack limits changes."""
+
+_LONGEST = 80
+_MOST_READ = 500  # characters; a tool may hand over anything
+
+Tell = Callable[[str, float | None], None]
+"""Takes what a call does now, and the share that is done (0 to 1), None if nobody knows."""
+
+
+def progress(text: str, share: float | None = None) -> Any:
+    """Show what the running call does now, and the share of it that is done (0 to 1).
+
+    Write `await progress(…)` in an async function, and `progress(…)` in a plain one, which runs in a
+    thread. People see the newest line, at most one a second, until the call ends. Outside a run it
+    does nothing.
+    """
+    current_progress()(text, share)
+    return _REPORTED  # an awaitable; declared as Any, since type checkers want all of them awaited
+
+
+def current_progress() -> Tell:
+    """Return what takes the progress of the call that runs here.
+
+    For code that hears of progress elsewhere, as in a callback of another task: get it during the
+    call, and call it from any task or thread.
+    """
+    return _current.get()
+
+
+def progress_line(text: str) -> str:
+    """Return a tool's words as one short line, without secrets and invisible characters."""
+    line = " ".join(redacted(readable(text[:_MOST_READ])).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
+
+
+@contextmanager
+def bound_progress(tell: Tell) -> Generator[None]:
+    """Let `tell` take all progress that the body reports, in its tasks and threads too."""
+    token = _current.set(tell)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+@contextmanager
+def paced_progress(tell: Tell, pace: float = _PACE) -> Generator[None]:
+    """Let `tell` take the newest progress of the body, at most once in `pace` seconds.
+
+    It gets safe lines, always on this event loop, and nothing after the body: a thread that was left
+    behind may go on reporting.
+    """
+    paced = _Paced(tell, pace)
+    try:
+        with bound_progress(paced.report):
+            yield
+    finally:
+        paced.close()
+
+
+class _Paced:
+    """The progress of one call. `report` may be called from any thread."""
+
+    def __init__(self, tell: Tell, pace: float) -> None:
+        self._tell = tell
+        self._pace = pace
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._newest: tuple[str, float | None] | None = None
+        self._next = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def report(self, text: str, share: float | None) -> None:
+        with self._lock:
+            is_planned, self._newest = self._newest is not None, (text[:_MOST_READ], share)
+        if not is_planned:
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                self._loop.call_soon_threadsafe(self._plan)
+
+    def close(self) -> None:
+        self._closed = True
+        if self._timer:
+            self._timer.cancel()
+
+    def _plan(self) -> None:
+        if self._closed:
+            return
+        if self._loop.time() >= self._next:
+            self._pass_on()
+        else:
+            self._timer = self._loop.call_at(self._next, self._pass_on)
+
+    def _pass_on(self) -> None:
+        with self._lock:
+            newest, self._newest = self._newest, None
+        self._next = self._loop.time() + self._pace
+        if newest:
+            text, share = newest
+            is_known = share is not None and 0 <= share <= 1
+            self._tell(progress_line(text), share if is_known else None)
+
+
+class _Reported:
+    """An awaitable that lets the event loop run once."""
+
+    def __await__(self) -> Generator[None]:
+        yield
+
+
+def _ignore(text: str, share: float | None) -> None:
+    """Drop progress that nobody watches."""
+
+
+_REPORTED = _Reported()
+_current: ContextVar[Tell] = ContextVar("progress", default=_ignore)
