@@ -138,6 +138,6 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
     state, notes = observe.close_response(
         state, notes, extra, deps.response_type, deps.limits.malformed
     )
-    recorded = phases.record_items(state, notes)
+    recorded = phases.record_items(state, notes, outputs)
     yield recorded
     yield phases.step_from(recorded.state)

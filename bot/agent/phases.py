@@ -246,10 +246,22 @@ class Phases:
         cost = None if price is None or state.cost is None else state.cost + price
         return state.replace(usage=state.usage + usage, cost=cost)
 
-    def record_items(self, state: LoopState, items: Items, *, checkpoint: bool = False) -> Recorded:
-        """Return the event that `items` were added; a `checkpoint` takes the place of everything
-        before."""
-        entry = LedgerEntry(run_id=self.deps.context.run_id, items=items, checkpoint=checkpoint)
+    def record_items(
+        self,
+        state: LoopState,
+        items: Items,
+        outputs: Sequence[CallOutput] = (),
+        *,
+        checkpoint: bool = False,
+    ) -> Recorded:
+        """Return the event that `items` were added, with the `outputs` among them; a `checkpoint`
+        takes the place of everything before."""
+        entry = LedgerEntry(
+            run_id=self.deps.context.run_id,
+            items=items,
+            checkpoint=checkpoint,
+            calls=tuple(each.kept for each in outputs if each.call_id),
+        )
         if checkpoint:
             state = state.replace(conversation=())
         return Recorded(self._with_items(state, items, new=not checkpoint), entry)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
+
+from bot.core.answers import Source
 
 Item = dict[str, Any]
 """An item of the Responses API, verbatim: fields that the bot does not know are kept."""
@@ -89,6 +91,53 @@ class CallerState(BaseModel):
         return self.model_copy(update={"known": tuple(known)[-_MOST_KNOWN:]})
 
 
+class SavedArtifact(BaseModel):
+    """An artifact that a call saved: the hash of its content, and of the file that it was read from
+    ("" if it was not read from one), both in hex."""
+
+    model_config = ConfigDict(frozen=True)
+
+    handle: str
+    sha256: str
+    raw_sha256: str = ""
+
+
+CountsAs = Literal["read", "calculated", "none"]
+"""What an output counts as when an answer is traced: something read, the result of arithmetic on the
+call's arguments, or no evidence."""
+
+
+class ReportCheck(BaseModel):
+    """What tracing the report of a sub-agent found in the sub-agent's own conversation.
+
+    - `untraced`: the claims that were not found, as the report writes them.
+    - `unreadable`: why some could not be looked for; see `Findings`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    untraced: tuple[str, ...] = ()
+    unreadable: str = ""
+
+
+class CallRecord(BaseModel):
+    """What a call returned besides its output. Answers are traced with it, and calls repeated.
+
+    - `sources`: those of the tool's result. `used`: handles of the artifacts that the call read.
+    - `saved`: the artifacts that the call saved, in order.
+    - `report`: for the report of a sub-agent, what tracing it found; None if it was not traced.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    call_id: str
+    counts_as: CountsAs = "none"
+    sources: tuple[Source, ...] = ()
+    used: tuple[str, ...] = ()
+    saved: tuple[SavedArtifact, ...] = ()
+    report: ReportCheck | None = None
+
+
 class LedgerEntry(BaseModel):
     """Items appended to a thread's conversation in one step, in order.
 
@@ -96,6 +145,7 @@ class LedgerEntry(BaseModel):
     - `abandoned`: the output is kept for the record only; it is on no chain and never sent again.
     - `checkpoint`: the items replace everything before them in the context of later requests.
     - `bound_to`: the user whose private chain has the items; no other chain may contain them.
+    - `calls`: a record of each call whose output is among the items; empty in older entries.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -108,3 +158,4 @@ class LedgerEntry(BaseModel):
     abandoned: bool = False
     checkpoint: bool = False
     bound_to: str | None = None
+    calls: tuple[CallRecord, ...] = ()

@@ -9,8 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.core.approvals import ApprovalRecord
+from bot.core.chain import SavedArtifact
 from bot.core.request import Request
 from bot.core.text.mentions import Mention
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactUse:
+    """The artifacts that a call has read, by handle, and has saved, each once and in order."""
+
+    read: dict[str, None] = field(default_factory=dict)
+    saved: dict[str, SavedArtifact] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,7 @@ class RequestContext:
     - `approved_by`: the user who approved the call, "" when it needed no approval.
     - `answers`: what the call asked people before, with their decisions.
     - `extra`: settings that operators configured for tools in this channel.
+    - `artifacts`: what the tool call in progress has read and saved; the artifacts' store notes it.
     """
 
     request: Request
@@ -46,6 +56,7 @@ class RequestContext:
     answers: tuple[ApprovalRecord, ...] = ()
     dry_run: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
+    artifacts: ArtifactUse = field(default_factory=ArtifactUse)
 
     @property
     def requests(self) -> Sequence[Request]:

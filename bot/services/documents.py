@@ -4,6 +4,7 @@ artifacts."""
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -49,9 +50,12 @@ async def read(
         async with isolated("bot.services.isolated.files", limits, once=True) as process:
             await asyncio.to_thread(process.write, "input", data)
             found = await process.call("read", kind=kind, name=name, sheet=sheet, pages=pages)
+            raw = await asyncio.to_thread(_sha256, data)
             if "document" in found:
-                return _with_single_line_fields(DocumentText.model_validate(found["document"]))
-            return await _read_tables(process, found["tables"], name)
+                return _with_single_line_fields(
+                    DocumentText.model_validate(found["document"] | {"raw_sha256": raw})
+                )
+            return await _read_tables(process, found["tables"], name, raw)
     except TimeoutError:
         raise ToolError(_limit_message(name, f"more than {limits.seconds:g} s")) from None
     except ProcessLost:
@@ -63,8 +67,12 @@ async def read(
         raise ToolError(f"{name} is damaged, or of a kind that is not known here.") from None
 
 
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
 async def _read_tables(
-    process: IsolatedProcess, described: list[dict[str, Any]], name: str
+    process: IsolatedProcess, described: list[dict[str, Any]], name: str, raw_sha256: str
 ) -> list[ReadTable]:
     tables, left = list[ReadTable](), _MAX_TABLE_BYTES
     for index, each in enumerate(described):
@@ -77,6 +85,7 @@ async def _read_tables(
             notes=_single_lines(each["notes"]),
             left_out=_single_lines(each["left_out"]),
             data=data,
+            raw_sha256=raw_sha256,
         )
         tables.append(table)
     return tables
@@ -166,6 +175,7 @@ class ArtifactDocuments:
                 title=title or label,
                 url=url,
                 left_out=[f"{label}: {gap}" for gap in table.left_out],
+                raw_sha256=table.raw_sha256,
             )
             parts.append(await tables.describe(saved, notes=table.notes, compact=compact))
             handles.append(saved.handle)
@@ -185,6 +195,7 @@ class ArtifactDocuments:
             source_title=title,
             source_url=url,
             left_out=[f"{name}: {gap}" for gap in found.left_out],
+            raw_sha256=found.raw_sha256,
         )
         size = f"{found.pages:,} pages · {count:,} lines" if found.pages else f"{count:,} lines"
         head = [f"handle: {saved.handle} · {size} · source: {title}{f' <{url}>' if url else ''}"]

@@ -28,6 +28,7 @@ class MemoryArtifacts:
         source_title: str = "",
         source_url: str | None = None,
         left_out: Sequence[str] = (),
+        raw_sha256: str = "",
     ) -> Artifact:
         """See `Artifacts.save`; there is no limit."""
         artifact = Artifact(
@@ -36,6 +37,7 @@ class MemoryArtifacts:
             media_type=media_type,
             size=len(data),
             sha256=hashlib.sha256(data).hexdigest(),
+            raw_sha256=raw_sha256,
             rows=rows,
             columns=columns,
             source_title=source_title,

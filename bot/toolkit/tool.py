@@ -13,6 +13,7 @@ from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_t
 from pydantic import BaseModel, TypeAdapter
 
 from bot.core.answers import Source
+from bot.core.chain import ReportCheck
 from bot.core.errors import ToolDefinitionError
 from bot.toolkit.running import call_function
 from bot.toolkit.safety import Changes, Reads, Safety, mistake_in, named_arguments
@@ -47,6 +48,7 @@ class ToolResult:
     links. `handles` name the artifacts that the result is based on or created. `own` marks content
     that the model may have written itself: addresses in it do not count as found. `note` is the
     bot's own text about the result, outside the marks that surround a foreign tool's data.
+    `report` is set for the report of a sub-agent whose claims were traced.
     """
 
     content: str
@@ -54,6 +56,7 @@ class ToolResult:
     handles: tuple[str, ...] = ()
     own: bool = False
     note: str = ""
+    report: ReportCheck | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,8 +26,8 @@ from bot.agent.events import (
 )
 from bot.agent.hooks.chain import Approved, HookChain, Undecided
 from bot.core.approvals import PersonNeeded, canonical, digest, exact_arguments
-from bot.core.chain import Item
-from bot.core.context import RequestContext, bound_request
+from bot.core.chain import CallRecord, CountsAs, Item
+from bot.core.context import ArtifactUse, RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Rehearsal
@@ -134,12 +134,14 @@ class Calls:
         tool, artifacts = self.toolbox.catalogue.get(output.tool), self.toolbox.artifacts
         narrowing = tool.narrowing if tool else ()
         name = output.tool[:_LONGEST_NAME]
+        use = ArtifactUse()
         try:
-            with bound_request(self.context):
+            with bound_request(replace(self.context, artifacts=use)):
                 text = await limited(output.text, room, artifacts, name=name, narrowing=narrowing)
         except asyncio.CancelledError:
             text = shortened(output.text, room)
-        return replace(output, text=text)
+        saved = (*output.kept.saved, *use.saved.values())
+        return replace(output, text=text, record=output.kept.model_copy(update={"saved": saved}))
 
     async def _answer(self, call: Item, events: CallEvents) -> CallOutput | None:
         if call["name"] == ACQUIRE:
@@ -153,7 +155,8 @@ class Calls:
             return output
         title = redacted(tool.title(arguments)) or tool.name
         key = f"{self.context.idempotency_key}:{call['call_id']}"
-        with bound_request(replace(self.context, idempotency_key=key)) as context:
+        use = ArtifactUse()
+        with bound_request(replace(self.context, idempotency_key=key, artifacts=use)) as context:
             self.hooks.on_exposure(tool)
             permission: str | Approved | Undecided
             try:
@@ -260,8 +263,15 @@ class Calls:
             return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
         found = (source.url for source in result.sources if source.url)
         links = tuple(url for url in found if self.hooks.may_link(tool, arguments, url))
-        output, mark = result.content, mark_for(tool)
-        return CallOutput(call_id, tool.name, output, links=links, mark=mark, note=result.note)
+        return CallOutput(
+            call_id,
+            tool.name,
+            result.content,
+            links=links,
+            mark=mark_for(tool),
+            note=result.note,
+            record=_record(call_id, tool, result),
+        )
 
     async def _run_with_hooks(
         self, tool: Tool, arguments: BaseModel, parent: ParentRun
@@ -305,6 +315,21 @@ class Calls:
                 "Correct them and call it again."
             ) from None
         return tool, given
+
+
+def _record(call_id: str, tool: Tool, result: ToolResult) -> CallRecord:
+    """Return the record of the call in progress. Text that the model may have written itself is no
+    evidence."""
+    counts_as: CountsAs = "calculated" if tool.calculates else "read" if tool.reads else "none"
+    use = current_request().artifacts
+    return CallRecord(
+        call_id=call_id,
+        counts_as="none" if result.own else counts_as,
+        sources=result.sources,
+        used=tuple(each for each in use.read if each not in use.saved),
+        saved=tuple(use.saved.values()),
+        report=result.report,
+    )
 
 
 def refusal(call: Item, why: str) -> CallOutput:

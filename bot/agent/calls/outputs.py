@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.core.chain import Item
+from bot.core.chain import CallRecord, Item
 from bot.core.outcome import Rehearsal, StopReason
 from bot.toolkit.tool import Tool
 
@@ -40,7 +40,8 @@ class CallOutput:
     - `unknown`: a change may or may not have been made.
     - `restart`: the text with which a fresh chain begins.
     - `mark`: set if the text comes from outside. `note`: our own remark on it.
-    - `title`: the call in one line for people, "" if it is not shown. `inner`: a sub-agent's steps."""
+    - `title`: the call in one line for people, "" if it is not shown. `inner`: a sub-agent's steps.
+    - `record`: what the ledger keeps with the output; None for a call that gave nothing."""
 
     call_id: str
     tool: str
@@ -60,6 +61,12 @@ class CallOutput:
     rehearsed: Rehearsal | None = None
     unknown: bool = False
     result: BaseModel | None = None
+    record: CallRecord | None = None
+
+    @property
+    def kept(self) -> CallRecord:
+        """Return what the ledger keeps with the output."""
+        return self.record or CallRecord(call_id=self.call_id)
 
     @property
     def steps(self) -> tuple[Step, ...]:

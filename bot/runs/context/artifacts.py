@@ -9,6 +9,7 @@ import difflib
 import hashlib
 from collections.abc import Sequence
 
+from bot.core.chain import SavedArtifact
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.ids import new_id
@@ -44,6 +45,7 @@ class ThreadArtifacts:
         source_title: str = "",
         source_url: str | None = None,
         left_out: Sequence[str] = (),
+        raw_sha256: str = "",
     ) -> Artifact:
         if len(data) > self._max_bytes:
             raise ToolError(
@@ -56,6 +58,7 @@ class ThreadArtifacts:
             media_type=media_type,
             size=len(data),
             sha256=hashlib.sha256(data).hexdigest(),
+            raw_sha256=raw_sha256,
             rows=rows,
             columns=columns,
             source_title=source_title,
@@ -71,24 +74,33 @@ class ThreadArtifacts:
         await self._store.put(
             _own_place(request), artifact.handle, artifact.model_dump_json(), data
         )
+        current_request().artifacts.saved[artifact.handle] = SavedArtifact(
+            handle=artifact.handle, sha256=artifact.sha256, raw_sha256=raw_sha256
+        )
         return artifact
 
     async def find(self, handle: str) -> Artifact:
-        for place in await self._places(current_request().request):
-            description = await self._store.description(place, handle)
-            if description is not None:
-                return decode(Artifact, description)
-        raise await self._unknown(handle)
+        found = await self._find(handle)
+        current_request().artifacts.read[handle] = None
+        return found
 
     async def all(self) -> list[Artifact]:
-        found = [await self.find(handle) for handle in await self._handles()]
+        found = [await self._find(handle) for handle in await self._handles()]
         return sorted(found, key=lambda each: each.created, reverse=True)
 
     async def read(self, handle: str) -> bytes:
         data = await self.of(current_request().request, handle)
         if data is None:
             raise await self._unknown(handle)
+        current_request().artifacts.read[handle] = None
         return data
+
+    async def _find(self, handle: str) -> Artifact:
+        for place in await self._places(current_request().request):
+            description = await self._store.description(place, handle)
+            if description is not None:
+                return decode(Artifact, description)
+        raise await self._unknown(handle)
 
     async def of(self, request: Request, handle: str) -> bytes | None:
         """Return the content of an artifact that `request` may see; None when there is none."""

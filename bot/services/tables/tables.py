@@ -67,11 +67,14 @@ class ArtifactTables:
         title: str = "",
         url: str | None = None,
         left_out: Sequence[str] = (),
+        raw_sha256: str = "",
     ) -> Artifact:
         """Save Parquet `data` as a table with its columns and number of rows."""
         async with open_session(self.artifacts) as session:
             measured = await session.measure(data)
-        return await self._save(measured, name=name, title=title, url=url, left_out=left_out)
+        return await self._save(
+            measured, name=name, title=title, url=url, left_out=left_out, raw_sha256=raw_sha256
+        )
 
     async def _save(
         self,
@@ -81,6 +84,7 @@ class ArtifactTables:
         title: str = "",
         url: str | None = None,
         left_out: Sequence[str] = (),
+        raw_sha256: str = "",
     ) -> Artifact:
         return await self.artifacts.save(
             measured.data,
@@ -92,6 +96,7 @@ class ArtifactTables:
             source_title=title or name,
             source_url=url,
             left_out=[*left_out, *(f"{name}: {each}" for each in measured.notes)],
+            raw_sha256=raw_sha256,
         )
 
     async def rows(

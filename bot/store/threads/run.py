@@ -121,6 +121,14 @@ class Runs:
         except CorruptValue:
             return None
 
+    async def request(self, run_id: str) -> Request | None:
+        """Return the request of a run that has ended, as long as its outcome is kept."""
+        raw = await self._redis.call("HGET", self._key(run_id), "request")
+        try:
+            return decode(Request, raw) if raw else None
+        except CorruptValue:
+            return None
+
     async def state(self, run_id: str) -> str | None:
         """Return the state of a run's last save point, None before the first and after the end."""
         raw = await self._redis.call("HGET", self._key(run_id), "state")
@@ -201,6 +209,7 @@ class Runs:
         caller_state: CallerState,
         lease: Lease,
         *,
+        request: Request | None = None,
         back: Sequence[str] = (),
         entries: Sequence[LedgerEntry] = (),
         progress_of: str = "",
@@ -209,13 +218,16 @@ class Runs:
     ) -> None:
         """End a run atomically: store its outcome in the outbox, and the state of the thread.
 
-        The requests `back`, which had joined the run, wait in the mailbox again. The other
+        `request` is kept with the outcome, without its token, for what people do with the answer
+        later. The requests `back`, which had joined the run, wait in the mailbox again. The other
         arguments are those of `save_point`.
         """
         key = self._key(run_id)
+        kept = request and request.model_copy(update={"action_token": ""}).model_dump_json()
         undelivered = self._redis.key("undelivered")
         await lease.write(
             ("HSET", key, "phase", Phase.FINISHED, "outcome", outcome.model_dump_json()),
+            *([("HSET", key, "request", kept)] if kept else []),
             ("HDEL", key, "state"),
             ("EXPIRE", key, self._seconds),
             self._keeping(lease.thread_key, caller_state),

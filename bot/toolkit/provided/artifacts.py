@@ -25,7 +25,8 @@ class Column(BaseModel):
 
 
 class Artifact(BaseModel):
-    """The metadata of an artifact. `size` is in bytes, `sha256` in hex.
+    """The metadata of an artifact. `size` is in bytes, `sha256` in hex; `raw_sha256` is that of the
+    file that the content was read from, "" if there was none.
 
     `source_title` and `source_url` say where the content came from, for the answer's sources.
     `left_out` has a sentence for each part of the source that the artifact lacks: rows beyond a
@@ -41,6 +42,7 @@ class Artifact(BaseModel):
     media_type: str
     size: int
     sha256: str
+    raw_sha256: str = ""
     rows: int | None = None
     columns: tuple[Column, ...] = ()
     source_title: str = ""
@@ -82,6 +84,7 @@ class Artifacts(Protocol):
         source_title: str = "",
         source_url: str | None = None,
         left_out: Sequence[str] = (),
+        raw_sha256: str = "",
     ) -> Artifact:
         """Save `data` and return its metadata with a new handle that begins with `prefix`.
 

@@ -15,6 +15,7 @@ class DocumentText(BaseModel):
     """The text of a document, with the title and date that it states.
 
     `notes` say how it was read; `left_out` has a sentence for each part that was not read.
+    `raw_sha256` is the hash of the file, in hex.
     """
 
     text: str
@@ -23,18 +24,21 @@ class DocumentText(BaseModel):
     pages: int | None = None
     notes: list[str] = []
     left_out: list[str] = []
+    raw_sha256: str = ""
 
 
 class ReadTable(BaseModel):
     """A table as Parquet; `name` is that of its sheet if the file has several.
 
     `notes` say how it was read; `left_out` has a sentence for each part that was not read.
+    `raw_sha256` is the hash of the whole file, in hex.
     """
 
     name: str
     notes: list[str]
     left_out: list[str] = []
     data: bytes = b""
+    raw_sha256: str = ""
 
 
 class Documents(Protocol):
