@@ -202,6 +202,7 @@ async def runner_factory(
                 conversation=conversation,
                 images=settings.model.images,
                 direct=settings.direct,
+                evidence_settings=settings.evidence,
                 dry_run=dry_run,
             )
             return Runner(deps, open_surface)
@@ -239,6 +240,9 @@ def _hooks(
     # Replaces references to attached images by the images.
     if settings.model.images:
         hooks.append(Images(conversation))
+    # Traces results to what was read, and may send one back; before the hooks that cost something.
+    if policy.evidence.is_on:
+        hooks.append(policy.evidence)
     # Sends back a result that took too little work; before `Evaluation`, which costs a model call.
     deeper = settings.limits.deeper if request.again is RepeatReason.DEEPER else 0
     if effort := max(settings.limits.effort or 0, deeper):

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from bot.core.answers import Chart
 from bot.core.budgets import OverBudget
 from bot.core.errors import ModelErrorKind
+from bot.core.findings import Findings
 
 
 class RunStatus(StrEnum):
@@ -105,6 +106,8 @@ class Outcome(BaseModel):
     - `rehearsed`: the calls that a dry run would have made, in order.
     - `over`: the budget that ended the run, shown to people who may raise it.
     - `warnings`: sentences about budgets that are nearly used up.
+    - `traced`: where the figures and quotes of the result come from, None if it was not traced.
+      Readers are told of it with `traced_shown`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -129,3 +132,5 @@ class Outcome(BaseModel):
     rehearsed: tuple[Rehearsal, ...] = ()
     over: OverBudget | None = None
     warnings: tuple[str, ...] = ()
+    traced: Findings | None = None
+    traced_shown: bool = False

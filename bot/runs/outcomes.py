@@ -16,6 +16,7 @@ from bot.agent.state import LoopState
 from bot.core.answers import Chart, stored_name
 from bot.core.context import RequestContext
 from bot.core.errors import ToolError
+from bot.core.findings import Findings
 from bot.core.outcome import Outcome, Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import Request
 from bot.core.text.redaction import redacted, redacted_all
@@ -76,6 +77,9 @@ def without_secrets(outcome: Outcome) -> Outcome:
         "called_off": tuple(map(redacted, outcome.called_off)),
         "rehearsed": tuple(map(_redacted_call, outcome.rehearsed)),
     }
+    if outcome.traced:
+        traced = redacted_all(outcome.traced.model_dump(mode="json"))
+        changes["traced"] = Findings.model_validate(traced)
     return outcome.model_copy(update=changes)
 
 

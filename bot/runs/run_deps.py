@@ -20,9 +20,14 @@ from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.context import RequestContext
 from bot.core.request import RepeatReason, Request
+from bot.core.text.time_zones import zone_of
 from bot.model import Model, ModelChoices, PriceList, RunModels, ServerTraits
 from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
+from bot.runs.evidence.check import Indexer, RunEvidence
+from bot.runs.evidence.entries import LedgerReader
+from bot.runs.evidence.hook import EvidenceHook
+from bot.runs.evidence.settings import EvidenceSettings
 from bot.runs.policy.access import Policy
 from bot.runs.policy.approval_hook import (
     ApprovalHook,
@@ -65,6 +70,7 @@ class PolicyHooks:
     egress: EgressGuard
     inputs: InputHook
     approval: ApprovalHook
+    evidence: EvidenceHook
 
 
 HooksFor = Callable[[Request, Model, str, PolicyHooks], HookChain]
@@ -101,6 +107,8 @@ class RunDeps:
     conversation: Conversation
     images: bool
     direct: DirectSettings
+    evidence_settings: EvidenceSettings = field(default_factory=EvidenceSettings)
+    indexer: Indexer = field(default_factory=Indexer)
     temperature: float | None = None
     traits: ServerTraits = field(default_factory=ServerTraits)
     dry_run: bool = False
@@ -177,6 +185,16 @@ class RunDeps:
             images=self.images,
         )
 
+    def evidence(self, request: Request, channel_settings: ChannelSettings) -> RunEvidence:
+        """Return the evidence of a run, to which its result is traced."""
+        zone = zone_of(request.time_zone)
+        return RunEvidence(
+            channel_settings.evidence or self.evidence_settings.mode,
+            self.indexer,
+            LedgerReader(self.toolbox.catalogue.get),
+            today=request.received_at.astimezone(zone).date(),
+        )
+
     async def loop_deps(
         self,
         context: RequestContext,
@@ -184,6 +202,7 @@ class RunDeps:
         channel_settings: ChannelSettings,
         spending: Spending,
         steering: Steering,
+        evidence: RunEvidence,
         models: RunModels,
     ) -> LoopDeps:
         """Return the dependencies of the loop for one run, with the channel's settings applied."""
@@ -224,7 +243,14 @@ class RunDeps:
                 request,
                 model,
                 models.names[0],
-                PolicyHooks(spending, steering, egress, InputHook(waits), approval),
+                PolicyHooks(
+                    spending,
+                    steering,
+                    egress,
+                    InputHook(waits),
+                    approval,
+                    EvidenceHook(evidence),
+                ),
             ),
             traits=self.traits,
             user_hash=hashlib.sha256(f"{request.team}:{request.user}".encode()).hexdigest(),

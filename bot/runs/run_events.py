@@ -12,6 +12,7 @@ from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to
+from bot.runs.evidence.check import RunEvidence
 from bot.runs.narration import Narrator
 from bot.runs.queue.requeue import Requeue, can_requeue
 from bot.runs.queue.steering import Steering
@@ -34,6 +35,7 @@ class EventSink:
     surface: Surface
     audit: RunAudit
     steering: Steering
+    evidence: RunEvidence
     narrator: Narrator
     draining: asyncio.Event
     state: LoopState
@@ -78,6 +80,8 @@ class EventSink:
             await self.audit.settle()
         self.has_advanced |= advances
         self.state = event.state
+        if isinstance(event, Recorded):
+            self.evidence.note(event.entry)
         failpoint("step-kept")
         self.steering.on_saved(change)
 

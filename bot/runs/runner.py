@@ -205,6 +205,7 @@ class Runner:
             outcome,
             after,
             lease,
+            request=None if outcome.silent else request,
             back=back,
             entries=entries,
             progress_of=request.id,
@@ -256,14 +257,17 @@ class Runner:
             if _has_calls_left(record) and await spending.is_paused() and not interrupt.requested:
                 raise Requeue(_PAUSED_SECONDS)
             steering = await deps.steering(request, record, channel_settings, interrupt)
+            evidence = deps.evidence(request, channel_settings)
             loop_deps = await deps.loop_deps(
-                context, interrupt, channel_settings, spending, steering, models
+                context, interrupt, channel_settings, spending, steering, evidence, models
             )
             catalogue = loop_deps.toolbox.catalogue
             state, caller = await self.deps.loader.first_state(
                 request, record, lease, caller, catalogue, audit, models.choice
             )
             spending.begin(state)
+            if evidence.is_on:
+                evidence.begin(await deps.loader.read_before(request))
             sink = EventSink(
                 request,
                 record,
@@ -272,6 +276,7 @@ class Runner:
                 approvals.surface,
                 audit,
                 steering,
+                evidence,
                 narrator=Narrator(request, run_id, state if record.state else None),
                 draining=deps.draining,
                 state=state,
@@ -279,8 +284,9 @@ class Runner:
             if record.state is not None:  # a new run has not asked anybody yet
                 await approvals.settle()
             with bound_request(context):
-                async with warm_processes():
+                async with warm_processes(), evidence.indexing():
                     ended = await drive_loop(state, loop_deps, approvals, sink.note)
+                    traced = await evidence.findings(ended.result) if ended.result else None
                 # An approval may have expired meanwhile, which only the run notices.
                 await approvals.load_decisions()
                 if ended.error:
@@ -302,7 +308,8 @@ class Runner:
         effort = models.effort_of(context.model) or ""
         totals = outcome.totals.model_copy(update={"seconds": seconds, "effort": effort})
         facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
-        facts["called_off"] = tuple(called_off)
+        facts |= {"called_off": tuple(called_off)}
+        facts |= {"traced": traced, "traced_shown": evidence.is_shown}
         outcome = with_partial_results(
             outcome.model_copy(update=facts), ended.state, loop_deps.toolbox.is_change
         )

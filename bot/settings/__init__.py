@@ -38,6 +38,7 @@ from bot.core.errors import ConfigurationError
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.ops.logs import Format
 from bot.runs.context.earlier_exchanges import DirectSettings
+from bot.runs.evidence.settings import EvidenceSettings
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
@@ -120,6 +121,7 @@ class Tables(BaseModel):
     access: Policy = Policy()
     channels: dict[str, ChannelSettings] = {}
     direct: DirectSettings = DirectSettings()
+    evidence: EvidenceSettings = EvidenceSettings()
     retention: Retention = Retention()
     catch_up: CatchUpSettings = CatchUpSettings()
     engine: EngineOptions = EngineOptions()

@@ -37,7 +37,7 @@ from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Result, Source
 from bot.core.approvals import Ask
-from bot.core.chain import Item, LedgerEntry
+from bot.core.chain import Item, LedgerEntry, ReportCheck
 from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
 from bot.core.outcome import RunStatus, StopReason
@@ -52,6 +52,7 @@ _SHARE_OF_TIME = 0.75
 """Of what its parent has left: a result that comes later than that helps nobody."""
 _LEAST_SECONDS = 2.0
 _DAY = 86_400.0
+_MOST_UNTRACED = 8  # claims that the note on a report names
 _UNASKED = "Not done: a person would have to approve it, and helpers cannot ask anybody."
 
 
@@ -96,10 +97,13 @@ class Subagents:
             if seconds < _LEAST_SECONDS or pool.used_up():
                 raise ToolError("Not begun: too little is left of the budget. Go on without it.")
             named = tuple(dict.fromkeys(tools))  # services refuse two tools of one name
-            ended = await self._run(goal, named, parent, context, catalogue, seconds)
+            ended, conversation = await self._run(goal, named, parent, context, catalogue, seconds)
         finally:
             pool.end(parent.call_id)
-        return _reported(ended)
+        check = None
+        if ended.result is not None:
+            check = await self.deps.hooks.on_report(ended.result, conversation)
+        return _reported(ended, check)
 
     async def _run(
         self,
@@ -109,7 +113,8 @@ class Subagents:
         context: RequestContext,
         catalogue: Catalogue,
         seconds: float,
-    ) -> RunEnded:
+    ) -> tuple[RunEnded, Sequence[LedgerEntry]]:
+        """Run the loop. Return its last event, and its conversation after the goal."""
         context = replace(context, run_id=context.idempotency_key)
         known = await self._introduced(tools, catalogue, context)
         asked = prompts.subtask(context.request, "\n\n".join((goal, *known)))
@@ -126,7 +131,7 @@ class Subagents:
                     if not isinstance(event, TextDelta | ReasoningDelta | ResultDelta):
                         parent.tell(FromSubagent(parent.call_id, event))
                     if isinstance(event, RunEnded):
-                        return event
+                        return event, entries[1:]
         raise RuntimeError("the loop ended without RunEnded")
 
     async def _introduced(
@@ -287,7 +292,7 @@ def _check(names: Sequence[str], all_tools: Catalogue, given: Catalogue) -> None
         raise ToolError(f"There is no tool {name}. Similar names: {near}.")
 
 
-def _reported(ended: RunEnded) -> ToolResult:
+def _reported(ended: RunEnded, check: ReportCheck | None) -> ToolResult:
     """Return the report as the parent reads it; an incomplete one says so first."""
     if ended.result is None:
         done = f" It had done: {'; '.join(dict.fromkeys(ended.done))}." if ended.done else ""
@@ -300,5 +305,8 @@ def _reported(ended: RunEnded) -> ToolResult:
         )
     elif isinstance(ended.result, Report):
         note = f"Report: {len(ended.result.findings)} findings, {len(ended.result.gaps)} gaps"
+    if check and check.untraced:
+        untraced = "; ".join(check.untraced[:_MOST_UNTRACED])
+        note += f" · it does not say where these come from, so look them up yourself: {untraced}"
     links = tuple(Source(title=url, url=url, supports="") for url in ended.state.links)
-    return ToolResult(ended.result.model_dump_json(), sources=links, note=note)
+    return ToolResult(ended.result.model_dump_json(), sources=links, note=note, report=check)

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
 from bot.core.approvals import ApprovalRecord, Ask
-from bot.core.chain import NO_USAGE, Item, Usage
+from bot.core.chain import NO_USAGE, Item, LedgerEntry, ReportCheck, Usage
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
 from bot.toolkit.tool import Tool, ToolResult
@@ -153,6 +153,13 @@ class Hooks:
         """Judge a valid result. Blocking it costs no turn."""
         return Go()
 
+    async def on_report(
+        self, report: BaseModel, conversation: Sequence[LedgerEntry]
+    ) -> ReportCheck | None:
+        """Trace the report of a sub-agent to what it read in its `conversation`; None for a hook
+        that does not. Runs in the task of the call that dispatched it."""
+        return None
+
     async def on_failure(self, ended: RunEnded) -> None:
         """Handle that the model service ended the run. The outcome cannot be changed."""
 
@@ -246,6 +253,15 @@ class HookChain:
                 return replace(verdict, usage=usage)
             result = verdict.instead or result
         return Go(result, usage)
+
+    async def on_report(
+        self, report: BaseModel, conversation: Sequence[LedgerEntry]
+    ) -> ReportCheck | None:
+        """Return the check of the first hook that traces reports."""
+        for hook in self.hooks:
+            if found := await hook.on_report(report, conversation):
+                return found
+        return None
 
     async def on_end(self, ended: RunEnded) -> None:
         """Call `on_failure` if it applies, then `on_run_end`. Exceptions are logged, and a hook

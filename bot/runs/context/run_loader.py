@@ -130,15 +130,27 @@ class RunLoader:
             log.exception("thread starts afresh", extra={"thread_key": thread_key})
             return CallerState()
 
+    async def read_before(self, request: Request) -> list[LedgerEntry]:
+        """Return the ledger entries to which an answer is traced: those of the thread, and in a
+        direct message those of the exchanges that it goes on from, which come first."""
+        if not request.channel.startswith("D"):
+            return await self.history(request)
+        own, *earlier = await self.stores.artifacts.places(request.thread_key)
+        entries = [await self._entries(each, request) for each in (*earlier, own)]
+        return [entry for each in entries for entry in each]
+
     async def history(self, request: Request) -> list[LedgerEntry]:
         """Return the thread's ledger entries that the asker of this request may see.
 
         Entries of private requests are left out unless this request is private and of the same
         person. Empty if the ledger is unreadable.
         """
+        return await self._entries(request.thread_key, request)
+
+    async def _entries(self, thread_key: str, request: Request) -> list[LedgerEntry]:
         try:
-            entries = await self.stores.ledger.entries(request.thread_key)
+            entries = await self.stores.ledger.entries(thread_key)
             return [entry for entry in entries if entry.bound_to in (None, bound_to(request))]
         except CorruptValue:
-            log.exception("the ledger is unreadable", extra={"thread_key": request.thread_key})
+            log.exception("the ledger is unreadable", extra={"thread_key": thread_key})
             return []

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap
 from bot.core.errors import CorruptValue
+from bot.runs.evidence.settings import EvidenceMode
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,8 @@ class ChannelSettings(BaseModel):
     only tools available there (`*` matches any letters). `people` are ids of the only users who may
     ask. `limits` replaces single fields of `[limits]`; `budgets` limits the spending there per day
     and per month (UTC), instead of `channel_day` and `channel_month` of `[budgets]`. `model` is the
-    name of a model choice, "" for the configured model. `extra` holds values for your own tools,
+    name of a model choice, "" for the configured model. `evidence` is the mode in which answers are
+    traced, None for that of `[evidence]`. `extra` holds values for your own tools,
     such as a project or a region; they read it from `current_request().extra`.
     """
 
@@ -57,6 +59,7 @@ class ChannelSettings(BaseModel):
     during_run: DuringRun = "steer"
     confirm: Confirm | None = None
     model: str = ""
+    evidence: EvidenceMode | None = None
     limits: Mapping[str, float | None] = {}
     budgets: Mapping[Literal["day", "month"], Cap] = {}
     extra: Mapping[str, str | int | float | bool] = {}

@@ -1,0 +1,182 @@
+"""The check of a run's answers: indexes what is read while the model thinks, and traces results to it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import date
+
+from cachetools import TTLCache
+from pydantic import BaseModel
+
+from bot.core.background import alongside
+from bot.core.chain import LedgerEntry, ReportCheck
+from bot.core.findings import Findings, Verdict
+from bot.evidence.check import check
+from bot.evidence.entries import Entry, EntryKind
+from bot.evidence.fields import AnswerField, FieldKind, fields_of
+from bot.evidence.indexing import IndexedOutput, index
+from bot.runs.evidence.entries import LedgerReader, Unreadable
+from bot.runs.evidence.settings import EvidenceMode
+from bot.store.threads.ledger import MAX_ENTRIES
+
+log = logging.getLogger(__name__)
+
+_MOST_READ = 2_000_000
+"""Characters that are indexed of a thread, the newest first."""
+_MOST_CACHED, _CACHED_SECONDS = 4_000_000, 600.0
+_LARGEST_CACHED = 300_000
+_WAIT_SECONDS = 10.0
+"""How long a result waits until everything before it is indexed."""
+_MOST_STORED = 40_000  # characters of findings as JSON, before places are left out
+_FIGURE = re.compile(r"\d{2,}")
+
+
+class Indexer:
+    """The indexer of a process. It indexes one output at a time, in a thread, and remembers the
+    newest, so that a thread that goes on is not indexed again."""
+
+    def __init__(self) -> None:
+        self._alone = asyncio.Lock()
+        self._known: TTLCache[Entry, IndexedOutput] = TTLCache(
+            _MOST_CACHED, _CACHED_SECONDS, getsizeof=lambda each: len(each.entry.text) + 100
+        )
+
+    async def index(self, entry: Entry) -> IndexedOutput:
+        """Return the entry prepared for the check."""
+        async with self._alone:
+            if known := self._known.get(entry):
+                return known
+            indexed = await asyncio.to_thread(index, entry)
+            if len(entry.text) <= _LARGEST_CACHED:
+                self._known[entry] = indexed
+            return indexed
+
+
+@dataclass(slots=True)
+class RunEvidence:
+    """What a run's thread has read, and what the run reads itself; results are traced to it.
+
+    All of it is derived from the ledger, so that any worker can go on. `today` is the asker's date.
+    With the mode "off" nothing is noted, indexed or traced.
+    """
+
+    mode: EvidenceMode
+    indexer: Indexer
+    reader: LedgerReader
+    today: date
+    _waiting: asyncio.Queue[Entry] = field(default_factory=asyncio.Queue)
+    _indexed: list[IndexedOutput] = field(default_factory=list)
+    _room: int = _MOST_READ
+
+    @property
+    def is_on(self) -> bool:
+        return self.mode != "off"
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether readers are told what was found."""
+        return self.mode in ("mark", "send_back")
+
+    @asynccontextmanager
+    async def indexing(self) -> AsyncGenerator[None]:
+        """Index in the background what is noted inside the context."""
+        async with alongside(self._index_waiting(), name="evidence"):
+            yield
+
+    def begin(self, ledger: Sequence[LedgerEntry]) -> None:
+        """Note what the thread has read so far."""
+        if len(ledger) >= MAX_ENTRIES:
+            self.reader.unreadable = Unreadable.CUT
+        newest = list[Entry]()
+        for entry in reversed(self.reader.read_all(ledger)):
+            if not self._has_room(entry):
+                break
+            newest.append(entry)
+        for entry in reversed(newest):
+            self._waiting.put_nowait(entry)
+
+    def note(self, added: LedgerEntry) -> None:
+        """Note what the run has read now."""
+        if not self.is_on:
+            return
+        for entry in self.reader.read(added):
+            if self._has_room(entry):
+                self._waiting.put_nowait(entry)
+
+    async def findings(self, result: BaseModel) -> Findings | None:
+        """Trace a result to what was read. None if that fails, so that no answer is lost to it."""
+        if not self.is_on:
+            return None
+        try:
+            fields = fields_of(result.model_dump(mode="json"))
+            is_indexed = await self._is_indexed()
+            unreadable = self.reader.unreadable if is_indexed else Unreadable.SLOW
+            found = await asyncio.to_thread(
+                check, fields, tuple(self._indexed), today=self.today, unreadable=unreadable
+            )
+        except Exception:
+            log.exception("an answer was not traced")
+            return None
+        if found.nothing_read and not self._has_own_figures(fields):
+            return Findings()
+        return _bounded(found)
+
+    async def check_report(
+        self, report: BaseModel, conversation: Sequence[LedgerEntry]
+    ) -> ReportCheck:
+        """Trace the report of a sub-agent to what it read in its own conversation."""
+        reader = LedgerReader(self.reader.tool_of)
+        outputs = [await self.indexer.index(each) for each in reader.read_all(conversation)]
+        fields = fields_of(report.model_dump(mode="json"))
+        found = await asyncio.to_thread(check, fields, outputs, today=self.today)
+        untraced = dict.fromkeys(each.text for each in found.of(Verdict.UNTRACED))
+        return ReportCheck(untraced=tuple(untraced), unreadable=reader.unreadable)
+
+    async def _index_waiting(self) -> None:
+        while True:
+            entry = await self._waiting.get()
+            try:
+                self._indexed.append(await self.indexer.index(entry))
+            except Exception:
+                log.exception("an output was not indexed")
+                self.reader.unreadable = Unreadable.FAILED
+            self._waiting.task_done()
+
+    async def _is_indexed(self) -> bool:
+        """Wait until everything is indexed. Return False if that takes too long."""
+        try:
+            async with asyncio.timeout(_WAIT_SECONDS):
+                await self._waiting.join()
+        except TimeoutError:
+            return False
+        return True
+
+    def _has_room(self, entry: Entry) -> bool:
+        self._room -= len(entry.text)
+        if self._room < 0:
+            self.reader.unreadable = Unreadable.CUT
+        return self._room >= 0
+
+    def _has_own_figures(self, fields: Sequence[AnswerField]) -> bool:
+        """Return whether an answer for which nothing was read has a figure that no person wrote."""
+        told = " ".join(each.entry.text for each in self._indexed if _is_of_person(each))
+        known = set(_FIGURE.findall(told))
+        texts = (each.text for each in fields if each.kind is not FieldKind.ADDRESS)
+        return any(figure not in known for text in texts for figure in _FIGURE.findall(text))
+
+
+def _is_of_person(indexed: IndexedOutput) -> bool:
+    return indexed.entry.kind is EntryKind.PERSON
+
+
+def _bounded(found: Findings) -> Findings:
+    """Return findings that are small enough to store: of many claims, only the first place each."""
+    if len(found.model_dump_json()) <= _MOST_STORED:
+        return found
+    items = (each.model_copy(update={"places": each.places[:1]}) for each in found.items)
+    return found.model_copy(update={"items": tuple(items)})

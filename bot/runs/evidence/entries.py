@@ -1,0 +1,118 @@
+"""Evidence from the ledger: what the model has read in a thread, as the check takes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from enum import StrEnum
+
+from bot.agent.builtin.subagents import NAME as SUBAGENT
+from bot.agent.calls.outputs import marked_text
+from bot.agent.prompts import THREAD_MESSAGES
+from bot.agent.window import text_of
+from bot.core.chain import CallRecord, Item, LedgerEntry
+from bot.evidence.entries import Entry, EntryKind
+from bot.model.types import HOSTED_CALLS
+from bot.toolkit import Tool
+
+ToolOf = Callable[[str], Tool | None]
+"""Returns the tool of a name, None for one that does not exist any more."""
+
+
+class Unreadable(StrEnum):
+    """Why a claim may have been read where code cannot see it."""
+
+    NOTHING = ""
+    IMAGES = "images"
+    HOSTED = "hosted"  # the model service searched or computed itself
+    HELPERS = "helpers"  # the report of a sub-agent that was not traced
+    CUT = "cut"  # the thread is too long to be kept or indexed whole
+    SLOW = "slow"  # indexing took too long
+    FAILED = "failed"  # indexing failed
+
+
+THREAD = "thread"
+"""The call id of the messages of the thread that the model was given without a call."""
+
+_MARK = re.compile(r"^\[(?:end of )?data \w+\]\n?", re.MULTILINE)
+
+
+class LedgerReader:
+    """Turns ledger entries into evidence, in order. A call may be in one entry and its output in a
+    later one. `unreadable` says why some of what was read is missing."""
+
+    def __init__(self, tool_of: ToolOf) -> None:
+        self.tool_of = tool_of
+        self._calls: dict[str, Item] = {}
+        self.unreadable = Unreadable.NOTHING
+
+    def read_all(self, ledger: Iterable[LedgerEntry]) -> list[Entry]:
+        """Return the evidence in the entries."""
+        return [entry for each in ledger for entry in self.read(each)]
+
+    def read(self, added: LedgerEntry) -> list[Entry]:
+        """Return the evidence in one more ledger entry."""
+        if added.abandoned or added.checkpoint:  # what was kept for the record, or written again
+            return []
+        records = {each.call_id: each for each in added.calls}
+        entries = (self._entry(item, records) for item in added.items)
+        return [each for each in entries if each and each.text]
+
+    def _entry(self, item: Item, records: dict[str, CallRecord]) -> Entry | None:
+        match item.get("type", "message"), item.get("role"):
+            case "function_call", _:
+                self._calls[item["call_id"]] = item
+            case "function_call_output", _:
+                return self._output(item, records.get(item["call_id"]))
+            case "message", "user":
+                return self._message(item)
+            case kind, _ if kind in HOSTED_CALLS:
+                self.unreadable = Unreadable.HOSTED
+            case _:
+                pass
+        return None
+
+    def _output(self, item: Item, record: CallRecord | None) -> Entry | None:
+        call = self._calls.get(item["call_id"], {})
+        name, output = str(call.get("name", "")), str(item["output"])
+        counts_as = record.counts_as if record else self._counts_as(name)
+        if counts_as == EntryKind.NONE:
+            return None
+        report = record.report if record else None
+        if name == SUBAGENT and (report is None or report.unreadable):
+            self.unreadable = Unreadable.HELPERS
+        return Entry(
+            call_id=item["call_id"],
+            tool=name,
+            text=marked_text(output) or output,
+            kind=EntryKind(counts_as),
+            arguments=str(call.get("arguments", "")),
+            sources=record.sources if record else (),
+            handles=_handles(record),
+            untraced=report.untraced if report else (),
+        )
+
+    def _message(self, item: Item) -> Entry:
+        """Return a message of a person, or the messages of a thread that were put before it."""
+        content, text = item.get("content"), text_of(item)
+        if isinstance(content, list) and any(each["type"] == "input_image" for each in content):
+            self.unreadable = Unreadable.IMAGES
+        if text.startswith(THREAD_MESSAGES):
+            messages = marked_text(text, anywhere=True)
+            return Entry(call_id=THREAD, tool="read_thread", text=messages)
+        return Entry(call_id="", tool="", text=_MARK.sub("", text), kind=EntryKind.PERSON)
+
+    def _counts_as(self, name: str) -> str:
+        """Return what the output of a call without a record counts as."""
+        tool = self.tool_of(name)
+        if tool is None:  # ours are gone by design; a server's tool has read something
+            return EntryKind.READ if "__" in name else EntryKind.NONE
+        if tool.calculates:
+            return EntryKind.CALCULATED
+        return EntryKind.READ if tool.reads else EntryKind.NONE
+
+
+def _handles(record: CallRecord | None) -> tuple[str, ...]:
+    if record is None:
+        return ()
+    return (*(each.handle for each in record.saved), *record.used)
