@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 
-from bot.agent.builtin.acquire_tools import ACQUIRE
 from bot.agent.prompts import request_message, thread_messages
 from bot.core.chain import CallRecord, Item, LedgerEntry, ReportCheck
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
+from bot.dev.model.script import Respond
 from bot.evidence.entries import EntryKind
 from bot.runs.evidence.entries import LedgerReader, Unreadable
 from bot.store import Stores
 from bot.toolkit import Reads, Source, ToolResult, tool
-from bot.toolkit.catalogue import Catalogue
+from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_with
 from tools.calculation import calculate
@@ -35,7 +35,8 @@ async def long_list() -> ToolResult:
 def handle(request: ModelRequest) -> str:
     """The handle of the last table that the model was given."""
     outputs = [i["output"] for i in request.body["input"] if i.get("type", "").endswith("output")]
-    return re.findall(r"handle: (\w+)", "".join(outputs))[-1]
+    found: list[str] = re.findall(r"handle: (\w+)", "".join(outputs))
+    return found[-1]
 
 
 async def records(stores: Stores) -> dict[str, CallRecord]:
@@ -55,7 +56,7 @@ async def test_the_ledger_keeps_what_each_call_read_and_made(stores: Stores) -> 
         sql = f"SELECT region, sum(units) AS units FROM {table} GROUP BY region"
         return call("query_table", {"sql": sql, "handles": [table]})
 
-    replies = [
+    replies: list[Reply | Respond] = [
         call(ACQUIRE, {"names": ["query_table"]}),
         call("read_file", {"file_id": "F1"}),
         respond(query),
