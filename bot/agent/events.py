@@ -129,7 +129,19 @@ class ToolProgress:
         return " · ".join(filter(None, (done, self.text)))
 
 
-ToolEvent = ToolStarted | ToolProgress | ToolEnded
+@dataclass(frozen=True, slots=True)
+class ToolRetried:
+    """Attempt number `attempt` of a call failed with an exception of the class `error`, and the next
+    one begins in `pause` seconds."""
+
+    call_id: str
+    tool: str
+    attempt: int
+    error: str
+    pause: float
+
+
+ToolEvent = ToolStarted | ToolProgress | ToolRetried | ToolEnded
 """An event of one call, from its start to its end."""
 
 

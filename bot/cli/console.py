@@ -18,7 +18,9 @@ from bot.agent.events import (
     RoomAwaited,
     TextDelta,
     ToolEnded,
+    ToolEvent,
     ToolProgress,
+    ToolRetried,
     ToolsAcquired,
     ToolStarted,
 )
@@ -186,15 +188,15 @@ def _progress(event: Event) -> str:  # noqa: PLR0911 - a line for each kind
             return f"… {title}\n"
         case ToolProgress(line=line):
             return f"  {line}\n"
+        case ToolRetried(error=error, pause=pause):
+            return f"  no answer yet ({error}), trying again in {pause:.1f} s\n"
         case ToolEnded(ok=False, detail=detail):
             return f"✗ {detail}\n"
         case ToolEnded(detail=detail, seconds=seconds):
             return f"✓ {detail} ({seconds:.1f} s)\n"
         case ToolsAcquired(names=names):
             return f"+ {', '.join(names)}\n"
-        case FromSubagent(
-            event=ToolStarted() | ToolProgress() | ToolEnded() | ToolsAcquired() as inner
-        ):
+        case FromSubagent(event=inner) if isinstance(inner, ToolEvent | ToolsAcquired):
             return f"  ↳ {_progress(inner)}"
         case _:
             return ""

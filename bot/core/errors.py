@@ -4,6 +4,7 @@
     ├─ ConfigurationError      a setting is wrong; one line that names the key (exit code 3)
     ├─ ToolDefinitionError     a tool is written in a way that cannot work; found at start
     ├─ ToolError               a mistake that the model can fix; becomes the call's output
+    │  ├─ TemporaryError       a service cannot answer now; a tool with `retries` is called again
     │  └─ AccountProblem       the asker's account cannot be used (in `accounts`)
     ├─ ConnectError            an account could not be connected (in `accounts`)
     ├─ PersonNeeded            a call waits for its asker (in `approvals`)
@@ -47,6 +48,18 @@ class ToolError(BotError):
     The message is sent to the model as the call's output: what was wrong and what to do next. It
     must contain nothing that the asker may not see.
     """
+
+
+class TemporaryError(ToolError):
+    """A service cannot answer now, and another attempt may succeed.
+
+    A tool with `retries` is called again, after `after` seconds if the service named a time. After
+    the last attempt the message goes to the model, as for any ToolError.
+    """
+
+    def __init__(self, message: str, *, after: float = 0.0) -> None:
+        super().__init__(message)
+        self.after = after
 
 
 class NotPermitted(BotError):

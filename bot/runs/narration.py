@@ -22,6 +22,7 @@ from bot.agent.events import (
     TextWithdrawn,
     ToolEnded,
     ToolProgress,
+    ToolRetried,
     ToolsAcquired,
     ToolStarted,
     TurnStarted,
@@ -95,6 +96,8 @@ def _line(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - a line for eac
             return f"{_call(event)} · started"
         case ToolProgress(tool=tool, line=said) if holds_words():
             return f"{tool} · {said}"
+        case ToolRetried(tool=tool, attempt=attempt, error=error, pause=pause):
+            return f"{tool} · attempt {attempt} failed ({error}), next in {pause:.1f} s"
         case ToolEnded(ok=ok, seconds=seconds):
             how = "ok" if ok else "refused" if event.refused else "failed"
             how = "may have happened" if event.unknown else how

@@ -10,7 +10,7 @@ async def weekday(date: datetime.date) -> str:
 
 from bot.core.answers import Chart, Series, Source
 from bot.core.context import RequestContext, current_request
-from bot.core.errors import ToolError
+from bot.core.errors import TemporaryError, ToolError
 from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words
@@ -109,6 +109,7 @@ __all__ = [
     "Source",
     "TableHandle",
     "Tables",
+    "TemporaryError",
     "ThreadMessage",
     "TimeRange",
     "Tool",

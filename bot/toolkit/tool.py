@@ -15,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter
 from bot.core.answers import Source
 from bot.core.chain import ReportCheck
 from bot.core.errors import ToolDefinitionError
+from bot.toolkit.retrying import MOST_RETRIES, OnRetry, call_with_retries
 from bot.toolkit.running import call_function
 from bot.toolkit.safety import Changes, Reads, Safety, mistake_in, named_arguments
 from bot.toolkit.schema import strict_schema
@@ -65,7 +66,8 @@ class Tool:
 
     `summary` is the tool's line in `acquire_tools`; the model reads `description` once the tool is
     offered. Requests always carry `core` tools. `strict` makes the model service enforce the schema.
-    `timeout` is in seconds. `title` makes the one-line summary of a call for people from its
+    `timeout` is in seconds, for all attempts together; there are up to `retries` more after temporary
+    errors. `title` makes the one-line summary of a call for people from its
     arguments. `on_acquired` returns text that enters the conversation when the model acquires the
     tool. `narrowing` names the arguments that make the output smaller. `safety` says what the tool
     reads or changes; the properties below it are what the loop and the hooks ask for. `account` names
@@ -85,6 +87,7 @@ class Tool:
     core: bool = False
     strict: bool = True
     timeout: float = 30.0
+    retries: int = 0
     title: Callable[[BaseModel], str]
     on_acquired: Callable[[Services], Awaitable[str]] | None = None
     narrowing: tuple[str, ...] = ()
@@ -154,8 +157,11 @@ class Tool:
             "strict": self.strict,
         }
 
-    async def run(self, arguments: BaseModel, services: Services) -> ToolResult:
-        """Call the function for up to `timeout` seconds; a blocking function runs in a thread.
+    async def run(
+        self, arguments: BaseModel, services: Services, on_retry: OnRetry = lambda _: None
+    ) -> ToolResult:
+        """Call the function for up to `timeout` seconds, again if `retries` allow it; a blocking
+        function runs in a thread.
 
         Raises TimeoutError, ToolCrashed, and any exception of the function. A result that violates
         the return annotation raises pydantic's ValidationError: the tool's bug, not the model's.
@@ -164,7 +170,14 @@ class Tool:
             name: getattr(arguments, name) for name in type(arguments).model_fields
         }
         given |= {name: services[kind] for name, kind in self.services.items()}
-        result = await call_function(self.function, given, name=self.name, seconds=self.timeout)
+        result = await call_with_retries(
+            self.function,
+            given,
+            name=self.name,
+            seconds=self.timeout,
+            retries=self.retries,
+            on_retry=on_retry,
+        )
         return self._as_result(result)
 
     @property
@@ -218,6 +231,7 @@ def tool(
     safety: Safety = Reads(),  # noqa: B008 - immutable
     core: bool = False,
     timeout: float = 30.0,
+    retries: int = 0,
     title: str | Callable[[Any], str] = "",
     on_acquired: Callable[[Services], Awaitable[str]] | None = None,
     narrowing: tuple[str, ...] = (),
@@ -234,7 +248,7 @@ def tool(
     """
 
     def decorate(function: Callable[..., R_co]) -> ToolFunction[R_co]:
-        if mistake := mistake_in(safety):
+        if mistake := mistake_in(safety) or _mistake_in_retries(retries, safety):
             raise ToolDefinitionError(f"Tool {function.__name__}: {mistake}.")
         made = _read(function)(
             group=group,
@@ -242,6 +256,7 @@ def tool(
             safety=safety,
             core=core,
             timeout=timeout,
+            retries=retries,
             title=title_function(function.__name__, title),
             on_acquired=on_acquired,
             narrowing=narrowing,
@@ -251,6 +266,14 @@ def tool(
         return ToolFunction(function, made)
 
     return decorate
+
+
+def _mistake_in_retries(retries: int, safety: Safety) -> str:
+    if not 0 <= retries <= MOST_RETRIES:
+        return f"retries is a number from 0 to {MOST_RETRIES}"
+    if retries and isinstance(safety, Changes):
+        return "retries are for Reads(...): a change that failed may have been made"
+    return ""
 
 
 def _read(function: Callable[..., Any]) -> partial[Tool]:

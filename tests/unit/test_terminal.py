@@ -12,6 +12,7 @@ from bot.agent.events import (
     TextDelta,
     ToolEnded,
     ToolProgress,
+    ToolRetried,
     ToolsAcquired,
     ToolStarted,
     TurnStarted,
@@ -94,6 +95,7 @@ async def test_progress_goes_to_stderr_and_the_answer_to_stdout(
         ToolsAcquired(("a", "b")),
         ToolStarted("c", "t", "Read x"),
         ToolProgress("c", "t", "page 3", 0.3),
+        ToolRetried("c", "t", 1, "ConnectionError", 0.4),
         FromSubagent("c", ToolProgress("d", "t", "page 4\x1b[2J")),
         ToolEnded("c", "t", True, "12 rows", 0.21),
         ToolEnded("c", "t", False, "No such file", 0.1),
@@ -103,7 +105,7 @@ async def test_progress_goes_to_stderr_and_the_answer_to_stdout(
     out, err = capsys.readouterr()
     assert (
         err
-        == "Let me see.\n+ a, b\n… Read x\n  30 % · page 3\n  ↳   page 4\\x1b[2J\n✓ 12 rows (0.2 s)\n✗ No such file\n"
+        == "Let me see.\n+ a, b\n… Read x\n  30 % · page 3\n  no answer yet (ConnectionError), trying again in 0.4 s\n  ↳   page 4\\x1b[2J\n✓ 12 rows (0.2 s)\n✗ No such file\n"
     )
     assert Outcome.model_validate_json(out) == outcome()
 

@@ -37,6 +37,9 @@ SAFE = '@tool(group="g", summary="-", safety='
         (f'{SAFE}Changes(standing=("b",)))', "a: int", ": Tool slips: .*standing.* name b"),
         (f'{SAFE}Reads(sends=("b",)))', "a: int", ": Tool slips: .*sends.* name b"),
         (f"{SAFE}Reads(sensitive=True))", "a: int", ", line 5: TypeError: .*'sensitive'"),
+        (f"{SAFE}Changes(), retries=1)", "a: int", r": Tool slips: retries are for Reads\(...\)"),
+        (f"{SAFE}Reads(), retries=9)", "a: int", ": Tool slips: retries is a number from 0 to 5"),
+        (f"{SAFE}Reads(), retries=-1)", "a: int", ": Tool slips: retries is a number from 0 to 5"),
         (f"{SAFE}Changes)", "a: int", r": Tool slips: safety is Reads\(...\) or Changes\(...\)"),
         (f"{SAFE}True)", "a: int", r": Tool slips: safety is Reads\(...\) or Changes\(...\)"),
         (

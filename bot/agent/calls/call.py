@@ -21,6 +21,7 @@ from bot.agent.events import (
     ToolEnded,
     ToolEvent,
     ToolProgress,
+    ToolRetried,
     ToolsAcquired,
     ToolStarted,
 )
@@ -37,6 +38,7 @@ from bot.services.given_schema import validated
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.progress import paced_progress
 from bot.toolkit.provided.artifacts import Artifacts
+from bot.toolkit.retrying import Retry
 from bot.toolkit.schema import without_nulls
 from bot.toolkit.size import Room, limited, shortened
 from bot.toolkit.tool import Services, Tool, ToolResult
@@ -282,8 +284,14 @@ class Calls:
         def tell(text: str, share: float | None) -> None:
             parent.tell(ToolProgress(parent.call_id, tool.name, text, share))
 
+        def tell_retry(retry: Retry) -> None:
+            parent.tell(
+                ToolRetried(parent.call_id, tool.name, retry.attempt, retry.error, retry.pause)
+            )
+
+        services = {**self.toolbox.services, ParentRun: parent}
         with paced_progress(tell):
-            result = await tool.run(arguments, {**self.toolbox.services, ParentRun: parent})
+            result = await tool.run(arguments, services, tell_retry)
         failpoint("tool-ran")
         with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
             result = await self.hooks.after_tool(tool, arguments, result)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 WORKING = "Working on it…"
 WAITING_FOR_ROOM = "Waiting: other questions have reserved the rest of the budget…"
 THINKING = "Thinking"
+TRYING_AGAIN = "no answer yet, trying again"
 STEP_FAILED = "That did not work: {why}"
 NOT_DONE = "Not done"
 READING = "Read the question"

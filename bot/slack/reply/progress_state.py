@@ -19,6 +19,7 @@ from bot.agent.events import (
     ToolEnded,
     ToolEvent,
     ToolProgress,
+    ToolRetried,
     ToolStarted,
     TurnStarted,
 )
@@ -95,9 +96,9 @@ def advance(progress: Progress, event: Event) -> Progress:
         case MessagesJoined(texts=texts):
             joined = Step("", words.also(texts), StepStatus.DONE)
             progress = replace(progress, steps=(*progress.steps, joined))
-        case ToolStarted() | ToolProgress() | ToolEnded():
+        case ToolStarted() | ToolProgress() | ToolRetried() | ToolEnded():
             progress = replace(progress, steps=_with_event(progress.steps, event))
-        case FromSubagent(agent=agent, event=ToolStarted() | ToolProgress() | ToolEnded() as inner):
+        case FromSubagent(agent=agent, event=inner) if isinstance(inner, ToolEvent):
             progress = replace(progress, steps=_with_subagent_event(progress.steps, agent, inner))
         case RunEnded():
             progress = replace(progress, ended=True)
@@ -113,6 +114,8 @@ def _with_event(steps: tuple[Step, ...], event: ToolEvent) -> tuple[Step, ...]:
             return (*others, Step(call_id, title))  # a call that waited for people begins again
         case ToolProgress(call_id=call_id, line=line):
             changes: dict[str, Any] = {"report": line}
+        case ToolRetried(call_id=call_id):
+            changes = {"report": words.TRYING_AGAIN}
         case ToolEnded(call_id=call_id):
             status = StepStatus.DONE if event.ok else StepStatus.FAILED
             changes = {"status": status, "detail": event.detail}

@@ -13,6 +13,7 @@ from bot.agent.events import (
     TextWithdrawn,
     ToolEnded,
     ToolProgress,
+    ToolRetried,
     ToolsAcquired,
     ToolStarted,
     TurnStarted,
@@ -88,6 +89,14 @@ def test_a_running_step_tells_how_far_it_is_until_it_ends():
     assert view_of(progress).tasks["step_0"]["title"].endswith("… · 30 % · page 3")
     ended = after(*begun, ToolEnded("a", "ask", True, "3 pages", 0.1))
     assert "30 %" not in str(progress_part(ended, stops=STOPS).blocks)
+
+
+def test_a_step_that_is_tried_again_says_so_until_it_reports():
+    """22.3: people see why it takes longer."""
+    retried = after(ToolStarted("a", "ask", "Ask"), ToolRetried("a", "ask", 1, "OSError", 0.5))
+    assert view_of(retried).tasks["step_0"]["title"] == f"Ask · {words.TRYING_AGAIN}"
+    reported = advance(retried, ToolProgress("a", "ask", "page 3"))
+    assert view_of(reported).tasks["step_0"]["title"] == "Ask · page 3"
 
 
 def test_a_helpers_running_step_tells_it_too():
