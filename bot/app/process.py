@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import Any
 
 import aiohttp
 
@@ -26,11 +27,14 @@ from bot.app.run_setup import (
 from bot.app.workspace_intake import check_signing, slack_intake
 from bot.core.background import alongside
 from bot.core.errors import ToolError
+from bot.core.lessons import CaseRun, LessonCase
 from bot.core.request import Request
 from bot.ops.event_loop import EventLoopWatchdog
 from bot.runs.context.artifacts import ThreadArtifacts
+from bot.runs.lessons import LessonJobs
 from bot.runs.observers import Observer
 from bot.runs.policy.access import Policy
+from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import Engine, open_engine
 from bot.runs.runner import Runner
 from bot.settings import Settings, arm_failpoints, secret
@@ -38,6 +42,7 @@ from bot.settings.checks import check_accounts
 from bot.slack.actions.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.actions.workflow_step import with_steps
 from bot.slack.approvals.decisions import may_administer, may_ask, may_decide
+from bot.slack.home.lesson_results import LessonResults
 from bot.slack.incoming.names import naming
 from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
@@ -53,7 +58,7 @@ from bot.slack.reply.streams import Streams
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import clients_on, identify, slack_session, static_token
 from bot.slack.transport.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
-from bot.store import Stores
+from bot.store import Decisions, Stores
 from bot.toolkit import Canvases, Directory, ScheduledMessages
 from bot.toolkit.tool import Services
 
@@ -61,6 +66,11 @@ log = logging.getLogger(__name__)
 
 REDIS_SECONDS = 30.0
 """How long the start waits for Redis; after that the process ends, and its host restarts it."""
+
+ConfiguredTryCase = Callable[
+    [Settings, Decisions, LessonCase, ChannelSettings, Observer], Coroutine[Any, Any, CaseRun]
+]
+"""Runs an evaluation case; `bot.evals.lessons.try_case`, which this package must not import."""
 
 _IN_LINE_DELAY = 1.0  # seconds: the intake also sets a status, which must not come second
 
@@ -86,9 +96,15 @@ def _bot_token(settings: Settings) -> str:
 
 @asynccontextmanager
 async def bot(
-    settings: Settings, *, intake: bool = True, work: bool = True
+    settings: Settings,
+    *,
+    intake: bool = True,
+    work: bool = True,
+    try_case: ConfiguredTryCase | None = None,
 ) -> AsyncGenerator[None]:
     """Run the bot inside the context: its `intake` of requests, its `work` on them, or both.
+
+    `try_case` runs an evaluation case for an admin; without it, none can be tried.
 
     Leaving the context stops the intake, lets runs reach a save point, and requeues them. When the
     context is cancelled, runs are requeued at once. Raises ConfigurationError.
@@ -120,7 +136,7 @@ async def bot(
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(
-                _working(settings, stores, workspaces, engine, process.observers)
+                _working(settings, stores, workspaces, engine, process.observers, try_case)
             )
         if intake:
             await stack.enter_async_context(
@@ -155,6 +171,7 @@ async def _working(
     workspaces: Workspaces,
     engine: Engine,
     observers: Sequence[Observer],
+    try_case: ConfiguredTryCase | None,
 ) -> AsyncGenerator[None]:
     """Work on queued requests inside the context; drain the engine when it is left."""
     async with AsyncExitStack() as stack:
@@ -169,11 +186,14 @@ async def _working(
         )
 
         async def handle(request: Request, deaths: int) -> None:
-            runner = await runners.of(request.team)
-            if runner is None:
+            runner, slack = await runners.of(request.team), await workspaces.of(request.team)
+            if runner is None or slack is None:
                 log.warning("request dropped: the bot is no longer installed in %s", request.team)
                 return
-            await runner.answer(request, deaths)
+            if request.job:
+                await _lesson_jobs(runner, slack, settings, try_case).run(request, deaths)
+            else:
+                await runner.answer(request, deaths)
 
         background = await stack.enter_async_context(Background())
 
@@ -197,8 +217,21 @@ async def _working(
         )  # not reached when cancelled: there is no grace then
 
 
+def _lesson_jobs(
+    runner: Runner, slack: Slack, settings: Settings, try_case: ConfiguredTryCase | None
+) -> LessonJobs:
+    """Return the jobs of one workspace that work on lessons from feedback."""
+    results = LessonResults(slack.clients, slack.identity)
+    pins = runner.deps.stores.mcp
+    return LessonJobs(
+        runner.deps, partial(try_case, settings, pins) if try_case else None, results.show
+    )
+
+
 async def _show_in_line(request: Request, stores: Stores, workspaces: Workspaces) -> None:
     """Set the "in line" status of a request that waits for its asker's other runs."""
+    if request.job:  # it has no thread
+        return
     await asyncio.sleep(_IN_LINE_DELAY)
     slack = await workspaces.of(request.team)
     if slack and await stores.mailbox.is_parked(request.thread_key):

@@ -12,6 +12,7 @@ from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.background import alongside
 from bot.runs.context.artifacts import ThreadArtifacts
+from bot.runs.lessons import LessonIntake
 from bot.runs.observers import Submit
 from bot.runs.policy.channels import Channels
 from bot.runs.policy.preferences import PreferenceBook
@@ -27,6 +28,7 @@ from bot.slack.actions.share import AnswerSharing
 from bot.slack.actions.stop import StopAction
 from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.home.admin import Admin
+from bot.slack.home.lessons import LessonDesk
 from bot.slack.home.publish import HomeTab
 from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.incoming.catch_up import CatchUp
@@ -211,7 +213,7 @@ def make_listener(
         record=stores.audit.append,
     )
     questions = QuestionIntake(slack, gate, intake, requests.whole)
-    home_tab = _home_tab(settings, stores, slack, gate, background)
+    home_tab = _home_tab(settings, stores, slack, gate, submit, background)
     register(
         app,
         slack,
@@ -221,6 +223,7 @@ def make_listener(
         submit=submit,
         stop_action=stop_action,
         keep_feedback=stores.feedback,
+        lesson_intake=LessonIntake(requests, stores.lessons),
         decisions=ApprovalDecisions(
             slack.identity.team,
             slack.people,
@@ -244,7 +247,12 @@ def make_listener(
 
 
 def _home_tab(
-    settings: Settings, stores: Stores, slack: Slack, gate: AccessGate, background: Background
+    settings: Settings,
+    stores: Stores,
+    slack: Slack,
+    gate: AccessGate,
+    submit: Submit,
+    background: Background,
 ) -> HomeTab:
     budgets = budget_policy(settings, stores)
     schedules = WorkspaceSchedules(gate.team, stores.schedules, slack.clients)
@@ -269,6 +277,7 @@ def _home_tab(
         gate=gate,
         usage_of=budgets.of_person,
         admin=admin,
+        lessons=LessonDesk(slack, gate, admin, stores.lessons, submit, stores.audit.append),
         memories=stores.memories,
         schedules=schedules,
         messages=WaitingMessages(gate.team, slack.clients, stores.scheduled_messages),

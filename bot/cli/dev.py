@@ -25,6 +25,7 @@ from bot.dev.model import ModelRequest, Reply
 from bot.dev.page import mount
 from bot.dev.sample_database import build
 from bot.dev.workspace import Workspace
+from bot.evals.lessons import try_case
 from bot.evals.local_model import local_model
 from bot.services.databases import DatabaseConfig
 from bot.settings import Settings
@@ -87,7 +88,7 @@ async def dev(
                 "port": None,  # PORT is the port of the page here
             }
         )
-        await stack.enter_async_context(bot(connected))
+        await stack.enter_async_context(bot(connected, try_case=try_case))
         data_dir = None if connected.redis_url else connected.bot_data_dir
         yield Running(workspace.url, data_dir, offers)
 

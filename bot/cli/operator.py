@@ -24,6 +24,7 @@ from bot.app.run_setup import (
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
+from bot.evals.lessons import cases_file
 from bot.runs.erasure import ResponseDeleter, erase_person, erase_thread
 from bot.runs.policy.budget_words import since, used_of
 from bot.runs.policy.budgets import BudgetPolicy
@@ -159,6 +160,12 @@ async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> li
         what = f"{each.at:%Y-%m-%d %H:%M}  {each.verdict:<8} {each.user:<12} {each.channel:<12}"
         lines.append(f"{what} {each.run_id:<21} {' '.join(each.comment.split())}".rstrip())
     return [*lines, f"{good} good, {len(entries) - good} bad."]
+
+
+async def feedback_cases(settings: Settings) -> tuple[str, int]:
+    """Return a file of evaluation cases made of feedback, accepted ones first, and their number."""
+    async with _stores(settings) as stores:
+        return cases_file(await stores.lessons.all())
 
 
 async def erase_lines(

@@ -60,8 +60,9 @@ def dev(
 def serve() -> None:
     """Run everything in one process: receive Slack's events and answer them."""
     from bot.app.process import bot
+    from bot.evals.lessons import try_case
 
-    asyncio.run(_run_until_signal(bot(configured()), _ready))
+    asyncio.run(_run_until_signal(bot(configured(), try_case=try_case), _ready))
 
 
 def web() -> None:
@@ -74,8 +75,10 @@ def web() -> None:
 def worker() -> None:
     """Answer requests; needs REDIS_URL. Start as many workers as you like."""
     from bot.app.process import bot
+    from bot.evals.lessons import try_case
 
-    asyncio.run(_run_until_signal(bot(_with_shared_redis(configured()), intake=False), _ready))
+    settings = _with_shared_redis(configured())
+    asyncio.run(_run_until_signal(bot(settings, intake=False, try_case=try_case), _ready))
 
 
 async def _run_until_signal(

@@ -39,6 +39,7 @@ class Entry(StrEnum):
     WORKFLOW_STEP = "workflow_step"
     SCHEDULE = "schedule"
     HEADLESS = "headless"
+    JOB = "job"
 
 
 class RepeatReason(StrEnum):
@@ -65,6 +66,20 @@ class FileRef(BaseModel):
     size: int = 0
 
 
+class Job(BaseModel):
+    """Work that a person started with a button, done by a worker in that person's name.
+
+    `kind` names the work and `subject` what it is about. `view` is the id of the modal that shows
+    the result if it is still open.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    subject: str
+    view: str = ""
+
+
 class Request(BaseModel):
     """A request: answered by one run with one final message.
 
@@ -77,6 +92,7 @@ class Request(BaseModel):
     - `trace`: W3C traceparent of the span that received the request, if any.
     - `schedule`: id of the schedule that asked, if any.
     - `late`: catch-up found the message after a time in which no process listened.
+    - `job`: the request is no question, but this work.
 
     What it asks:
 
@@ -135,6 +151,7 @@ class Request(BaseModel):
     time_zone: str = "UTC"
     trace: str = ""
     schedule: str = ""
+    job: Job | None = None
     action_token: str = Field(default="", repr=False)
     received_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
 

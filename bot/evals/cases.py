@@ -99,6 +99,8 @@ class Case(_Part):
     Paths of files are relative to the file of the case. With `bounded`, the run stops after the
     first turn in which tools ran: cheap, and enough to see which tools a model chooses. `canvases`
     are Markdown by channel; `web` are excerpts of pages by address, which every search finds.
+    `instructions` are those of the channel. A `live` case asks the databases of bot.toml instead of
+    its own.
     """
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
@@ -112,6 +114,8 @@ class Case(_Part):
     web: dict[str, str] = {}
     response: Annotated[str, AfterValidator(_response_type)] = "Answer"
     response_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+    instructions: str = ""
+    live: bool = False
     bounded: bool = False
     expect: Expect
     limits: CaseLimits = CaseLimits()

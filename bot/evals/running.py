@@ -26,7 +26,9 @@ from bot.evals.judging import reasons
 from bot.evals.results import CaseResult, Evaluation
 from bot.evals.web import CaseWebSearch
 from bot.model import Model
+from bot.runs.observers import Observer
 from bot.runs.policy.budgets import Budgets
+from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run_deps import PolicyHooks
 from bot.runs.runner import Runner
 from bot.services.databases import DatabaseConfig
@@ -35,6 +37,9 @@ from bot.store import Stores
 from bot.testing.surface import RecordingSurface
 from bot.toolkit import Canvases, WebSearch
 from bot.toolkit.tool import Services
+
+CHANNEL = "evaluation"
+"""The id of the channel in which the cases ask."""
 
 OnResult = Callable[[CaseResult], None]
 """Called with the result of each run as it ends."""
@@ -48,12 +53,12 @@ async def evaluate(
     Raises ConfigurationError when the model cannot be called, or when a case limits dollars and the
     model's price is unknown.
     """
-    separate = settings.model_copy(update={"redis_url": None, "budgets": Budgets()})
+    separate = separated(settings)
     slots = asyncio.Semaphore(parallel)
 
     async def run_one(stores: Stores, case: Case) -> CaseResult:
         async with slots:
-            result = await _run(separate, stores, case)
+            result = await run_case(separate, stores, case)
         on_result(result)
         return result
 
@@ -72,7 +77,18 @@ async def evaluate(
     return Evaluation(model=settings.openai_model, results=tuple(each.result() for each in runs))
 
 
-async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
+def separated(settings: Settings) -> Settings:
+    """Return `settings` for a temporary Redis, in which no budget counts."""
+    return settings.model_copy(update={"redis_url": None, "budgets": Budgets()})
+
+
+async def run_case(
+    settings: Settings, stores: Stores, case: Case, *, observers: Sequence[Observer] = ()
+) -> CaseResult:
+    """Run a case once. `settings` and `stores` are separate from the bot's own.
+
+    Raises ConfigurationError as `evaluate` does.
+    """
     (conversation, attached), recorder = conversation_of(case), RecordingSurface(_deny)
     async with open_runner(
         _configured(settings, case),
@@ -80,6 +96,7 @@ async def _run(settings: Settings, stores: Stores, case: Case) -> CaseResult:
         conversation,
         recorder.open,
         dry_run=True,
+        observers=observers,
         services=_services(case),
         may_decide=_nobody,
         may_administer=_nobody,
@@ -107,7 +124,7 @@ def _requests(case: Case, attached: tuple[FileRef, ...]) -> list[Request]:
         Request(
             entry=Entry.HEADLESS,
             team="evaluation",
-            channel="evaluation",
+            channel=CHANNEL,
             thread=thread,
             ts=f"{thread}.{number}",
             user="evaluator",
@@ -123,7 +140,7 @@ def _requests(case: Case, attached: tuple[FileRef, ...]) -> list[Request]:
 
 
 def _configured(settings: Settings, case: Case) -> Settings:
-    """Return `settings` with the limits and the databases of the case."""
+    """Return `settings` with the limits, the instructions and the databases of the case."""
     bounds = {"turns": case.limits.turns, "run_seconds": case.limits.seconds}
     if case.limits.cost is not None:
         bounds["cost"] = case.limits.cost
@@ -131,8 +148,16 @@ def _configured(settings: Settings, case: Case) -> Settings:
         name: DatabaseConfig(url=SecretStr(f"sqlite:///{path.absolute()}"))
         for name, path in case.databases.items()
     }
-    limits = settings.limits.model_copy(update=bounds)
-    return settings.model_copy(update={"limits": limits, "databases": databases})
+    channel = settings.channels.get(CHANNEL, ChannelSettings())
+    if case.instructions:
+        channel = channel.model_copy(update={"instructions": case.instructions})
+    return settings.model_copy(
+        update={
+            "limits": settings.limits.model_copy(update=bounds),
+            "databases": settings.databases if case.live else databases,
+            "channels": {**settings.channels, CHANNEL: channel},
+        }
+    )
 
 
 def _bounded(runner: Runner) -> Runner:

@@ -12,6 +12,7 @@ from bot.model.types import (
     Progress,
     ReasoningPart,
     TextPart,
+    whole_response,
 )
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "TextPart",
     "delete_responses",
     "sdk_client",
+    "whole_response",
 ]

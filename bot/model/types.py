@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -136,3 +137,12 @@ class Model(Protocol):
 
         Raises ModelError. Closing the generator early drops the connection.
         """
+
+
+async def whole_response(model: Model, request: ModelRequest) -> ModelResponse:
+    """Make one call and return its response. Raises ModelError."""
+    async with aclosing(model.respond(request)) as parts:
+        async for part in parts:
+            if isinstance(part, ModelResponse):
+                return part
+    raise RuntimeError("a model must end with a response")

@@ -39,6 +39,7 @@ from bot.store.workspaces.budgets import (
 from bot.store.workspaces.catch_up import CatchUpStore, CatchUpTurn
 from bot.store.workspaces.decisions import Decisions, ListedDecisions
 from bot.store.workspaces.feedback import FeedbackStore
+from bot.store.workspaces.lessons import LessonStore
 from bot.store.workspaces.memory import Memories as MemoryStore
 from bot.store.workspaces.pause import PauseSwitch
 from bot.store.workspaces.refused import Refused, RefusedStore
@@ -63,6 +64,7 @@ __all__ = [
     "Lease",
     "Leases",
     "Ledger",
+    "LessonStore",
     "Lock",
     "Mailbox",
     "MemoryStore",
@@ -122,6 +124,7 @@ class Stores:
     budgets: BudgetStore
     pause: PauseSwitch
     feedback: FeedbackStore
+    lessons: LessonStore
     refused: RefusedStore
     catch_ups: CatchUpStore
     erasure: Erasure
@@ -212,6 +215,7 @@ async def open_stores(
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),
             feedback=FeedbackStore(redis, keep),
+            lessons=LessonStore(redis, keep),
             refused=RefusedStore(redis),
             catch_ups=CatchUpStore(redis, keep),
             audit=AuditLog(redis, keep, audit_keys),

@@ -28,6 +28,7 @@ from bot.core.budgets import Account, OverBudget, Pause, Raise, Spent
 from bot.core.chain import CallerState, LedgerEntry
 from bot.core.errors import ModelErrorKind
 from bot.core.feedback import Feedback
+from bot.core.lessons import Lesson
 from bot.core.memory import Memory
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
@@ -41,6 +42,7 @@ from bot.services.mcp.pins import ServerPins
 from bot.settings import Settings, Tables
 from bot.slack.actions.modals import About
 from bot.slack.home.channel_form import Target
+from bot.slack.home.lesson_form import LessonTarget
 from bot.slack.render.buttons import FollowUp
 from bot.slack.render.cards import Shown
 from bot.store import Phase, open_stores
@@ -70,6 +72,7 @@ STORED: dict[str, Any] = {
     "channel-edits": ChannelSettings,
     "mcp-pins": ServerPins,
     "feedback": Feedback,
+    "lesson": Lesson,
     "raise": Raise,
     "spent": Spent,
     "account": Account,
@@ -83,6 +86,7 @@ STORED: dict[str, Any] = {
     "button approve_call": Shown,
     "modal ask_about_message": About,
     "modal channel_settings": Target,
+    "modal lesson_form": LessonTarget,
 }
 """What is kept as JSON, by where: values in Redis, and what buttons and modals carry in Slack."""
 

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from bot.app.process import bot
 from bot.dev.model import ModelRequest, ResponsesServer
 from bot.dev.workspace import Workspace
+from bot.evals.lessons import try_case
 from bot.settings import Settings
 from bot.slack.incoming.catch_up import CatchUpSettings
 
@@ -79,7 +80,7 @@ async def deployed(
     async with (
         Workspace.open() as ws,
         ResponsesServer.open(brain=_watched(brain, raised)) as api,
-        bot(configured(ws, api, redis_url, **settings)),
+        bot(configured(ws, api, redis_url, **settings), try_case=try_case),
     ):
         yield Deployment(ws, api)
     for error in raised:

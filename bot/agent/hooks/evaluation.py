@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import aclosing
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -17,7 +16,7 @@ from bot.agent.hooks.chain import Block, Go, Hooks, Prevent, Verdict
 from bot.agent.state import LoopState
 from bot.core.chain import NO_USAGE, Usage
 from bot.core.errors import ModelError
-from bot.model.types import Model, ModelRequest, ModelResponse
+from bot.model.types import Model, ModelRequest, whole_response
 from bot.toolkit.schema import strict_schema
 
 log = logging.getLogger(__name__)
@@ -89,7 +88,7 @@ class Evaluation(Hooks):
         )
         try:
             async with asyncio.timeout(_SECONDS):
-                response = await _response(self._model, request)
+                response = await whole_response(self._model, request)
         except (ModelError, TimeoutError) as error:
             log.warning("a result was not judged: %s", error)
             return None, NO_USAGE
@@ -99,14 +98,6 @@ class Evaluation(Hooks):
         except ValidationError:
             log.warning("a result was not judged: the judge's reply is malformed")
             return None, response.usage
-
-
-async def _response(model: Model, request: ModelRequest) -> ModelResponse:
-    async with aclosing(model.respond(request)) as parts:
-        async for part in parts:
-            if isinstance(part, ModelResponse):
-                return part
-    raise RuntimeError("a model must end with a response")
 
 
 def _objection(judgement: Judgement) -> str:

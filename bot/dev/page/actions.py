@@ -108,7 +108,10 @@ class Actions:
         user, action, value = body["user"], body["action_id"], body.get("value")
         block = body.get("block_id") or None
         if view := body.get("view_id"):
-            await self._ws.click_in_view(user, view, action, value=value, block_id=block)
+            values = body.get("values")
+            await self._ws.click_in_view(
+                user, view, action, value=value, block_id=block, values=values
+            )
         else:
             channel, ts = body["channel"], body["ts"]
             await self._ws.click(user, channel, ts, action, value=value, block_id=block)

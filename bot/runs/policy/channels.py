@@ -93,6 +93,13 @@ class ChannelSettings(BaseModel):
         }
         return ChannelSettings(**changed)
 
+    def with_instruction(self, more: str) -> ChannelSettings:
+        """Return these settings with another instruction. Raises ValidationError if it is too long."""
+        lines = filter(None, (self.instructions.rstrip(), more.strip()))
+        return ChannelSettings.model_validate(
+            self.model_dump() | {"instructions": "\n".join(lines)}
+        )
+
     def changed_by(self, edits: ChannelSettings) -> ChannelSettings:
         """Return these settings with the fields that `edits` sets replaced."""
         return self.model_copy(

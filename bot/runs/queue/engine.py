@@ -414,7 +414,8 @@ class Engine:
             if not await self._mailbox.is_waiting_for_people(thread_key)
             and not await self._is_served(thread_key)
         ]
-        return sorted(filter(None, heads), key=lambda each: each.received_at)
+        waiting = (each for each in heads if each and not each.job)  # a job has no thread
+        return sorted(waiting, key=lambda each: each.received_at)
 
     async def _is_served(self, thread_key: str) -> bool:
         """Return whether a live worker holds the thread's slot: a dead worker leaves its slot taken."""

@@ -157,6 +157,11 @@ class Requests:
             await self._requeue_joined(each)
         return any([await self.take_back(each.request, by) for each in every])
 
+    async def forget_lessons(self, thread_key: str, ts: str) -> None:
+        """Delete what admins may read of the message `ts` because of a rating. Safe to repeat."""
+        team, channel, thread = thread_key.split(":", 2)
+        await self.stores.lessons.forget_message(team, channel, thread, ts)
+
     async def _requeue_joined(self, edit: Revision) -> None:
         """Queue again, by themselves, the other messages that a running edit answers as well.
 
@@ -235,6 +240,15 @@ class Requests:
         run_id = await self.stores.runs.id_of(request_id)
         outcome = await self.stores.runs.outcome(run_id) if run_id else None
         return (request, outcome) if request and outcome else None
+
+    async def asked_in(self, run_id: str) -> list[Request]:
+        """Return the requests that a run answers, the one that began it first; [] after they expired."""
+        begun = await self.stores.runs.begun_by(run_id)
+        request = await self.stores.mailbox.get(begun[0]) if begun else None
+        if request is None:
+            return []
+        joined = await self.stores.mailbox.get_many(await self.stores.runs.joined(request.id))
+        return [request, *(each for each in joined if each.is_current)]
 
     async def supersede(self, old: EditScope, new: Request) -> None:
         """Replace `old` and its revisions by `new`, which was submitted.

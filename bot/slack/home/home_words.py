@@ -115,6 +115,51 @@ CHANNEL_RESET_SURE = "All changes made here are removed."
 CHANNEL_RESET_DONE = (
     "This channel uses the settings of bot.toml again. Choose it again to change something."
 )
+HOME_LESSONS = "*Answers rated bad,* newest first:"
+HOME_MORE_LESSONS = "{count} more after these."
+LESSON_LINE = "“{comment}”\n<@{person}> {place}"
+LESSON_UNSEEN = "In a private channel that you are not in. An admin who is in it can look into it."
+LESSON_OPEN = "Look into it"
+LESSON_TITLE = "A bad answer"
+LESSON_ACCEPT = "Accept"
+LESSON_ASKED = " asked in "
+LESSON_ASKED_PRIVATE = "Asked in private:"
+LESSON_NO_QUESTION = "The question is private, or no longer stored."
+LESSON_ANSWER = "see the answer"
+LESSON_WRONG = " wrote:"
+LESSON_FIELDS = {
+    "question": "Question of the evaluation case",
+    "must_say": "What the answer must say",
+    "must_not_say": "What the answer must not say",
+    "instruction": "New instruction for the channel",
+}
+LESSON_HINTS = {
+    "must_say": "One text or figure per line. A figure counts in any notation.",
+    "must_not_say": "One text or figure per line.",
+    "instruction": "Added to what I know about this channel once you accept.",
+}
+LESSON_SUGGEST, LESSON_TRY, LESSON_DISMISS = "Suggest", "Try before and after", "Dismiss"
+LESSON_SUGGESTED = "Suggested by {model}: check every line before you accept it."
+LESSON_NOTHING_YET = (
+    "*Suggest* and *Try* ask the model, on your budget. A trial changes nothing. Nothing is changed "
+    "until you press *Accept*."
+)
+LESSON_WORKING = ":hourglass: Working on it. The result comes here, or to you in a message."
+LESSON_PROBLEM = ":warning: {problem}"
+LESSON_BEFORE, LESSON_AFTER = "As it is", "With the new instruction"
+LESSON_PASSES, LESSON_FAILS = "passes", "fails"
+LESSON_COST = "This trial cost {cost}."
+LESSON_TRIED = "As it is, the case {before}; with the new instruction it {after}."
+LESSON_READY = "What you asked about the answer rated bad is in my Home tab. {result}"
+LESSON_DRAFTED = "I have a suggestion."
+LESSON_NOT_READY = "It did not work: {problem}"
+LESSON_GONE = (
+    "This rating is gone: its question was changed, deleted or erased, or it was dismissed."
+)
+LESSON_DISMISSED = "Dismissed. The rating itself stays in `bot feedback`."
+LESSON_NEEDS_CASE = "Write a question here, and below what its answer must or must not say."
+LESSON_EMPTY = "Write what the answer must say, or a new instruction. Or close this and dismiss it."
+LESSON_TOO_LONG = "With it, the channel's instructions would be longer than 3,000 characters."
 EMPTY_IS = "Empty: {}, as in other channels."
 NO_BOUND = "no limit"
 NO_PRICE = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from bot.core.errors import NotPermitted
@@ -12,8 +12,9 @@ from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.home.admin import Admin
+from bot.slack.home.lessons import LessonDesk
 from bot.slack.home.model_field import shown_model
-from bot.slack.home.view import CHOICE, home_view
+from bot.slack.home.view import CHOICE, AdminView, home_view
 from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.transport.background_tasks import Background
@@ -45,6 +46,7 @@ class HomeTab:
     gate: AccessGate
     usage_of: UsageOf
     admin: Admin
+    lessons: LessonDesk
     memories: Memories
     schedules: WorkspaceSchedules
     messages: WaitingMessages
@@ -74,7 +76,7 @@ class HomeTab:
             await self.memories.all(MemoryScope.USER, self._holder(user)),
             await self.schedules.of(user),
             await self.messages.of(user),
-            await self.admin.board(user),
+            await self._board(user),
             await self.gate.people.locale(user),
             choice,
             refusal=await self.refusal(user),
@@ -82,6 +84,11 @@ class HomeTab:
             model=shown_model(self.admin.general_settings.models, preferences.model),
         )
         await self.clients.writes.views_publish(user_id=user, view=view)
+
+    async def _board(self, user: str) -> AdminView | None:
+        """Return the part for admins; None for other people."""
+        board = await self.admin.board(user)
+        return board and replace(board, lessons=await self.lessons.listed(user))
 
     async def refusal(self, user: str) -> str:
         """Return the reason why a person may not ask; "" if they may."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.core.budgets import Budget, Pause
 from bot.core.memory import Memory
@@ -17,6 +17,7 @@ from bot.runs.policy.preferences import Preferences
 from bot.services.mcp import ServerStatus
 from bot.slack.actions.workflow_step import WORKFLOW
 from bot.slack.home import home_words
+from bot.slack.home.lesson_list import LessonList, lesson_blocks
 from bot.slack.render import words
 from bot.slack.render.buttons import with_confirmation, with_label
 from bot.slack.render.links import escape_mrkdwn
@@ -40,6 +41,7 @@ class AdminView:
     - `servers`: the MCP servers and their state.
     - `schedules`: the schedules of all people.
     - `changed`: ids of channels with settings of their own.
+    - `lessons`: answers that were rated bad, for this admin.
     """
 
     budgets: Budgets
@@ -48,6 +50,7 @@ class AdminView:
     servers: Sequence[ServerStatus]
     schedules: Sequence[Schedule]
     changed: Sequence[str] = ()
+    lessons: LessonList = field(default_factory=LessonList)
 
 
 def home_view(
@@ -173,6 +176,7 @@ def _board(board: AdminView, pause: Pause | None, locale: str, choice: str) -> l
             "block_id": choice,
             "accessory": _channel_choice(),
         },
+        *lesson_blocks(board.lessons),
         *all_schedules(board.schedules),
         {"type": "actions", "elements": [_switch(pause)]},
     ]

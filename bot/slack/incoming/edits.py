@@ -54,6 +54,9 @@ class RequestRevisions(Protocol):
     async def withdraw(self, thread_key: str, ts: str, by: str) -> bool:
         """Withdraw the request of a message, whether it is waiting or running."""
 
+    async def forget_lessons(self, thread_key: str, ts: str) -> None:
+        """Delete what admins may read of a message because of a rating. Safe to repeat."""
+
 
 class Edits:
     """The handlers of edited and deleted messages in one workspace."""
@@ -83,6 +86,7 @@ class Edits:
         if "edited" not in now or text == old or now.get("bot_id"):
             return
         team, channel, ts = self._identity.team, str(event["channel"]), str(now["ts"])
+        await self._asked.forget_lessons(f"{team}:{channel}:{now.get('thread_ts') or ts}", ts)
         asked = await self._asked.edit_scope(team, channel, ts)
         if asked:
             await self._revise(asked, now, event_id)
@@ -102,6 +106,7 @@ class Edits:
                 channel, answer, words.DELETED if alone else words.DELETED_AMONG
             )
         key = f"{team}:{channel}:{thread or ts}"
+        await self._asked.forget_lessons(key, str(ts))
         await self._asked.withdraw(key, str(ts), str(before["user"]))
 
     async def _say_deleted(self, channel: str, ts: str, sentence: str) -> None:

@@ -56,9 +56,8 @@ class MessageReader:
         return message.get("bot_id") == identity.bot or message.get("user") == identity.user
 
     def permalink(self, channel: str, ts: str, thread: str | None) -> str:
-        """Build the permalink of a message. Asking Slack for each one would be slow."""
-        link = f"{self.slack.identity.url}archives/{channel}/p{ts.replace('.', '')}"
-        return f"{link}?thread_ts={thread}&cid={channel}" if thread and thread != ts else link
+        """Build the permalink of a message."""
+        return self.slack.identity.message_link(channel, ts, thread)
 
     async def _author(self, message: Mapping[str, Any]) -> str:
         if message.get("user"):

@@ -146,6 +146,13 @@ COMMENT_TITLE = "Thanks, noted"
 COMMENT_SUBMIT = "Send"
 COMMENT_LABEL = "What was wrong, or missing?"
 COMMENT_HINT = "For example: the figures are from last year"
+COMMENT_QUESTION = "Your question"
+COMMENT_SHOW = "Admins may read my question, to fix this"
+COMMENT_READERS = "The bot's admins read your comment and the question."
+COMMENT_PRIVATE = (
+    "The bot's admins read your comment. They do not see your question and my answer, unless you "
+    "tick the box."
+)
 CONFIDENCE = {
     "low": "I am not sure of this: please check it before you rely on it.",
     "medium": "I am fairly sure of this, but not certain.",

@@ -192,9 +192,10 @@ class Identity:
     name: str
     url: str
 
-    def message_link(self, channel: str, ts: str) -> str:
-        """Return the address of a message at the top level of a channel."""
-        return f"{self.url}archives/{channel}/p{ts.replace('.', '')}"
+    def message_link(self, channel: str, ts: str, thread: str | None = None) -> str:
+        """Return the address of a message. Asking Slack for each one would be slow."""
+        link = f"{self.url}archives/{channel}/p{ts.replace('.', '')}"
+        return f"{link}?thread_ts={thread}&cid={channel}" if thread and thread != ts else link
 
     def canvas_link(self, canvas: str) -> str:
         """Return the address that opens a canvas, by its id."""

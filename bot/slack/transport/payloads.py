@@ -170,11 +170,12 @@ class _State(TypedDict):
 class _View(TypedDict):
     id: Id
     private_metadata: NotRequired[Text | None]
+    state: NotRequired[_State | None]
 
 
 class _SubmittedView(_View):
     callback_id: Text
-    state: _State
+    state: _State  # type: ignore[misc]  # always there
 
 
 class _Container(TypedDict):

@@ -16,6 +16,7 @@ from bot.core.audit import AuditEntry
 from bot.core.budgets import Account, Budget, Spent
 from bot.core.errors import LeaseLost, StoreUnavailable
 from bot.core.feedback import Feedback
+from bot.core.lessons import Lesson
 from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import Outcome
 from bot.core.request import Request
@@ -38,6 +39,7 @@ from bot.slack.transport.socket_mode import socket_mode
 from bot.slack.transport.workspaces import Slack
 from bot.store import (
     BudgetStore,
+    LessonStore,
     PauseSwitch,
     Position,
     Refusal,
@@ -45,6 +47,7 @@ from bot.store import (
     ScheduleStore,
     open_stores,
 )
+from bot.store.workspaces.lessons import Change
 
 
 @dataclass
@@ -137,6 +140,12 @@ class Mailbox:
 
     async def save(self, feedback: Feedback) -> None:
         self.feedback.append(feedback)
+
+    async def asked_in(self, _run_id: str) -> list[Request]:
+        return self.requests[-1:]
+
+    async def forget_lessons(self, *_: object) -> None:
+        """There are none."""
 
     async def whole(self, request_id: str) -> Request | None:
         return next((r for r in self.requests if r.id == request_id), None)
@@ -234,6 +243,22 @@ class Decisions:
         return [name for name in self.kept if name.startswith(team)]
 
 
+class NoLessons(LessonStore):
+    """Nobody has said what was wrong with an answer."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def latest(self, team: str) -> list[Lesson]:
+        return []
+
+    async def add(self, lesson: Lesson) -> None:
+        pass
+
+    async def change(self, team: str, name: str, change: Change) -> None:
+        pass
+
+
 @dataclass
 class Post:
     """What is kept of a run's messages."""
@@ -329,6 +354,7 @@ async def wired(
     in_memory: dict[str, Any] = {
         "threads": mailbox,
         "feedback": mailbox,
+        "lessons": NoLessons(),
         "audit": mailbox,
         "budgets": NothingUsed(),
         "pause": NeverPaused(),

@@ -1,6 +1,6 @@
 // What each button and field of the page does, by its data-do.
 import { byId, parse } from "./dom.js";
-import { valueOf } from "./fields.js";
+import { valueOf, valuesIn } from "./fields.js";
 import { menuMessage, openMenu } from "./menus.js";
 import { closeModal, confirmed } from "./modals.js";
 import { go, place } from "./place.js";
@@ -10,6 +10,7 @@ import { closeStep, openStep } from "./steps.js";
 const messageOf = (element) => element.closest(".msg");
 const where = (message) => ({ channel: message.dataset.channel, ts: message.dataset.ts });
 const composerOf = (element) => element.closest(".foot, .pane").querySelector("form.composer")?.composer;
+const inView = (view) => ({ view_id: view.dataset.viewId, ...(view.matches("dialog") ? { values: valuesIn(view) } : {}) });
 const botName = () => document.body.dataset.botName;
 
 export const clicks = {
@@ -79,7 +80,7 @@ async function dispatch(field, value) {
   const details = { action_id: field.dataset.actionId, block_id: field.dataset.blockId, value };
   const view = field.closest("[data-view-id]");
   field.ariaBusy = "true";
-  await act("click", { ...details, ...(view ? { view_id: view.dataset.viewId } : where(messageOf(field))) });
+  await act("click", { ...details, ...(view ? inView(view) : where(messageOf(field))) });
   field.ariaBusy = null;
 }
 

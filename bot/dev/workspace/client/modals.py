@@ -15,7 +15,7 @@ REQUIRED = "Please complete this required field."
 
 async def submit(core: Core, user: str, view: Json, values: Json) -> Json:
     """Fill in the modal, check it as the client does, send it, and apply the app's answer."""
-    view["state"] = {"values": _fill_in(view, values)}
+    view["state"] = {"values": fill_in(view, values)}
     errors = dict(_client_errors(view))
     if errors:
         return {"response_action": "errors", "errors": errors}
@@ -57,7 +57,8 @@ def show_command_answer(core: Core, user: str, conversation: Channel, answer: Js
         raise NotAnswered(f"the app answered with blocks Slack refuses: {fault.body()}") from fault
 
 
-def _fill_in(view: Json, values: Json) -> Json:
+def fill_in(view: Json, values: Json) -> Json:
+    """Return the state of all inputs of a modal: `values`, what was typed before, or as it began."""
     filled: Json = {}
     before = view["state"]["values"]
     for where, element in elements.interactive(view["blocks"]):

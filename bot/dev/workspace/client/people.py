@@ -155,8 +155,12 @@ class People(Core):
         *,
         value: Any = None,
         block_id: str | None = None,
+        values: Json | None = None,
     ) -> Json:
-        """Use an element of the modal on top or of one's Home tab."""
+        """Use an element of the modal on top or of one's Home tab.
+
+        `values` are what was typed into the modal meanwhile, as for `submit`.
+        """
         home = self.state.homes.get(user)
         view = home if home and home["id"] == view_id else view_stacks.top_view(self, user, view_id)
         where, element = elements.find(view["blocks"], action_id, block_id, value)
@@ -164,6 +168,8 @@ class People(Core):
             view["state"]["values"].setdefault(where, {})[action_id] = elements.state_of(
                 element, value
             )
+        if view["type"] == "modal":
+            view["state"] = {"values": modals.fill_in(view, values or {})}
         payload = interactivity.view_click(self, user, view, where, element, value)
         return await self.delivery.ask("interactive", payload)
 

@@ -83,9 +83,11 @@ def update_view(core: Core, user: str, view: Json, given: Json, hash_: str | Non
     if hash_ is not None and hash_ != view["hash"]:
         raise SlackFault("hash_conflict")
     kept = {key: view[key] for key in KEPT}
-    state = view["state"]
+    typed = view["state"]["values"]
     view.clear()
-    view |= _new(core, given) | kept | {"state": state}
+    view |= _new(core, given) | kept
+    left = {block["block_id"] for block in view["blocks"]}
+    view["state"] = {"values": {where: each for where, each in typed.items() if where in left}}
     core.changed("view_updated", user=user, data=view)
     return view
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.runs.lessons import LessonIntake
 from bot.runs.observers import Submit
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.retry import RetryButton
@@ -22,6 +23,7 @@ from bot.slack.incoming.listeners import (
     feedback,
     functions,
     home,
+    lessons,
     mentions,
     messages,
     personal_settings,
@@ -44,6 +46,7 @@ def register(
     submit: Submit,
     stop_action: StopAction,
     keep_feedback: feedback.FeedbackStore,
+    lesson_intake: LessonIntake,
     background: Background,
     decisions: ApprovalDecisions,
     home_tab: HomeTab,
@@ -58,11 +61,12 @@ def register(
     retry_button = RetryButton(clients, answers.answered)
     actions.register(app, clients, questions, stop_action, retry_button, background)
     approvals.register(app, identity, clients, decisions, background)
-    feedback.register(app, identity, clients, questions, keep_feedback, background)
+    feedback.register(app, identity, clients, questions, keep_feedback, lesson_intake, background)
     functions.register(app, identity, clients, submit, intake.retries, background)
     sharing.register(app, answers, background)
     home.register(app, home_tab, slack.access)
     personal_settings.register(app, home_tab)
+    lessons.register(app, clients, home_tab)
     administration.register(app, clients, admin, background)
     channel_settings.register(app, clients, slack.access, home_tab)
     reactions.register(app, stop_action, intake.retries)

@@ -11,6 +11,7 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.feedback import Feedback
+from bot.runs.lessons import LessonIntake
 from bot.slack.actions import modals
 from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.open_modal import open_modal
@@ -39,6 +40,7 @@ def register(
     clients: Clients,
     questions: QuestionIntake,
     keep: FeedbackStore,
+    lessons: LessonIntake,
     background: Background,
 ) -> None:
     """Listen to the buttons and the modal. Only people who may ask in the channel count."""
@@ -59,7 +61,9 @@ def register(
         elif feedback:
             await keep.save(feedback)
             if feedback.verdict == "bad":
-                view = modals.comment_modal(feedback.model_dump_json())
+                asked = await lessons.asked_in(feedback)
+                private = any(each.is_for_one for each in asked)
+                view = modals.comment_modal(feedback.model_dump_json(), private=private)
                 await open_modal(clients, body, view)
             else:
                 background.start(tell(clients, press, words.THANKS), "thanking somebody")
@@ -71,7 +75,9 @@ def register(
         comment = cap(clean(modals.comment_of(view)), modals.MAX_COMMENT)
         is_theirs = feedback.user == body["user"]["id"] and feedback.team == identity.team
         if comment and is_theirs and not await why_not(feedback.user, feedback.channel):
-            await keep.save(feedback.model_copy(update={"comment": comment}))
+            feedback = feedback.model_copy(update={"comment": comment})
+            await keep.save(feedback)
+            await lessons.note(feedback, show_question=modals.shows_question(view))
         await ack()
 
 
