@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.errors import PydanticSchemaGenerationError
+from pydantic.fields import FieldInfo
 
 from bot.core.errors import ToolDefinitionError
 
@@ -15,12 +16,16 @@ _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONL
 
 
 def arguments_model(
-    function: Callable[..., Any], hints: dict[str, Any], services: Mapping[str, type]
+    function: Callable[..., Any],
+    hints: dict[str, Any],
+    services: Mapping[str, type],
+    described: Mapping[str, str],
 ) -> type[BaseModel]:
     """Return a pydantic model with a field for each parameter that the language model sets.
 
-    Raises ToolDefinitionError for a parameter that the language model cannot set, or whose default
-    violates its own bounds.
+    `described` has descriptions by parameter. Raises ToolDefinitionError for a parameter that the
+    language model cannot set, that is described in its annotation too, or whose default violates
+    its own bounds.
     """
     name = function.__name__
     fields: dict[str, Any] = {}
@@ -37,15 +42,25 @@ def arguments_model(
         fields[key] = (hints[key], parameter.default)
     try:
         for key, (hint, default) in fields.items():
-            given = default is not inspect.Parameter.empty
-            fields[key] = (
-                hint,
-                Field(default=_default(name, key, hint, default)) if given else ...,
-            )
+            about: dict[str, Any] = {}
+            if key in described:
+                about["description"] = _only(name, key, hint, described[key])
+            if default is not inspect.Parameter.empty:
+                about["default"] = _default(name, key, hint, default)
+            fields[key] = (hint, Field(**about))
         config = ConfigDict(extra="forbid", frozen=True)
         return create_model(f"{name}_arguments", __config__=config, **fields)
     except PydanticSchemaGenerationError as error:
         raise ToolDefinitionError(_no_type(name, "a parameter", error)) from None
+
+
+def _only(tool: str, key: str, hint: Any, description: str) -> str:
+    """Return the description from the docstring. Raises ToolDefinitionError if there is another."""
+    if FieldInfo.from_annotation(hint).description:
+        raise ToolDefinitionError(
+            f"Tool {tool}: {key} is described twice, in Args and in its annotation. Keep one."
+        )
+    return description
 
 
 def _default(tool: str, key: str, hint: Any, default: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pydantic import BaseModel, TypeAdapter
 from bot.core.answers import Source
 from bot.core.chain import ReportCheck
 from bot.core.errors import ToolDefinitionError
+from bot.toolkit.docstrings import descriptions
 from bot.toolkit.retrying import MOST_RETRIES, OnRetry, call_with_retries
 from bot.toolkit.running import call_function
 from bot.toolkit.safety import Changes, Reads, Safety, mistake_in, named_arguments
@@ -239,7 +239,7 @@ def tool(
     """Make a tool from a typed function; its docstring is the description that the model reads.
 
     Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes
-    and bounds it. The model may omit a parameter with a default (it sends null). `title`, up to 80
+    and bounds it; the description may be in an `Args:` section instead. The model may omit a parameter with a default (it sends null). `title`, up to 80
     characters, is a format string over the arguments, or a function of the validated arguments.
     `safety` is `Reads(...)` or `Changes(...)`; `Tool` describes the other options.
 
@@ -281,14 +281,15 @@ def _read(function: Callable[..., Any]) -> partial[Tool]:
     name = function.__name__
     hints = get_type_hints(function, include_extras=True)
     returns = hints.pop("return", None)
-    if returns is None or not function.__doc__:
+    description, described = descriptions(function)
+    if returns is None or not description:
         raise ToolDefinitionError(f"Tool {name} needs a return annotation and a docstring.")
     services = {key: get_args(hint)[0] for key, hint in hints.items() if _is_provided(hint)}
-    arguments = arguments_model(function, hints, services)
+    arguments = arguments_model(function, hints, services, described)
     return partial(
         Tool,
         name=name,
-        description=inspect.cleandoc(function.__doc__),
+        description=description,
         arguments=arguments,
         parameters=strict_schema(arguments, owner=f"tool {name}"),
         function=function,

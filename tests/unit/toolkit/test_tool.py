@@ -114,6 +114,78 @@ async def test_services_are_filled_in_and_hidden_from_the_model() -> None:
         of.arguments.model_validate({"name": "n", "artifacts": None})
 
 
+def test_arguments_may_be_described_in_the_docstring() -> None:
+    """22.3: in Google's style; the text before the section is the tool's description."""
+
+    def find(query: str, limit: Annotated[int, Field(ge=1)] = 5, kind: str = "open") -> str:
+        """Find tickets.
+
+        Example: "late invoices".
+
+        Args:
+            query: Words, as in "late: invoices";
+                any order.
+            limit (int, optional): At most so many.
+
+        Returns:
+            What only people read.
+        """
+        return f"{query} {limit} {kind}"
+
+    of = made(find, title="{query}")
+    assert of.description == 'Find tickets.\n\nExample: "late invoices".'
+    properties = of.parameters["properties"]
+    assert properties["query"]["description"] == 'Words, as in "late: invoices"; any order.'
+    assert properties["limit"]["description"] == "At most so many."
+    assert properties["limit"]["minimum"] == 1
+    assert "description" not in properties["kind"]
+    assert of.arguments(query="x").model_dump() == {"query": "x", "limit": 5, "kind": "open"}
+    with pytest.raises(ValidationError):
+        of.arguments(query="x", limit=0)
+
+
+ARGS = "Do it.\n\nArgs:\n"
+
+
+@pytest.mark.parametrize(
+    ("docstring", "said"),
+    [
+        (f"{ARGS}    b: There.", "Args: b is none of its parameters"),
+        (f"{ARGS}    *a: There.", r"Args: \*a is none of its parameters"),
+        (f"{ARGS}    c: There.", "c is described twice, in Args and in its annotation"),
+        (f"{ARGS}    a: There.\n    a: Here.", "Args: a is described twice"),
+        (f"{ARGS}    a:\n", "Args: a has no description"),
+        (f"{ARGS}    a There.", "Args: Expected a colon"),
+        (ARGS, "Args: No specification"),
+        ("\nArgs:\n    a: There.", "needs a return annotation and a docstring"),
+    ],
+)
+def test_a_section_that_says_something_else_is_an_error(docstring: str, said: str) -> None:
+    """22.3: at start, naming tool and argument; nothing is dropped without a word."""
+
+    def act(a: int, c: Annotated[int, Field(description="Here.")] = 0) -> str:
+        return f"{a} {c}"
+
+    act.__doc__ = docstring
+    with pytest.raises(ToolDefinitionError, match=f"^Tool act.*{said}") as caught:
+        made(act)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_docstring_without_the_section_is_the_description() -> None:
+    """22.3: whatever sections of other kinds it has."""
+
+    def act(a: int) -> str:
+        """Do it. See Args: below.
+
+        Example:
+            act: once
+        """
+        return str(a)
+
+    assert made(act).description == "Do it. See Args: below.\n\nExample:\n    act: once"
+
+
 async def no_docstring(a: int) -> str:
     return str(a)
 
