@@ -13,7 +13,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
-from urllib.parse import urlsplit
 
 from bot.app.run_setup import (
     budget_policy,
@@ -34,6 +33,7 @@ from bot.services.mcp import Pin, ServerStatus, ToolFacts, open_mcp_servers
 from bot.settings import Settings, arm_failpoints
 from bot.store import Erased, Stores
 from bot.store.embedded import rewrite_append_only_file
+from bot.store.pools import host_of
 
 OPERATOR = "the operator"
 _DELETE_PAUSES = (0.5, 2.0)  # seconds between attempts to delete responses
@@ -372,4 +372,4 @@ def where(settings: Settings) -> str:
     """Return which data these commands use, without a password, for operators of several bots."""
     if settings.redis_url is None:
         return str(settings.bot_data_dir.absolute())
-    return f"Redis at {urlsplit(settings.redis_url).hostname or 'the socket'}"
+    return f"Redis at {host_of(settings.redis_url)}"

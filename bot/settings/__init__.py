@@ -49,6 +49,7 @@ from bot.services.web_search import WebSearchConfig
 from bot.settings.errors import setting_error, unreadable, wrong_choices, wrong_names
 from bot.slack.incoming.catch_up import CatchUpSettings
 from bot.store import Retention
+from bot.store.pools import CLUSTER, SCHEMES
 from bot.toolkit.hosted import HostedTools
 
 NO_MODEL = (
@@ -165,9 +166,13 @@ class Settings(BaseSettings, Tables):
     @field_validator("redis_url")
     @classmethod
     def _is_redis(cls, url: str | None) -> str | None:
-        if url is None or url.startswith(("redis://", "rediss://", "unix://")):
+        if url is None or url.startswith(SCHEMES):
             return url
-        raise PydanticCustomError("redis_url", "must begin with redis://, rediss:// or unix://")
+        if "+cluster://" in url:
+            raise PydanticCustomError("redis_url", CLUSTER)
+        raise PydanticCustomError(
+            "redis_url", "must begin with redis://, rediss://, unix:// or redis+sentinel://"
+        )
 
     @field_validator("openai_base_url", "slack_api_url", "otel_exporter_otlp_endpoint")
     @classmethod

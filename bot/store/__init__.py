@@ -8,12 +8,13 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
-from redis.exceptions import AuthenticationError
+from redis.exceptions import AuthenticationError, NoPermissionError
 
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.locks import Lock, locked
+from bot.store.pools import CLUSTER
 from bot.store.threads.approvals import Approvals, ParkResult, Refusal
 from bot.store.threads.artifacts import ArtifactStore
 from bot.store.threads.caller_state import CallerStates
@@ -155,13 +156,13 @@ class Stores:
         """Wait until Redis answers, for deployments that start Redis and the bot together.
 
         Raises StoreUnavailable after `seconds` without an answer, and ConfigurationError as soon as
-        Redis rejects the credentials.
+        Redis rejects the credentials, and for a Redis Cluster.
         """
         clock = asyncio.get_running_loop().time
         deadline, has_warned = clock() + seconds, False
         while True:
             try:
-                await self.redis.call("PING")
+                await self._refuse_cluster()
             except StoreUnavailable as error:
                 if isinstance(error.__cause__, AuthenticationError):
                     raise ConfigurationError(
@@ -177,6 +178,14 @@ class Stores:
             else:
                 return
 
+    async def _refuse_cluster(self) -> None:
+        try:
+            info = await self.redis.call("INFO", "cluster")
+        except NoPermissionError:  # of a user who may not read it; `bot doctor` needs it, we do not
+            return
+        if info.get("cluster_enabled"):
+            raise ConfigurationError(f"REDIS_URL: {CLUSTER}.")
+
 
 @asynccontextmanager
 async def open_stores(
@@ -186,7 +195,7 @@ async def open_stores(
     concurrency: int = 0,
     audit_keys: Sequence[bytes] = (),
 ) -> AsyncGenerator[Stores]:
-    """Open the stores of one Redis (redis://, rediss:// or unix://) for `concurrency` runs at once.
+    """Open the stores of one Redis (URLs: `bot.store.pools`) for `concurrency` runs at once.
 
     `audit_keys` seal the audit log. A process that executes runs must also enter
     `signals.listening`, to receive stop signals.

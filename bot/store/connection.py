@@ -13,14 +13,13 @@ from typing import Any, TypeVar
 
 from pydantic import ConfigDict, PositiveInt
 from redis import exceptions
-from redis.asyncio import BlockingConnectionPool, Redis
-from redis.asyncio.connection import AbstractConnection
+from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
-from typing_extensions import override
 
-from bot.core.errors import ConfigurationError, LeaseLost, StoreUnavailable
+from bot.core.errors import LeaseLost, StoreUnavailable
+from bot.store.pools import PoolExhausted, open_pool
 
 T = TypeVar("T")
 
@@ -144,7 +143,7 @@ class Connection:
         for pause in (*BACKOFF, None):
             try:
                 reply = await _once(attempt)
-            except _PoolExhausted as exhausted:
+            except PoolExhausted as exhausted:
                 raise self._explained(exhausted) from None  # no retry: it has waited long enough
             except StoreUnavailable:
                 if pause is None:
@@ -155,7 +154,7 @@ class Connection:
                 return reply
         raise AssertionError("the last attempt returns or raises")
 
-    def _explained(self, exhausted: _PoolExhausted) -> StoreUnavailable:
+    def _explained(self, exhausted: PoolExhausted) -> StoreUnavailable:
         """Return an error that says whether Redis is down or this process needs more connections."""
         if asyncio.get_running_loop().time() - self._replied_at > WAIT_SECONDS:
             return StoreUnavailable("Redis cannot be reached.")
@@ -163,29 +162,6 @@ class Connection:
             f"All {exhausted.connections} Redis connections of this process are busy: lower "
             "[engine] concurrency, start more workers, or add max_connections=… to REDIS_URL."
         )
-
-
-class _PoolExhausted(Exception):
-    """No connection of the pool became free in time."""
-
-    def __init__(self, connections: int) -> None:
-        super().__init__(connections)
-        self.connections = connections
-
-
-class _Pool(BlockingConnectionPool):
-    """A pool that raises _PoolExhausted where redis-py would report a lost connection."""
-
-    @override
-    async def get_connection(
-        self, command_name: str | None = None, *keys: Any, **options: Any
-    ) -> AbstractConnection:
-        try:
-            return await super().get_connection()  # type: ignore[no-untyped-call, no-any-return]  # redis's
-        except exceptions.ConnectionError as error:
-            if isinstance(error.__cause__, TimeoutError) and not self.can_get_connection():
-                raise _PoolExhausted(self.max_connections) from None
-            raise
 
 
 async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
@@ -207,7 +183,7 @@ async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
 
 @asynccontextmanager
 async def connect(url: str, *, concurrency: int = 0) -> AsyncGenerator[Connection]:
-    """Open the clients for `url` (redis://, rediss:// or unix://) for `concurrency` runs at once.
+    """Open the clients for `url` (see `bot.store.pools`) for `concurrency` runs at once.
 
     The clients connect when they are first used. Raises ConfigurationError for an invalid `url`.
     """
@@ -218,23 +194,19 @@ async def connect(url: str, *, concurrency: int = 0) -> AsyncGenerator[Connectio
 
 @asynccontextmanager
 async def _client(url: str, connections: int) -> AsyncGenerator[Redis]:
-    try:
-        pool = _Pool.from_url(
-            url,
-            max_connections=connections,
-            timeout=WAIT_SECONDS,
-            socket_connect_timeout=CONNECT_SECONDS,
-            socket_timeout=None,
-            retry=Retry(NoBackoff(), 0),
-            health_check_interval=30,
-            driver_info=_DRIVER,
-        )
-        pool.make_connection()  # type: ignore[no-untyped-call]  # raises for unknown options
-    except (ValueError, TypeError) as error:
-        why = str(error).rpartition("__init__() ")[2].rstrip(".")
-        raise ConfigurationError(f"REDIS_URL cannot be used: {why}.") from None
+    pool = open_pool(
+        url,
+        max_connections=connections,
+        timeout=WAIT_SECONDS,
+        socket_connect_timeout=CONNECT_SECONDS,
+        socket_timeout=None,
+        retry=Retry(NoBackoff(), 0),
+        health_check_interval=30,
+        driver_info=_DRIVER,
+    )
     client = Redis.from_pool(pool)
     try:
         yield client
     finally:
         await client.aclose()
+        await pool.aclose()

@@ -159,6 +159,11 @@ def test_a_slip_in_bot_toml_is_named(folder: Path, content: str, names: str) -> 
         ("OPENAI_FALLBACK_MODELS", "a,b", "OPENAI_FALLBACK_MODELS: must be a list"),
         ("BOT_CONFIG", "/nowhere/bot.toml", "BOT_CONFIG"),
         ("REDIS_URL", "localhost:6379", "REDIS_URL: must begin with redis://"),
+        (
+            "REDIS_URL",
+            "redis+cluster://h:1",
+            "REDIS_URL: a Redis Cluster cannot run the bot's scripts",
+        ),
         ("OPENAI_BASE_URL", "localhost:8000/v1", "OPENAI_BASE_URL: must begin with http:// or"),
         ("SLACK_BOT_TOKEN", "xapp-1-A", "SLACK_BOT_TOKEN: is the other token"),
         ("SLACK_APP_TOKEN", "xoxb-1", "SLACK_APP_TOKEN: is the other token"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import time
 from typing import Any
-from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
@@ -14,6 +13,7 @@ from bot.core.errors import ConfigurationError
 from bot.ops.doctor.check import SECONDS, Check, clock, ok, problem, warning
 from bot.settings import Settings
 from bot.store.embedded import find_server
+from bot.store.pools import host_of, open_pool
 
 _SUBJECT = "Redis"
 _OLDEST = (6, 2)
@@ -27,13 +27,12 @@ async def examine_redis(settings: Settings) -> list[Check]:
     if settings.redis_url is None:
         return _embedded(settings)
     try:
-        async with Redis.from_url(
-            settings.redis_url, socket_timeout=SECONDS, socket_connect_timeout=SECONDS
-        ) as redis:
+        pool = open_pool(settings.redis_url, socket_timeout=SECONDS, socket_connect_timeout=SECONDS)
+        async with Redis.from_pool(pool) as redis:
             info: dict[str, Any] = await redis.info()
             seconds, micros = await redis.time()
-    except (RedisError, OSError, ValueError) as error:
-        where = urlsplit(settings.redis_url).hostname or "the socket"
+    except (RedisError, OSError, ValueError, ConfigurationError) as error:
+        where = host_of(settings.redis_url)
         fix = "start it, or correct REDIS_URL: redis://user:password@host:6379/0"
         return [problem(_SUBJECT, f"{where} cannot be used: {error}", fix)]
     ahead = time.time() - (seconds + micros / 1_000_000)

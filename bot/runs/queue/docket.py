@@ -1,7 +1,7 @@
 """The task queue library (pydocket), adapted for the engine.
 
-The version is pinned to 0.27: `_retry_store_errors` touches two private attributes, for which there
-is no public option, and `_safeguard_wake` wraps a private function.
+The version is pinned to 0.27: `open_docket` touches private attributes, for which there is no public
+option, and `_safeguard_wake` wraps a private function.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from redis import exceptions
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff
 from typing_extensions import override
+
+from bot.store.sentinels import follow_primary
 
 NAME = "bot:engine"
 """Prefix of the engine's own keys. Its streams and schedule live as long as the deployment."""
@@ -37,6 +39,9 @@ async def open_docket(url: str, *, concurrency: int = 0) -> AsyncGenerator[Docke
         execution_ttl=timedelta(minutes=1),
         heartbeat_interval=_HEARTBEAT,
     ) as docket:
+        for pool in (docket._redis._connection_pool, docket._redis._pubsub_pool):
+            if pool is not None:
+                follow_primary(pool)
         _retry_store_errors(docket)
         yield docket
 

@@ -1,0 +1,79 @@
+"""Pools of connections to Redis, for each form of REDIS_URL.
+
+- `redis://user:password@host:6379/0`, and `rediss://…` with TLS. Options of the client follow `?`:
+  `ssl_ca_certs=/etc/ssl/redis.pem`, `max_connections=200`.
+- `unix:///run/redis.sock`.
+- `redis+sentinel://user:password@host:26379,host2:26379/service/0` (`rediss+sentinel://…` with TLS)
+  asks the Sentinels for the primary of `service` and follows a failover. Their own password is
+  `?sentinel_password=…`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from redis import exceptions
+from redis.asyncio import BlockingConnectionPool
+from redis.asyncio.connection import AbstractConnection
+from typing_extensions import override
+
+from bot.core.errors import ConfigurationError
+
+_SENTINEL = ("redis+sentinel://", "rediss+sentinel://")
+SCHEMES = ("redis://", "rediss://", "unix://", *_SENTINEL)
+CLUSTER = (
+    "a Redis Cluster cannot run the bot's scripts. Use one server, with replicas and Sentinels if it "
+    "must survive a machine"
+)
+
+
+class PoolExhausted(Exception):
+    """No connection of the pool became free in time."""
+
+    def __init__(self, connections: int) -> None:
+        super().__init__(connections)
+        self.connections = connections
+
+
+class Pool(BlockingConnectionPool):
+    """A pool that raises PoolExhausted where redis-py would report a lost connection."""
+
+    @override
+    async def get_connection(
+        self, command_name: str | None = None, *keys: Any, **options: Any
+    ) -> AbstractConnection:
+        try:
+            return await super().get_connection()  # type: ignore[no-untyped-call, no-any-return]  # redis's
+        except exceptions.ConnectionError as error:
+            if isinstance(error.__cause__, TimeoutError) and not self.can_get_connection():
+                raise PoolExhausted(self.max_connections) from None
+            raise
+
+
+def open_pool(url: str, **options: Any) -> Pool:
+    """Return a pool for `url`, which connects when it is first used.
+
+    `options` are those of `BlockingConnectionPool` and of its connections; the URL's own win. Raises
+    ConfigurationError for a URL that cannot be used.
+    """
+    try:
+        pool = _pool(url, options)
+        pool.make_connection()  # type: ignore[no-untyped-call]  # raises for unknown options
+    except (ValueError, TypeError) as error:
+        why = str(error).rpartition("__init__() ")[2].rstrip(".")
+        raise ConfigurationError(f"REDIS_URL cannot be used: {why}.") from None
+    return pool
+
+
+def _pool(url: str, options: dict[str, Any]) -> Pool:
+    if url.startswith(_SENTINEL):
+        from bot.store.sentinels import sentinel_pool  # imports the queue's library
+
+        return sentinel_pool(url, options)
+    return Pool.from_url(url, **options)
+
+
+def host_of(url: str) -> str:
+    """Return the host or hosts in a Redis URL, for people: without the password."""
+    return urlsplit(url).netloc.rpartition("@")[2] or "the socket"
