@@ -97,15 +97,15 @@ async def replication(server: RedisProcess) -> dict[str, str]:
 async def is_replicated(replica: RedisProcess) -> None:
     """Wait until the replica has everything."""
     async with asyncio.timeout(10):
-        while (await replication(replica))["master_link_status"] != "up":
+        while (await replication(replica))["master_link_status"] != "up":  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 
 async def test_a_user_that_may_only_what_the_docs_say(tmp_path: Path) -> None:
     """A company's Redis gives the bot its own keys and no commands for administrators."""
     async with redis_process(tmp_path) as server, Redis.from_url(server.url) as admin:
-        await admin.execute_command("ACL", "SETUSER", "bot", *USER.split())
-        await admin.execute_command("ACL", "SETUSER", "default", "off")
+        await admin.execute_command("ACL", "SETUSER", "bot", *USER.split())  # type: ignore[no-untyped-call]
+        await admin.execute_command("ACL", "SETUSER", "default", "off")  # type: ignore[no-untyped-call]
         url = server.url.replace("redis://", "redis://bot:secret@")
         await answers_questions(url)
         async with open_stores(url.replace("secret", "wrong")) as stores:
