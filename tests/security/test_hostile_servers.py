@@ -71,7 +71,9 @@ async def act(connection: Connection, seen: Seen, artifacts: Any = None) -> Tool
     await connection.refresh()
     [facts] = [each for each in seen.tools if each.name == "act"]
     assert not facts.read_only
-    tool = mcp_tool(facts, await given_model(facts.input_schema), connection, 20)
+    tool = mcp_tool(
+        facts, await given_model(facts.input_schema), connection, McpServer(command="any")
+    )
     return await run_tool(tool, services={Artifacts: artifacts or MemoryArtifacts()})
 
 

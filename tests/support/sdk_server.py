@@ -5,13 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any
+from datetime import date
+from typing import Annotated, Any
 
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.types import CallToolResult, ResourceLink
+from mcp.server.mcpserver.resolve import Elicit, Resolve
+from mcp.types import CallToolResult, ResourceLink, ToolAnnotations
+from pydantic import BaseModel, Field
 
-PDF_LIKE = b"\x00\x01binary"
+RESERVED: list[str] = []
+"""The titles that were reserved, by all servers of this process."""
+
+
+class Loan(BaseModel):
+    """What a person says before a book is reserved for them."""
+
+    until: date
+    copies: int = Field(1, ge=1, le=3)
+
+
+COVER = b"\x00\x01binary"
 
 
 def library() -> MCPServer:
@@ -24,7 +38,7 @@ def library() -> MCPServer:
 
     @server.resource("books://cover", mime_type="application/x-cover")
     def cover() -> bytes:
-        return PDF_LIKE
+        return COVER
 
     @server.resource("books://notes/{name}", description="Notes about one book.")
     def notes(name: str) -> str:
@@ -36,6 +50,21 @@ def library() -> MCPServer:
         link = ResourceLink(type="resource_link", name=title, uri=f"books://notes/{title}")
         site = ResourceLink(type="resource_link", name="Site", uri="HTTPS://books.example/x")
         return CallToolResult(content=[link, site])
+
+    @server.tool()
+    async def reserve(
+        title: str, loan: Annotated[Loan, Resolve(lambda title: Elicit(f"Reserve {title}?", Loan))]
+    ) -> str:
+        """Reserve a book."""
+        RESERVED.append(title)
+        return f"{title}: {loan.model_dump_json()}"
+
+    @server.tool(annotations=ToolAnnotations(read_only_hint=True))
+    async def count(ctx: Context) -> str:
+        """Count the books."""
+        for shelf in range(1, 4):
+            await ctx.report_progress(shelf, 3, f"shelf {shelf}")
+        return "3"
 
     @server.tool()
     async def open_shelf(name: str, ctx: Context) -> str:

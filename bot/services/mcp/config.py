@@ -87,7 +87,9 @@ class McpServer(BaseModel):
     The environment of a command is `env` and little else: HOME, PATH and the like. Only tools whose
     names match a pattern in `tools` are used (`*` matches any letters). Tools that match `read_only`
     change nothing; if it is None, the server's own claim counts. All other tools need a person's
-    approval. `timeout` is in seconds.
+    approval. `timeout` is in seconds. With `questions` the server may ask the asker during a call.
+    That is off at first: a server that may ask can offer other tools, which would come as changes,
+    and it writes what people read and fill in.
 
     With `account = "person"` each person connects an account of their own, and calls run on the
     account of the asker. Only `people`, by their ids, may use the server; None is for everybody.
@@ -106,6 +108,7 @@ class McpServer(BaseModel):
     tools: tuple[str, ...] = ("*",)
     read_only: tuple[str, ...] | None = None
     timeout: float = Field(default=30.0, gt=0, le=600)
+    questions: bool = False
 
     @model_validator(mode="after")
     def _one_transport(self) -> McpServer:

@@ -6,36 +6,57 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Protocol, TypeVar
+from typing import Annotated, Protocol, TypeVar
 
 from mcp import Client, MCPError
-from mcp.client.session import IncomingMessage
+from mcp.client.session import ClientRequestContext, IncomingMessage
 from mcp.types import (
     CONNECTION_CLOSED,
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
     REQUEST_TIMEOUT,
     CallToolRequest,
     CallToolRequestParams,
     CallToolResult,
+    ElicitRequestParams,
+    ElicitResult,
+    InputRequiredResult,
     Tool,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
+from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
 
 from bot.core.background import alongside
 from bot.core.errors import StoreError, ToolError
 from bot.core.text.invisible_text import without_invisible
 from bot.services.mcp.config import McpServer
 from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
+from bot.services.mcp.questions import NO_INPUTS, SWITCH, Inputs, pages_to_open
 from bot.services.mcp.transports import http, statuses, stdio
+from bot.toolkit.progress import current_progress
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+
+def _result_type(raw: object) -> str:
+    """Return which result of a call it is; servers before 2026-07-28 know only one."""
+    asks = isinstance(raw, Mapping) and raw.get("resultType") == "input_required"
+    return "input_required" if asks else "complete"
+
+
+_CALL_RESULT: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(
+    Annotated[
+        Annotated[CallToolResult, Tag("complete")]
+        | Annotated[InputRequiredResult, Tag("input_required")],
+        Discriminator(_result_type),
+    ]
+)
 
 _CLOSED_MESSAGE = "Connection closed"
 """The SDK's message for a connection that ended. Its error code is no proof: servers may use it, and
@@ -44,7 +65,7 @@ many use it for every error."""
 _SESSION_LOST_MESSAGE = "Session terminated"
 """The SDK's message when a server no longer knows the session: the call was not begun."""
 
-_NOT_BEGUN = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS})
+_NOT_BEGUN = frozenset({METHOD_NOT_FOUND, INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY})
 """Protocol errors which say that a call was not begun."""
 
 MAYBE_DONE = (
@@ -124,14 +145,34 @@ class Connection:
         self._listed_at = 0.0
         await self._connected()
 
-    async def call(self, tool: ToolFacts, arguments: dict[str, object]) -> CallToolResult:
-        """Call a tool. Raises ToolError as `ask` does.
+    async def call(
+        self, tool: ToolFacts, arguments: dict[str, object], inputs: Inputs = NO_INPUTS
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool, and show its progress. Raises ToolError as `ask` does.
 
         The result is not checked against the tool's output schema: the SDK would do that in this
         process and drop a result that does not fit.
         """
-        request = CallToolRequest(params=CallToolRequestParams(name=tool.name, arguments=arguments))
-        return await self.ask(tool, lambda it: it.session.send_request(request, CallToolResult))
+        tell = current_progress()
+
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            of_all = f" of {total:g}" if total else ""
+            tell(message or f"step {progress:g}{of_all}", progress / total if total else None)
+
+        async def request(client: Client) -> CallToolResult | InputRequiredResult:
+            given = CallToolRequestParams(name=tool.name, arguments=arguments)
+            if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                given.input_responses, given.request_state = inputs.answers, inputs.state
+            try:
+                return await client.session.send_request(
+                    CallToolRequest(params=given), _CALL_RESULT, progress_callback=report
+                )
+            except MCPError as error:
+                if pages := pages_to_open(error):
+                    return pages
+                raise
+
+        return await self.ask(tool, request)
 
     async def ask(self, tool: ToolFacts, request: Callable[[Client], Awaitable[T]]) -> T:
         """Make a request for a call of `tool`, if the server still lists the accepted facts.
@@ -198,6 +239,8 @@ class Connection:
                 problem = f"did not answer within {self._server.timeout:g} s."
             else:
                 problem = f"says: {_shorten(error.message)}"
+            if error.code == MISSING_REQUIRED_CLIENT_CAPABILITY and not self._server.questions:
+                problem += f" It may want to ask a person: {SWITCH}."
             doubt = "" if error.code in _NOT_BEGUN else doubt
             raise ToolError(f"The MCP server {self.name} {problem} {doubt}".rstrip()) from error
         except Exception as error:
@@ -357,6 +400,8 @@ class Connection:
                 read_timeout_seconds=server.timeout,
                 cache=None,
                 message_handler=self._hear,
+                # The SDK takes the callback for our word that people can be asked.
+                elicitation_callback=self._ask_asker if server.questions else None,
             )
             async with client_of as client:
                 opened.set_result(client)
@@ -375,6 +420,13 @@ class Connection:
         """Note that the list of tools changed, which servers before 2026-07-28 tell unasked."""
         if isinstance(message, ToolListChangedNotification):
             self._note_change()
+
+    async def _ask_asker(
+        self,
+        context: ClientRequestContext,  # noqa: ARG002 - the SDK's
+        params: ElicitRequestParams,  # noqa: ARG002
+    ) -> ElicitResult:
+        return ElicitResult(action="cancel")
 
     async def _listen(self, client: Client) -> None:
         """Listen for changes of the list of tools, as servers since 2026-07-28 want to be asked."""

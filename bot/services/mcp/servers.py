@@ -254,7 +254,7 @@ class McpServers:
                 self._tools[_key(name, facts)] = None
             else:
                 server = self._servers[name]
-                tool = mcp_tool(facts, model, self._connections[name], server.timeout)
+                tool = mcp_tool(facts, model, self._connections[name], server)
                 self._tools[_key(name, facts)] = tool
 
 

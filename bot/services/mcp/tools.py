@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from functools import partial
 
 from pydantic import BaseModel, TypeAdapter
 
 from bot.services.given_schema import GivenModel
+from bot.services.mcp.config import McpServer
 from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
+from bot.services.mcp.questions import call_with_answers
 from bot.services.mcp.resources import list_resources, read_resource
 from bot.services.mcp.results import READ_SECONDS, ResultConverter, misfit_of
 from bot.services.mcp.server import CONNECT_SECONDS, Connections
@@ -29,10 +32,10 @@ _CHECK_SECONDS = 10.0  # for the structured part of a result
 
 
 def mcp_tool(
-    facts: ToolFacts, model: type[GivenModel], connections: Connections, timeout: float
+    facts: ToolFacts, model: type[GivenModel], connections: Connections, server: McpServer
 ) -> Tool:
     """Return the `Tool` for an MCP tool, in a group with the server's name. `model` is the class of
-    its arguments; `timeout` is in seconds."""
+    its arguments, `server` its entry in bot.toml."""
     owner = f"MCP server {connections.name}, tool {facts.name}"
 
     async def call(
@@ -44,7 +47,9 @@ def mcp_tool(
             if facts.ours:
                 contents = await read_resource(connection, root)
                 return await ResultConverter(artifacts, documents).contents(contents)
-            result = await connection.call(facts, root)
+            result = await call_with_answers(
+                connection.name, partial(connection.call, facts, root), may_ask=server.questions
+            )
         misfit = await misfit_of(result, connection.output_schema(facts.name))
         reads = connection.reads_resources
         reader = tool_name(connection.name, READ_RESOURCE.name) if reads else ""
@@ -65,7 +70,7 @@ def mcp_tool(
         services={"artifacts": Artifacts, "documents": Documents},
         returns=TypeAdapter(ToolResult),
         safety=_safety(facts),
-        timeout=CONNECT_SECONDS + timeout + _CHECK_SECONDS + READ_SECONDS,
+        timeout=CONNECT_SECONDS + server.timeout + _CHECK_SECONDS + READ_SECONDS,
         title=lambda given: _title(connections.name, facts.name, given),
         account=connections.account,
     )
