@@ -10,6 +10,7 @@ from bot.agent.state import LoopState
 from bot.core.chain import Item, LedgerEntry
 from bot.core.errors import ModelError
 from bot.core.outcome import RunStatus, StopReason
+from bot.toolkit.progress import shown_progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +125,8 @@ class ToolProgress:
 
     @property
     def line(self) -> str:
-        """Return the text for people, after the share if that is known."""
-        done = "" if self.share is None else f"{self.share * 100:.0f} %"
-        return " · ".join(filter(None, (done, self.text)))
+        """Return the line that people see."""
+        return shown_progress(self.text, self.share)
 
 
 @dataclass(frozen=True, slots=True)

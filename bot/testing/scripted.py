@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.agent.events import Event
+from bot.agent.events import Event, FromSubagent, ToolProgress
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.core.answers import Answer
 from bot.core.approvals import Decision, Verdict
@@ -48,6 +48,12 @@ class ScriptedRun:
         if self.outcome.result is None:
             raise ValueError(f"the run has no answer: {self.outcome.note}")
         return Answer.model_validate(self.outcome.result)
+
+    @property
+    def progress(self) -> Sequence[str]:
+        """The lines that people saw while tools ran: for each call the newest, one a second."""
+        events = (each.event if isinstance(each, FromSubagent) else each for each in self.events)
+        return [each.line for each in events if isinstance(each, ToolProgress)]
 
 
 async def scripted_run(

@@ -13,6 +13,7 @@ from bot.services.given_schema import validated
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation, asked
 from bot.toolkit import Artifacts, Conversation, Services, Tool, ToolResult
+from bot.toolkit.progress import bound_progress, progress_line, shown_progress
 from bot.toolkit.schema import without_nulls
 from bot.toolkit.tool import ToolFunction
 
@@ -35,16 +36,23 @@ async def run_tool(
     tool: Tool | ToolFunction[Any],
     arguments: Mapping[str, Any] = MappingProxyType({}),
     services: Mapping[Any, object] = MappingProxyType({}),
+    *,
+    progress: list[str] | None = None,
 ) -> ToolResult:
     """Call a tool as a run does: validate `arguments` (JSON, as from a model), check them, call it.
 
-    `services` by type are added to those in memory. Without a bound request (see `asked`), one of
-    U1 is bound. Raises pydantic's ValidationError for arguments that do not fit, LookupError for a
+    `services` by type are added to those in memory. `progress` gets every line that the tool shows
+    meanwhile. Without a bound request (see `asked`), one of U1 is bound. Raises pydantic's ValidationError for arguments that do not fit, LookupError for a
     service that is missing, and what the tool raises.
     """
     made, given = tool_of(tool), with_memory(services)
     check_services(made, given)
-    with nullcontext() if _is_bound() else asked():
+    shown = [] if progress is None else progress
+
+    def tell(text: str, share: float | None) -> None:
+        shown.append(shown_progress(progress_line(text), share))
+
+    with nullcontext() if _is_bound() else asked(), bound_progress(tell):
         values = await validated(made.arguments, without_nulls(made.arguments, dict(arguments)))
         return await made.run(await made.checked(values, given), given)
 

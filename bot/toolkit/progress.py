@@ -48,6 +48,12 @@ def progress_line(text: str) -> str:
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
 
 
+def shown_progress(text: str, share: float | None) -> str:
+    """Return the line that people see: the share in percent, then the text."""
+    done = "" if share is None else f"{share * 100:.0f} %"
+    return " · ".join(filter(None, (done, text)))
+
+
 @contextmanager
 def bound_progress(tell: Tell) -> Generator[None]:
     """Let `tell` take all progress that the body reports, in its tasks and threads too."""

@@ -19,6 +19,7 @@ from bot.toolkit import (
     ToolError,
     ToolResult,
     current_request,
+    progress,
     tool,
 )
 
@@ -55,6 +56,7 @@ async def order(
 @tool(group="shop", summary="List all prices")
 async def list_prices(shop: Provided[Shop], tables: Provided[Tables]) -> ToolResult:
     """List all prices as a table."""
+    await progress("asking the shop", 0.5)
     table = await tables.save(["thing", "price"], [*shop.prices.items()], name="prices")
     return ToolResult(await tables.shown(table), handles=(table.handle,))
 
@@ -85,7 +87,9 @@ async def test_tables_and_files_work_in_memory() -> None:
     """What a tool saves is at hand for the next."""
     artifacts = MemoryArtifacts()
     services = {**SHOP, Artifacts: artifacts}
-    listed = await run_tool(list_prices, services=services)
+    shown: list[str] = []
+    listed = await run_tool(list_prices, services=services, progress=shown)
+    assert shown == ["50 % · asking the shop"]
     assert "thing,price\npear,3" in listed.content
     assert [*listed.handles] == [*artifacts.kept]
 
@@ -124,6 +128,13 @@ async def test_a_scripted_run_takes_ten_lines() -> None:
     assert [output.split(".")[0] for output in run.outputs] == ["There is no pears", "12"]
     assert run.called == ["price", "price"]
     assert run.answer.summary == "12 dollars."
+
+
+async def test_what_people_saw_meanwhile_is_visible() -> None:
+    """22.4: the lines of `progress`, in a call and in a whole run."""
+    script = [call("list_prices", {}), finish({"summary": "A pear is 3 dollars."})]
+    run = await scripted_run("Prices?", script, tools=[list_prices], services=SHOP)
+    assert run.progress == ["50 % · asking the shop"]
 
 
 @pytest.mark.parametrize("approve", [True, False])
