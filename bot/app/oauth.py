@@ -16,7 +16,8 @@ from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Tokens, U
 from bot.slack.transport.manifest import manifest
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
-from bot.store.workspaces.installs import InstallStore, SealedBox, box_of
+from bot.store.sealed import SealedBox, box_of
+from bot.store.workspaces.installs import InstallStore
 
 log = logging.getLogger(__name__)
 

@@ -33,7 +33,8 @@ from bot.slack.transport.client import DeadlineClient
 from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Tokens, Uninstaller
 from bot.slack.transport.workspaces import PerWorkspace
 from bot.store import Retention, Stores, open_stores
-from bot.store.workspaces.installs import Install, InstallStore, box_of
+from bot.store.sealed import box_of
+from bot.store.workspaces.installs import Install, InstallStore
 from tests.support.deployment import configured, is_terminal
 from tests.support.ports import free_port
 from tests.support.runs import answer

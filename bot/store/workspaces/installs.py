@@ -8,18 +8,18 @@ workspaces of an organisation from which it has received something.
 from __future__ import annotations
 
 from base64 import urlsafe_b64decode
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from typing import Any
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.fernet import InvalidToken
 from pydantic import BaseModel, ConfigDict
 
-from bot.core.errors import ConfigurationError, CorruptValue
+from bot.core.errors import CorruptValue
 from bot.store.connection import Connection, Retention
 from bot.store.locks import locked
-from bot.store.values import decode
+from bot.store.sealed import SealedBox, SealedValues
 
 STATE_SECONDS = 600
 """How long somebody may take to press Allow."""
@@ -52,42 +52,6 @@ class Install(BaseModel):
     at: float = 0.0
 
 
-class SealedBox:
-    """Encrypts with the first key and opens with any."""
-
-    def __init__(self, keys: Sequence[str]) -> None:
-        """Use `keys`. Raises ValueError for an invalid key."""
-        fernets = [Fernet(key) for key in keys]
-        self._first, self._all = fernets[0], MultiFernet(fernets)
-
-    def encrypt(self, data: bytes) -> bytes:
-        """Seal `data` with the first key."""
-        return self._first.encrypt(data)
-
-    def decrypt(self, sealed: bytes, ttl: int | None = None) -> bytes:
-        """Decrypt `sealed`. Raises InvalidToken, also if it is older than `ttl` seconds."""
-        return self._all.decrypt(sealed, ttl)
-
-    def is_on_first_key(self, sealed: bytes) -> bool:
-        """Return whether the first key opens `sealed`."""
-        try:
-            self._first.decrypt(sealed)
-        except InvalidToken:
-            return False
-        return True
-
-
-def box_of(keys: Sequence[str]) -> SealedBox:
-    """Return a box with these keys. Raises ConfigurationError."""
-    try:
-        return SealedBox(keys)
-    except ValueError:
-        raise ConfigurationError(
-            "BOT_ENCRYPTION_KEYS: each must be 32 bytes in URL-safe base64, with commas between "
-            "several. `bot encryption-key` prints a new one."
-        ) from None
-
-
 class InstallStore:
     """The store of installations. Using one renews its expiry."""
 
@@ -95,11 +59,12 @@ class InstallStore:
         self._redis = redis
         self._seconds = retention.settings
         self._box = box
+        self._values = SealedValues(redis, box, self._seconds)
         self._teams = redis.key("installed")
 
     async def save(self, install: Install) -> None:
         """Store an installation, replacing the one before."""
-        sealed = self._box.encrypt(install.model_dump_json().encode())
+        sealed = self._values.seal(install)
         commands: list[tuple[Any, ...]] = [
             ("SET", self._key(install.holder), sealed, "EX", self._seconds)
         ]
@@ -113,33 +78,24 @@ class InstallStore:
         Raises CorruptValue when no key opens it. The value stays, because the configured keys may be
         the wrong ones.
         """
-        sealed = await self._redis.call("GETEX", self._key(holder), "EX", self._seconds)
-        if sealed is None:
-            return None
         try:
-            install = decode(Install, self._box.decrypt(sealed))
-        except InvalidToken:
+            found = await self._values.load(self._key(holder), Install)
+        except CorruptValue as error:
             raise CorruptValue(
-                f"The installation of {holder} cannot be opened: it is damaged, or BOT_ENCRYPTION_KEYS "
-                "lacks the key it was kept with. Add that key, or have the app installed again."
+                f"The installation of {holder} cannot be opened: {error}. Add that key, or have the app "
+                "installed again."
             ) from None
-        if install.holder != holder:  # somebody copied it there
-            raise CorruptValue(f"The installation kept for {holder} is that of {install.holder}.")
-        if not self._box.is_on_first_key(sealed):
-            # Compare and set, because another process may have refreshed the token.
-            again = self._box.encrypt(install.model_dump_json().encode())
-            key = self._key(holder)
-            await self._redis.script("compare_and_set", [key], sealed, again, self._seconds)
-        return install
+        if found is None:
+            return None
+        if found.value.holder != holder:  # somebody copied it there
+            raise CorruptValue(
+                f"The installation kept for {holder} is that of {found.value.holder}."
+            )
+        return found.value
 
     async def on_old_keys(self) -> list[str]:
         """Return the holders whose installation is not sealed with the first key."""
-        found = []
-        async for holder in self._holders():
-            sealed = await self._redis.call("GET", self._key(holder))
-            if sealed and not self._box.is_on_first_key(sealed):
-                found.append(holder)
-        return sorted(found)
+        return await self._values.on_old_keys("install")
 
     async def reseal(self) -> None:
         """Seal all installations with the first key, so that the other keys can be retired.
@@ -149,13 +105,6 @@ class InstallStore:
         for holder in await self.on_old_keys():
             with suppress(CorruptValue):
                 await self.load(holder)
-
-    async def _holders(self) -> AsyncGenerator[str]:
-        start, cursor = self._key(""), -1
-        while cursor:
-            cursor, keys = await self._redis.call("SCAN", max(cursor, 0), "MATCH", f"{start}*")
-            for key in keys:
-                yield key.decode().removeprefix(start)
 
     async def find(self, team: str, enterprise: str | None = None) -> Install | None:
         """Return the installation of a workspace, else of its organisation, else None."""

@@ -1,0 +1,123 @@
+"""Encrypted values: somebody who can read Redis or a backup learns nothing from them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import TypeVar
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from pydantic import BaseModel
+
+from bot.core.errors import ConfigurationError, CorruptValue
+from bot.core.stored import Stored
+from bot.store.connection import Connection
+from bot.store.values import decode
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class SealedBox:
+    """Encrypts with the first key and opens with any."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        """Use `keys`. Raises ValueError for an invalid key."""
+        fernets = [Fernet(key) for key in keys]
+        self._first, self._all = fernets[0], MultiFernet(fernets)
+
+    def encrypt(self, data: bytes) -> bytes:
+        """Seal `data` with the first key."""
+        return self._first.encrypt(data)
+
+    def decrypt(self, sealed: bytes, ttl: int | None = None) -> bytes:
+        """Decrypt `sealed`. Raises InvalidToken, also if it is older than `ttl` seconds."""
+        return self._all.decrypt(sealed, ttl)
+
+    def is_on_first_key(self, sealed: bytes) -> bool:
+        """Return whether the first key opens `sealed`."""
+        try:
+            self._first.decrypt(sealed)
+        except InvalidToken:
+            return False
+        return True
+
+
+def box_of(keys: Sequence[str]) -> SealedBox:
+    """Return a box with these keys. Raises ConfigurationError."""
+    try:
+        return SealedBox(keys)
+    except ValueError:
+        raise ConfigurationError(
+            "BOT_ENCRYPTION_KEYS: each must be 32 bytes in URL-safe base64, with commas between "
+            "several. `bot encryption-key` prints a new one."
+        ) from None
+
+
+class SealedValues:
+    """Encrypted models in Redis. Reading a value keeps it for another `seconds`.
+
+    A value that no key opens stays, because the configured keys may be the wrong ones.
+    """
+
+    def __init__(self, redis: Connection, box: SealedBox, seconds: int) -> None:
+        self._redis = redis
+        self._box = box
+        self._seconds = seconds
+
+    def seal(self, value: BaseModel) -> bytes:
+        """Return `value` encrypted."""
+        return self._box.encrypt(value.model_dump_json().encode())
+
+    def open(self, stored: bytes, kind: type[M]) -> M:
+        """Return the value of `stored`. Raises CorruptValue when it is damaged or no key opens it."""
+        try:
+            return decode(kind, self._box.decrypt(stored))
+        except (InvalidToken, CorruptValue):
+            raise CorruptValue(
+                "it is damaged or from a newer version of the bot, or BOT_ENCRYPTION_KEYS lacks the key "
+                "it was kept with"
+            ) from None
+
+    async def load(self, key: str, kind: type[M]) -> Stored[M] | None:
+        """Return the value at `key`, None without one. Raises CorruptValue.
+
+        A value on an old key is encrypted again with the first.
+        """
+        stored = await self._redis.call("GETEX", key, "EX", self._seconds)
+        if stored is None:
+            return None
+        value = self.open(stored, kind)
+        if not self._box.is_on_first_key(stored):
+            again = self.seal(value)
+            if await self._swap(key, stored, again):
+                stored = again
+        return Stored(value, stored)
+
+    async def replace(self, key: str, before: Stored[M], after: M) -> bool:
+        """Store `after` if `before` is still there. Return whether it was."""
+        return await self._swap(key, before.stored, self.seal(after))
+
+    async def remove(self, key: str, before: Stored[M]) -> bool:
+        """Delete `before` if it is still there. Return whether it was."""
+        return bool(await self._redis.script("delete_if_equal", [key], before.stored))
+
+    async def on_old_keys(self, family: str) -> list[str]:
+        """Return the rest of the name of each key of `family` that is not on the first key."""
+        found = []
+        async for name in self.names(family):
+            stored = await self._redis.call("GET", self._redis.key(family, name))
+            if stored and not self._box.is_on_first_key(stored):
+                found.append(name)
+        return sorted(found)
+
+    async def names(self, family: str, start: str = "") -> AsyncGenerator[str]:
+        """Yield the rest of the name of each key of `family` that begins with `start`."""
+        prefix, cursor = self._redis.key(family, ""), -1
+        while cursor:
+            scan = ("SCAN", max(cursor, 0), "MATCH", f"{prefix}{start}*")
+            cursor, keys = await self._redis.call(*scan)
+            for key in keys:
+                yield key.decode().removeprefix(prefix)
+
+    async def _swap(self, key: str, before: bytes, after: bytes) -> bool:
+        keys, values = [key], (before, after, self._seconds)
+        return bool(await self._redis.script("compare_and_set", keys, *values))
