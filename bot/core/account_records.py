@@ -5,9 +5,19 @@ No secret is in the `repr` of a record, so that none reaches a log or a trace wi
 
 from __future__ import annotations
 
+from hashlib import sha256
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.accounts import AccountOwner, AccountState, EndReason, Whom
+
+FLOW_SECONDS = 600
+"""How long a browser may take at the issuer, and a person to type the finish code."""
+
+
+def digest_of(secret: str) -> str:
+    """Return the digest under which a link, a state or a token is known."""
+    return sha256(secret.encode()).hexdigest()
 
 
 class OAuthEndpoints(BaseModel):
@@ -28,13 +38,27 @@ class OAuthEndpoints(BaseModel):
 
 
 class IssuerPin(BaseModel):
-    """The endpoints that somebody trusted, and those that the server names now if they differ."""
+    """The endpoints that somebody trusted, and those that the server names now if they differ.
+
+    Before the first look at a server both are None. After a pin was `lost`, the next look is an offer.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     version: int = 1
     accepted: OAuthEndpoints | None = None
     offered: OAuthEndpoints | None = None
+    lost: bool = False
+
+    @property
+    def is_off(self) -> bool:
+        """Whether the server is off until an admin accepts what it offers."""
+        return self.lost or self.offered is not None
+
+    def covers(self, endpoints: OAuthEndpoints) -> bool:
+        """Return whether tokens from these endpoints may be used."""
+        known = self.accepted
+        return known is None or (known.issuer, known.token) == (endpoints.issuer, endpoints.token)
 
 
 class OAuthClient(BaseModel):
@@ -80,7 +104,9 @@ class AccountRecord(_Owned):
     - `lifetime`: seconds for which the access token was valid when it was issued; 0 if unknown.
     - `sent`, `sends`: digest of the refresh token that was sent last, and how many times it was sent
       without an answer.
-    - `code`, `code_tries`: the finish code and how often it may still be tried, while unconfirmed.
+    - `wanted_by`: the tool that met the server's wish for more.
+    - `code`: the finish code, while unconfirmed.
+    - `ticket`: digest of the ticket that it was connected with; `approval` is that of the ticket.
     """
 
     id: str
@@ -96,11 +122,12 @@ class AccountRecord(_Owned):
     state: AccountState = AccountState.CONNECTED
     reason: EndReason | None = None
     wanted: str = ""
+    wanted_by: str = ""
     connected_at: float
     sent: str = ""
     sends: int = 0
     code: str = Field(default="", repr=False)
-    code_tries: int = 0
+    ticket: str = ""
     approval: str = ""
 
 
@@ -119,7 +146,7 @@ class Flow(_Owned):
     """A browser on its way through the issuer's pages. It is stored under the digest of `state`.
 
     `browser` is the value of the cookie that this browser got. `proved` says that Slack has told who
-    uses the browser.
+    uses the browser. `ticket` is the digest of its ticket.
     """
 
     ticket: str
@@ -138,6 +165,6 @@ class Flow(_Owned):
 class Proof(_Owned):
     """A browser on its way through Sign in with Slack, before the issuer's pages."""
 
-    ticket: str
+    ticket: str = Field(repr=False)
     browser: str = Field(repr=False)
     nonce: str = Field(repr=False)

@@ -59,6 +59,7 @@ class ConnectFailure(StrEnum):
     CHANGED = "changed"  # the issuer or its endpoints differ from the pinned ones
     SERVER = "server"  # its answers are wrong, incomplete or name forbidden addresses
     UNREACHABLE = "unreachable"  # it does not answer right now
+    REFUSED = "refused"  # the person did not allow it
     ADDRESS = "address"  # the pasted text is not the address that the browser was sent to
 
 
@@ -89,7 +90,8 @@ class AccountView:
     """An account as people and code outside this service may see it.
 
     - `server`, `label`, `host`: the server's name in bot.toml, in words, and its host.
-    - `scope`, `wanted`: scopes, separated by spaces: granted, and wanted by the server in addition.
+    - `scope`, `wanted`: scopes, separated by spaces: granted, and wanted by the server in addition,
+      for a call of the tool `wanted_by`; other tools can go on.
     - `name`: the name of the account at the server, "" if the server does not tell it.
     - `id`: changes with each connection.
     - `connected_at`: seconds since the epoch, 0 without a connection.
@@ -101,6 +103,7 @@ class AccountView:
     state: AccountState = AccountState.NONE
     scope: str = ""
     wanted: str = ""
+    wanted_by: str = ""
     reason: EndReason | None = None
     name: str = ""
     id: str = ""
@@ -108,7 +111,8 @@ class AccountView:
 
     @property
     def usable(self) -> bool:
-        return self.state is AccountState.CONNECTED
+        """Whether calls can run on the account, at least those that need no further scopes."""
+        return self.state in (AccountState.CONNECTED, AccountState.NEEDS_MORE)
 
 
 class AccountChange(BaseModel):
@@ -134,6 +138,12 @@ class AccountChange(BaseModel):
     @property
     def owner(self) -> AccountOwner:
         return AccountOwner(self.team, self.user)
+
+    @property
+    def key(self) -> str:
+        """The name under which the change is stored."""
+        parts = (self.team, self.user, self.server, self.outcome, self.id, self.approval)
+        return ":".join(parts)
 
 
 OnAccountChange = Callable[[AccountChange], Awaitable[None]]

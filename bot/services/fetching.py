@@ -124,7 +124,7 @@ class WebFetcher:
 
         addresses = await self._addresses(url)
         connector = aiohttp.TCPConnector(
-            resolver=_pinned_resolver(addresses), use_dns_cache=False, force_close=True
+            resolver=pinned_resolver(addresses), use_dns_cache=False, force_close=True
         )
         try:
             async with (
@@ -159,7 +159,7 @@ class WebFetcher:
         return [str(each) for each in parsed]
 
 
-def _pinned_resolver(addresses: list[str]) -> aiohttp.abc.AbstractResolver:
+def pinned_resolver(addresses: list[str]) -> aiohttp.abc.AbstractResolver:
     """Return a resolver of the checked addresses only: a second lookup could have another result."""
     from aiohttp.abc import AbstractResolver, ResolveResult
 

@@ -8,6 +8,7 @@ better than a leaked secret.
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -86,8 +87,25 @@ KINDS: dict[str, _Kind] = {
 }
 
 
+_MOST_REMEMBERED = 1_000
+_SHORTEST_REMEMBERED = 12  # characters; shorter values are words of ordinary text
+_remembered: OrderedDict[str, None] = OrderedDict()
+"""Secrets in use, which no pattern may find: the tokens of people's accounts."""
+
+
+def remember_secret(secret: str) -> None:
+    """Redact `secret` wherever it appears from now on, unless many others follow."""
+    if len(secret) >= _SHORTEST_REMEMBERED:
+        _remembered[secret] = None
+        _remembered.move_to_end(secret)
+        if len(_remembered) > _MOST_REMEMBERED:
+            _remembered.popitem(last=False)
+
+
 def redacted(text: str) -> str:
     """Return `text` with each secret replaced by `[redacted KIND]`."""
+    for secret in [each for each in tuple(_remembered) if each in text]:
+        text = text.replace(secret, "[redacted token]")
     text = _PRIVATE_KEY.sub("[redacted private key]", text)
     folded = text.casefold()
     for name, kind in KINDS.items():

@@ -29,7 +29,7 @@ from typing_extensions import override
 
 from bot.core.errors import StoreError
 from bot.slack.transport.client import TRANSPORT_ERRORS
-from bot.slack.transport.install_pages import failed_page, install_page, installed_page
+from bot.slack.transport.install_pages import HEADERS, failed_page, install_page, installed_page
 from bot.slack.transport.installs import AppKeys
 from bot.store.workspaces.installs import STATE_SECONDS, Install, InstallStore
 
@@ -37,14 +37,6 @@ log = logging.getLogger(__name__)
 
 INSTALL_PATH = "/slack/install"
 REDIRECT_PATH = "/slack/oauth_redirect"
-
-_HEADERS = {
-    "Content-Type": "text/html; charset=utf-8",
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "no-referrer",  # the address contains the OAuth code
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-}
 
 
 class Flow(AsyncOAuthFlow):
@@ -119,7 +111,7 @@ class InstallPages:
             log.error("Nothing was installed: %s: %s", type(error).__name__, error)  # noqa: TRY400 - the failure is outside the bot
             response = _page(failed_page("storage_error"), 503)
         answer = await to_aiohttp_response(response)
-        answer.headers.update(_HEADERS)
+        answer.headers.update(HEADERS)
         return answer
 
 
@@ -182,4 +174,4 @@ async def _failed(args: AsyncFailureArgs) -> BoltResponse:
 def _page(html: str, status: int) -> BoltResponse:
     """Return a final page, which also deletes the state cookie: its state is used or invalid."""
     deletion = OAuthStateUtils().build_set_cookie_for_deletion()
-    return BoltResponse(status=status, body=html, headers={**_HEADERS, "Set-Cookie": deletion})
+    return BoltResponse(status=status, body=html, headers={**HEADERS, "Set-Cookie": deletion})

@@ -5,6 +5,14 @@ from __future__ import annotations
 from html import escape
 from urllib.parse import quote
 
+HEADERS = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",  # the address contains the OAuth code
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+}
+
 _FAILED = {
     "access_denied": (
         "Nothing was installed",
@@ -41,8 +49,9 @@ _PAGE = """<!doctype html>
 <style>
 body {{ font: 17px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; padding: 0 1.5rem }}
 h1 {{ font-size: 1.6rem; margin-bottom: .4rem }}
-a {{ display: inline-block; margin-top: 1rem; padding: .6rem 1.2rem; border-radius: .4rem; background: #4a154b; color: #fff; text-decoration: none }}
-@media (prefers-color-scheme: dark) {{ a {{ background: #7c3085 }} }}
+a, button {{ display: inline-block; margin-top: 1rem; padding: .6rem 1.2rem; border: 0; border-radius: .4rem; background: #4a154b; color: #fff; font: inherit; text-decoration: none; cursor: pointer }}
+output {{ display: block; margin: 1rem 0; font: 600 2.2rem/1 ui-monospace, monospace; letter-spacing: .25em }}
+@media (prefers-color-scheme: dark) {{ a, button {{ background: #7c3085 }} }}
 </style></head>
 <body><h1>{title}</h1><p>{text}</p>{more}</body></html>
 """
@@ -54,7 +63,7 @@ def install_page(url: str) -> str:
         "Slack will ask which workspace to add the bot to, and show what it may do there. It reads "
         "and writes only in conversations it is part of."
     )
-    return _page("Add the bot to Slack", text, _link(url, "Add to Slack"))
+    return page("Add the bot to Slack", text, _link(url, "Add to Slack"))
 
 
 def installed_page(name: str, *, app: str, team: str) -> str:
@@ -63,16 +72,17 @@ def installed_page(name: str, *, app: str, team: str) -> str:
     where = f"The bot is in {name}." if team else f"{name} has the bot. {_TO_WORKSPACES}"
     text = f"{where} {how}"
     url = f"https://slack.com/app_redirect?app={quote(app)}{f'&team={quote(team)}' if team else ''}"
-    return _page("Installed", text, _link(url, "Open in Slack"))
+    return page("Installed", text, _link(url, "Open in Slack"))
 
 
 def failed_page(reason: str) -> str:
     """Return the page after a failure; `reason` is the error code of Bolt or Slack."""
     title, text = _FAILED.get(reason, _OTHERWISE)
-    return _page(title, text, _link("/slack/install", "Start again"))
+    return page(title, text, _link("/slack/install", "Start again"))
 
 
-def _page(title: str, text: str, more: str) -> str:
+def page(title: str, text: str, more: str = "") -> str:
+    """Return a page; `more` is HTML."""
     return _PAGE.format(title=escape(title), text=escape(text), more=more)
 
 

@@ -1,0 +1,62 @@
+"""Pins of issuers: who lets people in to a server, as first seen or as an admin accepted."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from bot.core.account_records import IssuerPin, OAuthEndpoints
+from bot.core.accounts import ConnectError, ConnectFailure
+from bot.core.errors import CorruptValue
+from bot.services.mcp.pins import Pins
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class IssuerPins:
+    """The pins of all servers. While a server names other endpoints than pinned, it is off."""
+
+    pins: Pins
+
+    async def load(self, server: str) -> IssuerPin:
+        """Return the pin of a server. A damaged pin is as one that was never accepted."""
+        try:
+            return await self.pins.load(_name(server), IssuerPin) or IssuerPin()
+        except CorruptValue:
+            log.exception("The pinned issuer of MCP server %s is lost", server)
+            lost = IssuerPin(lost=True)
+            await self.pins.save(_name(server), lost)
+            return lost
+
+    async def check(self, server: str, found: OAuthEndpoints) -> None:
+        """Compare what a server names now with its pin, and store it if it is new.
+
+        Raises ConnectError when it differs.
+        """
+        pin = await self.load(server)
+        if pin.accepted is None and not pin.lost:
+            await self.pins.save(_name(server), IssuerPin(accepted=found))
+            return
+        offered = None if found == pin.accepted else found
+        if offered != pin.offered:
+            await self.pins.save(_name(server), pin.model_copy(update={"offered": offered}))
+        if offered is None:
+            return
+        log.warning(
+            "MCP server %s names another issuer or other endpoints: off until `bot mcp --accept %s`",
+            server,
+            server,
+        )
+        raise ConnectError(ConnectFailure.CHANGED, f"the issuer of {server} has changed")
+
+    async def accept(self, server: str) -> OAuthEndpoints | None:
+        """Accept what the server offered last. Return it, None if there was nothing to accept."""
+        pin = await self.load(server)
+        if pin.offered:
+            await self.pins.save(_name(server), IssuerPin(accepted=pin.offered))
+        return pin.offered
+
+
+def _name(server: str) -> str:
+    return f"{server}/issuer"
