@@ -12,6 +12,7 @@ from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.background import alongside
 from bot.runs.context.artifacts import ThreadArtifacts
+from bot.runs.context.run_loader import read_before
 from bot.runs.lessons import LessonIntake
 from bot.runs.observers import Submit
 from bot.runs.policy.channels import Channels
@@ -25,6 +26,7 @@ from bot.slack.actions.due_schedules import DueSchedules
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.actions.share import AnswerSharing
+from bot.slack.actions.show_evidence import EvidenceDialog
 from bot.slack.actions.stop import StopAction
 from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.home.admin import Admin
@@ -240,6 +242,13 @@ def make_listener(
             find_artifact=ThreadArtifacts(stores.artifacts).of,
             alone=stores.sharing,
             switch=stores.pause,
+        ),
+        evidence_dialog=EvidenceDialog(
+            slack.identity.team,
+            questions,
+            slack.access,
+            answer_of=stores.runs.answer,
+            read_before=partial(read_before, stores),
         ),
         background=background,
     )

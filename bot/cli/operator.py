@@ -323,7 +323,8 @@ def _audit_line(entry: AuditEntry) -> str:
     run = entry.run_id or "-"
     digest = entry.arguments[:12]
     line = _AUDIT.format(when, entry.kind, entry.who, where, run, entry.what)
-    return " ".join(filter(None, (line, ok, cost, digest)))
+    claims = f"{entry.untraced} of {entry.claims} not traced" if entry.claims else ""
+    return " ".join(filter(None, (line, ok, cost, claims, digest)))
 
 
 async def _record(settings: Settings, what: str) -> None:

@@ -32,6 +32,8 @@ class AuditEntry(BaseModel):
     - `unknown`: the call was cut off, so nobody knows whether it changed something.
     - `arguments`: SHA-256 of the tool and its canonical arguments.
     - `cost`: US dollars.
+    - `claims`, `untraced`: how many figures and quotes of an answer were traced, and how many of them
+      were not found in what was read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -49,6 +51,8 @@ class AuditEntry(BaseModel):
     unknown: bool = False
     arguments: str = ""
     cost: float | None = None
+    claims: int = 0
+    untraced: int = 0
 
 
 def chained(previous: str, entry: str) -> str:

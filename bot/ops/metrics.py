@@ -98,6 +98,8 @@ class Metrics:
             self._counted.popitem(last=False)
         self._run.ended.labels(outcome.status, outcome.stop_reason).inc()
         self._run.seconds.observe(outcome.totals.seconds)
+        for finding in outcome.traced.items if outcome.traced else ():
+            self._run.findings.labels(finding.verdict).inc()
 
     def model(self, model: Model, prices: PriceList) -> Model:
         """Return `model` with its calls counted."""

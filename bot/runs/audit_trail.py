@@ -8,8 +8,10 @@ from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.agent.state import LoopState
 from bot.core.approvals import Approval, Decision, digest
 from bot.core.audit import AuditEntry, AuditKind
+from bot.core.findings import Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
+from bot.core.text.evidence_line import distinct
 from bot.store import AuditLog, PendingEntry
 
 Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]
@@ -108,7 +110,15 @@ class RunAudit:
     def end(self, outcome: Outcome) -> None:
         """Note how the run ended."""
         ok = outcome.status is RunStatus.SUCCESS
-        self._note(AuditKind.ENDED, outcome.stop_reason, ok=ok, cost=outcome.totals.cost)
+        claims = distinct(outcome.traced.items) if outcome.traced else []
+        self._note(
+            AuditKind.ENDED,
+            outcome.stop_reason,
+            ok=ok,
+            cost=outcome.totals.cost,
+            claims=len(claims),
+            untraced=sum(each.verdict is Verdict.UNTRACED for each in claims),
+        )
 
     async def take_noted(self) -> list[PendingEntry]:
         """Return and clear the noted entries; the caller saves them with the state they describe."""

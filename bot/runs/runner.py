@@ -28,7 +28,7 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
-from bot.runs.context.run_loader import bound_to
+from bot.runs.context.run_loader import bound_to, read_before
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import begun_tools, internal_failure, outcome_of, steps_of, without_secrets
 from bot.runs.partial_results import with_partial_results
@@ -267,7 +267,7 @@ class Runner:
             )
             spending.begin(state)
             if evidence.is_on:
-                evidence.begin(await deps.loader.read_before(request))
+                evidence.begin(await read_before(self._stores, request))
             sink = EventSink(
                 request,
                 record,

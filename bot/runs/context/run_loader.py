@@ -130,27 +130,29 @@ class RunLoader:
             log.exception("thread starts afresh", extra={"thread_key": thread_key})
             return CallerState()
 
-    async def read_before(self, request: Request) -> list[LedgerEntry]:
-        """Return the ledger entries to which an answer is traced: those of the thread, and in a
-        direct message those of the exchanges that it goes on from, which come first."""
-        if not request.channel.startswith("D"):
-            return await self.history(request)
-        own, *earlier = await self.stores.artifacts.places(request.thread_key)
-        entries = [await self._entries(each, request) for each in (*earlier, own)]
-        return [entry for each in entries for entry in each]
-
     async def history(self, request: Request) -> list[LedgerEntry]:
         """Return the thread's ledger entries that the asker of this request may see.
 
         Entries of private requests are left out unless this request is private and of the same
         person. Empty if the ledger is unreadable.
         """
-        return await self._entries(request.thread_key, request)
+        return await _entries(self.stores, request.thread_key, request)
 
-    async def _entries(self, thread_key: str, request: Request) -> list[LedgerEntry]:
-        try:
-            entries = await self.stores.ledger.entries(thread_key)
-            return [entry for entry in entries if entry.bound_to in (None, bound_to(request))]
-        except CorruptValue:
-            log.exception("the ledger is unreadable", extra={"thread_key": thread_key})
-            return []
+
+async def read_before(stores: Stores, request: Request) -> list[LedgerEntry]:
+    """Return the ledger entries to which an answer is traced: those of the thread that its asker may
+    see, and in a direct message, before them, those of the exchanges that it goes on from."""
+    if not request.channel.startswith("D"):
+        return await _entries(stores, request.thread_key, request)
+    own, *earlier = await stores.artifacts.places(request.thread_key)
+    entries = [await _entries(stores, each, request) for each in (*earlier, own)]
+    return [entry for each in entries for entry in each]
+
+
+async def _entries(stores: Stores, thread_key: str, request: Request) -> list[LedgerEntry]:
+    try:
+        entries = await stores.ledger.entries(thread_key)
+        return [entry for entry in entries if entry.bound_to in (None, bound_to(request))]
+    except CorruptValue:
+        log.exception("the ledger is unreadable", extra={"thread_key": thread_key})
+        return []

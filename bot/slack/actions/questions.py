@@ -223,9 +223,9 @@ class QuestionIntake:
         self, person: Person, files: Sequence[FileRef]
     ) -> tuple[FileRef, ...]:
         """Return the files that the person may see, as a modal's metadata could be forged."""
-        return tuple([each for each in files if await self._may_read(person, each.id)])
+        return tuple([each for each in files if await self.may_read_file(person, each.id)])
 
-    async def _may_read(self, person: Person, file: str) -> bool:
+    async def may_read_file(self, person: Person, file: str) -> bool:
         """Return whether the person uploaded the file, or shares a channel with it and the bot."""
         try:
             facts = (await self._clients.reads.files_info(file=file))["file"]

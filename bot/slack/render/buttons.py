@@ -32,6 +32,8 @@ SHARE = "share_answer"
 REGENERATE = "regenerate_answer"
 DEEPER = "go_deeper"
 DETAILS = "run_details"
+EVIDENCE = "show_evidence"
+EVIDENCE_PAGE = "evidence_page"
 ASK_AGAIN = (RETRY, REGENERATE, DEEPER)
 FOLLOW_UP = "follow_up"
 FEEDBACK = "feedback"
@@ -109,14 +111,14 @@ def stop_button(stops: Stops) -> Block:
     return {
         "type": "actions",
         "elements": [
-            {**_button(words.STOP, STOP, ":".join(filter(None, stops))), "style": "danger"}
+            {**button(words.STOP, STOP, ":".join(filter(None, stops))), "style": "danger"}
         ],
     }
 
 
 def retry_buttons(request_id: str, details: RunDetails | None) -> Block:
     """Return a row with a button that asks the same question again."""
-    retry = {**_button(words.RETRY, RETRY, request_id), "style": "primary"}
+    retry = {**button(words.RETRY, RETRY, request_id), "style": "primary"}
     return {"type": "actions", "elements": [retry, *_details(details)]}
 
 
@@ -134,22 +136,24 @@ def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
 
 
 def answer_buttons(
-    request_id: str, details: RunDetails | None, *, again: bool, share: bool
+    request_id: str, details: RunDetails | None, *, again: bool, share: bool, evidence: str
 ) -> Block | None:
     """Return a row of buttons for an answer; None if it would be empty.
 
     `share` adds a button that posts a private answer in the thread. `again` adds buttons that
-    answer again, as before or with more work. `details` adds one that says what the run took.
+    answer again, as before or with more work. `evidence` is the id of a run whose answer was traced:
+    it adds a button that shows to what. `details` adds one that says what the run took.
     """
-    elements = [{**_button(words.SHARE, SHARE, request_id), "style": "primary"}] if share else []
+    elements = [{**button(words.SHARE, SHARE, request_id), "style": "primary"}] if share else []
     choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE)) if again else ()
-    elements += [_button(*each, request_id) for each in choices]
+    elements += [button(*each, request_id) for each in choices]
+    elements += [button(words.SHOW_EVIDENCE, EVIDENCE, evidence)] if evidence else []
     elements += _details(details)
     return {"type": "actions", "elements": elements} if elements else None
 
 
 def _details(details: RunDetails | None) -> list[Block]:
-    return [_button(words.DETAILS, DETAILS, details.value)] if details else []
+    return [button(words.DETAILS, DETAILS, details.value)] if details else []
 
 
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:
@@ -163,15 +167,15 @@ def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Bl
         carried = FollowUp(question=question, thread=thread, private=private).model_dump_json()
         if not question or len(question) > _MAX_CONFIRM or len(carried) > _MAX_VALUE:
             continue
-        button = _button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
+        asking = button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
         if len(question) > MAX_LABEL:
-            button["confirm"] = {
+            asking["confirm"] = {
                 "title": text_object(words.FOLLOW_UP_TITLE),
                 "text": text_object(question),
                 "confirm": text_object(words.ASK_SUBMIT),
                 "deny": text_object(words.CLOSE),
             }
-        elements.append(button)
+        elements.append(asking)
     return {"type": "actions", "elements": elements} if elements else None
 
 
@@ -207,8 +211,7 @@ def raise_buttons(over: OverBudget) -> Block:
             "confirm": text_object(words.RAISE_CONFIRM),
             "deny": text_object(words.CLOSE),
         }
-        button = _button(label, f"{RAISE}_{step}", over.model_dump_json())
-        return button | {"confirm": confirm}
+        return button(label, f"{RAISE}_{step}", over.model_dump_json()) | {"confirm": confirm}
 
     choices = ("half", words.RAISE_HALF), ("double", words.RAISE_DOUBLE)
     return {"type": "actions", "elements": [choice(*each) for each in choices]}
@@ -225,6 +228,7 @@ def _without_addresses(question: str) -> str:
     return " ".join("".join(texts).split())
 
 
-def _button(label: str, action: str, value: str) -> Block:
+def button(label: str, action: str, value: str) -> Block:
+    """Return a button; a label that is too long is cut."""
     text = {"type": "plain_text", "text": shortened(label, MAX_LABEL), "emoji": False}
     return {"type": "button", "action_id": action, "text": text, "value": value}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -19,8 +19,10 @@ from bot.core.answers import (
     ThreadSummary,
     stored_name,
 )
+from bot.core.findings import Findings
 from bot.core.outcome import Outcome, Rehearsal, RunStatus
 from bot.core.request import Request
+from bot.core.text.evidence_line import evidence_line
 from bot.core.text.redaction import each_text
 from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
@@ -74,10 +76,11 @@ RENDERERS: dict[type[Result], Renderer] = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The pieces above and below a result."""
+    """The pieces above and below a result; `evidence` says what its figures rest on."""
 
     above: list[Piece]
     below: list[Piece]
+    evidence: list[Piece] = field(default_factory=list)
 
 
 def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rendered:
@@ -105,7 +108,7 @@ def render_shared(outcome: Outcome, request: Request) -> Rendered:
     )
     frame.above.insert(0, context(shared, plain))
     foot = frame.below[-1:]
-    return _framed(Frame(frame.above, foot), outcome, request, PART_SIZE)
+    return _framed(Frame(frame.above, foot, frame.evidence), outcome, request, PART_SIZE)
 
 
 def _question(request: Request) -> str:
@@ -114,7 +117,7 @@ def _question(request: Request) -> str:
 
 def _framed(frame: Frame, outcome: Outcome, request: Request, size: int) -> Rendered:
     pieces, uploads = _result(outcome, LinkGate(outcome.links), request.locale)
-    parts = packed([*frame.above, *pieces, *frame.below], size)
+    parts = packed([*frame.above, *pieces, *frame.evidence, *frame.below], size)
     document = "\n\n".join(part.plain for part in parts)
     if len(parts) > MAX_PARTS:
         parts, attached = _with_document(frame, pieces, document, size)
@@ -137,6 +140,9 @@ def _cleaned(outcome: Outcome) -> Outcome:
         "charts": charts,
         "rehearsed": tuple(map(_cleaned_call, outcome.rehearsed)),
     }
+    if outcome.traced:
+        traced = each_text(outcome.traced.model_dump(mode="json"), clean)
+        changes["traced"] = Findings.model_validate(traced)
     return outcome.model_copy(update=changes)
 
 
@@ -152,7 +158,7 @@ def _with_document(
     note = joined([words.FILE_INSTEAD.format(name=DOCUMENT)])
     first = packed([*frame.above, *pieces], size - 500)[0]
     kept = [Piece(block, "") for block in first.blocks]
-    shown = packed([*kept, *note, *frame.below], size)
+    shown = packed([*kept, *note, *frame.evidence, *frame.below], size)
     whole = Part(shown[0].blocks, f"{first.plain}\n\n{note[0].plain}")
     return [whole, *shown[1:]], Upload(DOCUMENT, document.encode("utf-8", errors="replace"))
 
@@ -165,13 +171,14 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     retry = [*raising, _bare(retry_buttons(request.id, _details(outcome, request)))]
     buttons = [*raising, *_answer_buttons(outcome, request)] if outcome.result else retry
     below = [*_dry_run_calls(outcome, gate), *buttons, foot]
+    evidence = _evidence(outcome, gate)
     match outcome.status:
         case RunStatus.SUCCESS:
             remark = [context(note)] if note else []
-            return Frame([*_reason_for_repeat(request), *remark], below)
+            return Frame([*_reason_for_repeat(request), *remark], below, evidence)
         case RunStatus.PARTIAL:
             warning = context(f":warning: {note or words.PARTIAL}")
-            return Frame([*_reason_for_repeat(request), warning], below)
+            return Frame([*_reason_for_repeat(request), warning], below, evidence)
         case RunStatus.CANCELLED:
             found = _partial_results(outcome, gate)
             lead = _lead(outcome, gate)
@@ -179,11 +186,19 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             if outcome.stopped_by not in ("", request.user):
                 note = words.STOPPED_BY.format(person=outcome.stopped_by)
             stopped = context(f":black_square_for_stop: {note or words.STOPPED} {lead}", plain)
-            return Frame([stopped, *found], [*retry, foot])
+            return Frame([stopped, *found], [*retry, foot], evidence)
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])
             left_out = _dry_run_calls(outcome, gate)
             return Frame([*_reason_for_repeat(request), *sentence], [*left_out, *retry, foot])
+
+
+def _evidence(outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """Return the line that says what the figures and quotes of the result rest on, if any."""
+    if outcome.result is None or outcome.traced is None or not outcome.traced_shown:
+        return []
+    line = evidence_line(outcome.traced)
+    return [context(gate.mrkdwn(line), safe_text(line, gate))] if line else []
 
 
 def _details(outcome: Outcome, request: Request) -> RunDetails | None:
@@ -238,9 +253,14 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
         None if is_line else _details(outcome, request),
         again=known and not (outcome.changed or is_line),
         share=request.private and not is_draft,
+        evidence=outcome.run_id if _has_evidence(outcome) else "",
     )
     blocks = (follow_ups, row, feedback_buttons(outcome.run_id))
     return [_bare(block) for block in blocks if block]
+
+
+def _has_evidence(outcome: Outcome) -> bool:
+    return outcome.traced is not None and outcome.traced_shown and bool(outcome.traced.items)
 
 
 def _follow_ups(outcome: Outcome) -> list[str]:

@@ -121,11 +121,11 @@ class Runs:
         except CorruptValue:
             return None
 
-    async def request(self, run_id: str) -> Request | None:
-        """Return the request of a run that has ended, as long as its outcome is kept."""
-        raw = await self._redis.call("HGET", self._key(run_id), "request")
+    async def answer(self, run_id: str) -> tuple[Request, Outcome] | None:
+        """Return the request and the outcome of a run, as long as they are kept."""
+        raw = await self._redis.call("HMGET", self._key(run_id), "request", "outcome")
         try:
-            return decode(Request, raw) if raw else None
+            return (decode(Request, raw[0]), decode(Outcome, raw[1])) if all(raw) else None
         except CorruptValue:
             return None
 

@@ -73,7 +73,9 @@ async def test_the_ledger_keeps_what_each_call_read_and_made(stores: Stores) -> 
     assert len(queried.saved) == 1
     assert {each.counts_as for each in (read, queried)} == {"read"}
     assert kept[ACQUIRE].counts_as == kept["complete_task"].counts_as == "none"
-    assert (await stores.runs.request(bot.board.finished[0].run_id)) is not None
+    kept_answer = await stores.runs.answer(bot.board.finished[0].run_id)
+    assert kept_answer is not None
+    assert kept_answer[0].text == "Units?"
 
 
 async def test_the_ledger_keeps_the_handle_of_an_output_that_was_too_long(stores: Stores) -> None:

@@ -9,6 +9,7 @@ from bot.runs.observers import Submit
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.retry import RetryButton
 from bot.slack.actions.share import AnswerSharing
+from bot.slack.actions.show_evidence import EvidenceDialog
 from bot.slack.actions.stop import StopAction
 from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.home.publish import HomeTab
@@ -20,6 +21,7 @@ from bot.slack.incoming.listeners import (
     approvals,
     channel_settings,
     commands,
+    evidence,
     feedback,
     functions,
     home,
@@ -51,6 +53,7 @@ def register(
     decisions: ApprovalDecisions,
     home_tab: HomeTab,
     answers: AnswerSharing,
+    evidence_dialog: EvidenceDialog,
 ) -> None:
     """Register the listeners for everything that the manifest subscribes to."""
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
@@ -64,6 +67,7 @@ def register(
     feedback.register(app, identity, clients, questions, keep_feedback, lesson_intake, background)
     functions.register(app, identity, clients, submit, intake.retries, background)
     sharing.register(app, answers, background)
+    evidence.register(app, clients, evidence_dialog, background)
     home.register(app, home_tab, slack.access)
     personal_settings.register(app, home_tab)
     lessons.register(app, clients, home_tab)
