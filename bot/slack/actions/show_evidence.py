@@ -77,13 +77,14 @@ class EvidenceDialog:
         what they could open themselves at this moment.
         """
         found = await self.answer_of(run_id)
-        if found is None or found[0].team != self.team or not found[1].traced:
+        kept = found[1].traced if found else None
+        if found is None or kept is None or found[0].team != self.team:
             raise NotPermitted(evidence_words.GONE)
         request, outcome = found
         if request.private and request.user != user:
             raise NotPermitted(evidence_words.NOT_YOURS)
         person = await self.questions.permitted(user, request.channel)
-        traced = Findings.model_validate(each_text(outcome.traced.model_dump(mode="json"), clean))
+        traced = Findings.model_validate(each_text(kept.model_dump(mode="json"), clean))
         claims = _untraced_first(distinct(traced.items))
         pages = max(1, -(-len(claims) // CLAIMS_OF_A_PAGE))
         number = min(max(number, 0), pages - 1)
