@@ -8,7 +8,7 @@ RUN python -m venv /opt/bot
 WORKDIR /src
 COPY requirements.txt ./
 RUN /opt/bot/bin/pip install --quiet --only-binary :all: --require-hashes -r requirements.txt
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE manifest.yml ./
 COPY bot bot
 COPY tools tools
 # Compiled here: processes may write nothing on their read-only root.

@@ -23,6 +23,7 @@ from bot.app.run_setup import (
     redis_and_stores,
     response_deleter,
     runner_factory,
+    tool_catalogue,
 )
 from bot.app.workspace_intake import check_signing, slack_intake
 from bot.core.background import alongside
@@ -158,6 +159,7 @@ def _check_settings(settings: Settings, *, intake: bool, work: bool) -> None:
     else:
         _bot_token(settings)
     check_accounts(settings)
+    tool_catalogue(settings)
     if intake:
         check_signing(settings)
     if work:

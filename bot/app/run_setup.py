@@ -16,14 +16,13 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from bot.agent.builtin.shared_budget import ParentRun
-from bot.agent.builtin.subagents import Subagents
 from bot.agent.calls.call import Toolbox
 from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.hooks.commands import Commands
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
-from bot.app.tool_loading import catalogue
+from bot.app.tool_loading import load_tools
+from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
@@ -48,6 +47,7 @@ from bot.services.databases import SqlDatabases
 from bot.services.fetching import WebFetcher
 from bot.services.mcp import open_mcp_servers
 from bot.services.processes.scratch import remove_abandoned_folders
+from bot.services.tool_clients import open_tool_clients
 from bot.services.web_search import ProviderWebSearch, WebSearchConfig
 from bot.settings import NO_MODEL, Settings, secret
 from bot.settings.checks import check_accounts, check_prices, check_tools
@@ -142,7 +142,8 @@ async def runner_factory(
     observers: Sequence[Observer] = (),
     draining: asyncio.Event | None = None,
 ) -> AsyncGenerator[MakeRunner]:
-    """Open the model client and the MCP servers. Yield a function that makes a runner per frontend.
+    """Open the model client, the MCP servers and the clients of tools. Yield a function that makes a
+    runner per frontend.
 
     `observers` see every surface and every model call. Runs are requeued once `draining` is set.
 
@@ -161,6 +162,7 @@ async def runner_factory(
     }
     await asyncio.to_thread(remove_abandoned_folders)
     async with (
+        open_tool_clients(bound_providers(settings)) as clients,
         open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
         sdk_client(_api_key(settings), settings.openai_base_url) as client,
         alongside(_learn_windows(settings, client, prices), name="model windows"),
@@ -176,10 +178,10 @@ async def runner_factory(
             for observer in observers:
                 open_surface = observer.surfaces(open_surface)
             services = {**common, **frontend.services, Conversation: conversation}
-            tools = tool_catalogue(settings).served_by({*services, ParentRun, Subagents})
             deps = RunDeps(
                 stores=stores,
-                toolbox=Toolbox(tools, services, artifacts),
+                toolbox=Toolbox(tool_catalogue(settings), services, artifacts),
+                clients=clients,
                 model=model,
                 models=settings.models,
                 prices=prices,
@@ -289,6 +291,7 @@ def response_deleter(settings: Settings, stores: Stores) -> ResponseDeleter:
 def check_run_settings(settings: Settings) -> None:
     """Raise ConfigurationError when a setting that runs need is missing or wrong."""
     check_prices(settings)
+    bound_providers(settings)
     check_accounts(settings)
     check_tools(settings, partial(is_tool_name, settings))
     _api_key(settings)
@@ -304,7 +307,7 @@ def _api_key(settings: Settings) -> str:
 
 def tool_catalogue(settings: Settings) -> Catalogue:
     """Return all tools, with the hosted tools of the model service that are switched on."""
-    return catalogue().with_hosted(settings.hosted.definitions())
+    return load_tools(settings.tools.paths).catalogue.with_hosted(settings.hosted.definitions())
 
 
 def is_tool_name(settings: Settings, allowed: str) -> bool:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.output import print_json, print_lines
-from bot.cli.start import configured, quiet_mcp
+from bot.cli.start import configured, quiet_connections
 
 if TYPE_CHECKING:
-    from bot.toolkit.catalogue import Catalogue
+    from bot.app.tool_states import ToolStates
 
 
 class Form(StrEnum):
@@ -32,7 +32,7 @@ def doctor() -> None:
     from bot.ops.doctor import Level, examine, print_report
 
     settings = configured()
-    quiet_mcp()
+    quiet_connections()
     checks = asyncio.run(examine(settings))
     print_report(checks)
     raise typer.Exit(any(each.level is Level.PROBLEM for each in checks))
@@ -80,10 +80,12 @@ def encryption_key() -> None:
 
 
 def tools() -> None:
-    """List the tools and the size of their definitions in a first request."""
-    from bot.app.run_setup import tool_catalogue
+    """List the tools, which of them are off and why, and the size of their definitions."""
+    from bot.app.tool_states import tool_states
 
-    print_lines(_tool_lines(tool_catalogue(configured())))
+    settings = configured()
+    quiet_connections()
+    print_lines(_tool_lines(asyncio.run(tool_states(settings))))
 
 
 def mcp(
@@ -99,19 +101,22 @@ def mcp(
     from bot.cli.operator import mcp_lines
 
     settings = configured()
-    quiet_mcp()
+    quiet_connections()
     lines = asyncio.run(mcp_lines(settings, accept=accept))
     print_lines(lines)
     if any(line.startswith("!") for line in lines):
         raise typer.Exit(1)
 
 
-def _tool_lines(catalogue: Catalogue) -> list[str]:
+def _tool_lines(states: ToolStates) -> list[str]:
+    catalogue = states.catalogue
     sizes = {each.name: len(json.dumps(each.definition())) for each in catalogue.tools}
     wide = max(map(len, sizes))
     lines = [f"{'name':<{wide}} {'group':<12} {'kind':<9} {'bytes':>6}  summary"]
     for each in catalogue.tools:
         kind = "core" if each.core else "on demand"
+        kind = "off" if each.name in states.off else kind
+        kind = "broken" if each.name in states.broken else kind
         change = "; makes changes" if each.mutates else ""
         change = "; makes changes, after approval" if each.sensitive else change
         lines.append(
@@ -122,6 +127,9 @@ def _tool_lines(catalogue: Catalogue) -> list[str]:
     total = sum(sizes.values())
     lines += [
         "",
+        *(f"{name} is off: {reason}." for name, reason in states.off.items()),
+        *(f"{name} is broken: {reason}." for name, reason in states.broken.items()),
+        *(f"{name} is from {origin}." for name, origin in states.origins.items()),
         f"A first request sends {first:,} of {total:,} bytes of definitions. "
         "Tools of MCP servers: `bot mcp`.",
     ]

@@ -21,6 +21,7 @@ def configured() -> Settings:
     return settings
 
 
-def quiet_mcp() -> None:
-    """Log only errors of MCP servers, for commands that print connection failures themselves."""
+def quiet_connections() -> None:
+    """Log no failures to connect, for commands that print them themselves."""
     logging.getLogger("bot.services.mcp").setLevel(logging.ERROR)
+    logging.getLogger("bot.services.tool_clients").setLevel(logging.CRITICAL)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from bot.agent import prompts
 from bot.agent.builtin.complete_task import ResponseType
-from bot.agent.builtin.subagents import with_subagents
+from bot.agent.builtin.shared_budget import ParentRun
+from bot.agent.builtin.subagents import Subagents, with_subagents
 from bot.agent.calls.call import Toolbox
 from bot.agent.events import Event
 from bot.agent.hooks.chain import HookChain
@@ -61,6 +62,20 @@ class ServerTools(Protocol):
         """Return the names of servers whose tools had to be left out."""
 
 
+class ToolClients(Protocol):
+    """The clients that tools' own providers open; they may open and end while the bot runs."""
+
+    @property
+    def open(self) -> Mapping[type, object]:
+        """The clients that are open now, by type."""
+
+    async def settle(self) -> None:
+        """Wait until each provider has opened its client or failed once."""
+
+    def missing(self, tools: Iterable[Tool]) -> Sequence[str]:
+        """Return the groups of `tools` that are off because a client is not open."""
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyHooks:
     """The hooks that every run has, each made for the one run."""
@@ -96,6 +111,7 @@ class RunDeps:
     budgets: BudgetPolicy
     channels: Channels
     server_tools: ServerTools
+    clients: ToolClients
     toolset_cache: ToolsetCache
     policy: Policy
     may_decide: MayDecide
@@ -222,22 +238,28 @@ class RunDeps:
         )
         waits = Waits(request, context.run_id, self.stores.approvals, self.policy.approval_hours)
         limits = channel_settings.limited(self.limits)
-        more, own = await self.server_tools.tools(channel_settings.tools), self.toolbox.catalogue
-        catalogue = self.toolset_cache.catalogue(
-            own, more, channel_settings.tools, limits.listed_tools
-        )
+        allowed, known = channel_settings.tools, self.toolbox.catalogue
+        await self.clients.settle()
+        services = {**self.clients.open, **self.toolbox.services}
+        own = known.served_by({*services, ParentRun, Subagents})
+        more = await self.server_tools.tools(allowed)
+        catalogue = self.toolset_cache.catalogue(own, more, allowed, limits.listed_tools)
         loop_deps = LoopDeps(
             model=model,
             models=models.names,
             prices=self.prices,
-            toolbox=replace(self.toolbox, catalogue=catalogue),
+            toolbox=replace(self.toolbox, catalogue=catalogue, services=services),
             response_type=await ResponseType.of(request),
             limits=limits,
             interrupt=interrupt,
             context=replace(context, joined=steering.joined, extra=channel_settings.extra),
             history=lambda: self.loader.history(request),
             instructions=prompts.instructions(
-                channel_settings.instructions, self.server_tools.missing(channel_settings.tools)
+                channel_settings.instructions,
+                (
+                    *self.server_tools.missing(allowed),
+                    *self.clients.missing(known.only(allowed).tools),
+                ),
             ),
             hooks=self.hooks_for(
                 request,

@@ -19,6 +19,7 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
@@ -113,6 +114,37 @@ class HookSettings(BaseModel):
     after_tool: tuple[AfterToolCommand, ...] = ()
 
 
+class ToolSettings(BaseModel):
+    """Your own tools: `[tools]` in bot.toml.
+
+    `paths` are folders with files of tools. A table `[tools.<group>]` holds the settings of the
+    providers of that group, which check them (`bot.app.tool_providers`).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, dict[str, Any]]
+
+    paths: tuple[Path, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _only_tables(cls, values: Any) -> Any:
+        """Refuse a key besides `paths` that is no table: it is misspelt."""
+        for key, value in values.items() if isinstance(values, dict) else ():
+            if key not in cls.model_fields and not isinstance(value, dict):
+                raise PydanticCustomError(
+                    "no_such_key",
+                    "there is no key {key}, only paths and tables [tools.<group>]",
+                    {"key": key},
+                )
+        return values
+
+    @property
+    def groups(self) -> dict[str, dict[str, Any]]:
+        """The tables of the groups, by name."""
+        return self.__pydantic_extra__ or {}
+
+
 class Tables(BaseModel):
     """The tables of bot.toml."""
 
@@ -130,6 +162,7 @@ class Tables(BaseModel):
     hosted: HostedTools = HostedTools()
     web_search: WebSearchConfig | None = None
     hooks: HookSettings = HookSettings()
+    tools: ToolSettings = ToolSettings()
     mcp_servers: dict[str, McpServer] = Field(default={}, alias="mcpServers")
 
 

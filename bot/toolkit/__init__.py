@@ -52,6 +52,7 @@ from bot.toolkit.provided.web import (
     WebResult,
     WebSearch,
 )
+from bot.toolkit.provider import Provider, Secret, provider
 from bot.toolkit.safety import Changes, Reads
 from bot.toolkit.size import current_room
 from bot.toolkit.tool import Provided, Services, Tool, ToolResult, tool
@@ -90,6 +91,7 @@ __all__ = [
     "Page",
     "PersonEntry",
     "Provided",
+    "Provider",
     "Query",
     "ReadTable",
     "Reads",
@@ -102,6 +104,7 @@ __all__ = [
     "Schedules",
     "Search",
     "SearchResults",
+    "Secret",
     "Selection",
     "Series",
     "Services",
@@ -130,6 +133,7 @@ __all__ = [
     "message_line",
     "message_time",
     "progress",
+    "provider",
     "tool",
     "zone_label",
     "zone_named",

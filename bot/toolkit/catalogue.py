@@ -57,13 +57,17 @@ class Catalogue:
         ordered = _ordered(tools)
         names = [each.name for each in ordered]
         if doubled := {name for name in names if names.count(name) > 1}:
-            places = {each.function.__module__ for each in ordered if each.name in doubled}
+            places = {each.place for each in ordered if each.name in doubled}
             raise ToolDefinitionError(
                 f"More than one tool is named {', '.join(sorted(doubled))}, in "
-                f"{' and '.join(sorted(places))}."
+                f"{' and in '.join(sorted(places))}. Rename one of them."
             )
         if taken := sorted(RESERVED.intersection(names)):
-            raise ToolDefinitionError(f"Tool {', '.join(taken)}: the agent itself uses that name.")
+            places = {each.place for each in ordered if each.name in taken}
+            raise ToolDefinitionError(
+                f"Tool {', '.join(taken)} in {' and in '.join(sorted(places))}: the agent itself uses "
+                "that name."
+            )
         return cls(ordered)
 
     def joined_by(self, others: Iterable[Tool]) -> Catalogue:

@@ -14,6 +14,7 @@ from pydantic import BaseModel, TypeAdapter
 from bot.core.answers import Source
 from bot.core.chain import ReportCheck
 from bot.core.errors import ToolDefinitionError
+from bot.toolkit.definition_place import place_of
 from bot.toolkit.docstrings import descriptions
 from bot.toolkit.retrying import MOST_RETRIES, OnRetry, call_with_retries
 from bot.toolkit.running import call_function
@@ -133,6 +134,11 @@ class Tool:
     def sends(self) -> tuple[str, ...]:
         """The arguments of a tool that only reads whose words leave the bot."""
         return self.safety.sends if isinstance(self.safety, Reads) else ()
+
+    @property
+    def place(self) -> str:
+        """The file and line of its definition."""
+        return place_of(self.function)
 
     @property
     def line(self) -> str:

@@ -1,4 +1,4 @@
-"""A mistake in a file of `tools/` is one line that names the file, whatever it is."""
+"""Where tools are found (22.1): in folders and installed packages, or one line says why not."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import tools
-from bot.app.tool_loading import catalogue
-from bot.core.errors import ToolDefinitionError
+from bot.app.tool_loading import catalogue, load_tools
+from bot.core.errors import ConfigurationError, ToolDefinitionError
+from tests.unit.test_commands import bot
 
 HEAD = "from typing import Annotated\nfrom pydantic import Field\nfrom bot.toolkit import Changes, Reads, tool\n\n"
 SAFE = '@tool(group="g", summary="-", safety='
@@ -50,26 +50,192 @@ SAFE = '@tool(group="g", summary="-", safety='
     ],
 )
 def test_a_mistake_is_one_line_with_the_name_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decorator: str, parameter: str, said: str
+    tmp_path: Path, decorator: str, parameter: str, said: str
 ) -> None:
-    folder = tmp_path / "tools"
-    folder.mkdir()
+    """Its author finds the place without a traceback."""
     function = f'def slips({parameter}) -> str:\n    "Slips."\n    return ""\n'
-    (folder / "slips.py").write_text(f"{HEAD}{decorator}\n{function}")
-    monkeypatch.setattr(tools, "__path__", [str(folder)])
-    with pytest.raises(ToolDefinitionError, match=f"^tools/slips.py{said}") as caught:
-        catalogue.__wrapped__()
+    (tmp_path / "slips.py").write_text(f"{HEAD}{decorator}\n{function}")
+    with pytest.raises(
+        ToolDefinitionError, match=rf"^{tmp_path}/slips.py(, line \d)?{said}"
+    ) as caught:
+        catalogue((tmp_path,))
     assert "\n" not in str(caught.value)
 
 
-def test_a_name_given_twice_is_told_with_both_files(
+def written(file: Path, name: str, before: str = "", returns: str = '""') -> Path:
+    """Write a file with one tool; return its folder."""
+    file.parent.mkdir(exist_ok=True)
+    code = f'def {name}() -> str:\n    "Do it."\n    return {returns}\n'
+    file.write_text(f"{HEAD}{before}\n{SAFE}Reads())\n{code}")
+    return file.parent
+
+
+def test_a_name_given_twice_is_told_with_both_places(tmp_path: Path) -> None:
+    """Whether both are one's own or one is the bot's."""
+    written(tmp_path / "one_file.py", "twice")
+    written(tmp_path / "another_file.py", "twice")
+    with pytest.raises(
+        ToolDefinitionError, match=r"another_file.py, line \d+ and in .*one_file.py"
+    ):
+        catalogue((tmp_path,))
+    folder = written(tmp_path / "own" / "clocks.py", "current_time")
+    with pytest.raises(ToolDefinitionError, match=r"own/clocks.py, line \d+ and in tools/clock.py"):
+        catalogue((folder,))
+    folder = written(tmp_path / "reserved" / "x.py", "complete_task")
+    with pytest.raises(
+        ToolDefinitionError, match=r"complete_task in .*reserved/x.py, line \d+: the agent"
+    ):
+        catalogue((folder,))
+
+
+@pytest.mark.parametrize("package", [False, True])
+def test_files_of_a_folder_import_one_another_as_their_author_expects(
+    tmp_path: Path, package: bool
+) -> None:
+    """With a dot, by the plain name and by the folder's name it is the same module, now and later."""
+    name = f"own_{package}"
+    folder = tmp_path / name
+    written(folder / f"client_{name}.py", "in_client", "class Client: ...")
+    imports = (
+        f"from .client_{name} import Client as relative\n"
+        f"from client_{name} import Client as plain\n"
+        f"from {name}.client_{name} import Client as named\n"
+        f"def later():\n    import client_{name}\n    return client_{name}.Client\n"
+    )
+    written(folder / "tickets.py", "look", imports, "str(relative is plain is named is later())")
+    if package:
+        (folder / "__init__.py").write_text("from .tickets import look\n")
+    made = load_tools((folder,)).catalogue.get("look")
+    assert made is not None
+    assert made.function() == "True"
+
+
+def test_names_of_files_hide_no_installed_module_and_are_not_hidden(tmp_path: Path) -> None:
+    """A folder may have a calendar.py, a redis.py and a tools.py, and another folder the same."""
+    for number in (1, 2):
+        folder = tmp_path / f"team_{number}"
+        for name in ("calendar", "redis", "tools", "common"):
+            written(folder / f"{name}.py", f"{name}_{number}", returns=f"'{number}'")
+        uses = f"import calendar, redis\nfrom .common import common_{number} as own"
+        result = "f'{calendar.isleap(2028)} {redis.Redis.__name__} {own()}'"
+        written(folder / "uses.py", f"uses_{number}", uses, result)
+    loaded = catalogue((tmp_path / "team_1", tmp_path / "team_2"))
+    for number in (1, 2):
+        made = loaded.get(f"uses_{number}")
+        assert made is not None
+        assert made.function() == f"True Redis {number}"
+    for name in ("unclear_1", "unclear_2"):  # the first would have got it, the second the wrong one
+        written(tmp_path / name / "uses_shared.py", f"uses_{name}", "import shared")
+        written(tmp_path / name / "shared.py", f"shared_{name}")
+    with pytest.raises(ToolDefinitionError, match=r"two tool folders .* `from . import shared`"):
+        catalogue((tmp_path / "unclear_1", tmp_path / "unclear_2"))
+
+
+def test_tests_beside_tools_are_not_loaded(tmp_path: Path) -> None:
+    """Nor are private modules, unless a tool imports them."""
+    for name in ("test_crm", "crm_test", "conftest", "_old"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('loaded')")
+    written(tmp_path / "crm.py", "find")
+    assert load_tools((tmp_path,)).origins == {"find": str(tmp_path)}
+
+
+def test_a_folder_that_cannot_be_trusted_is_refused(tmp_path: Path) -> None:
+    """Missing, no folder, empty, or changeable by others: each is one line with its reason."""
+    folder = written(tmp_path / "crm" / "crm.py", "find")
+    file = folder / "crm.py"
+    nested = written(folder / "parts" / "__init__.py", "part")
+    (tmp_path / "empty").mkdir()
+    refused = {
+        tmp_path / "nowhere": "nowhere does not exist",
+        file: "crm.py is not a folder",
+        tmp_path / "empty": "there is no tool in",
+    }
+    for path, said in refused.items():
+        with pytest.raises(ConfigurationError, match=f"^Wrong setting: tools.paths: .*{said}"):
+            catalogue((path,))
+    for place, mode in ((folder, 0o775), (file, 0o646), (nested, 0o777), (tmp_path, 0o757)):
+        before = place.stat().st_mode
+        place.chmod(mode)
+        with pytest.raises(
+            ConfigurationError, match=rf"write to {place}. Run `chmod go-w {place}`"
+        ):
+            catalogue((folder,))
+        place.chmod(before)
+    link = tmp_path / "shared" / "link"
+    link.parent.mkdir()
+    link.symlink_to(folder)
+    link.parent.chmod(0o777)
+    with pytest.raises(ConfigurationError, match=f"write to {link.parent}"):
+        catalogue((link,))
+    link.parent.chmod(0o1777)  # like /tmp: nobody may replace what is not theirs
+    assert catalogue((link,)).get("find")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise SystemExit(2)", r"broken.py, line 1: SystemExit: 2"),
+        ("def f(:", r"broken.py, line 1: "),
+        ("from .missing import x", r"broken.py, line 1: ModuleNotFoundError"),
+        ("import json\njson.loads('{')", r"broken.py, line 2: JSONDecodeError"),
+        ("raise KeyError('a\\nb')", r"broken.py, line 1: KeyError: "),
+        ("\0", r"broken.py.*: "),
+    ],
+)
+def test_a_file_that_cannot_be_imported_is_one_line(tmp_path: Path, code: str, said: str) -> None:
+    """Whatever importing it raises."""
+    written(tmp_path / "fine" / "fine.py", "fine")
+    (tmp_path / "fine" / "broken.py").write_text(code)
+    with pytest.raises(ToolDefinitionError, match=said) as caught:
+        catalogue((tmp_path / "fine",))
+    assert "\n" not in str(caught.value)
+
+
+async def test_every_command_says_the_same_line(tmp_path: Path) -> None:
+    """And none starts; `bot doctor` goes on with its other checks."""
+    (tmp_path / "bot.toml").write_text('[tools]\npaths = ["missing"]\n')
+    line = f"Wrong setting: tools.paths: {tmp_path}/missing does not exist."
+    tokens = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "s", "OPENAI_API_KEY": "sk-no"}
+    split = {"REDIS_URL": "redis://127.0.0.1:1", "OPENAI_BASE_URL": "http://127.0.0.1:1"}
+    for command in ("serve", "web", "worker", "ask x", "tools", "dev --port 0"):
+        done = await bot(tmp_path, *command.split(), **tokens, **split)
+        assert (done.code, done.err.splitlines()[-1]) == (3, f"bot: {line}"), command
+        assert "Traceback" not in done.err
+    done = await bot(tmp_path, "doctor", OPENAI_BASE_URL="http://127.0.0.1:1")
+    assert done.code == 1
+    assert line in " ".join(done.out.split())
+    assert "model" in done.out
+    assert "Traceback" not in done.err
+
+
+def installed(folder: Path, name: str, entry_point: str) -> None:
+    """Make `folder` a place with an installed package of this name."""
+    facts = folder / f"{name.replace('-', '_')}-1.0.dist-info"
+    facts.mkdir(parents=True)
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text(f"[slack_answer_bot.tools]\ncrm = {entry_point}\n")
+
+
+def test_tools_of_an_installed_package_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("one_file", "another_file"):
-        code = (
-            f'{HEAD}@tool(group="g", summary="-")\ndef twice() -> str:\n    "Tw."\n    return ""\n'
-        )
-        (tmp_path / f"{name}.py").write_text(code)
-    monkeypatch.setattr(tools, "__path__", [str(tmp_path)])
-    with pytest.raises(ToolDefinitionError, match=r"twice, in .*another_file and .*one_file"):
-        catalogue.__wrapped__()
+    """By its entry point, a module or one tool; a mistake names the package."""
+    monkeypatch.syspath_prepend(tmp_path)
+    written(tmp_path / "crm_of_test" / "tickets.py", "find_one")
+    (tmp_path / "crm_of_test" / "__init__.py").touch()
+    installed(tmp_path, "crm-of-test", "crm_of_test.tickets")
+    load_tools.cache_clear()
+    assert load_tools().origins == {"find_one": "package crm-of-test"}
+    entry = tmp_path / "crm_of_test-1.0.dist-info" / "entry_points.txt"
+    wrong = {
+        "crm_of_test": "crm_of_test: there is no tool. Name the module that defines them.",
+        "crm_of_test.nowhere": "ModuleNotFoundError: No module named 'crm_of_test.nowhere'",
+        "crm_of_test.broken": f"{tmp_path}/crm_of_test/broken.py, line 1: ZeroDivisionError",
+    }
+    (tmp_path / "crm_of_test" / "broken.py").write_text("1 / 0\n")
+    for value, said in wrong.items():
+        entry.write_text(f"[slack_answer_bot.tools]\ncrm = {value}\n")
+        load_tools.cache_clear()
+        with pytest.raises(ToolDefinitionError, match=f"^package crm-of-test, .*{said}"):
+            load_tools()
+    load_tools.cache_clear()

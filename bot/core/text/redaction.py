@@ -7,11 +7,13 @@ better than a leaked secret.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 _ASSIGNED = r"(?:passwo?r?d|passwd|pwd|secret|(?:auth|access|api|bearer|refresh)[_-]?token|api[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key)"
 _SIGNED = r"(?:ticket|access_token|refresh_token|auth_token|client_secret|api_?key|password|sig|x-amz-signature|x-amz-security-token)"
@@ -100,12 +102,25 @@ def remember_secret(secret: str) -> None:
         _remembered.move_to_end(secret)
         if len(_remembered) > _MOST_REMEMBERED:
             _remembered.popitem(last=False)
+_SHORTEST = 6
+"""Length of the shortest known value that is redacted; a shorter one would be found in any text."""
+
+_known_values: dict[str, str] = {}
+
+
+def redact_value(value: str, name: str) -> None:
+    """Redact `value` from now on, however it looks, as the secret `name`; also as URLs and JSON hold it."""
+    if len(value) >= _SHORTEST:
+        for form in (value, quote(value, safe=""), json.dumps(value)[1:-1]):
+            _known_values[form] = f"[redacted {name}]"
 
 
 def redacted(text: str) -> str:
     """Return `text` with each secret replaced by `[redacted KIND]`."""
     for secret in [each for each in tuple(_remembered) if each in text]:
         text = text.replace(secret, "[redacted token]")
+    for value, replacement in _known_values.items():
+        text = text.replace(value, replacement)
     text = _PRIVATE_KEY.sub("[redacted private key]", text)
     folded = text.casefold()
     for name, kind in KINDS.items():

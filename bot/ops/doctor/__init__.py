@@ -27,6 +27,7 @@ __all__ = ["Check", "Level", "examine", "print_report"]
 async def examine(settings: Settings) -> list[Check]:
     """Check everything. Return the results in the order of a setup; change nothing."""
     parts = await asyncio.gather(  # all services are checked at once
+        examine_tools(settings),
         examine_slack(settings),
         examine_redis(settings),
         examine_refused(with_running_redis(settings)),
@@ -38,5 +39,4 @@ async def examine(settings: Settings) -> list[Check]:
         examine_web_search(settings),
         examine_collector(settings),
     )
-    local = [*examine_env_file(), *examine_tools(settings)]
-    return [*local, *(check for part in parts for check in part)]
+    return [*examine_env_file(), *(check for part in parts for check in part)]

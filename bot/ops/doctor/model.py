@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 
 from openai import APIStatusError, AsyncOpenAI, OpenAIError
@@ -20,7 +20,7 @@ from bot.agent.window import portable
 from bot.app.run_setup import responses_model, tool_catalogue
 from bot.core.answers import Answer
 from bot.core.chain import Item
-from bot.core.errors import ConfigurationError, ModelError, ModelErrorKind
+from bot.core.errors import ConfigurationError, ModelError, ModelErrorKind, ToolDefinitionError
 from bot.core.text.token_estimate import estimated_tokens
 from bot.model import (
     ModelRequest,
@@ -248,7 +248,9 @@ _LARGER = (
 
 def _first_request_tokens(settings: Settings) -> int:
     """Return about how many tokens the first request of a run has without the question."""
-    tools = [*tool_catalogue(settings).always, ResponseType(Answer, Answer.text_field).definition]
+    tools = [ResponseType(Answer, Answer.text_field).definition]
+    with suppress(ConfigurationError, ToolDefinitionError):  # the check of the tools says why
+        tools += tool_catalogue(settings).always
     return estimated_tokens(prompts.INSTRUCTIONS + json.dumps(tools))
 
 

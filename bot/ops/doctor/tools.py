@@ -1,24 +1,40 @@
-"""Check of the tools: the files of `tools/` load, and bot.toml names only tools that exist."""
+"""Check of the tools: all load, their clients open, and bot.toml names only tools that exist."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from itertools import groupby
 
 from bot.app.run_setup import is_tool_name
-from bot.app.tool_loading import catalogue
+from bot.app.tool_states import tool_states
 from bot.core.errors import ConfigurationError, ToolDefinitionError
-from bot.ops.doctor.check import Check, ok, problem
+from bot.ops.doctor.check import Check, ok, problem, warning
 from bot.settings import Settings
 from bot.settings.checks import check_tools
 
 
-def examine_tools(settings: Settings) -> list[Check]:
-    """Load all tools; call none."""
+async def examine_tools(settings: Settings) -> list[Check]:
+    """Load all tools and open their clients, as a worker does; call no tool."""
     try:
-        loaded = ok("tools", f"{len(catalogue().tools)} are available")
+        states = await tool_states(settings)
+    except (ToolDefinitionError, ConfigurationError) as error:
+        return [problem("tools", str(error), "correct it: the bot does not start before")]
+    count = len(states.catalogue.tools) - len(states.off) - len(states.broken)
+    checks = [ok("tools", "; ".join((f"{count} are offered", *_reasons(states.off))))]
+    for group, text in states.problems.items():
+        off = [name for name, reason in states.broken.items() if reason == text]
+        lost = f"; off: {', '.join(off)}" if off else ""
+        fix = f"correct its service, or [tools.{group}] in bot.toml; the bot tries again by itself"
+        checks.append(warning(f"tools {group}", f"{text}{lost}", fix))
+    try:
         check_tools(settings, partial(is_tool_name, settings))
-    except ToolDefinitionError as error:
-        return [problem("tools", str(error), "correct the file, or remove it")]
     except ConfigurationError as error:
-        return [loaded, problem("channels", str(error), "correct it in bot.toml")]
-    return [loaded]
+        checks.append(problem("channels", str(error), "correct it in bot.toml"))
+    return checks
+
+
+def _reasons(off: Mapping[str, str]) -> list[str]:
+    """Return the names of switched-off tools, with the reason that they share."""
+    by_reason = groupby(sorted(off, key=lambda name: off[name]), key=lambda name: off[name])
+    return [f"off: {', '.join(names)} ({reason})" for reason, names in by_reason]

@@ -1,0 +1,74 @@
+"""Permissions of the folders that the bot imports code from: nobody else may be able to change it.
+
+Whoever can write to such a folder, or replace one that it is in, runs code with the bot's secrets.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+_CODE = frozenset({".py", ".pyc", ".so"})
+
+
+def writable_by_others(folder: Path) -> Path | None:
+    """Return a place through which others can change the code in `folder`, an absolute path.
+
+    That is a folder or file of code inside that its group or everybody may write to, or a folder
+    above that lets them replace it. None if there is none.
+    """
+    if os.name == "nt":  # has no such permissions
+        return None
+    for place in _code_in(folder):
+        if _is_writable_by_others(place):
+            return place
+    for place in {*folder.parents, *folder.resolve().parents}:
+        if _is_writable_by_others(place) and not _keeps_entries(place):
+            return place
+    return None
+
+
+def _code_in(folder: Path) -> Iterator[Path]:
+    """Yield `folder`, the folders in it and their files of code, hidden folders and venvs left out."""
+    yield folder
+    for root, folders, files in os.walk(folder):
+        here = Path(root)
+        folders[:] = [
+            each
+            for each in folders
+            if not each.startswith(".") and not (here / each / "pyvenv.cfg").exists()
+        ]
+        yield from (here / each for each in folders)
+        yield from (here / each for each in files if Path(each).suffix in _CODE)
+
+
+def _is_writable_by_others(place: Path) -> bool:
+    try:
+        if not place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return False
+        return not os.statvfs(place).f_flag & os.ST_RDONLY  # such as a mounted volume, often 0777
+    except FileNotFoundError:  # a broken link, a file that has gone
+        return False
+
+
+def _keeps_entries(place: Path) -> bool:
+    """Return whether a folder protects what is in it from those who may write to it.
+
+    `/tmp` does, as only owners may replace their entries. So does a folder whose group is its owner's
+    own: many systems make such folders writable by that group.
+    """
+    import grp  # not on Windows
+    import pwd
+
+    facts = place.stat()
+    if facts.st_mode & stat.S_ISVTX:
+        return True
+    if facts.st_mode & stat.S_IWOTH:
+        return False
+    try:
+        owner, group = pwd.getpwuid(facts.st_uid), grp.getgrgid(facts.st_gid)
+    except KeyError:
+        return False
+    return owner.pw_gid == facts.st_gid and set(group.gr_mem) <= {owner.pw_name}

@@ -1,0 +1,67 @@
+"""States of tools, for operators: offered, switched off, or broken because a client is not open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.app.run_setup import tool_catalogue
+from bot.app.tool_loading import load_tools
+from bot.app.tool_providers import bound_providers
+from bot.services.tool_clients import open_tool_clients
+from bot.settings import Settings
+from bot.toolkit import WebSearch
+from bot.toolkit.catalogue import Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStates:
+    """All tools with what a worker would do with them in Slack.
+
+    `off` and `broken` say why those tools are not offered, by name. `problems` are one line for each
+    provider that could not open or close its client, by the group of its settings. `origins` says
+    where tools are from that do not come with the bot.
+    """
+
+    catalogue: Catalogue
+    off: Mapping[str, str]
+    broken: Mapping[str, str]
+    problems: Mapping[str, str]
+    origins: Mapping[str, str]
+
+
+async def tool_states(settings: Settings) -> ToolStates:
+    """Load all tools, open the client of each provider as a worker does, and close it again.
+
+    Raises ToolDefinitionError and ConfigurationError with one line.
+    """
+    catalogue, bound = tool_catalogue(settings), bound_providers(settings)
+    off: dict[type, str] = {each.provider.provides: each.off for each in bound if each.off}
+    if settings.web_search is None:
+        off[WebSearch] = "set [web_search] in bot.toml"
+    async with open_tool_clients(bound) as clients:
+        await clients.settle()
+        opened = {*clients.open}
+    providers = {each.provider.provides: each.provider for each in bound}
+    lines = {
+        kind: f"provider {providers[kind].name} ({providers[kind].place}) {problem}"
+        for kind, problem in clients.problems.items()
+    }
+    broken = {kind: line for kind, line in lines.items() if kind not in opened}
+    return ToolStates(
+        catalogue,
+        _by_tool(catalogue, off),
+        _by_tool(catalogue, broken),
+        {providers[kind].group: line for kind, line in lines.items()},
+        load_tools(settings.tools.paths).origins,
+    )
+
+
+def _by_tool(catalogue: Catalogue, reasons: Mapping[type, str]) -> dict[str, str]:
+    """Return the reason of each tool that asks for one of these types."""
+    return {
+        tool.name: reasons[kind]
+        for tool in catalogue.tools
+        for kind in tool.services.values()
+        if kind in reasons
+    }
