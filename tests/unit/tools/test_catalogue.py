@@ -61,7 +61,7 @@ def test_cards_have_one_short_line(catalogue: Catalogue) -> None:
 def test_the_tool_of_docs_tools_is_found(catalogue: Catalogue) -> None:
     """A tool is one file of a dozen lines."""
     text = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
-    code, _ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    code, *_ = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     module = ModuleType("tools.units")
     exec(code, vars(module))
     [made] = found(module)
