@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from bot.app.tool_loading import load_tools
 from bot.core.errors import ConfigurationError
-from bot.core.text.redaction import redact_value
+from bot.core.text.redaction import redact_setting
 from bot.services.tool_clients import BoundProvider
 from bot.settings import Settings
 from bot.settings.errors import setting_error
@@ -68,7 +68,7 @@ def _arguments(made: Provider[Any], settings: Settings) -> tuple[dict[str, Any],
     mistakes = []
     for key, variable in made.secrets.items():
         if value := _environment(settings).get(variable):
-            redact_value(value, variable)
+            redact_setting(value, variable)
             values[key] = value
         elif fields[key].is_required():
             mistakes.append(

@@ -102,25 +102,26 @@ def remember_secret(secret: str) -> None:
         _remembered.move_to_end(secret)
         if len(_remembered) > _MOST_REMEMBERED:
             _remembered.popitem(last=False)
-_SHORTEST = 6
-"""Length of the shortest known value that is redacted; a shorter one would be found in any text."""
-
-_known_values: dict[str, str] = {}
 
 
-def redact_value(value: str, name: str) -> None:
-    """Redact `value` from now on, however it looks, as the secret `name`; also as URLs and JSON hold it."""
-    if len(value) >= _SHORTEST:
-        for form in (value, quote(value, safe=""), json.dumps(value)[1:-1]):
-            _known_values[form] = f"[redacted {name}]"
+_SHORTEST_CONFIGURED = 6
+_configured: dict[str, str] = {}
+"""Secrets of tools' own clients, as texts, URLs and JSON hold them, and the names of their settings."""
+
+
+def redact_setting(secret: str, name: str) -> None:
+    """Redact the value of the setting `name` wherever it appears from now on."""
+    if len(secret) >= _SHORTEST_CONFIGURED:
+        for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1]):
+            _configured[form] = name
 
 
 def redacted(text: str) -> str:
     """Return `text` with each secret replaced by `[redacted KIND]`."""
     for secret in [each for each in tuple(_remembered) if each in text]:
         text = text.replace(secret, "[redacted token]")
-    for value, replacement in _known_values.items():
-        text = text.replace(value, replacement)
+    for secret, name in tuple(_configured.items()):
+        text = text.replace(secret, f"[redacted {name}]")
     text = _PRIVATE_KEY.sub("[redacted private key]", text)
     folded = text.casefold()
     for name, kind in KINDS.items():
