@@ -75,19 +75,20 @@ def caller_without_answer(after: CallerState) -> CallerState:
     return after.model_copy(update={"pending": (*after.pending, stopped)})
 
 
-def failed_exchange(asked: Sequence[str], answer: str) -> tuple[Item, ...]:
-    """Return the items that a thread keeps of a failed run: the question, without files and images
-    that may have caused the failure, and the message that people got instead of an answer."""
+def exchange_in_words(asked: Sequence[str], answer: str) -> tuple[Item, ...]:
+    """Return the items that a thread keeps of a run that left nothing else on its chain: the
+    questions, without files and images that may have caused a failure, and the message that people
+    read in the end."""
     questions = (
         {"role": "user", "content": without_marks(text[:_MOST_ASKED])} for text in asked if text
     )
     return (*questions, assistant_message(answer))
 
 
-def caller_after_failure(
+def caller_after_words(
     before: CallerState, items: Sequence[Item], bound_to: str | None
 ) -> CallerState:
-    """Return the thread as it was before a failed run, with `items` on its chain. The memory of
-    hooks is dropped, because it does not cover the failed exchange."""
+    """Return the thread as it was before a run that failed, or whose data are not for everybody,
+    with `items` on its chain. The memory of hooks is dropped, because it does not cover the items."""
     pending = (*before.pending, *items)
     return before.model_copy(update={"pending": pending, "bound_to": bound_to, "hooks": {}})

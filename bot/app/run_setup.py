@@ -262,6 +262,8 @@ def _hooks(
         policy.egress,
         # Asks the asker what a server wants to know during a call.
         policy.inputs,
+        # Has the asker connect their account before a call on it, and say who may see what it finds.
+        policy.accounts,
         # Asks people about calls; last, so that nobody is asked about a call that another hook vetoes.
         policy.approval,
     ]

@@ -166,6 +166,14 @@ class ApprovalRecord:
         waits_for_call = self.approval.kind is ApprovalKind.CALL and self.decision.allows
         return not waits_for_call or self.made not in (None, CallProgress.BEGUN)
 
+    @property
+    def keeps_private(self) -> bool:
+        """Whether its asker keeps to themselves what the run finds; so it is without a decision."""
+        decision = self.decision
+        if self.approval.kind is not ApprovalKind.SHARE or decision is None or decision.allows:
+            return False
+        return bool(decision.by) or decision.verdict is Verdict.EXPIRED
+
 
 class Ask(BaseModel):
     """What a tool call needs its asker for before it can go on.

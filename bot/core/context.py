@@ -36,6 +36,8 @@ class RequestContext:
     - `idempotency_key`: key of the tool call in progress; the same after a resume.
     - `approved_by`: the user who approved the call, "" when it needed no approval.
     - `answers`: what the call asked people before, with their decisions.
+    - `accounts`: the personal accounts whose data the run may have read: names for people, by
+      server; the mapping grows during the run.
     - `extra`: settings that operators configured for tools in this channel.
     - `artifacts`: what the tool call in progress has read and saved; the artifacts' store notes it.
     """
@@ -55,8 +57,14 @@ class RequestContext:
     approved_by: str = ""
     answers: tuple[ApprovalRecord, ...] = ()
     dry_run: bool = False
+    accounts: Mapping[str, str] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     artifacts: ArtifactUse = field(default_factory=ArtifactUse)
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether others may read the answer, but not the data of the asker that the run has read."""
+        return bool(self.accounts) and not self.request.is_for_one
 
     @property
     def requests(self) -> Sequence[Request]:

@@ -105,6 +105,8 @@ class Outcome(BaseModel):
       call; answering again would repeat it.
     - `rehearsed`: the calls that a dry run would have made, in order.
     - `over`: the budget that ended the run, shown to people who may raise it.
+    - `accounts`: the personal accounts that the run used, as people call the servers. `unconnected`:
+      names of the servers whose accounts a scheduled run lacked.
     - `warnings`: sentences about budgets that are nearly used up.
     - `traced`: where the figures and quotes of the result come from, None if it was not traced.
       Readers are told of it with `traced_shown`.
@@ -131,6 +133,8 @@ class Outcome(BaseModel):
     changed: bool = False
     rehearsed: tuple[Rehearsal, ...] = ()
     over: OverBudget | None = None
+    accounts: tuple[str, ...] = ()
+    unconnected: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     traced: Findings | None = None
     traced_shown: bool = False

@@ -98,7 +98,8 @@ class Request(BaseModel):
 
     - `mentioned`: people and channels that `user` mentioned in the message.
     - `quoted`: a message forwarded with it, or the message that a shortcut was used on.
-    - `private`: only `user` may see the answer.
+    - `private`: only `user` may see the answer. `kept_private`: it became so while the bot worked, so
+      the thread shows that there was a question, and the answer goes to a direct message.
     - `suggested`: the model wrote the text as a suggestion, and `user` pressed its button.
     - `response_type`: the wanted response type; with `response_schema`, data of that JSON schema.
     - `action_token`: Slack's short-lived token for searching on behalf of `user`.
@@ -134,6 +135,7 @@ class Request(BaseModel):
     quoted: Redacted = ""
     files: tuple[FileRef, ...] = ()
     private: bool = False
+    kept_private: bool = False
     again: RepeatReason | None = None
     replaces: RunIds = ()
     revises: tuple[str, ...] = ()

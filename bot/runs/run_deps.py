@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from bot.agent import prompts
@@ -30,6 +31,7 @@ from bot.runs.evidence.entries import LedgerReader
 from bot.runs.evidence.hook import EvidenceHook
 from bot.runs.evidence.settings import EvidenceSettings
 from bot.runs.policy.access import Policy
+from bot.runs.policy.account_hook import AccountHook, PersonalAccounts
 from bot.runs.policy.approval_hook import (
     ApprovalHook,
     MayAdminister,
@@ -37,6 +39,7 @@ from bot.runs.policy.approval_hook import (
     MayDecide,
     MentionedIn,
 )
+from bot.runs.policy.audience import AudienceBook
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
@@ -84,6 +87,7 @@ class PolicyHooks:
     steering: Steering
     egress: EgressGuard
     inputs: InputHook
+    accounts: AccountHook
     approval: ApprovalHook
     evidence: EvidenceHook
 
@@ -126,6 +130,7 @@ class RunDeps:
     evidence_settings: EvidenceSettings = field(default_factory=EvidenceSettings)
     indexer: Indexer = field(default_factory=Indexer)
     temperature: float | None = None
+    accounts: PersonalAccounts | None = None
     traits: ServerTraits = field(default_factory=ServerTraits)
     dry_run: bool = False
 
@@ -224,7 +229,8 @@ class RunDeps:
         """Return the dependencies of the loop for one run, with the channel's settings applied."""
         request = context.request
         model = spending.model(models.applied_to(self.model))
-        egress = EgressGuard(steering.requests, self.policy, lambda: self.loader.history(request))
+        history = partial(self.loader.history, request, context.run_id)
+        egress = EgressGuard(steering.requests, self.policy, history)
         approval = ApprovalHook(
             request,
             self.policy,
@@ -237,6 +243,7 @@ class RunDeps:
             egress,
         )
         waits = Waits(request, context.run_id, self.stores.approvals, self.policy.approval_hours)
+        accounts = AccountHook(waits, self.accounts, AudienceBook(self.stores.audiences))
         limits = channel_settings.limited(self.limits)
         allowed, known = channel_settings.tools, self.toolbox.catalogue
         await self.clients.settle()
@@ -252,8 +259,13 @@ class RunDeps:
             response_type=await ResponseType.of(request),
             limits=limits,
             interrupt=interrupt,
-            context=replace(context, joined=steering.joined, extra=channel_settings.extra),
-            history=lambda: self.loader.history(request),
+            context=replace(
+                context,
+                joined=steering.joined,
+                accounts=accounts.used,
+                extra=channel_settings.extra,
+            ),
+            history=history,
             instructions=prompts.instructions(
                 channel_settings.instructions,
                 (
@@ -270,6 +282,7 @@ class RunDeps:
                     steering,
                     egress,
                     InputHook(waits),
+                    accounts,
                     approval,
                     EvidenceHook(evidence),
                 ),

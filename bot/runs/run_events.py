@@ -14,6 +14,7 @@ from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to
 from bot.runs.evidence.check import RunEvidence
 from bot.runs.narration import Narrator
+from bot.runs.policy.account_hook import accounts_used
 from bot.runs.queue.requeue import Requeue, can_requeue
 from bot.runs.queue.steering import Steering
 from bot.runs.surface import Surface
@@ -58,7 +59,10 @@ class EventSink:
     async def _keep(self, event: Recorded | SavePoint) -> None:
         """Save the loop's state and its additions to the conversation before the loop goes on."""
         entries = [event.entry] if isinstance(event, Recorded) else []
-        bound = [each.model_copy(update={"bound_to": bound_to(self.request)}) for each in entries]
+        reader = bound_to(self.request)
+        if accounts_used(event.state) and not self.request.is_for_one:
+            reader = self.request.user  # others read the answer, and not what it was made from
+        bound = [each.model_copy(update={"bound_to": reader}) for each in entries]
         state = event.state.model_dump_json()
         change = self.steering.change(event.state)
         changes = self.audit.note_begun(event.state)

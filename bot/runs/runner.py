@@ -12,9 +12,9 @@ from typing import Any
 from bot.agent.events import Event, Paused, Recorded, RunEnded, SavePoint
 from bot.agent.handover import (
     caller_after,
-    caller_after_failure,
+    caller_after_words,
     caller_without_answer,
-    failed_exchange,
+    exchange_in_words,
 )
 from bot.agent.interrupt import Interrupt
 from bot.agent.loop import run
@@ -27,11 +27,13 @@ from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Request
+from bot.core.text.result_markdown import result_text
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import begun_tools, internal_failure, outcome_of, steps_of, without_secrets
 from bot.runs.partial_results import with_partial_results
+from bot.runs.policy.account_hook import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
@@ -92,6 +94,7 @@ class Runner:
         failpoint("run-started")
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
+        request = await self._with_audience(request, record)
         post = runs.messages(record.run_id, lease)
         revises = request.replaces or request.revises  # the first alone in earlier versions
         if revises and _is_new(record) and not await post.message():
@@ -129,6 +132,18 @@ class Runner:
         failpoint("run-closed")
         return outcome
 
+    async def _with_audience(self, request: Request, record: RunRecord) -> Request:
+        """Return the request, private if its asker keeps to themselves what the run finds."""
+        if record.state is None or request.is_for_one:
+            return request
+        try:
+            asked = await self._stores.approvals.of_run(record.run_id)
+        except CorruptValue:
+            return request
+        if any(each.keeps_private for each in asked):
+            return await self._stores.mailbox.keep_private(request)
+        return request
+
     async def _take_over(self, request: Request, post: PostedMessageRecord) -> None:
         """Reuse the newest message of the runs that an edit replaces as the message of this run.
 
@@ -155,6 +170,7 @@ class Runner:
         """Run the loop to an outcome, and save the outcome with the thread's new state."""
         caller = await self.deps.loader.caller_state(request)
         audit = RunAudit(self._stores.audit, request, record.run_id)
+        entries: list[LedgerEntry] = []
         if record.state is None:
             await audit.begin()
         try:
@@ -162,7 +178,7 @@ class Runner:
                 log.error("given up: its workers died", extra={"run_id": record.run_id})
                 outcome, after = await self._failure(request, record, approvals), None
             else:
-                outcome, after = await self._run_loop(
+                outcome, after, entries = await self._run_loop(
                     request, record, lease, approvals, caller, audit
                 )
         except (LeaseLost, StoreUnavailable, Requeue, AwaitingApproval):
@@ -171,12 +187,11 @@ class Runner:
             # A bug: it is logged with its trace, and the person still gets a final message.
             log.exception("run failed", extra={"run_id": record.run_id, "request_id": request.id})
             outcome, after = await self._failure(request, record, approvals), None
-        entries: list[LedgerEntry] = []
         if after is None:  # the run may have brought the thread up to date before it failed
             caller = await self.deps.loader.caller_state(request)
         if silent := await self._silence(request, outcome):
             outcome = outcome.model_copy(update={"silent": silent})
-            after = caller_without_answer(after) if after else caller
+            after, entries = caller_without_answer(after) if after else caller, []
         elif record.outcome:  # only posting failed: the thread's state has the answer already
             after = caller
         elif after is None:
@@ -239,8 +254,9 @@ class Runner:
         approvals: RunApprovals,
         caller: CallerState,
         audit: RunAudit,
-    ) -> tuple[Outcome, CallerState | None]:
-        """Run the loop, saving each step. Return the outcome and the thread's new state.
+    ) -> tuple[Outcome, CallerState | None, list[LedgerEntry]]:
+        """Run the loop, saving each step. Return the outcome, the thread's new state, and what the
+        ledger needs for it.
 
         The state is None if no model has received the question.
         """
@@ -253,7 +269,7 @@ class Runner:
         )
         async with self._stoppable(request, interrupt) as stopped_by, spending:
             if _has_no_response(record) and not await spending.admits(context.model):
-                return spending.refusal(run_id), None
+                return spending.refusal(run_id), None, []
             if _has_calls_left(record) and await spending.is_paused() and not interrupt.requested:
                 raise Requeue(_PAUSED_SECONDS)
             steering = await deps.steering(request, record, channel_settings, interrupt)
@@ -261,13 +277,13 @@ class Runner:
             loop_deps = await deps.loop_deps(
                 context, interrupt, channel_settings, spending, steering, evidence, models
             )
-            catalogue = loop_deps.toolbox.catalogue
+            context, catalogue = loop_deps.context, loop_deps.toolbox.catalogue
             state, caller = await self.deps.loader.first_state(
                 request, record, lease, caller, catalogue, audit, models.choice
             )
             spending.begin(state)
             if evidence.is_on:
-                evidence.begin(await read_before(self._stores, request))
+                evidence.begin(await read_before(self._stores, request, run_id))
             sink = EventSink(
                 request,
                 record,
@@ -294,27 +310,41 @@ class Runner:
                     log.error(
                         "the model service failed, which ended a run: %s", ended.error, extra=ids
                     )
-                context = replace(context, model=models.name(ended.state.fallback))
+                model, used = models.name(ended.state.fallback), accounts_used(ended.state)
+                context = replace(context, model=model, accounts=used)
                 artifacts, joined = deps.toolbox.artifacts, steering.joined
-                outcome = await outcome_of(ended, context, artifacts, joined)
+                with bound_request(context):
+                    outcome = await outcome_of(ended, context, artifacts, joined)
                 outcome = await spending.ending(outcome, ended.done)
-        is_stopped = outcome.status is RunStatus.CANCELLED
-        stopper = stopped_by[0] if is_stopped and stopped_by else ""
-        called_off = [each.title for each in await approvals.undecided()] if is_stopped else ()
-        done_or_begun = (*ended.state.done, *ended.state.unknown)
-        made = deps.toolbox.made_changes(step.tool for step in done_or_begun)
-        changed = approvals.decided_changes or made
-        seconds = max(0.0, outcome.totals.seconds - approvals.waited)
-        effort = models.effort_of(context.model) or ""
-        totals = outcome.totals.model_copy(update={"seconds": seconds, "effort": effort})
-        facts = {"changed": changed, "stopped_by": stopper, "totals": totals}
-        facts |= {"called_off": tuple(called_off)}
+        facts = await self._facts(outcome, ended, approvals, stopped_by)
         facts |= {"traced": traced, "traced_shown": evidence.is_shown}
-        outcome = with_partial_results(
-            outcome.model_copy(update=facts), ended.state, loop_deps.toolbox.is_change
+        effort = models.effort_of(context.model) or ""
+        seconds = max(0.0, outcome.totals.seconds - approvals.waited)
+        totals = outcome.totals.model_copy(update={"seconds": seconds, "effort": effort})
+        outcome = outcome.model_copy(update={"totals": totals, **facts})
+        outcome = without_secrets(
+            with_partial_results(outcome, ended.state, loop_deps.toolbox.is_change)
         )
         after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
-        return without_secrets(outcome), after and _with_answered(after, request, *joined)
+        entries: list[LedgerEntry] = []
+        if after and outcome.accounts and not request.is_for_one:
+            after, entries = _in_words(outcome, caller, request, *joined)
+        return outcome, after and _with_answered(after, request, *joined), entries
+
+    async def _facts(
+        self, outcome: Outcome, ended: RunEnded, approvals: RunApprovals, stopped_by: list[str]
+    ) -> dict[str, Any]:
+        """Return what the outcome tells of the run beside its result."""
+        is_stopped, state = outcome.status is RunStatus.CANCELLED, ended.state
+        undecided = await approvals.undecided() if is_stopped else ()
+        made = self.deps.toolbox.made_changes(step.tool for step in (*state.done, *state.unknown))
+        return {
+            "stopped_by": stopped_by[0] if is_stopped and stopped_by else "",
+            "called_off": tuple(each.title for each in undecided),
+            "changed": approvals.decided_changes or made,
+            "accounts": tuple(accounts_used(state).values()),
+            "unconnected": tuple(accounts_missing(state)),
+        }
 
     async def _failure(
         self, request: Request, record: RunRecord, approvals: RunApprovals
@@ -341,13 +371,13 @@ class Runner:
             outcome.error is ModelErrorKind.POLICY
         )  # the service would refuse the next, too
         texts = [] if is_refused else [each.text for each in (request, *joined)]
-        items = failed_exchange(texts, outcome.note)
+        items = exchange_in_words(texts, outcome.note)
         if before.pending[-len(items) :] == items:  # the same question failed again
             return before, []
         was_noted = await runs.state(record.run_id) is not None
         new = items[-1:] if was_noted else items
         entry = LedgerEntry(run_id=record.run_id, items=new, bound_to=bound)
-        after = caller_after_failure(before, items, bound)
+        after = caller_after_words(before, items, bound)
         return _with_answered(after, request, *joined), [entry]
 
     @asynccontextmanager
@@ -399,6 +429,16 @@ async def drive_loop(
                 await approvals.wait(ids, deps.interrupt)
             case _:
                 raise RuntimeError("the loop ended without RunEnded")
+
+
+def _in_words(
+    outcome: Outcome, before: CallerState, *asked: Request
+) -> tuple[CallerState, list[LedgerEntry]]:
+    """Return the state of a thread that knows of the run what people read, and its ledger entry."""
+    said = "\n\n".join(filter(None, (outcome.note, result_text(outcome) if outcome.result else "")))
+    items = exchange_in_words([each.text for each in asked], said)
+    entry = LedgerEntry(run_id=outcome.run_id, items=items[-1:])  # the question is in the ledger
+    return caller_after_words(before, items, None), [entry]
 
 
 def _with_answered(caller: CallerState, *answered: Request) -> CallerState:

@@ -116,6 +116,7 @@ class Stores:
     threads: Threads
     channels: ListedDecisions
     preferences: Decisions
+    audiences: Decisions
     memories: MemoryStore
     schedules: ScheduleStore
     scheduled_messages: ScheduledMessageStore
@@ -214,6 +215,7 @@ async def open_stores(
             direct=DirectMessages(redis, keep),
             threads=Threads(redis, keep),
             preferences=Decisions(redis, keep, "preferences"),
+            audiences=Decisions(redis, keep, "account-audiences"),
             memories=MemoryStore(redis, keep),
             schedules=ScheduleStore(redis, keep),
             scheduled_messages=ScheduledMessageStore(redis, keep),

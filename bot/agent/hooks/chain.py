@@ -195,16 +195,16 @@ class HookChain:
             hook.on_exposure(tool)
 
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
-        """Return the first veto, else an undecided or approved verdict, if any."""
-        verdict: Permission = None
+        """Return the first veto or undecided verdict, else what the hooks approve, if anything. So
+        people are asked for one thing at a time."""
+        verdict: Approved | None = None
         for hook in self.hooks:
             permission = await hook.before_tool(tool, arguments)
-            if isinstance(permission, str):
+            if isinstance(permission, str | Undecided):
                 return permission
-            if isinstance(verdict, Approved) and isinstance(permission, Approved):
-                verdict = verdict.and_also(permission)
-            elif not isinstance(verdict, Undecided):
-                verdict = permission or verdict
+            verdict = (
+                verdict.and_also(permission) if verdict and permission else permission or verdict
+            )
         return verdict
 
     async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided:

@@ -1,6 +1,7 @@
 """Artifacts of a thread: the toolkit's artifacts in the store, scoped to the current request.
 
-Artifacts of a private request are visible only to private requests of the same person.
+Artifacts of a private request are visible only to private requests of the same person, and so are
+those that are saved once a run has read data of the asker's own accounts.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 from collections.abc import Sequence
 
 from bot.core.chain import SavedArtifact
-from bot.core.context import current_request
+from bot.core.context import RequestContext, current_request
 from bot.core.errors import ToolError
 from bot.core.ids import new_id
 from bot.core.request import Request
@@ -65,15 +66,14 @@ class ThreadArtifacts:
             source_url=source_url,
             left_out=tuple(left_out),
         )
-        request = current_request().request
+        context = current_request()
+        request, place = context.request, _place(context.request, is_private=_is_private(context))
         if await self._store.count(request.team, request.user, len(data)) > self._per_day:
             raise ToolError(
                 f"{name} cannot be kept: what this person has had saved today is as much as one may. "
                 "Go on with what is saved, and say so."
             )
-        await self._store.put(
-            _own_place(request), artifact.handle, artifact.model_dump_json(), data
-        )
+        await self._store.put(place, artifact.handle, artifact.model_dump_json(), data)
         current_request().artifacts.saved[artifact.handle] = SavedArtifact(
             handle=artifact.handle, sha256=artifact.sha256, raw_sha256=raw_sha256
         )
@@ -89,14 +89,14 @@ class ThreadArtifacts:
         return sorted(found, key=lambda each: each.created, reverse=True)
 
     async def read(self, handle: str) -> bytes:
-        data = await self.of(current_request().request, handle)
+        data = await self._in(await self._places(current_request()), handle)
         if data is None:
             raise await self._unknown(handle)
         current_request().artifacts.read[handle] = None
         return data
 
     async def _find(self, handle: str) -> Artifact:
-        for place in await self._places(current_request().request):
+        for place in await self._places(current_request()):
             description = await self._store.description(place, handle)
             if description is not None:
                 return decode(Artifact, description)
@@ -104,7 +104,10 @@ class ThreadArtifacts:
 
     async def of(self, request: Request, handle: str) -> bytes | None:
         """Return the content of an artifact that `request` may see; None when there is none."""
-        for place in await self._places(request):
+        return await self._in(await self._places_of(request, is_private=request.private), handle)
+
+    async def _in(self, places: Sequence[str], handle: str) -> bytes | None:
+        for place in places:
             data = await self._store.data(place, handle)
             if data is not None:
                 return data
@@ -119,22 +122,30 @@ class ThreadArtifacts:
             f"There is no artifact {handle}, or it has expired. Nearest: {', '.join(near)}."
         )
 
-    async def _places(self, request: Request) -> list[str]:
+    async def _places(self, context: RequestContext) -> list[str]:
+        return await self._places_of(context.request, is_private=_is_private(context))
+
+    async def _places_of(self, request: Request, *, is_private: bool) -> list[str]:
         """Return the scopes in which the artifacts that `request` may use are found.
 
         A thread of a direct message also has those of the exchanges that it was given.
         """
-        own = [_own_place(request)] if request.private else []
+        own = [_place(request, is_private=True)] if is_private else []
         if not request.channel.startswith("D"):
             return [*own, request.thread_key]
         return [*own, *await self._store.places(request.thread_key)]
 
     async def _handles(self) -> list[str]:
-        places = await self._places(current_request().request)
+        places = await self._places(current_request())
         return [each for place in places for each in await self._store.handles(place)]
 
 
-def _own_place(request: Request) -> str:
-    """Return the scope in which the artifacts of a request are saved."""
+def _is_private(context: RequestContext) -> bool:
+    """Return whether what the run saves is for its asker alone."""
+    return context.request.private or context.is_personal
+
+
+def _place(request: Request, *, is_private: bool) -> str:
+    """Return the scope of a thread, or of what the asker alone may see of it."""
     key = request.thread_key
-    return f"{key}:{request.user}" if request.private else key
+    return f"{key}:{request.user}" if is_private else key

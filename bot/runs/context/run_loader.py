@@ -130,29 +130,34 @@ class RunLoader:
             log.exception("thread starts afresh", extra={"thread_key": thread_key})
             return CallerState()
 
-    async def history(self, request: Request) -> list[LedgerEntry]:
-        """Return the thread's ledger entries that the asker of this request may see.
+    async def history(self, request: Request, run_id: str = "") -> list[LedgerEntry]:
+        """Return the thread's ledger entries that the run `run_id` of this request may see.
 
         Entries of private requests are left out unless this request is private and of the same
-        person. Empty if the ledger is unreadable.
+        person, and so are entries with data of personal accounts, unless they are the run's own.
+        Empty if the ledger is unreadable.
         """
-        return await _entries(self.stores, request.thread_key, request)
+        return await _entries(self.stores, request.thread_key, request, run_id)
 
 
-async def read_before(stores: Stores, request: Request) -> list[LedgerEntry]:
-    """Return the ledger entries to which an answer is traced: those of the thread that its asker may
-    see, and in a direct message, before them, those of the exchanges that it goes on from."""
+async def read_before(stores: Stores, request: Request, run_id: str = "") -> list[LedgerEntry]:
+    """Return the ledger entries to which an answer is traced: those of the thread that the run
+    `run_id` may see, and in a direct message, before them, those of the exchanges that it goes on
+    from."""
     if not request.channel.startswith("D"):
-        return await _entries(stores, request.thread_key, request)
+        return await _entries(stores, request.thread_key, request, run_id)
     own, *earlier = await stores.artifacts.places(request.thread_key)
-    entries = [await _entries(stores, each, request) for each in (*earlier, own)]
+    entries = [await _entries(stores, each, request, run_id) for each in (*earlier, own)]
     return [entry for each in entries for entry in each]
 
 
-async def _entries(stores: Stores, thread_key: str, request: Request) -> list[LedgerEntry]:
+async def _entries(
+    stores: Stores, thread_key: str, request: Request, run_id: str
+) -> list[LedgerEntry]:
+    readers = (None, bound_to(request))
     try:
         entries = await stores.ledger.entries(thread_key)
-        return [entry for entry in entries if entry.bound_to in (None, bound_to(request))]
+        return [each for each in entries if each.bound_to in readers or each.run_id == run_id]
     except CorruptValue:
         log.exception("the ledger is unreadable", extra={"thread_key": thread_key})
         return []

@@ -121,14 +121,14 @@ class ApprovalHook(Hooks):
         if not [user for user in wanted.approvers if await self._may_decide(user)]:
             return _NOBODY
         standing = await self._approvals.standing(wanted)
-        if standing and await self._still_allowed(standing):
-            return await self._permission(standing)
+        if standing and await self._still_allowed(standing, wanted.approvers):
+            return await self._permission(standing, wanted.approvers)
         try:
             await self._approvals.ask(wanted)
             decision = await self._approvals.claim(wanted)
         except CorruptValue:
             return "Not done: nobody knows any more what was decided about it. Ask for it again."
-        return await self._permission(decision)
+        return await self._permission(decision, wanted.approvers)
 
     async def _may_tell_everybody(self, tool: Tool, arguments: BaseModel) -> bool:
         """Return whether the asker may make the call, if it changes memories of the whole workspace."""
@@ -137,25 +137,25 @@ class ApprovalHook(Hooks):
             return True
         return await self._may_administer(self._request.user)
 
-    async def _permission(self, decision: Decision | None) -> Permission:
+    async def _permission(self, decision: Decision | None, approvers: Sequence[str]) -> Permission:
         if decision is None:
             return Undecided()
-        if await self._still_allowed(decision):
+        if await self._still_allowed(decision, approvers):
             may_ask = await self._may_ask(self._request, self._channel)
             return Approved(by=decision.by) if may_ask else _ASKER_OUT
         advice = _AS_CHANGED if _is_superseded(decision) else _NO_OTHER_WAY
         return f"Not done: {_reason(decision)}.\n{advice}"  # people are shown the first line
 
-    async def _still_allowed(self, decision: Decision) -> bool:
-        """Return whether the decision is an approval by a person who may still give it.
+    async def _still_allowed(self, decision: Decision, approvers: Sequence[str]) -> bool:
+        """Return whether the decision is an approval by one of `approvers` who may still give it.
 
         Settings and people's roles may have changed since.
         """
-        return (
-            decision.allows
-            and decision.by in self._policy.approvers_of(self._request)
-            and await self._may_decide(decision.by)
-        )
+        return decision.allows and decision.by in approvers and await self._may_decide(decision.by)
+
+    def _approvers(self, tool: Tool) -> tuple[str, ...]:
+        """Return who may approve the call: on their own account only the asker."""
+        return (self._request.user,) if tool.account else self._policy.approvers_of(self._request)
 
     def _approval(self, tool: Tool, arguments: BaseModel, *, leaks: bool) -> Approval:
         given = canonical(arguments)
@@ -178,7 +178,7 @@ class ApprovalHook(Hooks):
             mutates=tool.mutates,
             sha256=digest(tool.name, given, [each.id for each in people]),
             requester=self._request.user,
-            approvers=self._policy.approvers_of(self._request),
+            approvers=self._approvers(tool),
             expires=int(time.time() + self._policy.approval_hours * 3_600),
             standing="" if fixed is None else digest(tool.name, json.dumps(values)),
             fixed=fixed or (),

@@ -64,6 +64,12 @@ class RunApprovals:
         """Load the decisions made by now."""
         self._decided[:] = [each for each in await self._all() if each.decision]
 
+    async def turns_private(self) -> bool:
+        """Return whether the asker keeps to themselves what the run finds, and it is not private yet."""
+        if self.request.is_for_one:
+            return False
+        return any(each.keeps_private for each in await self._all())
+
     async def undecided(self) -> list[Approval]:
         """Return the approvals that nobody has decided yet."""
         return [each.approval for each in await self._all() if each.decision is None]
@@ -104,8 +110,11 @@ class RunApprovals:
         """Ask people for the approvals of the calls `ids`. Return when the run can go on.
 
         Raises AwaitingApproval when decisions come later, Requeue when a decision arrived meanwhile
-        (the run resumes as if it had been parked), LeaseLost and StoreUnavailable.
+        or the run turns private (it resumes as if it had been parked), LeaseLost and
+        StoreUnavailable.
         """
+        if await self.turns_private():
+            raise Requeue
         ends = tuple(f":{call_id}" for call_id in ids)  # call ids may hold colons themselves
         waiting = [each for each in await self.undecided() if each.id.endswith(ends)]
         if not waiting:

@@ -45,8 +45,12 @@ class Waits:
         if self.in_subagent:
             return None
         wanted = self._approval(ask, current_request().idempotency_key)
-        await self.approvals.ask(wanted)
-        return await self.approvals.claim(wanted)
+        return await self.approvals.claim(await self.approvals.ask(wanted))
+
+    async def decide(self, ask: Ask, decision: Decision) -> None:
+        """Store a decision that is known already, so that nobody is asked again."""
+        wanted = self._approval(ask, current_request().idempotency_key)
+        await self.approvals.answer(await self.approvals.ask(wanted), decision)
 
     async def records(self, kind: ApprovalKind) -> list[ApprovalRecord]:
         """Return what the run has asked of this kind. Raises CorruptValue for a damaged value."""

@@ -67,7 +67,9 @@ class AnswerSharing:
             raise NotPermitted(words.CANNOT_SHARE)
         request, outcome = found
         is_theirs = request.private and request.user == press.user
-        if not is_theirs or request.channel != press.channel or request.team != self.identity.team:
+        in_direct = request.kept_private and press.channel.startswith("D")
+        is_here = in_direct or request.channel == press.channel
+        if not is_theirs or not is_here or request.team != self.identity.team:
             raise NotPermitted(words.CANNOT_SHARE)
         await self.questions.permitted(press.user, request.channel)
         if pause := await self.switch.get():

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from babel.lists import format_list
 from pydantic import ValidationError
 
 from bot.core.answers import (
@@ -99,7 +100,7 @@ def render_shared(outcome: Outcome, request: Request) -> Rendered:
 
     It has no buttons, because they would continue the private conversation.
     """
-    outcome = _cleaned(outcome)
+    outcome, request = _cleaned(outcome), request.model_copy(update={"private": False})
     frame = _frame(outcome, request, LinkGate(outcome.links))
     question = _question(request)
     shared, plain = (
@@ -165,7 +166,8 @@ def _with_document(
 
 def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     note = gate.mrkdwn(outcome.note)
-    foot = context(" · ".join([footer(outcome.totals, request.locale), *outcome.warnings]))
+    facts = (footer(outcome.totals, request.locale), _accounts(outcome, request))
+    foot = context(" · ".join([*filter(None, facts), *outcome.warnings]))
     # Above Retry: a retry is refused as well until somebody raises the budget.
     raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
     retry = [*raising, _bare(retry_buttons(request.id, _details(outcome, request)))]
@@ -199,6 +201,16 @@ def _evidence(outcome: Outcome, gate: LinkGate) -> list[Piece]:
         return []
     line = evidence_line(outcome.traced)
     return [context(gate.mrkdwn(line), safe_text(line, gate))] if line else []
+
+
+def _accounts(outcome: Outcome, request: Request) -> str:
+    """Say whose accounts were used, "" if none."""
+    if not outcome.accounts:
+        return ""
+    names = escape_mrkdwn(format_list([clean(each) for each in outcome.accounts], locale="en_GB"))
+    if request.is_for_one:
+        return words.YOUR_ACCOUNTS.format(accounts=names)
+    return words.OWN_ACCOUNTS.format(person=escape_mrkdwn(request.author), accounts=names)
 
 
 def _details(outcome: Outcome, request: Request) -> RunDetails | None:
@@ -243,9 +255,9 @@ def _dry_run_calls(outcome: Outcome, gate: LinkGate) -> list[Piece]:
 
 def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     known = outcome.response_type in RESPONSE_TYPES
-    follow_ups = follow_up_buttons(
-        _follow_ups(outcome), thread=request.thread, private=request.private
-    )
+    # From a direct message, the thread of the question is out of reach.
+    questions = [] if request.kept_private else _follow_ups(outcome)
+    follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
     is_line = _is_plain_line(outcome)
     is_draft = outcome.response_type == stored_name(DraftReply)  # to be posted by the person
     row = answer_buttons(

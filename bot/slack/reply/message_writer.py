@@ -243,6 +243,36 @@ class MessageWriter:
         )
         failpoint("whisper-posted")
 
+    async def post_directly(self, number: int, part: Part) -> None:
+        """Post final message `number` of the run in the asker's direct messages unless it is there.
+
+        The asker left the thread to read it alone, and finds it there as long as any message.
+        """
+        channel = await self._direct_channel()
+        if await self._has_direct(channel, number):
+            return
+        await self._post.may_write()
+        failpoint("whisper-posting")
+        try:
+            await self._clients.writes.chat_postMessage(
+                channel=channel,
+                metadata=message_metadata.metadata(self._post.run_id, number),
+                **_content(part),
+                **_NO_PREVIEW,
+            )
+        except Exception as error:
+            if not is_ambiguous(error) or not await self._has_direct(channel, number):
+                raise
+        failpoint("whisper-posted")
+
+    async def _has_direct(self, channel: str, number: int) -> bool:
+        """Return whether the message is among the latest 100 of the direct message."""
+        page = await self._clients.reads.conversations_history(
+            channel=channel, limit=100, include_all_metadata=True
+        )
+        own = [each for each in page["messages"] if self._is_own(each)]
+        return self._numbered(own, number) is not None
+
     async def attach(self, upload: Upload, data: bytes, *, since: str | None) -> str:
         """Share a file in the thread unless the bot did so after `since`; return the file's id.
 

@@ -84,6 +84,7 @@ class RunMessage:
         self._name_of = name_of
         self._note_stale = note_stale
         self._edit_seconds = edit_seconds
+        self._reader = request
         self._progress = Progress()
 
     async def show(self, event: Event) -> None:
@@ -131,6 +132,8 @@ class RunMessage:
         if outcome.silent:
             await self._end_silently(outcome.silent)
             return
+        if outcome.accounts:  # the files of the answer are stored for its asker alone
+            self._reader = self._request.model_copy(update={"private": True})
         # In a thread: parsing 40,000 characters of hostile Markdown takes seconds.
         rendered = await asyncio.to_thread(render, outcome, self._request)
         try:
@@ -227,7 +230,9 @@ class RunMessage:
             await self._place(number, Part([], part.plain))
 
     async def _place(self, number: int, part: Part) -> None:
-        if self._request.private:
+        if self._request.kept_private:
+            await self._writer.post_directly(number, part)
+        elif self._request.private:
             await self._writer.whisper(part)
         elif number:
             await self._writer.post(number, part)
@@ -291,13 +296,13 @@ class RunMessage:
 
     async def _attach_or_say(self, number: int, upload: Upload) -> str:
         attaching = Attachments(
-            self._writer, partial(self._read_artifact, self._request), self._post_or_whisper
+            self._writer, partial(self._read_artifact, self._reader), self._post_or_whisper
         )
         return await attaching.attach_or_say(number, upload, since=await self._posted.message())
 
     async def _post_or_whisper(self, number: int, part: Part) -> None:
         if self._request.private:
-            await self._writer.whisper(part)
+            await self._place(number, part)
         else:
             await self._writer.post(number, part)
 

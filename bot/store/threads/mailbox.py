@@ -193,6 +193,17 @@ class Mailbox:
         text, seconds = request.model_dump_json(), self._retention.request
         await self._redis.call("SET", key, text, "XX", "EX", seconds)
 
+    async def keep_private(self, request: Request) -> Request:
+        """Make a stored request private, and return it. Other changes since are kept."""
+        key = request_key(self._redis, request.id)
+        kept = {"private": True, "kept_private": True}
+        while raw := await self._redis.call("GET", key):
+            private = decode(Request, raw).model_copy(update=kept)
+            args = (raw, private.model_dump_json(), self._retention.request)
+            if await self._redis.script("compare_and_set", [key], *args):
+                return private
+        return request.model_copy(update=kept)
+
     async def put_back(self, request: Request) -> None:
         """Put an answered request back in its place in the mailbox, if it has not expired.
 
