@@ -129,6 +129,7 @@ class AccountHook(Hooks):
         """
         request = self._waits.request
         if request.is_for_one:
+            await self._remember_choice(view)
             return None
         ask = Ask(
             kind=ApprovalKind.SHARE,
@@ -142,15 +143,26 @@ class AccountHook(Hooks):
         if chosen is Audience.ASKER and not self._waits.in_subagent:
             await self._waits.decide(ask, Decision(verdict=Verdict.DENIED, by=request.user))
             return Undecided()
+        return await self._agreed(ask)
+
+    async def _agreed(self, ask: Ask) -> str | Undecided | None:
+        """Return None when the asker agrees that everybody reads the answer."""
         decision = await self._decision(ask)
         if not isinstance(decision, Decision):
             return decision
-        if overtaken := _overtaken(decision):
-            return overtaken
-        if decision.by:
-            audience = Audience.EVERYBODY if decision.allows else Audience.ASKER
-            await self._audiences.choose(request, view.server, audience)
-        return None if decision.allows else Undecided()
+        if decision.allows:
+            await self._audiences.choose(self._waits.request, ask.subject, Audience.EVERYBODY)
+            return None
+        return _overtaken(decision) or Undecided()
+
+    async def _remember_choice(self, view: AccountView) -> None:
+        """Store for the thread that its asker kept to themselves what the account finds."""
+        if not self._waits.request.kept_private:
+            return
+        for each in await self._waits.records(ApprovalKind.SHARE):
+            chose = each.decision and each.decision.by
+            if each.approval.tool == view.server and chose and each.keeps_private:
+                await self._audiences.choose(self._waits.request, view.server, Audience.ASKER)
 
     async def _decision(self, ask: Ask) -> Decision | str | Undecided:
         """Return what the asker has decided; ask them unless another call of the run has done so."""
