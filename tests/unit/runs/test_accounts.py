@@ -179,7 +179,7 @@ async def test_nobody_decides_who_may_see_it(stores: Stores) -> None:
     """In time: then only the asker does."""
     accounts = Accounts()
     accounts.connect(ADA)
-    access = Policy(approval_hours=1 / 36_000)
+    access = Policy(approval_hours=1e-9)
     async with bot_with(stores, script(LOOK), NOTES, access=access) as bot:
         with_accounts(bot, accounts)
         request = asked(user=ADA)
