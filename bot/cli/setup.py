@@ -24,16 +24,21 @@ class Form(StrEnum):
     LINK = "link"
 
 
-def doctor() -> None:
+def doctor(
+    running: Annotated[
+        bool,
+        typer.Option(help="Look at the running bot instead: workers, queues, runs, Redis."),
+    ] = False,
+) -> None:
     """Check tokens, Redis, the model, databases and servers, and say how to fix each problem.
 
     Exit code: 0 the bot can work, 1 it cannot.
     """
-    from bot.ops.doctor import Level, examine, print_report
+    from bot.ops.doctor import Level, examine, examine_deployment, print_report
 
     settings = configured()
     quiet_connections()
-    checks = asyncio.run(examine(settings))
+    checks = asyncio.run(examine_deployment(settings) if running else examine(settings))
     print_report(checks)
     raise typer.Exit(any(each.level is Level.PROBLEM for each in checks))
 

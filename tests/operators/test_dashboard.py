@@ -9,13 +9,25 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import promql_parser
+import yaml
+from prometheus_client import CollectorRegistry
+from prometheus_client.metrics import MetricWrapperBase
+
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA
+from bot.ops.meters import ModelMeters, ProcessMeters, RunMeters
 from tests.operators.test_serving import SALES, probing
 from tests.support.deployment import deployed
 from tests.support.ports import free_port
 from tests.support.runs import answer
 
+OPS = Path(__file__).parents[2] / "bot" / "ops"
+ALERTS = [
+    rule
+    for group in yaml.safe_load((OPS / "alerts.yml").read_text(encoding="utf-8"))["groups"]
+    for rule in group["rules"]
+]
 DASHBOARD = json.loads(
     (Path(__file__).parents[2] / "bot" / "ops" / "dashboard.json").read_text(encoding="utf-8")
 )
@@ -59,6 +71,40 @@ async def test_every_figure_of_the_dashboard_is_counted_and_the_other_way_round(
                 shown.add(re.sub(r"_(bucket|total)$", "", name))
     ours = {re.sub(r"_(bucket|count|sum|total|created)$", "", each) for each in figures}
     assert {each for each in ours if each.startswith("bot_")} <= shown
+
+
+def declared() -> dict[str, set[str]]:
+    """Each metric that a process has, also before it counted anything, with its labels."""
+    registry = CollectorRegistry()
+    meters = (RunMeters(registry), ModelMeters(registry), ProcessMeters(registry))
+    return {
+        each._name: set(each._labelnames)
+        for group in meters
+        for each in vars(group).values()
+        if isinstance(each, MetricWrapperBase)
+    } | {"bot_asyncio_tasks": set()}
+
+
+def test_each_alert_asks_for_what_is_counted() -> None:
+    """A rule with a typing error is silent for ever."""
+    metrics = declared()
+    for alert in ALERTS:
+        promql_parser.parse(alert["expr"])
+        selectors = re.findall(r"(bot_\w+)(?:\{([^}]*)\})?", alert["expr"])
+        assert selectors, alert
+        for name, selector in selectors:
+            labels = metrics[re.sub(r"_(bucket|total)$", "", name)]
+            assert set(re.findall(r"(\w+)[=!]", selector)) <= labels, alert
+
+
+def test_each_alert_says_what_to_do() -> None:
+    """At three in the morning: one line, and the place in the runbook."""
+    runbook = (OPS.parents[1] / "docs" / "operate.md").read_text(encoding="utf-8")
+    for alert in ALERTS:
+        assert alert["annotations"]["summary"]
+        assert alert["annotations"]["do"].endswith(".")
+        assert alert["labels"]["severity"] in {"page", "ticket"}
+        assert f"`{alert['alert']}`" in runbook, alert["alert"]
 
 
 def test_the_panels_have_room() -> None:

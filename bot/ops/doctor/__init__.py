@@ -16,12 +16,13 @@ from bot.ops.doctor.pause import examine_pause
 from bot.ops.doctor.redis import examine_redis
 from bot.ops.doctor.refused import examine_refused
 from bot.ops.doctor.report import print_report
+from bot.ops.doctor.running import examine_running
 from bot.ops.doctor.slack import examine_slack
 from bot.ops.doctor.tools import examine_tools
 from bot.ops.doctor.web_search import examine_web_search
 from bot.settings import Settings
 
-__all__ = ["Check", "Level", "examine", "print_report"]
+__all__ = ["Check", "Level", "examine", "examine_deployment", "print_report"]
 
 
 async def examine(settings: Settings) -> list[Check]:
@@ -40,3 +41,12 @@ async def examine(settings: Settings) -> list[Check]:
         examine_collector(settings),
     )
     return [*examine_env_file(), *(check for part in parts for check in part)]
+
+
+async def examine_deployment(settings: Settings) -> list[Check]:
+    """Check what runs now: its Redis, workers, queues and the runs of the last hour."""
+    here = with_running_redis(settings)
+    parts = await asyncio.gather(
+        examine_redis(settings), examine_pause(here), examine_refused(here), examine_running(here)
+    )
+    return [check for part in parts for check in part]

@@ -24,6 +24,9 @@ from bot.store.sentinels import follow_primary
 NAME = "bot:engine"
 """Prefix of the engine's own keys. Its streams and schedule live as long as the deployment."""
 
+WORKERS_KEY = f"{NAME}:workers"
+"""docket's sorted set of workers, by the time of their last heartbeat."""
+
 _HEARTBEAT = timedelta(seconds=20)
 """Longer than docket's default: each heartbeat sends two dozen commands to keep docket's own list of
 workers, which this project never reads."""

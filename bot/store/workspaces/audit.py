@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 MOST = 1_000_000  # entries of a workspace
 MOST_REFUSALS = 100  # of one person in an hour; more would only push out other entries
 _PAGE = 500
+_MOST_ENDS = 20_000  # entries read to count the ends of runs
 _TRIM_SECONDS = 3_600.0
 _CHANGED = "An entry was changed, taken out or put in before this one."
 
@@ -159,6 +160,19 @@ class AuditLog:
                 raw, head = now, current  # others have written meanwhile
         for problem in self._problems(team, raw, head, number, last):
             yield StoredEntry(None, number, last, problem)
+
+    async def ends_since(self, team: str, since: datetime) -> Counter[str]:
+        """Return how many runs ended since then, by stop reason. Entries are not checked."""
+        stream, start = self._keys_of(team)[0], str(int(since.timestamp() * 1_000))
+        ends = Counter[str]()
+        for _, fields in await self._redis.call("XRANGE", stream, start, "+", "COUNT", _MOST_ENDS):
+            try:
+                entry = AuditEntry.model_validate_json(fields[b"entry"])
+            except (KeyError, ValidationError):
+                continue
+            if entry.kind is AuditKind.ENDED:
+                ends[entry.what] += 1
+        return ends
 
     def _problems(
         self, team: str, raw: str, head: AuditHead, number: int, last: str

@@ -1,0 +1,159 @@
+"""Checks of a running deployment, from what its processes keep in Redis: `bot doctor --running`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from bot.core.errors import ConfigurationError, StoreError
+from bot.core.outcome import StopReason
+from bot.core.text.counting import counted
+from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
+from bot.runs.queue.docket import WORKERS_KEY
+from bot.settings import Settings
+from bot.store import Stores, open_stores
+
+_LATE, _TOO_LATE = 60.0, 600.0
+"""Seconds that a request may wait for a worker before it is a warning, and a problem."""
+_SILENT_SECONDS = 60.0  # three heartbeats of a worker
+_MARGIN_SECONDS = 300.0  # a run may go on so long after its time: it answers with what it has
+_FAILING, _BROKEN = 0.1, 0.5  # share of runs that end for the model
+_FEWEST_RUNS = 5  # in the last hour, to speak of a share
+_MOST_THREADS = 2_000  # looked at
+_SUBJECT = "Redis"
+
+_BY_THE_MODEL = {StopReason.MODEL_ERROR, StopReason.REFUSED, StopReason.TURN_TIMEOUT}
+_BUGS = {StopReason.INTERNAL_ERROR}
+
+
+@dataclass(slots=True)
+class _Queue:
+    """The requests of all threads by what they are doing; ages in seconds since they arrived."""
+
+    waiting: list[float] = field(default_factory=list)
+    running: list[float] = field(default_factory=list)
+    for_people: list[float] = field(default_factory=list)
+    left_out: int = 0
+
+
+async def examine_running(settings: Settings) -> list[Check]:
+    """Check workers, queues, runs and their ends in the last hour; change nothing."""
+    if settings.redis_url is None:
+        return [problem(_SUBJECT, "no bot runs here", "start it, or set REDIS_URL or BOT_DATA_DIR")]
+    try:
+        async with asyncio.timeout(3 * SECONDS), open_stores(settings.redis_url) as stores:
+            seconds, micros = await stores.redis.call("TIME")
+            now = seconds + micros / 1_000_000
+            return [
+                await _workers(stores, now),
+                *_queues(await _read_queue(stores, now), settings.limits.run_seconds),
+                await _undelivered(stores),
+                *await _ends(stores, now),
+            ]
+    except (ConfigurationError, StoreError, TimeoutError) as error:
+        return [problem(_SUBJECT, f"cannot be read: {error}", "run `bot doctor`")]
+
+
+async def _workers(stores: Stores, now: float) -> Check:
+    heard = ("ZRANGEBYSCORE", WORKERS_KEY, now - _SILENT_SECONDS, "+inf")
+    alive = sorted(name.decode() for name in await stores.redis.call(*heard))
+    if not alive:
+        text = f"none was heard of in the last {_SILENT_SECONDS:.0f} s"
+        return problem("workers", text, "start `bot worker` or `bot serve`")
+    return ok("workers", f"{len(alive)} running: {', '.join(alive[:10])}")
+
+
+async def _read_queue(stores: Stores, now: float) -> _Queue:
+    queue = _Queue()
+    threads = await stores.mailbox.threads()
+    queue.left_out = max(0, len(threads) - _MOST_THREADS)
+    for thread in threads[:_MOST_THREADS]:
+        requests = await stores.mailbox.all_of(thread)
+        if not requests:
+            continue
+        ages = [max(0.0, now - each.received_at.timestamp()) for each in requests]
+        if await stores.mailbox.is_parked(thread):
+            queue.for_people.append(ages[0])
+        elif await stores.mailbox.deaths(requests[0].id):  # attempts that have begun
+            queue.running.append(ages[0])
+        else:
+            queue.waiting.append(ages[0])
+    return queue
+
+
+def _queues(queue: _Queue, run_seconds: float) -> list[Check]:
+    found = [_waiting(queue)]
+    longest = max(queue.running, default=0.0)
+    text = f"{counted(len(queue.running), 'thread')}, the oldest question {_ago(longest)} old"
+    if longest > run_seconds + _MARGIN_SECONDS:
+        fix = (
+            "look for its run_id in the log of the worker; it waits for a person, for Redis or for the "
+            "model. Restarting that worker is safe: another one goes on"
+        )
+        found.append(warning("being answered", text, fix))
+    elif queue.running:
+        found.append(ok("being answered", text))
+    if queue.for_people:
+        asked = counted(len(queue.for_people), "thread")
+        oldest = _ago(max(queue.for_people))
+        found.append(ok("waiting for people", f"{asked}, the oldest for {oldest}"))
+    if queue.left_out:
+        found.append(ok("not looked at", counted(queue.left_out, "more thread")))
+    return found
+
+
+def _waiting(queue: _Queue) -> Check:
+    if not queue.waiting:
+        return ok("waiting for a worker", "nothing")
+    longest = max(queue.waiting)
+    text = f"{counted(len(queue.waiting), 'thread')}, the oldest question {_ago(longest)} old"
+    fix = "start more workers, or raise [engine] concurrency"
+    if longest > _TOO_LATE:
+        return problem("waiting for a worker", text, fix)
+    if longest > _LATE:
+        return warning("waiting for a worker", text, fix)
+    return ok("waiting for a worker", text)
+
+
+async def _undelivered(stores: Stores) -> Check:
+    count = len(await stores.runs.undelivered())
+    if not count:
+        return ok("answers not posted", "none")
+    fix = (
+        "look for `was not posted` in the log: Slack refuses them or is away; they are tried again"
+    )
+    return warning("answers not posted", f"{count}", fix)
+
+
+async def _ends(stores: Stores, now: float) -> list[Check]:
+    since = datetime.fromtimestamp(now, UTC) - timedelta(hours=1)
+    ends = Counter[str]()
+    for team in await stores.audit.teams():
+        ends += await stores.audit.ends_since(team, since)
+    total = ends.total()
+    if not total:
+        return [ok("answered in the last hour", "nothing was asked")]
+    text = ", ".join(f"{count} {reason}" for reason, count in ends.most_common())
+    found = [_model(text, sum(ends[each] for each in _BY_THE_MODEL), total)]
+    if bugs := sum(ends[each] for each in _BUGS):
+        fix = "look for ERROR in the log, and report the traceback"
+        found.append(warning("bugs", f"{counted(bugs, 'run')} in the last hour", fix))
+    return found
+
+
+def _model(text: str, failed: int, total: int) -> Check:
+    subject, share = "answered in the last hour", failed / total
+    fix = "run `bot doctor`, which calls the model; look for `model_error` in the log"
+    if total >= _FEWEST_RUNS and share >= _BROKEN:
+        return problem(subject, f"{share:.0%} of the runs ended for the model: {text}", fix)
+    if total >= _FEWEST_RUNS and share >= _FAILING:
+        return warning(subject, f"{share:.0%} of the runs ended for the model: {text}", fix)
+    return ok(subject, text)
+
+
+def _ago(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7_200 else f"{seconds / 3_600:.0f} h"

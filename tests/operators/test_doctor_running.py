@@ -1,0 +1,99 @@
+"""`bot doctor --running` looks at a live deployment and says what is wrong with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from bot.app.process import bot
+from bot.core.audit import AuditEntry, AuditKind
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
+from bot.dev.workspace import ADA, BEN, Workspace
+from bot.ops.doctor import Check, Level, examine_deployment
+from bot.runs.queue.engine import EngineOptions
+from bot.settings import Settings
+from bot.store import open_stores
+from tests.support.deployment import Deployment, configured
+from tests.support.redis_process import redis_process
+from tests.support.runs import answer
+
+SALES, GENERAL = "C0SALES001", "C0GENERAL1"
+
+
+@asynccontextmanager
+async def one_at_a_time(folder: Path) -> AsyncGenerator[tuple[Deployment, Settings, asyncio.Event]]:
+    """A workspace for a bot that has room for one run, whose model waits for the event."""
+    go = asyncio.Event()
+
+    def brain(_: ModelRequest) -> Reply:
+        return held(finish(answer("Two.")), go)
+
+    async with (
+        redis_process(folder, **{"maxmemory-policy": "noeviction"}) as redis,
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=brain) as api,
+    ):
+        settings = configured(ws, api, redis.url, engine=EngineOptions(concurrency=1))
+        yield Deployment(ws, api), settings, go
+
+
+async def found(settings: Settings) -> dict[str, Check]:
+    return {each.subject: each for each in await examine_deployment(settings)}
+
+
+async def test_a_busy_deployment_is_told_from_a_dead_one(tmp_path: Path) -> None:
+    """Who runs, who waits and since when; and without a worker, that nobody answers."""
+    async with one_at_a_time(tmp_path) as (at, settings, go):
+        async with bot(settings):
+            first = await at.ask(ADA, SALES, "How many?")
+            await at.ws.until(lambda: at.api.requests)
+            second = await at.ask(BEN, GENERAL, "How few?")
+            await at.ws.until(lambda: "in line" in at.ws.status(GENERAL, second).text)
+            checks = await found(settings)
+            assert "1 running" in checks["workers"].text
+            assert checks["being answered"].text.startswith("1 thread")
+            assert checks["waiting for a worker"].text.startswith("1 thread")
+            assert {each.level for each in checks.values()} == {Level.OK}
+            go.set()
+            await at.answered(SALES, first)
+            await at.answered(GENERAL, second)
+            await at.ws.until(lambda: at.ws.status(GENERAL, second).session == "active")
+            checks = await found(settings)
+            assert "2 completed" in checks["answered in the last hour"].text
+            assert checks["waiting for a worker"].text == "nothing"
+        async with open_stores(str(settings.redis_url)) as stores:
+            await stores.redis.call(
+                "DEL", "bot:engine:workers"
+            )  # as if it had been silent for a minute
+        checks = await found(settings)
+        assert checks["workers"].level is Level.PROBLEM
+        assert "bot worker" in checks["workers"].fix
+
+
+async def test_questions_that_wait_too_long_and_a_failing_model_are_told(tmp_path: Path) -> None:
+    """Each with what to do about it."""
+    async with one_at_a_time(tmp_path) as (at, settings, _):
+        async with bot(settings, work=False):
+            thread = await at.ask(ADA, SALES, "How many?")
+            async with open_stores(str(settings.redis_url)) as stores:
+                while not (threads := await stores.mailbox.threads()):  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+                [request] = await stores.mailbox.all_of(threads[0])
+                late = datetime.now(UTC) - timedelta(minutes=11)
+                await stores.mailbox.rewrite(request.model_copy(update={"received_at": late}))
+                reasons = ("completed", "model_error", "model_error", "completed", "model_error")
+                await stores.audit.append(
+                    [
+                        AuditEntry(kind=AuditKind.ENDED, team=at.ws.team_id, who=ADA, what=each)
+                        for each in reasons
+                    ]
+                )
+        assert thread
+        checks = await found(settings)
+        assert checks["waiting for a worker"].level is Level.PROBLEM
+        assert "11 min old" in checks["waiting for a worker"].text
+        assert checks["answered in the last hour"].level is Level.PROBLEM
+        assert "60% of the runs ended for the model" in checks["answered in the last hour"].text
