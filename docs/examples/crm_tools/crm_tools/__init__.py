@@ -1,0 +1,1 @@
+"""Tickets of our CRM for the Slack agent."""

@@ -1,0 +1,98 @@
+"""The example package of docs/tools.md, built and installed, and a wheel of ours (22.1, 22.5)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.app.tool_loading import load_tools
+from bot.app.tool_states import tool_states
+from bot.core.errors import ConfigurationError
+from bot.evals.models import model_for_cases
+from bot.evals.reading import read_cases
+from bot.evals.running import evaluate
+from bot.settings import Settings, ToolSettings
+from docs.examples.crm_tools.fake_crm import TOKEN, running_crm
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "docs" / "examples" / "crm_tools"
+
+
+def built(project: Path, folder: Path) -> Path:
+    """Build the wheel of a project as pip does, without downloads."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=project, check=True, capture_output=True)
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+def test_a_wheel_of_ours_has_our_tools_and_claims_no_general_name(tmp_path: Path) -> None:
+    """Beside another package that is called `tools`, which is not taken for ours."""
+    place = tmp_path / "installed"
+    with zipfile.ZipFile(built(ROOT, tmp_path)) as wheel:
+        names = {each.split("/")[0] for each in wheel.namelist()}
+        assert {each.split("-")[0] for each in names} == {"bot", "slack_answer_bot"}
+        assert any(
+            each.endswith("share/slack-answer-bot/manifest.yml") for each in wheel.namelist()
+        )
+        wheel.extractall(place)
+    (place / "tools").mkdir()
+    (place / "tools" / "__init__.py").write_text("raise RuntimeError('of somebody else')")
+    code = (
+        "from bot.app.tool_folders import import_packages, own_folder\n"
+        "print(import_packages([own_folder()]))\n"
+        "from bot.tools.clock import current_time\n"
+        "print(current_time.tool.name)\n"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, env={"PYTHONPATH": str(place)}, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines() == [
+        f"{{PosixPath('{place}/bot/tools'): 'bot.tools'}}",
+        "current_time",
+    ], done.stderr
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The example's wheel, installed for this test."""
+    wheel, place = built(EXAMPLE, tmp_path), tmp_path / "installed"
+    uv = shutil.which("uv")
+    pip = [uv, "pip", "install", "--offline"] if uv else [sys.executable, "-m", "pip", "install"]
+    subprocess.run([*pip, "--no-deps", "--target", str(place), str(wheel)], check=True)
+    monkeypatch.syspath_prepend(place)
+    for each in [name for name in sys.modules if name.split(".")[0] == "crm_tools"]:
+        monkeypatch.delitem(sys.modules, each)  # of the tests beside it
+    load_tools.cache_clear()
+    yield
+    load_tools.cache_clear()
+
+
+async def test_an_installed_package_brings_its_tools(
+    installed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are offered, and an evaluation asks the CRM with the package's own client; without its
+    settings the bot does not start, and says what is missing."""
+    monkeypatch.delenv("CRM_TOKEN", raising=False)
+    with pytest.raises(
+        ConfigurationError, match=r"CRM_TOKEN is not set.*tools.crm.url: is missing"
+    ):
+        await tool_states(Settings(_env_file=None))
+    monkeypatch.setenv("CRM_TOKEN", TOKEN)
+    async with running_crm() as crm:
+        tools = ToolSettings(crm={"url": str(crm.make_url(""))})
+        settings = Settings(_env_file=None, tools=tools)
+        states = await tool_states(settings)
+        assert states.origins["find_tickets"] == "package crm-tools"
+        assert "find_tickets" not in {*states.off, *states.broken}
+        cases = read_cases([EXAMPLE / "evals"])
+        async with model_for_cases("walkthrough", settings, cases) as with_model:
+            done = await evaluate(with_model, cases, parallel=1, repeat=1, on_result=print)
+    assert [each.reasons for each in done.results] == [()]
