@@ -18,10 +18,11 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.core.text.invisible_text import without_invisible
 
-MAX_FIELDS, MAX_OPTIONS, MAX_TEXT = 20, 100, 3_000
+MAX_FIELDS, MAX_OPTIONS, MAX_TICKS, MAX_TEXT = 20, 100, 10, 3_000
+_MAX_BOUND = 1e15
 _MAX_WORDS, _MAX_LABEL, _MAX_VALUE, _MAX_URL = 1_000, 150, 500, 2_000
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-_HOST = re.compile(r"(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
+_HOST = re.compile(r"([a-z0-9-]+\.)+([a-z]{2,63}|xn--[a-z0-9-]+)", re.IGNORECASE)
 _SECRET = re.compile(
     r"\b(pass ?(word|code|phrase)s?|passwd|pwd|secrets?|credentials?|api ?keys?"
     r"|(access|private|secret|auth|bearer|refresh|login|security) ?(key|token|code)s?"
@@ -279,7 +280,7 @@ def _field(name: str, part: Any, *, required: bool) -> FormField:
     low, high = _BOUNDS.get(kind, ("minLength", "maxLength"))
     field = FormField(
         name=name,
-        label=words_of(part.get("title") or name.replace("_", " "), _MAX_LABEL) or name,
+        label=words_of(part.get("title") or name.replace("_", " "), _MAX_LABEL) or "…",
         hint=words_of(part.get("description")),
         kind=kind,
         required=required,
@@ -302,6 +303,8 @@ def _kind(part: Mapping[str, Any]) -> tuple[FieldKind, tuple[Option, ...]]:
         case "array":
             items = part.get("items")
             if isinstance(items, dict) and (options := _options(items)):
+                if len(options) > MAX_TICKS:
+                    raise FormError(f"a field has more than {MAX_TICKS} options to tick")
                 return FieldKind.CHOICES, options
         case "string" if options := _options(part):
             return FieldKind.CHOICE, options
@@ -341,7 +344,9 @@ def _default(field: FormField, given: Any) -> Any:
 
 
 def _number(given: Any) -> float | None:
-    return given if isinstance(given, int | float) and not isinstance(given, bool) else None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < _MAX_BOUND:
+        return None  # not a number, or one that bounds nothing
+    return given
 
 
 def _as_words(name: str) -> str:

@@ -11,7 +11,14 @@ from typing import Annotated, Any
 import uvicorn
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.resolve import Elicit, Resolve
-from mcp.types import CallToolResult, ResourceLink, ToolAnnotations
+from mcp.types import (
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestURLParams,
+    InputRequiredResult,
+    ResourceLink,
+    ToolAnnotations,
+)
 from pydantic import BaseModel, Field
 
 RESERVED: list[str] = []
@@ -23,6 +30,12 @@ class Loan(BaseModel):
 
     until: date
     copies: int = Field(1, ge=1, le=3)
+
+
+class Sure(BaseModel):
+    """A yes or no."""
+
+    sure: bool
 
 
 COVER = b"\x00\x01binary"
@@ -58,6 +71,24 @@ def library() -> MCPServer:
         """Reserve a book."""
         RESERVED.append(title)
         return f"{title}: {loan.model_dump_json()}"
+
+    @server.tool()
+    async def discard(
+        title: str, sure: Annotated[Sure, Resolve(lambda title: Elicit(f"Discard {title}?", Sure))]
+    ) -> str:
+        """Discard a book."""
+        return f"{title}: {sure.sure}"
+
+    @server.tool()
+    async def pay(ctx: Context) -> str | InputRequiredResult:
+        """Pay the fees."""
+        if answers := ctx.input_responses:
+            return f"{answers['fees'].model_dump_json(exclude_none=True)} {ctx.request_state}"
+        page = ElicitRequestURLParams(
+            message="Pay <!channel>", url="https://pay.example.com/fees?p=1", elicitation_id="1"
+        )
+        asked = {"fees": ElicitRequest(params=page)}
+        return InputRequiredResult(input_requests=asked, request_state="fees of Ada")
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     async def count(ctx: Context) -> str:

@@ -51,7 +51,8 @@ class ApprovalDecisions:
         verdict = KINDS[approval.kind].verdicts.get(press.action)
         if verdict is None:  # a forged press: no card of this kind has the button
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
-        await self.answer(press, shown, approval, verdict)
+        filled_in = KINDS[approval.kind].answer(approval, press.action)
+        await self.answer(press, shown, approval, verdict, filled_in)
 
     async def answer(
         self,
@@ -93,6 +94,11 @@ class ApprovalDecisions:
         if record is None or not _is_pressed_in_place(record.approval, self.team, press):
             raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
         return shown, record.approval
+
+    async def check_may_decide(self, approval: Approval, user: str) -> None:
+        """Raise NotPermitted, with a sentence for the person, unless they may decide."""
+        if not await self._may_decide(approval, user):
+            raise NotPermitted(_only_approvers(approval))
 
     async def _may_decide(self, approval: Approval, user: str) -> bool:
         is_enough = not KINDS[approval.kind].members_only

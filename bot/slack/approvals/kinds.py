@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Verdict
 from bot.core.text.redaction import redacted
@@ -16,7 +17,7 @@ from bot.slack.render.approval import approval_part
 from bot.slack.render.arguments import CanvasLink
 from bot.slack.render.buttons import Stops, stop_button
 from bot.slack.render.cards import people
-from bot.slack.render.input_cards import input_part
+from bot.slack.render.input_cards import input_part, pressed_answer
 from bot.slack.render.parts import Part
 from bot.slack.render.progress import plan
 from bot.slack.reply.progress_state import Progress, Step, StepStatus
@@ -46,6 +47,8 @@ class CardKind:
     - `verdicts`: the verdict of each button that decides, by its action id.
     - `in_thread`: whether everybody in the thread may see the card; if not, only the asker does.
     - `members_only`: whether only full members of the workspace may decide.
+    - `answer`: what a button that decides fills in for the person, if anything. Raises
+      MalformedPayload for a button that the card does not have.
     - `waiting`: what the run's message says meanwhile, given the approval and the asker's name.
     - `hints`: replies to a person who types "yes" in place of a press, and to one whose question
       waits behind a decision of their own.
@@ -57,6 +60,7 @@ class CardKind:
     members_only: bool
     waiting: Callable[[Approval, str], str]
     hints: tuple[str, str]
+    answer: Callable[[Approval, str], dict[str, Any] | None] = lambda _approval, _action: None
 
 
 async def _draw_call(record: ApprovalRecord, drawing: Drawing) -> Part:
@@ -111,7 +115,12 @@ KINDS: Mapping[ApprovalKind, CardKind] = {
     ),
     ApprovalKind.INPUT: CardKind(
         draw=_draw_input,
-        verdicts={buttons.DECLINE_INPUT: Verdict.DENIED},
+        verdicts={
+            buttons.DECLINE_INPUT: Verdict.DENIED,
+            buttons.ANSWER_YES: Verdict.APPROVED,
+            buttons.ANSWER_NO: Verdict.APPROVED,
+        },
+        answer=pressed_answer,
         in_thread=False,
         members_only=False,
         waiting=lambda _approval, asker: approval_words.WAITING_FOR_INPUT.format(person=asker),

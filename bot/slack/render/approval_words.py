@@ -74,14 +74,6 @@ YES_TYPED = (
     "something else."
 )
 YES_TYPED_DIRECT = "To decide, press a button on the card that I sent you; it is still waiting."
-DECLINE_INPUT = "Go on without an answer"
-INPUT_VERDICTS = {
-    "approved": ":white_check_mark: You answered",
-    "standing": ":white_check_mark: You answered",
-    "denied": ":fast_forward: I go on without an answer",
-    "expired": ":hourglass: Nobody answered in time",
-    "withdrawn": ":black_square_for_stop: Cancelled: the run has ended",
-}
 ALREADY_DECIDED = "That was already decided{by}."
 DECISION_REFUSED = {
     "unknown": "This approval no longer exists.",

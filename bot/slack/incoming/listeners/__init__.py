@@ -30,6 +30,7 @@ from bot.slack.incoming.listeners import (
     messages,
     personal_settings,
     reactions,
+    server_questions,
     sessions,
     sharing,
     shortcuts,
@@ -64,6 +65,7 @@ def register(
     retry_button = RetryButton(clients, answers.answered)
     actions.register(app, clients, questions, stop_action, retry_button, background)
     approvals.register(app, identity, clients, decisions, background)
+    server_questions.register(app, clients, decisions, background)
     feedback.register(app, identity, clients, questions, keep_feedback, lesson_intake, background)
     functions.register(app, identity, clients, submit, intake.retries, background)
     sharing.register(app, answers, background)

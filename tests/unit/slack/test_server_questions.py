@@ -1,0 +1,136 @@
+"""Questions of MCP servers in Slack: a card for the asker alone, buttons, and a modal (22.10)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from bot.dev.model import Script, call, finish
+from bot.dev.workspace import ADA, BEN
+from bot.services.mcp import McpServer
+from bot.slack.render import input_words
+from bot.slack.render.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, OPEN_INPUT, VISIT_PAGE
+from tests.security.test_boundaries import outputs, press
+from tests.security.test_forged import sent
+from tests.support.deployment import Deployment, deployed
+from tests.support.redis import redis_server, redis_url
+from tests.support.runs import answer
+from tests.support.sdk_server import RESERVED, library, served
+from tests.unit.slack.scene import button
+
+__all__ = ["redis_server", "redis_url"]
+
+SALES, DIRECT = "C0SALES001", f"D{ADA[1:]}"
+
+
+@pytest.fixture(autouse=True)
+def nothing_reserved() -> None:
+    RESERVED.clear()
+
+
+@asynccontextmanager
+async def library_asked(
+    redis_url: str, tool: str, **arguments: Any
+) -> AsyncGenerator[tuple[Deployment, str, dict[str, Any]]]:
+    """The bot, a thread in which Ada asked it to call the tool, and the card with the question."""
+    name = f"library__{tool}"
+    script = [call("acquire_tools", {"names": [name]}), call(name, arguments), finish(answer())]
+    async with served(library()) as url:
+        server = McpServer(url=url, questions=True, read_only=("*",))
+        async with deployed(Script(script), redis_url, mcpServers={"library": server}) as bot:
+            thread = await bot.ask(ADA, SALES, "Please!")
+            yield bot, thread, await card(bot, "actions")
+
+
+async def card(bot: Deployment, holds: str) -> dict[str, Any]:
+    """The last card in Ada's direct messages, once it holds this."""
+
+    def found() -> list[dict[str, Any]]:
+        own = [m for m in bot.ws.messages(DIRECT) if m["user"] == bot.ws.bot_user_id]
+        return [m for m in own if holds in json.dumps(m["blocks"])]
+
+    return (await bot.ws.until(found))[-1]
+
+
+async def opened(bot: Deployment, asked: dict[str, Any]) -> dict[str, Any]:
+    """The modal of a card."""
+    await bot.ws.click(ADA, DIRECT, asked["ts"], OPEN_INPUT)
+    return dict((await bot.ws.until(lambda: bot.ws.views(ADA)))[-1])
+
+
+async def test_the_asker_alone_answers_in_a_modal(redis_url: str) -> None:
+    """The thread reads that the bot waits for her and not what for; nobody else can answer; what does
+    not fit is said at its field; the second answer is refused."""
+    async with library_asked(redis_url, "reserve", title="Emma <!here>") as (bot, thread, asked):
+        texts = [b["text"] for b in asked["blocks"] if b["type"] == "section"]
+        assert texts[0]["text"] == "*library* asks you:"
+        assert texts[1] == {"type": "plain_text", "text": "Reserve Emma <!here>?"}
+        assert "Never enter a password" in str(asked["blocks"])
+        await bot.ws.until(lambda: "to answer a question" in str(bot.own(SALES, thread)))
+        assert "Reserve Emma" not in str(bot.own(SALES, thread))
+        await sent(bot, press(bot, BEN, SALES, thread, button(asked, OPEN_INPUT)))
+        assert bot.ws.views(BEN) == []
+
+        view = await opened(bot, asked)
+        assert [b["element"]["type"] for b in view["blocks"] if b["type"] == "input"] == [
+            "datepicker",
+            "number_input",
+        ]
+        wrong = {"field-0": {"field-0": "2026-02-30"}, "field-1": {"field-1": "2"}}
+        refused = await bot.ws.submit(ADA, view["id"], wrong)
+        assert list(refused["errors"]) == ["field-0"]
+        right = {"field-0": {"field-0": "2026-12-01"}, "field-1": {"field-1": "2"}}
+        assert await bot.ws.submit(ADA, view["id"], right) == {}
+        await bot.answered(SALES, thread)
+        assert 'Emma <!here>: {"until":"2026-12-01","copies":2}' in outputs(bot)
+        settled = await card(bot, "You answered")
+        assert all(block["type"] != "actions" for block in settled["blocks"])
+    assert RESERVED == ["Emma <!here>"]
+
+
+@pytest.mark.parametrize(
+    ("action", "said"),
+    [
+        (ANSWER_YES, "Emma: True"),
+        (ANSWER_NO, "Emma: False"),
+        (DECLINE_INPUT, "elicitation was decline"),
+    ],
+)
+async def test_a_yes_or_no_takes_one_press(redis_url: str, action: str, said: str) -> None:
+    """The server gets what was pressed; going on without an answer is no "no"."""
+    async with library_asked(redis_url, "discard", title="Emma") as (bot, thread, asked):
+        await bot.ws.click(ADA, DIRECT, asked["ts"], action)
+        await bot.answered(SALES, thread)
+        assert said in outputs(bot)
+
+
+async def test_a_page_is_opened_from_a_modal_that_names_its_host(redis_url: str) -> None:
+    """The card has no link to press by accident; the modal says where it leads and who named it. Done
+    is when the person says so. The server gets its own state back."""
+    async with library_asked(redis_url, "pay") as (bot, thread, asked):
+        assert "The page is on pay.example.com" in str(asked["blocks"])
+        assert "https://pay.example.com" not in str(asked["blocks"])
+        view = await opened(bot, asked)
+        assert "You go to pay.example.com. The server library named this page" in str(view)
+        [link] = [b["elements"][0] for b in view["blocks"] if b["type"] == "actions"]
+        assert (link["action_id"], link["url"]) == (VISIT_PAGE, "https://pay.example.com/fees?p=1")
+        await bot.ws.submit(ADA, view["id"], {})
+        await bot.answered(SALES, thread)
+        assert '{"action":"accept"} fees of Ada' in outputs(bot)
+
+
+async def test_a_forged_press_answers_nothing(redis_url: str) -> None:
+    """A yes to a question that is no yes or no, and a card in a place where it never was."""
+    async with library_asked(redis_url, "reserve", title="Emma") as (bot, thread, asked):
+        forged = {**button(asked, OPEN_INPUT), "action_id": ANSWER_YES}
+        await sent(bot, press(bot, ADA, DIRECT, thread, forged))
+        elsewhere = press(bot, ADA, SALES, thread, button(asked, DECLINE_INPUT))
+        await sent(bot, elsewhere)
+        assert "actions" in str((await card(bot, input_words.ANSWER))["blocks"])
+        await bot.ws.click(ADA, DIRECT, asked["ts"], DECLINE_INPUT)
+        await bot.answered(SALES, thread)
+    assert RESERVED == []

@@ -1,0 +1,237 @@
+"""Forms in which people answer servers: what is shown, what is refused, what is sent back (22.10)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord
+from bot.core.forms import AnswerError, Form, FormError, Question, page_address
+from bot.dev.workspace.blocks import check_blocks, check_view
+from bot.slack.render.cards import Shown
+from bot.slack.render.input_cards import Opened, input_modal, input_part
+
+
+def form(required: tuple[str, ...] = (), message: str = "", **fields: Any) -> Form:
+    return Form.of({"type": "object", "properties": fields, "required": list(required)}, message)
+
+
+EVERY = form(
+    required=("name", "size"),
+    name={"type": "string", "minLength": 2, "maxLength": 10, "default": "Ada"},
+    mail={"type": "string", "format": "email"},
+    site={"type": "string", "format": "uri"},
+    day={"type": "string", "format": "date", "default": "2026-12-01"},
+    at={"type": "string", "format": "date-time"},
+    size={"type": "integer", "minimum": 1, "maximum": 9, "default": 3},
+    weight={"type": "number", "minimum": 0.5},
+    sure={"type": "boolean", "default": False},
+    kind={"type": "string", "enum": ["a", "b"], "enumNames": ["A!", "B!"], "default": "b"},
+    more={"type": "array", "items": {"anyOf": [{"const": "x", "title": "X"}]}, "default": ["x"]},
+    note={"anyOf": [{"type": "string"}, {"type": "null"}], "title": "Anything else?"},
+)
+
+
+def approval(question: Question) -> Approval:
+    return Approval(
+        kind=ApprovalKind.INPUT,
+        id="run_1:input-1:resp:call",
+        thread_key="T1:C1:1.0",
+        tool="town question 1.1",
+        title="A question of town",
+        arguments=json.dumps(question.model_dump(mode="json")),
+        sha256="abc",
+        requester="U1",
+        approvers=("U1",),
+        expires=2_000_000_000,
+    )
+
+
+def drawn(question: Question) -> dict[str, Any]:
+    """The card and the modal of a question, which Slack must take."""
+    asked = approval(question)
+    check_blocks(input_part(ApprovalRecord(asked)).blocks)
+    opened = Opened(shown=Shown(id=asked.id, sha256="abc"), channel="D1", message="1.0", at="1.5")
+    modal = input_modal(asked, opened)
+    check_view(modal, "modal")
+    return modal
+
+
+def test_an_answer_is_sent_as_the_schema_wants_it() -> None:
+    """Numbers are numbers, a moment is in UTC; what was left empty is left out."""
+    given = {
+        "name": "Ben",
+        "mail": "b@x.org",
+        "site": "https://x.org",
+        "day": "2026-12-01",
+        "at": 1_800_000_000,
+        "size": "4",
+        "weight": "0.5",
+        "sure": False,
+        "kind": "a",
+        "more": ["x"],
+        "note": "",
+    }
+    sent = {key: value for key, value in given.items() if key != "note"}
+    exact = {"size": 4, "weight": 0.5, "at": "2027-01-15T08:00:00+00:00"}
+    assert EVERY.answer(given) == sent | exact
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("name", "A"),
+        ("name", "A" * 11),
+        ("mail", "nobody"),
+        ("site", "x.org"),
+        ("day", "2026-02-30"),
+        ("at", "soon"),
+        ("at", "9" * 30),
+        ("size", "1.5"),
+        ("size", "10"),
+        ("size", "9" * 5_000),
+        ("weight", "nan"),
+        ("weight", "inf"),
+        ("weight", "0.4"),
+        ("sure", "yes"),
+        ("kind", "c"),
+        ("more", ["x", "y"]),
+        ("note", "x" * 3_001),
+    ],
+)
+def test_what_does_not_fit_is_named(field: str, value: Any) -> None:
+    """Whatever Slack checked before: its payload could be forged."""
+    with pytest.raises(AnswerError) as caught:
+        EVERY.answer({"name": "Ada", "size": "1"} | {field: value})
+    assert caught.value.fields == (field,)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"apiKey": {"type": "string"}},
+        {"a": {"type": "string", "title": "Your password"}},
+        {"a": {"type": "string", "description": "The one-time code that we sent"}},
+        {"token": {"type": "string"}},
+        {"card": {"type": "string", "title": "Credit card number"}},
+        {"a": {"type": "string", "format": "password"}},
+    ],
+)
+def test_secrets_are_not_asked_for(asked: dict[str, Any]) -> None:
+    """S8: they would be typed into a chat, and kept where others may read them later."""
+    with pytest.raises(FormError, match="nobody types into a chat"):
+        form(**asked)
+    with pytest.raises(FormError, match="nobody types into a chat"):
+        form(message="Please enter your login code.", value={"type": "string"})
+    assert form(message="Your password expires. Go on?").is_yes_no
+    assert not form(max_tokens={"type": "string"}, key_points={"type": "string"}).is_yes_no
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "object", "properties": {}},
+        {"type": "array", "items": {"type": "string"}},
+        {"type": "array", "items": {"enum": [str(n) for n in range(11)]}},
+        {"type": "string", "enum": [str(n) for n in range(101)]},
+        {"type": "string", "enum": ["x" * 501]},
+        {"type": "string", "enum": [1]},
+        {"$ref": "#/x"},
+        "text",
+        {},
+    ],
+)
+def test_a_form_that_cannot_be_shown_is_refused(part: Any) -> None:
+    """Never a part of a form: the server would take it for the whole."""
+    with pytest.raises(FormError):
+        form(a=part)
+
+
+def test_slack_takes_every_form() -> None:
+    """Of every kind of field, filled in or not, with words of any length."""
+    long = {"type": "string", "title": "x" * 9_000, "description": "y" * 9_000, "minLength": 5_000}
+    odd = {"type": "string", "enum": ["v" * 400, " "], "enumNames": ["n" * 400], "default": "z"}
+    fields = {"n" * 300: long, "\u202e": odd, "": {"type": "string", "maxLength": 0}}
+    more = Form.of({"properties": fields})
+    for asked in (EVERY, more, form(), form(sure={"type": "boolean"})):
+        drawn(Question(server="town", message="m" * 1_000, form=asked))
+    drawn(Question(server="s" * 200, message="", url=f"https://{'a' * 60}.example/{'p' * 1_900}"))
+
+
+_KEYS = st.sampled_from(
+    [
+        "type",
+        "enum",
+        "oneOf",
+        "anyOf",
+        "items",
+        "default",
+        "title",
+        "format",
+        "minimum",
+        "maxLength",
+    ]
+) | st.text(max_size=4)
+_PARTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=10)
+@given(st.dictionaries(st.text(max_size=5), _PARTS, max_size=4), st.data())
+def test_no_schema_breaks_the_form(properties: dict[str, Any], data: st.DataObject) -> None:
+    """A server may send anything: it is refused, or becomes a form that Slack takes."""
+    try:
+        asked = Form.of({"properties": properties, "required": data.draw(st.lists(st.text()))})
+    except FormError:
+        return
+    drawn(Question(server="town", message="?", form=asked))
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://pay.example.com/x?y=1", "pay.example.com"),
+        ("https://pay.example.com:8443/x", "pay.example.com:8443"),
+        ("https://PAY.example.com", "pay.example.com"),
+        ("https://xn--pypal-4ve.com/", "xn--pypal-4ve.com"),
+    ],
+)
+def test_the_host_of_a_page_is_shown_whole(url: str, host: str) -> None:
+    """In letters that cannot be taken for others."""
+    assert Question(server="town", message="", url=page_address(url)).host == host
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://pay.example.com",
+        "https://good.example.com@evil.example",
+        "https://pay.example.com\\@evil.example",
+        "https://127.0.0.1/x",
+        "https://[::1]/x",
+        "https://2130706433/",
+        "https://0x7f.1/",
+        "https://localhost/",
+        "https://metadata.google.internal/",
+        "https://printer.local/",
+        "https://раypal.com/",
+        "javascript:alert(1)",
+        "https://pay.example.com/\u202egnp.exe",
+        "https://pay.example.com/ x",
+        "https://pay.example.com:99999/",
+        f"https://pay.example.com/{'x' * 2_000}",
+        "",
+    ],
+)
+def test_an_address_that_misleads_is_refused(url: str) -> None:
+    """S13: names in front of the host, machines in the network, letters that look like others."""
+    with pytest.raises(FormError):
+        page_address(url)
