@@ -85,7 +85,7 @@ async def call_with_answers(server: str, call: Call, *, may_ask: bool) -> CallTo
     answered = current_request().answers
     inputs, number = Inputs(), 0
     if answered:
-        last = _round_of(answered[-1])
+        last = max(map(_round_of, answered), key=lambda each: each.number)
         inputs = Inputs(_answers(server, last, answered), last.state)
         number = last.number
         _check_pages(server, inputs)
