@@ -2,10 +2,11 @@
 
 PORT serves Slack's events when they come over HTTP, and the host's health probes. `bot web` always
 listens on it, because hosts expect that. `bot serve` listens when events come over HTTP, when people
-install the app from here, or when PORT is set. `bot worker` never listens on it, because it often
+install the app or connect accounts here, or when PORT is set. `bot worker` never listens on it, because it often
 shares its environment with a `bot web` beside it. BOT_METRICS_PORT serves probes and metrics for
 every command; without it the metrics are on PORT. Both listen on all interfaces: the host's network
-decides who can reach them.
+decides who can reach them. If BOT_PUBLIC_URL is an address of this machine alone, the pages on which
+people connect accounts are on its port, on loopback.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from aiohttp import web
 
+from bot.app.account_pages import AccountPages
 from bot.core.errors import StoreUnavailable
 from bot.ops.health import CHECK_SECONDS, Health, health_routes, http_server, metrics_route
 from bot.ops.metrics import Metrics
@@ -42,6 +44,7 @@ class ProcessStatus:
         self.health = Health()
         self.slack_requests = SlackRequests(self.metrics.request_refused)
         self.install_pages = InstallPages()
+        self.account_pages = AccountPages()
         self._stores: Stores | None = None
 
     def use_stores(self, stores: Stores) -> None:
@@ -84,18 +87,24 @@ async def process_status(
             ]
             if settings.slack_client_id:
                 routes += process.install_pages.routes
+            if settings.personal_servers and settings.loopback_port is None:
+                routes += process.account_pages.routes
             if metrics_port in (None, port):
                 routes.append(metrics_route(process.metrics_text))
             await stack.enter_async_context(http_server(routes, port=port, max_body=MAX_BODY))
         if metrics_port not in (None, port):
             routes = [*health_routes(process.health), metrics_route(process.metrics_text)]
             await stack.enter_async_context(http_server(routes, port=metrics_port))
+        if intake and settings.personal_servers and settings.loopback_port is not None:
+            pages, port = process.account_pages.routes, settings.loopback_port
+            await stack.enter_async_context(http_server(pages, port=port, host="127.0.0.1"))
         yield process
 
 
 def _port(settings: Settings, *, intake: bool, work: bool) -> int | None:
     """Return the port for events and probes; None when the process does not listen on one."""
     over_http = settings.slack_app_token is None or settings.slack_client_id is not None
-    if not intake or (work and not over_http and settings.port is None):
+    has_pages = bool(settings.personal_servers) and settings.loopback_port is None
+    if not intake or (work and not over_http and not has_pages and settings.port is None):
         return None
     return DEFAULT_PORT if settings.port is None else settings.port

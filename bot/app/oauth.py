@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
+from bot.app.accounts import account_store, encryption_box
 from bot.app.run_setup import response_deleter
 from bot.core.errors import ConfigurationError
 from bot.settings import SLACK, Settings, secret
@@ -16,7 +17,7 @@ from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Tokens, U
 from bot.slack.transport.manifest import manifest
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
-from bot.store.sealed import SealedBox, box_of
+from bot.store.sealed import SealedBox
 from bot.store.workspaces.installs import InstallStore
 
 log = logging.getLogger(__name__)
@@ -44,8 +45,7 @@ def token_box(settings: Settings) -> SealedBox:
             "second for many. Unset one of them."
         )
     why = "`bot encryption-key` prints a key; it encrypts the tokens of all workspaces"
-    keys = secret(settings.bot_encryption_keys, "BOT_ENCRYPTION_KEYS", why)
-    return box_of([key.strip() for key in keys.split(",")])
+    return encryption_box(settings, why)
 
 
 def install_store(settings: Settings, stores: Stores) -> InstallStore:
@@ -58,6 +58,8 @@ async def reseal(settings: Settings, stores: Stores) -> None:
     await stores.audit.reseal()
     if settings.slack_client_id:
         await install_store(settings, stores).reseal()
+    if settings.personal_servers:
+        await account_store(settings, stores).reseal()
 
 
 def oauth_app(settings: Settings, stores: Stores, session: aiohttp.ClientSession) -> OAuthApp:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from openai import AsyncOpenAI
 
@@ -21,6 +21,7 @@ from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.hooks.commands import Commands
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
+from bot.app.accounts import open_accounts
 from bot.app.tool_loading import load_tools
 from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
@@ -56,6 +57,9 @@ from bot.store.embedded import embedded_redis, running_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Schedules, WebSearch
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
+
+if TYPE_CHECKING:
+    from bot.services.accounts import Accounts
 
 _UNLISTED_PAUSE = 60.0  # seconds between attempts to read the list of models
 
@@ -141,15 +145,18 @@ async def runner_factory(
     dry_run: bool = False,
     observers: Sequence[Observer] = (),
     draining: asyncio.Event | None = None,
+    accounts: Accounts | None = None,
 ) -> AsyncGenerator[MakeRunner]:
     """Open the model client, the MCP servers and the clients of tools. Yield a function that makes a
     runner per frontend.
 
-    `observers` see every surface and every model call. Runs are requeued once `draining` is set.
+    `accounts` are those of the process, if it has any already. `observers` see every surface and
+    every model call. Runs are requeued once `draining` is set.
 
     Raises ConfigurationError when a setting that runs need is missing or wrong.
     """
     check_run_settings(settings)
+    accounts = accounts or open_accounts(settings, stores)
     prices = settings.prices
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
     estimates = CallEstimates(prices, settings.model.max_output_tokens)
@@ -163,7 +170,7 @@ async def runner_factory(
     await asyncio.to_thread(remove_abandoned_folders)
     async with (
         open_tool_clients(bound_providers(settings)) as clients,
-        open_mcp_servers(settings.mcp_servers, stores.mcp) as mcp,
+        open_mcp_servers(settings.mcp_servers, stores.mcp, accounts) as mcp,
         sdk_client(_api_key(settings), settings.openai_base_url) as client,
         alongside(_learn_windows(settings, client, prices), name="model windows"),
     ):

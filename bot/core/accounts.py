@@ -111,8 +111,13 @@ class AccountView:
 
     @property
     def usable(self) -> bool:
-        """Whether calls can run on the account, at least those that need no further scopes."""
-        return self.state in (AccountState.CONNECTED, AccountState.NEEDS_MORE)
+        """Whether all calls can run on the account, as far as is known."""
+        return self.state is AccountState.CONNECTED
+
+    def usable_for(self, tool: str) -> bool:
+        """Return whether a call of `tool` can run: one call may need more rights than the others."""
+        needs_more = self.state is AccountState.NEEDS_MORE and self.wanted_by != tool
+        return self.usable or needs_more
 
 
 class AccountChange(BaseModel):

@@ -58,8 +58,10 @@ from bot.toolkit.tool import Tool
 class ServerTools(Protocol):
     """Tools of servers, which may change while the bot runs; `allowed` limits them by name or group."""
 
-    async def tools(self, allowed: Sequence[str] | None = None) -> Sequence[Tool]:
-        """Return the tools that exist now. Raises StoreUnavailable."""
+    async def tools(
+        self, allowed: Sequence[str] | None = None, user: str | None = None
+    ) -> Sequence[Tool]:
+        """Return the tools that exist now for a user. Raises StoreUnavailable."""
 
     def missing(self, allowed: Sequence[str] | None = None) -> Sequence[str]:
         """Return the names of servers whose tools had to be left out."""
@@ -249,7 +251,7 @@ class RunDeps:
         await self.clients.settle()
         services = {**self.clients.open, **self.toolbox.services}
         own = known.served_by({*services, ParentRun, Subagents})
-        more = await self.server_tools.tools(allowed)
+        more = await self.server_tools.tools(allowed, request.user)
         catalogue = self.toolset_cache.catalogue(own, more, allowed, limits.listed_tools)
         loop_deps = LoopDeps(
             model=model,

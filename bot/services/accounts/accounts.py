@@ -29,10 +29,10 @@ from bot.services.accounts.access import AccountAccess, change_of
 from bot.services.accounts.clients import Clients, PublicAddress
 from bot.services.accounts.flow import Arrival, ConnectFlow, Departure, cookie_of
 from bot.services.accounts.guard import Guard
-from bot.services.accounts.issuers import IssuerPins
 from bot.services.accounts.problems import label_of
 from bot.services.accounts.storage import AccountStorage
 from bot.services.mcp.config import McpServer
+from bot.services.mcp.issuers import IssuerPins
 from bot.services.mcp.pins import Pins
 
 log = logging.getLogger(__name__)
@@ -277,6 +277,10 @@ class Accounts:
                 log.exception("A change of an account at %s is told later", change.server)
             else:
                 await self._storage.told(change)
+
+    async def close(self) -> None:
+        """Wait for refreshes under way."""
+        await self.calls.close()
 
     @property
     def _proof_uri(self) -> str:

@@ -14,6 +14,7 @@ from bot.core.accounts import AccountOwner, AccountProblem, AccountState, EndRea
 from bot.services.accounts.access import AccountAccess
 from bot.services.accounts.discovery import bounded_scopes
 from bot.services.accounts.problems import problem
+from bot.services.mcp.transports import statuses
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +49,7 @@ class PersonAuth(httpx2.Auth):
             if fresh is None:
                 return
             request.headers["Authorization"] = f"Bearer {fresh}"
+            statuses.get([]).clear()  # what counts is the answer to the request sent again
             response = yield request
             if response.status_code == 401:
                 await self._reject(fresh)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ToolFacts(BaseModel):
-    """The description of a tool by its server, or by us: `ours` are the tools for its resources."""
+    """The description of a tool by its server, or by us: `ours` are those for its resources and accounts."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,6 +32,16 @@ class ToolFacts(BaseModel):
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
 
 
+CONNECT_ACCOUNT = ToolFacts(
+    name="connect_account",
+    description=(
+        "Connect the asker's account at this server, or check it and list the server's tools. Call it "
+        "when the asker wants to connect, and when the tools for their question are not listed yet."
+    ),
+    input_schema={"type": "object", "properties": {}, "additionalProperties": False},
+    read_only=True,
+    ours=True,
+)
 LIST_RESOURCES = ToolFacts(
     name="list_resources",
     description=(

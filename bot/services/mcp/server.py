@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Annotated, Protocol, TypeVar
 
+import httpx2
 from mcp import Client, MCPError
 from mcp.client.session import ClientRequestContext, IncomingMessage
 from mcp.types import (
@@ -92,6 +93,10 @@ OnUnreachable = Callable[[str], Awaitable[None]]
 """Called with the reason when a server cannot be reached or refuses the bot."""
 
 
+class Refused(ToolError):
+    """The server refused the bot's credentials before it did anything."""
+
+
 class Connections(Protocol):
     """The connections to one server. `account` is its name if each person has an account of their
     own there, else ""."""
@@ -102,10 +107,10 @@ class Connections(Protocol):
     @property
     def account(self) -> str: ...
 
-    def for_asker(self) -> AbstractAsyncContextManager[Connection]:
-        """Return the connection for the person whose request is in progress.
+    def for_asker(self, tool: str) -> AbstractAsyncContextManager[Connection]:
+        """Return the connection for the person whose request is in progress, for a call of `tool`.
 
-        Entering it raises AccountProblem when their account cannot be used.
+        Raises AccountProblem when their account cannot be used.
         """
 
 
@@ -117,11 +122,18 @@ class Connection:
     """
 
     def __init__(
-        self, name: str, server: McpServer, on_listed: OnListed, on_unreachable: OnUnreachable
+        self,
+        name: str,
+        server: McpServer,
+        on_listed: OnListed,
+        on_unreachable: OnUnreachable,
+        *,
+        auth: httpx2.Auth | None = None,
     ) -> None:
         self.name = name
         self.account = ""
         self._server = server
+        self._auth = auth
         self._on_listed = on_listed
         self._on_unreachable = on_unreachable
         self._listed: dict[str, ToolFacts] = {}
@@ -136,7 +148,7 @@ class Connection:
         """Tools that require MCP tasks, which the bot does not support; from the last listing."""
 
     @asynccontextmanager
-    async def for_asker(self) -> AsyncGenerator[Connection]:
+    async def for_asker(self, _tool: str) -> AsyncGenerator[Connection]:
         """Yield this connection, which everybody shares."""
         yield self
 
@@ -194,6 +206,11 @@ class Connection:
             return await request(client)
 
     @property
+    def listed(self) -> Sequence[str]:
+        """The names of the tools at the last listing."""
+        return tuple(self._listed)
+
+    @property
     def reads_resources(self) -> bool:
         """Whether the server had resources at the last listing, which our own tools can read."""
         return self._listed.get(READ_RESOURCE.name) == READ_RESOURCE
@@ -225,9 +242,7 @@ class Connection:
         except MCPError as error:
             # The first status is that of the call itself; later ones belong to its response.
             if refused := _refusal(collected[:1]):
-                raise ToolError(
-                    f"The MCP server {self.name} {refused}. Nothing was done."
-                ) from None
+                raise Refused(f"The MCP server {self.name} {refused}. Nothing was done.") from None
             if (error.code, error.message) == (CONNECTION_CLOSED, _CLOSED_MESSAGE):
                 raise await self._disconnect(error, did, doubt) from error
             if error.message == _SESSION_LOST_MESSAGE:
@@ -380,7 +395,7 @@ class Connection:
             if refused := _refusal(collected):
                 await self._on_unreachable(refused)
                 log.warning("MCP server %s %s; see `bot doctor`", self.name, refused)
-                raise ToolError(f"The MCP server {self.name} {refused}.") from None
+                raise Refused(f"The MCP server {self.name} {refused}.") from None
             await self._on_unreachable("cannot be reached")
             why = describe_error(error)
             log.warning("MCP server %s cannot be reached: %s; see `bot doctor`", self.name, why)
@@ -393,7 +408,7 @@ class Connection:
             transport = stdio(server.command, server.args, env)
         else:
             headers = {key: value.get_secret_value() for key, value in server.headers.items()}
-            transport = http(server.url or "", headers, server.timeout)
+            transport = http(server.url or "", headers, server.timeout, self._auth)
         try:
             client_of = Client(
                 transport,

@@ -10,14 +10,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from bot.core.account_records import IssuerPin
+from bot.core.accounts import AccountOwner, ConnectError, ConnectFailure
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
 from bot.services.given_schema import given_models
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.pins import Pin, Pins, Reachability, ServerPins, ToolFacts
+from bot.services.mcp.issuers import IssuerPins
+from bot.services.mcp.pins import CONNECT_ACCOUNT, Pin, Pins, Reachability, ServerPins, ToolFacts
 from bot.toolkit.tool import Tool
 
 if TYPE_CHECKING:
+    from bot.services.accounts import Accounts
+    from bot.services.mcp.personal import PersonalConnections, PersonalPool
     from bot.services.mcp.server import Connection
 
 log = logging.getLogger(__name__)
@@ -30,13 +35,15 @@ _DISCOVERY_SECONDS = 10.0  # seconds after the start in which runs wait for new 
 class ServerStatus:
     """The status of one server, for operators. `usable` tools can be called, `changed` ones are off
     until accepted, and the bot cannot call `hidden` ones. `error` says why the server cannot be
-    reached, with details if it was asked just now."""
+    reached, with details if it was asked just now. `issuer` is the pin of a server at which people have
+    accounts of their own."""
 
     name: str
     usable: tuple[str, ...] = ()
     changed: Mapping[str, Pin] = field(default_factory=dict)
     error: str = ""
     hidden: tuple[str, ...] = ()
+    issuer: IssuerPin | None = None
 
 
 class McpServers:
@@ -47,45 +54,70 @@ class McpServers:
     """
 
     def __init__(
-        self, servers: Mapping[str, McpServer], pins: Pins, *, discovery_ends: float = float("-inf")
+        self,
+        servers: Mapping[str, McpServer],
+        pins: Pins,
+        *,
+        accounts: Accounts | None = None,
+        discovery_ends: float = float("-inf"),
     ) -> None:
         self._servers = servers
         self._pins = pins
+        self._accounts = accounts
+        self._pool: PersonalPool | None = None
         self._tools: dict[tuple[str, str], Tool | None] = {}
         self._tools_lock = asyncio.Lock()
         # Each is set after the first attempt to list the server's tools.
-        self._listed_once = {name: asyncio.Event() for name in servers}
+        self._listed_once = {
+            name: asyncio.Event() for name, each in servers.items() if not each.is_personal
+        }
         self._discovery_ends = discovery_ends  # on the event loop's clock
         self._missing: set[str] = set()
-        self._connections = {
-            name: self._connection(name, server) for name, server in servers.items()
-        }
+        self._shared: dict[str, Connection] = {}
+        self._personal: dict[str, PersonalConnections] = {}
+        for name, server in servers.items():
+            self._add_connections(name, server)
 
-    def _connection(self, name: str, server: McpServer) -> Connection:
-        from bot.services.mcp.server import Connection  # loads the SDK, which takes half a second
+    def _add_connections(self, name: str, server: McpServer) -> None:
+        on_listed = partial(self._record_tools, name)
+        on_unreachable = partial(self._record_unreachable, name)
+        if not server.is_personal:
+            from bot.services.mcp.server import Connection  # loads the SDK: half a second
 
-        return Connection(
-            name, server, partial(self._record_tools, name), partial(self._record_unreachable, name)
-        )
+            self._shared[name] = Connection(name, server, on_listed, on_unreachable)
+        elif self._accounts:  # without them, personal servers can only be looked at
+            from bot.services.mcp.personal import PersonalConnections, PersonalPool
 
-    async def tools(self, allowed: Sequence[str] | None = None) -> tuple[Tool, ...]:
+            self._pool = self._pool or PersonalPool()
+            self._personal[name] = PersonalConnections(
+                name, server, self._accounts, self._pool, on_listed, on_unreachable
+            )
+
+    async def tools(
+        self, allowed: Sequence[str] | None = None, user: str | None = None
+    ) -> tuple[Tool, ...]:
         """Return the usable tools of the servers that `allowed` names: tools, groups and patterns
-        (None for all).
+        (None for all). With `user`, leave out the servers that are not for that person.
 
         Waits for servers that were never reached, only in the first seconds of the process. Raises
         StoreUnavailable.
         """
-        names = [name for name in self._servers if self._may_have(name, allowed)]
+        names = [
+            name
+            for name, server in self._servers.items()
+            if self._may_have(name, allowed) and (user is None or server.is_for(user))
+        ]
         await self._wait_for_first_listing(names)
         known = [(name, await self._load_pins(name)) for name in names]
         for name, pins in known:
-            self._update_missing(name, is_known=pins is not None)
+            self._update_missing(name, is_known=pins is not None or name not in self._shared)
         usable = [
             (name, pin.usable)
             for name, pins in known
             for pin in (pins.tools.values() if pins else ())
             if pin.usable and self._is_offered(name, pin.usable.name)
         ]
+        usable += [(name, CONNECT_ACCOUNT) for name in names if name in self._personal]
         async with self._tools_lock:
             await self._build_tools([each for each in usable if _key(*each) not in self._tools])
         built = [tool for each in usable if (tool := self._tools[_key(*each)])]
@@ -109,7 +141,7 @@ class McpServers:
 
     async def _wait_for_first_listing(self, names: Sequence[str]) -> None:
         """Wait until each server was asked for its tools once, successfully or not."""
-        asked = [self._listed_once[name] for name in names]
+        asked = [self._listed_once[name] for name in names if name in self._listed_once]
         left = self._discovery_ends - asyncio.get_running_loop().time()
         if left <= 0 or all(each.is_set() for each in asked):
             return
@@ -134,22 +166,38 @@ class McpServers:
         await self._pins.save(name, pins.accept(accepted))
         return accepted
 
+    async def accept_issuer(self, name: str) -> IssuerPin:
+        """Accept the issuer that a server offered when it was last asked. Return the pin as it was."""
+        return await IssuerPins(self._pins).accept(name)
+
+    async def list_as(self, owner: AccountOwner, name: str) -> None:
+        """Ask a server for its tools on the account of a person. Raises ToolError."""
+        async with self._personal[name].of(owner) as connection:
+            await connection.refresh()
+
     async def discover(self) -> None:
         """Ask servers that were never reached for their tools, until all have answered."""
         async with asyncio.TaskGroup() as group:
-            for name in self._servers:
+            for name in self._shared:
                 group.create_task(self._discover(name))
 
     async def close(self) -> None:
         """Disconnect from all servers."""
-        await asyncio.gather(*(each.close() for each in self._connections.values()))
+        await asyncio.gather(*(each.close() for each in self._shared.values()))
+        if self._pool:
+            await self._pool.close()
+
+    async def close_idle(self) -> None:
+        """Close the connections of people who have not used them for a while, for ever."""
+        if self._pool:
+            await self._pool.close_idle()
 
     async def _discover(self, name: str) -> None:
         pause = _FIRST_PAUSE
         while True:
             try:
                 if await self._load_pins(name) is None:
-                    await self._connections[name].refresh()
+                    await self._shared[name].refresh()
             except ToolError:
                 pass  # the connection has logged it
             except StoreUnavailable as error:
@@ -202,11 +250,13 @@ class McpServers:
         return [await self._pinned_status(name) for name in self._servers]
 
     async def _live_status(self, name: str) -> ServerStatus:
+        if self._servers[name].is_personal:
+            return replace(await self._pinned_status(name), error=await self._issuer_error(name))
         from bot.services.mcp.server import describe_error, first_error
 
         error = ""
         try:
-            await self._connections[name].refresh()
+            await self._shared[name].refresh()
         except ToolError as failed:
             error = str(failed)
             if failed.__cause__:
@@ -216,16 +266,32 @@ class McpServers:
                     error += "; run its command by hand to see why"
         return replace(await self._pinned_status(name), error=error)
 
+    async def _issuer_error(self, name: str) -> str:
+        """Ask a personal server who lets people in. Return why nobody can connect, "" if they can."""
+        from bot.services.accounts.discovery import discover
+        from bot.services.accounts.guard import Guard
+
+        server = self._servers[name]
+        try:
+            found = await discover(server, Guard.of(server))
+            await IssuerPins(self._pins).check(name, found.endpoints)
+        except ConnectError as error:
+            return "" if error.why is ConnectFailure.CHANGED else f"nobody can connect: {error}"
+        takes_us = server.oauth.client_id or found.takes_client_urls or found.endpoints.registration
+        return "" if takes_us else "nobody can connect: it takes no new clients, so set client_id"
+
     async def _pinned_status(self, name: str) -> ServerStatus:
         known = await self._load_pins(name)
         pins = known or ServerPins()
-        error = "" if known else "has not answered yet"
+        is_personal = self._servers[name].is_personal
+        error = "" if known or is_personal else "has not answered yet"
         error = await self._last_failure(name) or error
         usable = tuple(
             tool for tool, pin in pins.tools.items() if pin.usable and self._is_offered(name, tool)
         )
-        hidden = tuple(sorted(self._connections[name].needs_tasks))
-        return ServerStatus(name, usable, self._changed(name, pins), error, hidden)
+        hidden = tuple(sorted(self._needs_tasks(name)))
+        issuer = await IssuerPins(self._pins).load(name) if is_personal else None
+        return ServerStatus(name, usable, self._changed(name, pins), error, hidden, issuer)
 
     def _changed(self, name: str, pins: ServerPins) -> dict[str, Pin]:
         allows = self._servers[name].allows
@@ -233,8 +299,11 @@ class McpServers:
 
     def _is_offered(self, server: str, tool: str) -> bool:
         """Return whether the operator allows this tool and the bot can call it."""
-        hidden = self._connections[server].needs_tasks
-        return tool not in hidden and self._servers[server].allows(tool)
+        return tool not in self._needs_tasks(server) and self._servers[server].allows(tool)
+
+    def _needs_tasks(self, name: str) -> frozenset[str]:
+        connections = self._shared.get(name) or self._personal.get(name)
+        return connections.needs_tasks if connections else frozenset()
 
     async def _build_tools(self, wanted: Sequence[tuple[str, ToolFacts]]) -> None:
         """Build tools from their facts; None, with a warning, for a tool that cannot be used."""
@@ -254,7 +323,8 @@ class McpServers:
                 self._tools[_key(name, facts)] = None
             else:
                 server = self._servers[name]
-                tool = mcp_tool(facts, model, self._connections[name], server)
+                connections = self._personal.get(name) or self._shared[name]
+                tool = mcp_tool(facts, model, connections, server)
                 self._tools[_key(name, facts)] = tool
 
 
@@ -269,13 +339,16 @@ def _reach_name(name: str) -> str:
 
 @asynccontextmanager
 async def open_mcp_servers(
-    servers: Mapping[str, McpServer], pins: Pins
+    servers: Mapping[str, McpServer], pins: Pins, accounts: Accounts | None = None
 ) -> AsyncGenerator[McpServers]:
     """Provide the servers for the body, and stop at its end the ones that were started."""
     ends = asyncio.get_running_loop().time() + _DISCOVERY_SECONDS
-    opened = McpServers(servers, pins, discovery_ends=ends)
+    opened = McpServers(servers, pins, accounts=accounts, discovery_ends=ends)
     try:
-        async with alongside(opened.discover(), name="MCP servers"):
+        async with (
+            alongside(opened.discover(), name="MCP servers"),
+            alongside(opened.close_idle(), name="idle MCP connections"),
+        ):
             yield opened
     finally:
         await opened.close()

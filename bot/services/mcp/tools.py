@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from bot.services.given_schema import GivenModel
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
+from bot.services.mcp.pins import CONNECT_ACCOUNT, LIST_RESOURCES, READ_RESOURCE, ToolFacts
 from bot.services.mcp.questions import call_with_answers
 from bot.services.mcp.resources import list_resources, read_resource
 from bot.services.mcp.results import READ_SECONDS, ResultConverter, misfit_of
@@ -36,12 +36,17 @@ def mcp_tool(
 ) -> Tool:
     """Return the `Tool` for an MCP tool, in a group with the server's name. `model` is the class of
     its arguments, `server` its entry in bot.toml."""
+    name = tool_name(connections.name, facts.name)
     owner = f"MCP server {connections.name}, tool {facts.name}"
 
     async def call(
         root: dict[str, object], artifacts: Artifacts, documents: Documents
     ) -> ToolResult:
-        async with connections.for_asker() as connection:
+        async with connections.for_asker(name) as connection:
+            if facts == CONNECT_ACCOUNT:
+                await connection.refresh()
+                names = (tool_name(connection.name, each) for each in connection.listed)
+                return ToolResult(f"Connected. Tools to acquire: {', '.join(names) or 'none'}.")
             if facts.ours and facts.name == LIST_RESOURCES.name:
                 return await list_resources(connection, root)
             if facts.ours:
@@ -59,7 +64,7 @@ def mcp_tool(
 
     words = " ".join(facts.description.split()) or facts.name
     return Tool(
-        name=tool_name(connections.name, facts.name),
+        name=name,
         group=connections.name,
         summary=words if len(words) <= _MAX_SUMMARY else f"{words[: _MAX_SUMMARY - 1]}…",
         description=facts.description[:_MAX_DESCRIPTION] or facts.name,

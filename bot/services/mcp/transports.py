@@ -161,7 +161,9 @@ def _parse(line: bytes) -> SessionMessage | None:
 
 
 @asynccontextmanager
-async def http(url: str, headers: Mapping[str, str], seconds: float) -> AsyncGenerator[Streams]:
+async def http(
+    url: str, headers: Mapping[str, str], seconds: float, auth: httpx2.Auth | None = None
+) -> AsyncGenerator[Streams]:
     """Talk to a server over HTTP, without listening to messages that the bot did not ask for."""
     hooks: dict[str, list[Callable[..., Awaitable[None]]]] = {
         "request": [_RequestFilter(seconds).check],
@@ -170,7 +172,10 @@ async def http(url: str, headers: Mapping[str, str], seconds: float) -> AsyncGen
     async with (
         # Without compression, as a few bytes could otherwise become gigabytes.
         httpx2.AsyncClient(
-            headers={"accept-encoding": "identity", **headers}, timeout=seconds, event_hooks=hooks
+            headers={"accept-encoding": "identity", **headers},
+            timeout=seconds,
+            event_hooks=hooks,
+            auth=auth,
         ) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=_MAX_MESSAGE) as streams,
     ):

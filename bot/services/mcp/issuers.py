@@ -50,12 +50,12 @@ class IssuerPins:
         )
         raise ConnectError(ConnectFailure.CHANGED, f"the issuer of {server} has changed")
 
-    async def accept(self, server: str) -> OAuthEndpoints | None:
-        """Accept what the server offered last. Return it, None if there was nothing to accept."""
+    async def accept(self, server: str) -> IssuerPin:
+        """Accept what the server offered last. Return the pin as it was."""
         pin = await self.load(server)
         if pin.offered:
             await self.pins.save(_name(server), IssuerPin(accepted=pin.offered))
-        return pin.offered
+        return pin
 
 
 def _name(server: str) -> str:

@@ -1,0 +1,85 @@
+"""Personal accounts at MCP servers, built from the settings."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from bot.core.accounts import AccountChange, OnAccountChange, Outcome
+from bot.core.background import alongside
+from bot.core.errors import ToolError
+from bot.services.mcp import McpServers
+from bot.settings import Settings, secret
+from bot.settings.checks import check_accounts
+from bot.store import Stores
+from bot.store.sealed import SealedBox, box_of
+from bot.store.workspaces.accounts import AccountStore
+
+if TYPE_CHECKING:
+    from bot.services.accounts import Accounts
+
+log = logging.getLogger(__name__)
+
+
+def encryption_box(settings: Settings, why: str) -> SealedBox:
+    """Return the box of BOT_ENCRYPTION_KEYS. Raises ConfigurationError; `why` says what it is for."""
+    keys = secret(settings.bot_encryption_keys, "BOT_ENCRYPTION_KEYS", why)
+    return box_of([key.strip() for key in keys.split(",")])
+
+
+def account_store(settings: Settings, stores: Stores) -> AccountStore:
+    """Return the store of accounts. Raises ConfigurationError for missing or wrong keys."""
+    box = encryption_box(settings, "it encrypts the tokens of people's accounts")
+    return AccountStore(stores.redis, settings.retention, box)
+
+
+def open_accounts(settings: Settings, stores: Stores) -> Accounts | None:
+    """Return the accounts of people; None when no MCP server has `account = "person"`.
+
+    Raises ConfigurationError when a setting is missing or wrong.
+    """
+    if not settings.personal_servers:
+        return None
+    check_accounts(settings)
+    from bot.services.accounts import Accounts, PublicAddress  # loads the SDK: half a second
+
+    return Accounts(
+        settings.personal_servers,
+        account_store(settings, stores),
+        stores.mcp,
+        PublicAddress(settings.bot_public_url or ""),
+    )
+
+
+@asynccontextmanager
+async def telling_changes(
+    settings: Settings, stores: Stores, accounts: Accounts, on_change: OnAccountChange
+) -> AsyncGenerator[None]:
+    """Tell `on_change` of each change of an account while the body runs.
+
+    The tools of a server are listed before somebody is told that it is connected: the first person
+    who connects makes them known.
+    """
+    servers = McpServers(settings.personal_servers, stores.mcp, accounts=accounts)
+
+    async def tell(change: AccountChange) -> None:
+        if change.outcome is Outcome.CONNECTED and change.server in accounts.servers:
+            try:
+                await servers.list_as(change.owner, change.server)
+            except ToolError as error:
+                log.warning("The tools of %s are not listed yet: %s", change.server, error)
+        await on_change(change)
+
+    accounts.changes = tell
+    try:
+        async with (
+            alongside(accounts.tell_changes(), name="account changes"),
+            alongside(servers.close_idle(), name="idle account connections"),
+        ):
+            yield
+    finally:
+        accounts.changes = None
+        await servers.close()
+        await accounts.close()
