@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from html import escape
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -21,11 +22,12 @@ from bot.app import account_words as words
 from bot.core.account_records import FLOW_SECONDS, digest_of
 from bot.core.accounts import ConnectError, ConnectFailure, Outcome
 from bot.core.errors import StoreError
-from bot.services.accounts import Accounts
-from bot.services.accounts.accounts import CONNECT, PROOF
-from bot.services.accounts.clients import CALLBACK, CLIENT_DOCUMENT
-from bot.services.accounts.flow import Departure
+from bot.services.accounts.addresses import CALLBACK, CLIENT_DOCUMENT, CONNECT, PROOF
 from bot.slack.transport.install_pages import HEADERS, page
+
+if TYPE_CHECKING:
+    from bot.services.accounts.accounts import Accounts
+    from bot.services.accounts.flow import Departure
 
 log = logging.getLogger(__name__)
 
@@ -129,10 +131,10 @@ class AccountPages:
         accounts = self._accounts
         if accounts is None:
             return web.Response(status=503)
-        if not accounts.address.client_url:
+        document = accounts.client_document()
+        if document is None:
             return web.Response(status=404)
-        headers = {"Cache-Control": "public, max-age=3600"}
-        return web.json_response(accounts.address.client_document(), headers=headers)
+        return web.json_response(document, headers={"Cache-Control": "public, max-age=3600"})
 
 
 def _departing(accounts: Accounts, departure: Departure) -> web.Response:

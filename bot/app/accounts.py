@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bot.core.accounts import AccountChange, OnAccountChange, Outcome
 from bot.core.background import alongside
 from bot.core.errors import ToolError
+from bot.services.accounts.addresses import PublicAddress
 from bot.services.mcp import McpServers
 from bot.settings import Settings, secret
 from bot.settings.checks import check_accounts
@@ -18,7 +19,7 @@ from bot.store.sealed import SealedBox, box_of
 from bot.store.workspaces.accounts import AccountStore
 
 if TYPE_CHECKING:
-    from bot.services.accounts import Accounts
+    from bot.services.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,7 @@ def open_accounts(settings: Settings, stores: Stores) -> Accounts | None:
     if not settings.personal_servers:
         return None
     check_accounts(settings)
-    from bot.services.accounts import Accounts, PublicAddress  # loads the SDK: half a second
+    from bot.services.accounts.accounts import Accounts  # loads the SDK: half a second
 
     return Accounts(
         settings.personal_servers,

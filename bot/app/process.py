@@ -10,10 +10,11 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
+from bot.app.accounts import open_accounts
 from bot.app.http_server import process_status
 from bot.app.oauth import OAuthApp, oauth_app, reseal, token_box
 from bot.app.run_setup import (
@@ -62,6 +63,9 @@ from bot.slack.transport.workspaces import OneWorkspace, PerWorkspace, Slack, Wo
 from bot.store import Decisions, Stores
 from bot.toolkit import Canvases, Directory, ScheduledMessages
 from bot.toolkit.tool import Services
+
+if TYPE_CHECKING:
+    from bot.services.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
 
@@ -134,14 +138,19 @@ async def bot(
         else:
             oauth = oauth_app(settings, stores, session)
             workspaces = oauth.workspaces
+        accounts = open_accounts(settings, stores)
+        if accounts:
+            stack.push_async_callback(accounts.close)
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(
-                _working(settings, stores, workspaces, engine, process.observers, try_case)
+                _working(
+                    settings, stores, workspaces, engine, process.observers, accounts, try_case
+                )
             )
         if intake:
             await stack.enter_async_context(
-                slack_intake(settings, stores, workspaces, engine, process, oauth)
+                slack_intake(settings, stores, workspaces, engine, process, oauth, accounts)
             )
         await stack.enter_async_context(alongside(watchdog.run(), name="loop watch"))
         stack.callback(engine.stop_intake)  # runs look for a save point while the intake closes
@@ -173,13 +182,20 @@ async def _working(
     workspaces: Workspaces,
     engine: Engine,
     observers: Sequence[Observer],
+    accounts: Accounts | None,
     try_case: ConfiguredTryCase | None,
 ) -> AsyncGenerator[None]:
     """Work on queued requests inside the context; drain the engine when it is left."""
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(stores.signals.listening())
         make_runner = await stack.enter_async_context(
-            runner_factory(settings, stores, observers=observers, draining=engine.draining)
+            runner_factory(
+                settings,
+                stores,
+                observers=observers,
+                draining=engine.draining,
+                accounts=accounts,
+            )
         )
         artifacts = ThreadArtifacts(stores.artifacts)
         runners = PerWorkspace(

@@ -59,7 +59,7 @@ from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
 
 if TYPE_CHECKING:
-    from bot.services.accounts import Accounts
+    from bot.services.accounts.accounts import Accounts
 
 _UNLISTED_PAUSE = 60.0  # seconds between attempts to read the list of models
 

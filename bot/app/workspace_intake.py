@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
+from bot.app.accounts import telling_changes
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
+from bot.core.accounts import AccountChange
 from bot.core.background import alongside
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.context.run_loader import read_before
@@ -54,6 +58,11 @@ from bot.slack.transport.workspaces import (
 )
 from bot.store import Stores
 
+if TYPE_CHECKING:
+    from bot.services.accounts.accounts import Accounts
+
+log = logging.getLogger(__name__)
+
 
 @asynccontextmanager
 async def slack_intake(
@@ -63,10 +72,11 @@ async def slack_intake(
     engine: Engine,
     process: ProcessStatus,
     oauth: OAuthApp | None,
+    accounts: Accounts | None,
 ) -> AsyncGenerator[None]:
     """Receive events, commands and clicks inside the context, over Socket Mode or HTTP.
 
-    Meanwhile, look for missed messages and submit scheduled questions.
+    Meanwhile, look for missed messages, submit scheduled questions, and let people connect accounts.
     """
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())
@@ -85,7 +95,16 @@ async def slack_intake(
         )
         await stack.enter_async_context(_catching_up(settings, stores, workspaces, listeners))
         await stack.enter_async_context(_running_schedules(stores, workspaces, listeners))
+        if accounts:
+            await stack.enter_async_context(
+                telling_changes(settings, stores, accounts, _log_account_change)
+            )
+            stack.enter_context(process.account_pages.served_by(accounts))
         yield
+
+
+async def _log_account_change(change: AccountChange) -> None:
+    log.info("An account at %s: %s", change.server, change.outcome)
 
 
 @asynccontextmanager

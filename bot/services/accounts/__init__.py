@@ -1,7 +1,5 @@
-"""Personal accounts at MCP servers: how people connect them, and tokens for their calls."""
+"""Personal accounts at MCP servers: how people connect them, and tokens for their calls.
 
-from bot.services.accounts.accounts import Accounts
-from bot.services.accounts.auth import PersonAuth, problems
-from bot.services.accounts.clients import PublicAddress
-
-__all__ = ["Accounts", "PersonAuth", "PublicAddress", "problems"]
+`Accounts` in `accounts` is what the rest of the bot uses. Nothing is imported here, because most of the
+modules load the protocol's SDK, which is slow.
+"""

@@ -7,6 +7,7 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from bot.core.account_records import AccountRecord, Proof, Ticket
@@ -26,7 +27,8 @@ from bot.core.accounts import (
 )
 from bot.core.errors import CorruptValue
 from bot.services.accounts.access import AccountAccess, change_of
-from bot.services.accounts.clients import Clients, PublicAddress
+from bot.services.accounts.addresses import CONNECT, PROOF, PublicAddress
+from bot.services.accounts.clients import Clients, client_document
 from bot.services.accounts.flow import Arrival, ConnectFlow, Departure, cookie_of
 from bot.services.accounts.guard import Guard
 from bot.services.accounts.problems import label_of
@@ -36,9 +38,6 @@ from bot.services.mcp.issuers import IssuerPins
 from bot.services.mcp.pins import Pins
 
 log = logging.getLogger(__name__)
-
-CONNECT = "/accounts/connect"
-PROOF = "/accounts/proof"
 
 _TELL_SECONDS = 60.0  # between two looks for changes that were not told
 
@@ -100,6 +99,10 @@ class Accounts:
     def may_use(self, server: str, user: str) -> bool:
         """Return whether the settings let a person use the server."""
         return self._servers[server].is_for(user)
+
+    def client_document(self) -> dict[str, Any] | None:
+        """Return the bot's description of itself for issuers; None without a public address."""
+        return client_document(self.address) if self.address.client_url else None
 
     async def view(self, owner: AccountOwner, server: str) -> AccountView:
         """Return the state of a person's account."""

@@ -15,14 +15,13 @@ from pydantic import AnyUrl
 
 from bot.core.account_records import OAuthClient
 from bot.core.accounts import ConnectError, ConnectFailure
+from bot.services.accounts.addresses import PublicAddress
 from bot.services.accounts.discovery import Discovered
 from bot.services.accounts.guard import Guard
 from bot.services.accounts.storage import AccountStorage
 from bot.services.mcp.config import McpServer
 
 NAME = "Slack answer bot"
-CALLBACK = "/accounts/callback"
-CLIENT_DOCUMENT = "/accounts/client.json"
 
 _METHODS: tuple[Literal["none", "client_secret_post", "client_secret_basic"], ...] = (
     "none",
@@ -32,45 +31,25 @@ _METHODS: tuple[Literal["none", "client_secret_post", "client_secret_basic"], ..
 """How the bot can authenticate, best first: with PKCE a public client needs no secret."""
 
 
-@dataclass(frozen=True, slots=True)
-class PublicAddress:
-    """The address under which browsers reach the bot, without a slash at its end."""
+def description(
+    address: PublicAddress,
+    scope: str = "",
+    method: Literal["none", "client_secret_post", "client_secret_basic"] = "none",
+) -> OAuthClientMetadata:
+    """Return the bot's description of itself for issuers."""
+    return OAuthClientMetadata(
+        redirect_uris=[AnyUrl(address.redirect_uri)],
+        client_name=NAME,
+        application_type="native" if address.is_loopback else "web",
+        token_endpoint_auth_method=method,
+        scope=scope or None,
+    )
 
-    url: str
 
-    @property
-    def is_loopback(self) -> bool:
-        """Whether only browsers on the bot's own machine reach it."""
-        return self.url.startswith("http:")
-
-    @property
-    def redirect_uri(self) -> str:
-        """The address to which issuers send browsers back."""
-        return f"{self.url}{CALLBACK}"
-
-    @property
-    def client_url(self) -> str:
-        """The bot's client id at issuers that read it from there; "" where they could not."""
-        return "" if self.is_loopback else f"{self.url}{CLIENT_DOCUMENT}"
-
-    def client_document(self) -> dict[str, Any]:
-        """Return what `client_url` answers (client id metadata document)."""
-        described = self.describe("", "none").model_dump(
-            mode="json", by_alias=True, exclude_none=True
-        )
-        return {"client_id": self.client_url, "client_uri": self.url, **described}
-
-    def describe(
-        self, scope: str, method: Literal["none", "client_secret_post", "client_secret_basic"]
-    ) -> OAuthClientMetadata:
-        """Return the bot's description of itself for issuers."""
-        return OAuthClientMetadata(
-            redirect_uris=[AnyUrl(self.redirect_uri)],
-            client_name=NAME,
-            application_type="native" if self.is_loopback else "web",
-            token_endpoint_auth_method=method,
-            scope=scope or None,
-        )
+def client_document(address: PublicAddress) -> dict[str, Any]:
+    """Return what the bot's `client_url` answers: its client id metadata document."""
+    described = description(address).model_dump(mode="json", by_alias=True, exclude_none=True)
+    return {"client_id": address.client_url, "client_uri": address.url, **described}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +113,7 @@ class Clients:
         method = next((each for each in _METHODS if each in found.methods), _METHODS[0])
         scope = found.all_scopes or found.scope
         request = oauth.create_client_registration_request(
-            None, self.address.describe(scope, method), endpoints.issuer
+            None, description(self.address, scope, method), endpoints.issuer
         )
         answer = await guard.post(
             endpoints.registration,

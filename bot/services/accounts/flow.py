@@ -33,7 +33,8 @@ from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.text.redaction import remember_secret
 from bot.services.accounts.access import change_of, refreshed_fields
-from bot.services.accounts.clients import Clients, PublicAddress
+from bot.services.accounts.addresses import PublicAddress
+from bot.services.accounts.clients import Clients
 from bot.services.accounts.discovery import bounded_scopes, discover
 from bot.services.accounts.guard import Guard
 from bot.services.accounts.problems import label_of

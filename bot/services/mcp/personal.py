@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from bot.core.accounts import AccountOwner, AccountState
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.services.accounts import Accounts, PersonAuth, problems
+from bot.services.accounts.accounts import Accounts
+from bot.services.accounts.auth import PersonAuth, problems
 from bot.services.accounts.problems import label_of, problem
 from bot.services.mcp.config import McpServer
 from bot.services.mcp.server import Connection, OnListed, OnUnreachable, Refused

@@ -21,7 +21,7 @@ from bot.services.mcp.pins import CONNECT_ACCOUNT, Pin, Pins, Reachability, Serv
 from bot.toolkit.tool import Tool
 
 if TYPE_CHECKING:
-    from bot.services.accounts import Accounts
+    from bot.services.accounts.accounts import Accounts
     from bot.services.mcp.personal import PersonalConnections, PersonalPool
     from bot.services.mcp.server import Connection
 

@@ -1,0 +1,32 @@
+"""Addresses of the bot's own that browsers and issuers use to connect an account."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CONNECT = "/accounts/connect"
+PROOF = "/accounts/proof"
+CALLBACK = "/accounts/callback"
+CLIENT_DOCUMENT = "/accounts/client.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicAddress:
+    """The address under which browsers reach the bot, without a slash at its end."""
+
+    url: str
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only browsers on the bot's own machine reach it."""
+        return self.url.startswith("http:")
+
+    @property
+    def redirect_uri(self) -> str:
+        """The address to which issuers send browsers back."""
+        return f"{self.url}{CALLBACK}"
+
+    @property
+    def client_url(self) -> str:
+        """The bot's client id at issuers that read it from there; "" where they could not."""
+        return "" if self.is_loopback else f"{self.url}{CLIENT_DOCUMENT}"
