@@ -1,0 +1,82 @@
+"""Personal accounts on a real Redis, with their pages over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from cryptography.fernet import Fernet
+
+from bot.app.account_pages import AccountPages
+from bot.app.accounts import open_accounts
+from bot.core.accounts import AccountChange, AccountOwner, Whom
+from bot.ops.health import http_server
+from bot.services.accounts.accounts import Accounts
+from bot.services.mcp import McpServer
+from bot.settings import Settings
+from bot.store import Stores
+from tests.support.notes_server import Browser, Notes, code_of
+from tests.support.ports import free_port
+
+KEY = Fernet.generate_key().decode()
+ANNA, BEN = AccountOwner("T1", "UANNA"), AccountOwner("T1", "UBEN")
+WHOM = {
+    ANNA: Whom("Anna Kim", "anna", "ACME"),
+    BEN: Whom("Ben Okafor", "ben", "ACME"),
+}
+
+
+@dataclass
+class Connecting:
+    """A bot at which people connect accounts; `told` are the changes that it was told of."""
+
+    settings: Settings
+    accounts: Accounts
+    notes: Notes
+    told: list[AccountChange] = field(default_factory=list)
+
+    async def link(self, owner: AccountOwner = ANNA, approval: str = "") -> str:
+        return await self.accounts.ticket(
+            owner, "notes", WHOM[owner], approval=approval, seconds=600
+        )
+
+    async def connect(self, owner: AccountOwner = ANNA, approval: str = "") -> None:
+        """Connect an account, all the way to the finish code typed in Slack."""
+        self.notes.signed_in = {ANNA: "anna", BEN: "ben"}.get(owner, "anna")
+        page = await Browser().connect(await self.link(owner, approval))
+        result = await self.accounts.confirm(owner, "notes", code_of(page))
+        assert result.accepted
+
+
+def settings_of(notes: Notes, port: int, **options: Any) -> Settings:
+    server = McpServer.model_validate(
+        {"url": notes.mcp, "account": "person", "timeout": 10, **options}
+    )
+    return Settings(
+        mcpServers={"notes": server},
+        bot_encryption_keys=KEY,
+        bot_public_url=f"http://127.0.0.1:{port}",
+        openai_api_key="none",
+    )
+
+
+@asynccontextmanager
+async def connecting(stores: Stores, notes: Notes, **options: Any) -> AsyncGenerator[Connecting]:
+    """A bot with one personal server, whose pages are served on loopback."""
+    port = free_port()
+    settings = settings_of(notes, port, **options)
+    accounts = open_accounts(settings, stores)
+    assert accounts is not None
+    place = Connecting(settings, accounts, notes)
+
+    async def tell(change: AccountChange) -> None:
+        place.told.append(change)
+
+    accounts.changes = tell
+    pages = AccountPages()
+    async with http_server(pages.routes, port=port, host="127.0.0.1"):
+        with pages.served_by(accounts):
+            yield place
+    await accounts.close()
