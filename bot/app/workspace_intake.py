@@ -296,6 +296,7 @@ def _home_tab(
         is_priced=not unpriced_models(settings),
         limits=settings.limits,
         models=settings.models,
+        evidence=settings.evidence.mode,
         record=stores.audit.append,
     )
     return HomeTab(

@@ -23,6 +23,10 @@ class Source(BaseModel):
         default=None, description="Its address as a tool gave it; null when it has none."
     )
     supports: str = Field(description="Which statement of the answer it supports.")
+    quote: str | None = Field(
+        default=None,
+        description="Up to 25 words copied exactly, in its language; null for a table.",
+    )
 
 
 class Table(BaseModel):

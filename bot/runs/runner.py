@@ -31,7 +31,14 @@ from bot.core.text.result_markdown import result_text
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
 from bot.runs.narration import Narrator
-from bot.runs.outcomes import begun_tools, internal_failure, outcome_of, steps_of, without_secrets
+from bot.runs.outcomes import (
+    begun_tools,
+    internal_failure,
+    outcome_of,
+    steps_of,
+    with_findings,
+    without_secrets,
+)
 from bot.runs.partial_results import with_partial_results
 from bot.runs.policy.account_hook import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
@@ -315,9 +322,9 @@ class Runner:
                 artifacts, joined = deps.toolbox.artifacts, steering.joined
                 with bound_request(context):
                     outcome = await outcome_of(ended, context, artifacts, joined)
+                outcome = with_findings(outcome, traced, shown=evidence.is_shown)
                 outcome = await spending.ending(outcome, ended.done)
         facts = await self._facts(outcome, ended, approvals, stopped_by)
-        facts |= {"traced": traced, "traced_shown": evidence.is_shown}
         effort = models.effort_of(context.model) or ""
         seconds = max(0.0, outcome.totals.seconds - approvals.waited)
         totals = outcome.totals.model_copy(update={"seconds": seconds, "effort": effort})

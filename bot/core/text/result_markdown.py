@@ -19,6 +19,7 @@ from bot.core.answers import (
     ThreadSummary,
 )
 from bot.core.outcome import Outcome
+from bot.core.text.source_places import PlacedSource, placed
 
 
 def result_text(outcome: Outcome) -> str:
@@ -37,21 +38,21 @@ def _answer(answer: Answer, outcome: Outcome) -> list[str]:
         _listed("", answer.key_points),
         _table(answer.table) if answer.table else "",
         *(f"Chart: {title}" for title in charts),
-        _sources(answer.sources),
+        _sources(answer.sources, outcome),
         _gaps(answer.gaps),
         _listed("Ask next:\n", answer.follow_ups),
         "" if answer.confidence in (None, "high") else f"Confidence: {answer.confidence}",
     ]
 
 
-def _thread_summary(summary: ThreadSummary, _outcome: Outcome) -> list[str]:
+def _thread_summary(summary: ThreadSummary, outcome: Outcome) -> list[str]:
     return [
         summary.about,
         _listed("Decided:\n", [_statement(each) for each in summary.decisions]),
         _listed("Still open:\n", [_statement(each) for each in summary.open_questions]),
         _listed("Timeline:\n", [f"{each.when} — {each.what}" for each in summary.timeline]),
         f"Participants: {', '.join(summary.participants)}" if summary.participants else "",
-        _sources(summary.sources),
+        _sources(summary.sources, outcome),
         _gaps(summary.gaps),
     ]
 
@@ -61,12 +62,12 @@ def _action_items(found: ActionItems, _outcome: Outcome) -> list[str]:
     return [found.summary, items, _gaps(found.gaps)]
 
 
-def _draft_reply(reply: DraftReply, _outcome: Outcome) -> list[str]:
+def _draft_reply(reply: DraftReply, outcome: Outcome) -> list[str]:
     return [
         "\n".join(f"> {line}".rstrip() for line in reply.draft.splitlines()),
         _listed("Check before you post it:\n", reply.assumptions),
         f"Tone: {reply.tone}" if reply.tone else "",
-        _sources(reply.sources),
+        _sources(reply.sources, outcome),
         _gaps(reply.gaps),
     ]
 
@@ -88,9 +89,14 @@ def _gaps(gaps: list[str]) -> str:
     return _listed("Not found or left out:\n", gaps)
 
 
-def _sources(sources: list[Source]) -> str:
-    lines = [f"{each.title}{_address(each.url)}: {each.supports}" for each in sources]
-    return _listed("Sources:\n", lines)
+def _sources(sources: list[Source], outcome: Outcome) -> str:
+    return _listed("Sources:\n", [_source(each) for each in placed(sources, outcome)])
+
+
+def _source(source: PlacedSource) -> str:
+    place = f", {source.place}" if source.place else ""
+    quote = f" “{source.quote}”" if source.quote else ""
+    return f"{source.title}{place}{_address(source.url)}: {source.supports}{quote}"
 
 
 def _statement(statement: Statement) -> str:

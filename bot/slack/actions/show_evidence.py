@@ -6,12 +6,12 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.chain import LedgerEntry
+from bot.core.chain import CallRecord, LedgerEntry
 from bot.core.errors import NotPermitted
 from bot.core.findings import Finding, Findings, Place, Verdict
 from bot.core.outcome import Outcome
@@ -54,10 +54,12 @@ _QUERIES = ("sql", "query", "pattern", "expression")
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call as the ledger has it: what it looked for, and on whose account it ran."""
+    """A call as the ledger has it: what it looked for, whether it ran on an account of its asker, and
+    the addresses of its sources."""
 
     query: str = ""
     is_personal: bool = False
+    addresses: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,73 +108,52 @@ class EvidenceDialog:
         """Return the claims with the places that the person may see."""
         calls = _calls(await self.read_before(request))
         places = [place for each in claims for place in each.places[:MOST_PLACES]]
-        seen = await self._sight_of(places, calls, request, person)
+        guards = {guard for each in places for guard in _guards(each, calls)}
+        openable = await self._openable(guards, request, person)
+
+        def shown(place: Place) -> ShownPlace:
+            call = calls.get(place.call_id, _Call(is_personal="__" in place.tool))
+            is_theirs = request.user == person.id or not call.is_personal
+            may_see = is_theirs and _guards(place, calls) <= openable
+            return ShownPlace(place, call.query) if may_see else ShownPlace(None)
+
         return [
             ShownClaim(
                 each,
-                tuple(
-                    ShownPlace(place, calls.get(place.call_id, _Call()).query)
-                    if seen[_origin(place)]
-                    else ShownPlace(None)
-                    for place in each.places[:MOST_PLACES]
-                ),
+                tuple(map(shown, each.places[:MOST_PLACES])),
                 left_out=len(each.places[MOST_PLACES:]),
             )
             for each in claims
         ]
 
-    async def _sight_of(
-        self,
-        places: Sequence[Place],
-        calls: Mapping[str, _Call],
-        request: Request,
-        person: Person,
-    ) -> dict[str, bool]:
-        """Return for the origin of each place whether the person may see it. What cannot be checked in
-        time may not be seen."""
-        asked = {_origin(place): place for place in places}
-        tasks = {
-            origin: asyncio.create_task(self._may_see(place, calls, request, person))
-            for origin, place in asked.items()
-        }
-        if tasks:
-            _, late = await asyncio.wait(tasks.values(), timeout=_SECONDS)
+    async def _openable(
+        self, guards: Collection[str], request: Request, person: Person
+    ) -> frozenset[str]:
+        """Return those channels and files that the person may open. What cannot be checked in time
+        they may not."""
+        checks = {each: asyncio.create_task(self._opens(person, each, request)) for each in guards}
+        if checks:
+            _, late = await asyncio.wait(checks.values(), timeout=_SECONDS)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        return {
-            origin: not task.cancelled() and task.exception() is None and task.result()
-            for origin, task in tasks.items()
-        }
+        done = {each: task for each, task in checks.items() if not task.cancelled()}
+        return frozenset(each for each, task in done.items() if task.result())
 
-    async def _may_see(
-        self, place: Place, calls: Mapping[str, _Call], request: Request, person: Person
-    ) -> bool:
-        """Return whether the person may see a place. What the thread itself holds they may; what was
-        read on somebody's account only that person."""
-        call = calls.get(place.call_id)
-        is_unknown = call is None and "__" in place.tool  # its account is not known any more
-        if request.user != person.id and (is_unknown or (call and call.is_personal)):
-            return False
+    async def _opens(self, person: Person, guard: str, request: Request) -> bool:
+        if guard == request.channel:  # checked for the whole answer
+            return True
         try:
-            if message := _MESSAGE.search(place.link or place.url):
-                return await self._sees_channel(person, message[1], request)
-            if file := _FILE.search(place.link or place.url):
-                return await self.questions.may_read_file(person, file[1])
+            if guard.startswith("F"):
+                return await self.questions.may_read_file(person, guard)
+            channel = await self.access.channel(guard)
+            if channel is None:
+                return False
+            await self.access.may_see(person, channel)
+        except NotPermitted:
+            return False
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("Evidence was hidden, as Slack did not say who sees it: %s", error)
-            return False
-        return True
-
-    async def _sees_channel(self, person: Person, channel: str, request: Request) -> bool:
-        if channel == request.channel:  # checked for the whole answer
-            return True
-        found = await self.access.channel(channel)
-        if found is None:
-            return False
-        try:
-            await self.access.may_see(person, found)
-        except NotPermitted:
             return False
         return True
 
@@ -181,22 +162,37 @@ def _untraced_first(claims: Sequence[Finding]) -> list[Finding]:
     return sorted(claims, key=lambda each: each.verdict is not Verdict.UNTRACED)
 
 
-def _origin(place: Place) -> str:
-    """Return what decides who may see a place."""
-    address = place.link or place.url
+def _guards(place: Place, calls: Mapping[str, _Call]) -> frozenset[str]:
+    """Return the ids of the channels and files that a person must be able to open to see a place.
+
+    An address that none of the call's sources has may stand in a text that somebody wrote: then
+    all sources of the call count.
+    """
+    call, address = calls.get(place.call_id), place.link or place.url
+    if call is None or address in call.addresses:
+        return _guard(address)
+    return frozenset().union(*map(_guard, call.addresses))
+
+
+def _guard(address: str) -> frozenset[str]:
+    """Return the id of the channel or the file that an address opens, if it is one of Slack's."""
     found = _MESSAGE.search(address) or _FILE.search(address)
-    return f"{place.call_id} {found[1] if found else ''}"
+    return frozenset({found[1]} if found else ())
 
 
 def _calls(ledger: Sequence[LedgerEntry]) -> dict[str, _Call]:
     """Return the calls in the ledger, by their ids."""
-    items = [item for entry in ledger for item in entry.items]
-    personal = {each.call_id for entry in ledger for each in entry.calls if each.account}
-    return {
-        item["call_id"]: _Call(_query(str(item.get("arguments"))), item["call_id"] in personal)
-        for item in items
-        if item.get("type") == "function_call"
-    }
+    records = {each.call_id: each for entry in ledger for each in entry.calls}
+    calls = {}
+    for item in (item for entry in ledger for item in entry.items):
+        if item.get("type") == "function_call":
+            record = records.get(item["call_id"], CallRecord(call_id=item["call_id"]))
+            calls[item["call_id"]] = _Call(
+                _query(str(item.get("arguments"))),
+                is_personal=bool(record.account),
+                addresses=frozenset(each.url for each in record.sources if each.url),
+            )
+    return calls
 
 
 def _query(arguments: str) -> str:

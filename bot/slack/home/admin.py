@@ -16,6 +16,7 @@ from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
 from bot.model import ModelChoices
 from bot.runs.audit_trail import Record, refused
+from bot.runs.evidence.settings import EvidenceMode
 from bot.runs.policy import budget_words
 from bot.runs.policy.access import Person
 from bot.runs.policy.budgets import BudgetPolicy
@@ -48,6 +49,7 @@ class Admin:
         is_priced: bool,
         limits: Limits,
         models: ModelChoices,
+        evidence: EvidenceMode,
         schedules: WorkspaceSchedules,
         one_of_many: bool = False,
         record: Record,
@@ -61,7 +63,7 @@ class Admin:
         self.is_tool = is_tool
         self.is_priced = is_priced
         self.general_settings = GeneralSettings(
-            limits, budgets.budgets, gate.policy.confirm, models
+            limits, budgets.budgets, gate.policy.confirm, models, evidence
         )
         self._one_of_many = one_of_many
         self._record = record

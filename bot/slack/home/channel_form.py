@@ -13,6 +13,7 @@ from bot.agent.limits import Limits
 from bot.core.budgets import Cap
 from bot.core.errors import MalformedPayload
 from bot.model import ModelChoices
+from bot.runs.evidence.settings import EvidenceMode
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings, Confirm, DuringRun, Follow
 from bot.slack.home import home_words
@@ -27,7 +28,7 @@ RESET = "channel_reset"
 
 _INSTRUCTIONS, _TOOLS, _PEOPLE, _FOLLOW = "instructions", "tools", "people", "follow"
 _DURING_RUN = "during_run"
-_CONFIRM, _EVERYWHERE = "confirm", "everywhere"
+_CONFIRM, _EVIDENCE, _EVERYWHERE = "confirm", "evidence", "everywhere"
 _OTHERS, _TURNS, _COST = "others", "turns", "cost"
 _DAY, _MONTH = "day", "month"
 _GUESTS, _EXTERNAL = "allow_guests", "allow_external"
@@ -56,6 +57,7 @@ class GeneralSettings:
     budgets: Budgets
     confirm: Confirm
     models: ModelChoices
+    evidence: EvidenceMode
 
     @property
     def numbers(self) -> dict[str, float | None]:
@@ -73,7 +75,8 @@ def channel_form(
     An empty field means the general setting; its hint shows that value.
     """
     defaults = general.numbers
-    confirm = home_words.CONFIRM | {_EVERYWHERE: home_words.confirm_as(general.confirm)}
+    confirm = home_words.with_general(home_words.CONFIRM, general.confirm)
+    evidence = home_words.with_general(home_words.EVIDENCE, general.evidence)
     return {
         "type": "modal",
         "callback_id": CHANNEL_FORM,
@@ -112,6 +115,13 @@ def channel_form(
                 confirm,
                 tuple(confirm),
                 settings.confirm or _EVERYWHERE,
+            ),
+            _choice(
+                _EVIDENCE,
+                home_words.CHANNEL_EVIDENCE,
+                evidence,
+                tuple(evidence),
+                settings.evidence or _EVERYWHERE,
             ),
             *model_field(
                 general.models,
@@ -187,7 +197,8 @@ def settings_of(
             "people": tuple(people) if people else None,
             "follow": chosen(view, _FOLLOW),
             "during_run": chosen(view, _DURING_RUN),
-            "confirm": _confirm(view),
+            "confirm": _own(chosen(view, _CONFIRM)),
+            "evidence": _own(chosen(view, _EVIDENCE)),
             "model": chosen_model(view, models, before.model),
             "allow_guests": _checkbox(_GUESTS in others, before.allow_guests),
             "allow_external": _checkbox(_EXTERNAL in others, before.allow_external),
@@ -206,9 +217,9 @@ def _checkbox(checked: bool, before: bool | None) -> bool | None:
     return None if before is None and not checked else checked
 
 
-def _confirm(view: Mapping[str, Any]) -> str | None:
-    given = chosen(view, _CONFIRM)
-    return None if given == _EVERYWHERE else given
+def _own(choice: str) -> str | None:
+    """Return the channel's own choice, None for the general setting."""
+    return None if choice == _EVERYWHERE else choice
 
 
 def _limits(view: Mapping[str, Any], before: Mapping[str, float | None]) -> dict[str, float | None]:

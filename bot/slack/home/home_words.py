@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 HOME_HELLO = "Hello, I am {name}"
 HOME_HOW = "How to ask"
 HOME_EXAMPLES = "For example"
@@ -100,6 +102,14 @@ CONFIRM = {
     "sensitive": "Sensitive actions, such as posting in another channel",
     "always": "Everything that makes changes",
 }
+CHANNEL_EVIDENCE = "What answers say about the figures and quotes in them"
+EVIDENCE = {
+    "everywhere": "As in other channels",
+    "off": "Nothing",
+    "measure": "Nothing, but count what cannot be traced",
+    "mark": "What could not be traced to what was read",
+    "send_back": "The same, after asking the model once to look it up or compute it",
+}
 CHANNEL_MODEL = "Which model answers here"
 CHANNEL_MODEL_HINT = "A person's own choice overrides this."
 MODEL_AS_EVERYWHERE = "As in other channels: {model}"
@@ -181,7 +191,7 @@ USED_BY = {
 USED = {"user_day": "Today", "user_month": "This month"}
 
 
-def confirm_as(general: str) -> str:
-    """Return the label of the choice to use the general setting, which it names."""
-    usual = CONFIRM[general]
-    return f"{CONFIRM['everywhere']}: {usual[:1].lower()}{usual[1:]}"
+def with_general(choices: Mapping[str, str], general: str) -> dict[str, str]:
+    """Return the labels of choices; that of the general setting, "everywhere", names it."""
+    usual, everywhere = choices[general], choices["everywhere"]
+    return {**choices, "everywhere": f"{everywhere}: {usual[:1].lower()}{usual[1:]}"}

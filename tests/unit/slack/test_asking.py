@@ -509,7 +509,7 @@ async def test_the_home_tab_is_one_that_slack_takes():
             "C1",
             "#" + "x" * 80,
             ChannelSettings(model=named[3].name),
-            GeneralSettings(Limits(), caps, "never", models),
+            GeneralSettings(Limits(), caps, "never", models, "mark"),
         ),
         "modal",
     )
@@ -523,7 +523,10 @@ async def test_the_home_tab_is_one_that_slack_takes():
     )
     accept_view(
         channel_form(
-            "C1", "#general", every, GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE)
+            "C1",
+            "#general",
+            every,
+            GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE, "off"),
         ),
         "modal",
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.core.answers import Source
 from bot.core.findings import Claim, Finding, Findings, Operation, Place, Reason, Verdict
+from bot.core.text.result_markdown import result_text
 from bot.slack.render import evidence_words, words
 from bot.slack.render.evidence import (
     CLAIMS_OF_A_PAGE,
@@ -80,6 +82,43 @@ def test_every_kind_of_answer_and_a_shared_one_has_the_line() -> None:
         accept_all(rendered)
         assert "I could not trace 1 of 5:" in shown_text(rendered)
     assert labels(shared.parts[-1]) == []
+
+
+def sourced(quote: str | None, *found: Finding, url: str | None = PAGE, shown: bool = True) -> str:
+    """The line of one source, in Slack and, if it differs in more than form, in the terminal."""
+    source = Source(title="A page", url=url, supports="the term", quote=quote)
+    result = answer(sources=[source], confidence="high")
+    links = frozenset(
+        {PAGE, "https://page.example/a.pdf"} | {p.link for f in found for p in f.places}
+    )
+    given = outcome(result, traced=Findings(items=found), traced_shown=shown, links=links)
+    rendered = render(given, REQUEST)
+    accept_all(rendered)
+    [line] = [each for each in shown_text(rendered).split("\n") if each.startswith("1. ")]
+    assert line.count("“") == result_text(given).count("“")
+    return line
+
+
+def test_a_source_has_its_quote_and_a_link_to_where_code_found_it() -> None:
+    """23.3: the words on the page, the page of a PDF, the row of a file; up to 25 words; the plain address
+    where nothing or more than one place was found, or readers are told nothing."""
+    quoted = Finding(field="sources.0.quote", text="it is 90", kind=Claim.QUOTE,
+                     verdict=Verdict.READ, places=(ON_PAGE,))  # fmt: skip
+    deep = f"{PAGE}#:~:text=90"
+    assert sourced("it is 90", quoted) == f"1. [A page]({deep}) — the term: “it is 90”"
+    missing = quoted.model_copy(update={"verdict": Verdict.UNTRACED, "places": ()})
+    assert f"({PAGE})" in sourced("it is 90", missing)
+    assert f"({PAGE})" in sourced("it is 90", quoted, shown=False)
+    assert sourced("w " * 30).endswith(f": “{'w ' * 25}”".replace(" ”", "…”"))
+    read = finding("90", Verdict.READ, ON_PAGE)
+    other = ON_PAGE.model_copy(update={"line": 9})
+    assert deep in sourced(None, read)
+    assert deep not in sourced(None, read, finding("91", Verdict.READ, other))
+    pdf = "https://page.example/a.pdf"
+    on_page = Place(call_id="c", source="A page", url=pdf, page="3")
+    assert f"({pdf}#page=3), page 3" in sourced(None, finding("90", Verdict.READ, on_page), url=pdf)
+    row = NORTH.model_copy(update={"source": "A page"})
+    assert "1. A page, row North — " in sourced(None, finding("1", Verdict.READ, row), url=None)
 
 
 def modal(*claims: ShownClaim, number: int = 0, pages: int = 1) -> dict[str, Any]:

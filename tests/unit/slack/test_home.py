@@ -98,7 +98,7 @@ async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url:
     """Instructions, tools, what is asked about; another admin finds them in the form."""
     async with deployed(answers(1), redis_url) as bot:
         view = await form(bot)
-        changes = filled(confirm="always", turns="9", day="0.5", month="12.25")
+        changes = filled(confirm="always", evidence="off", turns="9", day="0.5", month="12.25")
         assert await bot.ws.submit(ADA, view["id"], changes) == {}
         thread = await bot.ask(BEN, GENERAL, "hello?")
         await bot.answered(GENERAL, thread)
@@ -107,9 +107,9 @@ async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url:
         assert "calculate" not in {each["name"] for each in request["tools"]}
         again = await form(bot)
         assert "Answer in Latin." in str(again)
-        [confirm] = [each for each in again["blocks"] if each.get("block_id") == "confirm"]
-        assert confirm["element"]["initial_option"]["value"] == "always"
         fields = {b["block_id"]: b["element"] for b in again["blocks"] if "element" in b}
+        chosen = [fields[name]["initial_option"]["value"] for name in ("confirm", "evidence")]
+        assert chosen == ["always", "off"]
         values = [fields[name]["initial_value"] for name in ("turns", "day", "month")]
         assert values == ["9", "0.5", "12.25"]
 

@@ -28,7 +28,7 @@ def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str)
         more, files = chart_pieces(outcome.charts.get(handle), gate, locale)
         pieces, uploads = pieces + more, uploads + files
     pieces += titled(words.GAPS, points(answer.gaps, gate))
-    pieces += titled(words.SOURCES, sources(answer.sources, gate))
+    pieces += titled(words.SOURCES, sources(answer.sources, outcome, gate))
     if note := _confidence_note(answer, outcome):
         pieces.append(context(note))
     return pieces, _with_unique_names(uploads)

@@ -12,7 +12,7 @@ from bot.slack.render.results.sections import opening, points, sources, titled
 
 
 def draft_pieces(
-    reply: DraftReply, _outcome: Outcome, gate: LinkGate, _locale: str
+    reply: DraftReply, outcome: Outcome, gate: LinkGate, _locale: str
 ) -> RenderedResult:
     """Return the draft and what supports it, with a note that nothing was posted."""
     quoted = _quoted(reply.draft, gate)
@@ -21,7 +21,7 @@ def draft_pieces(
         *(quoted or opening("", gate, otherwise=words.NO_TEXT)),
         *titled(words.ASSUMPTIONS, points(reply.assumptions, gate)),
         *titled(words.GAPS, points(reply.gaps, gate)),
-        *titled(words.SOURCES, sources(reply.sources, gate)),
+        *titled(words.SOURCES, sources(reply.sources, outcome, gate)),
     ]
     tone = " ".join(reply.tone.split())
     if tone:

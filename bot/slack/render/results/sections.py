@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from bot.core.answers import Source, Statement
+from bot.core.outcome import Outcome
+from bot.core.text.source_places import PlacedSource, placed
 from bot.slack.render.links import LinkGate
 from bot.slack.render.markdown import safe_markdown, safe_text
 from bot.slack.render.parts import Piece, joined, markdown_pieces, written
@@ -28,9 +30,10 @@ def statements(texts: list[Statement], gate: LinkGate, *, label: str) -> list[Pi
     return listed(lines)
 
 
-def sources(named: list[Source], gate: LinkGate) -> list[Piece]:
-    """Return a numbered list of sources with what each supports."""
-    lines = [_source(number, source, gate) for number, source in enumerate(named, 1)]
+def sources(named: list[Source], outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """Return a numbered list of sources with the place in each, what it supports, and its quote."""
+    found = enumerate(placed(named, outcome), 1)
+    lines = [_source(number, source, gate) for number, source in found]
     return joined(lines, between="\n")
 
 
@@ -54,11 +57,13 @@ def titled(title: str, pieces: list[Piece]) -> list[Piece]:
     return [written(f"**{title}**\n\n{first.plain}"), *pieces[1:]]
 
 
-def _source(number: int, source: Source, gate: LinkGate) -> str:
+def _source(number: int, source: PlacedSource, gate: LinkGate) -> str:
     title = " ".join(source.title.split()) or source.url or "?"
     name = linked(title, source.url, gate) if source.url else safe_text(title, gate)
+    place = f", {safe_text(source.place, gate)}" if source.place else ""
     supports = safe_text(source.supports, gate)
-    return f"{number}. {name}{f' — {supports}' if supports else ''}"
+    quote = f": “{safe_text(source.quote, gate)}”" if source.quote else ""
+    return f"{number}. {name}{place}{f' — {supports}' if supports else ''}{quote}"
 
 
 def _item(mark: str, text: str) -> str:

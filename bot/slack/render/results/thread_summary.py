@@ -13,7 +13,7 @@ from bot.slack.render.results.sections import listed, opening, points, sources, 
 
 
 def summary_pieces(
-    summary: ThreadSummary, _outcome: Outcome, gate: LinkGate, locale: str
+    summary: ThreadSummary, outcome: Outcome, gate: LinkGate, locale: str
 ) -> RenderedResult:
     """Return the whole summary in reading order."""
     decided = statements(summary.decisions, gate, label=words.MESSAGE)
@@ -25,7 +25,7 @@ def summary_pieces(
         *titled(words.TIMELINE, listed([_moment(each, gate, locale) for each in summary.timeline])),
         *_participants(summary.participants, gate),
         *titled(words.GAPS, points(summary.gaps, gate)),
-        *titled(words.SOURCES, sources(summary.sources, gate)),
+        *titled(words.SOURCES, sources(summary.sources, outcome, gate)),
     ]
     return pieces, []
 
