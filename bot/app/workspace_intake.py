@@ -267,7 +267,7 @@ def make_listener(
             questions,
             slack.access,
             answer_of=stores.runs.answer,
-            read_before=partial(read_before, stores),
+            ledger_of=partial(read_before, stores),
         ),
         background=background,
     )

@@ -125,7 +125,6 @@ class CallRecord(BaseModel):
 
     - `sources`: those of the tool's result. `used`: handles of the artifacts that the call read.
     - `saved`: the artifacts that the call saved, in order.
-    - `account`: the MCP server on whose account of the asker the call ran, "" for none.
     - `report`: for the report of a sub-agent, what tracing it found; None if it was not traced.
     """
 
@@ -136,7 +135,6 @@ class CallRecord(BaseModel):
     sources: tuple[Source, ...] = ()
     used: tuple[str, ...] = ()
     saved: tuple[SavedArtifact, ...] = ()
-    account: str = ""
     report: ReportCheck | None = None
 
 

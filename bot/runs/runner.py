@@ -290,7 +290,7 @@ class Runner:
             )
             spending.begin(state)
             if evidence.is_on:
-                evidence.begin(await read_before(self._stores, request, run_id))
+                evidence.begin(*await read_before(self._stores, request, run_id))
             sink = EventSink(
                 request,
                 record,

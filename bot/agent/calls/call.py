@@ -336,7 +336,6 @@ def _record(call_id: str, tool: Tool, result: ToolResult) -> CallRecord:
         sources=result.sources,
         used=tuple(each for each in use.read if each not in use.saved),
         saved=tuple(use.saved.values()),
-        account=tool.account,
         report=result.report,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bot.agent import handover, prompts
 from bot.agent.builtin.acquire_tools import tool_hints
@@ -137,27 +138,38 @@ class RunLoader:
         person, and so are entries with data of personal accounts, unless they are the run's own.
         Empty if the ledger is unreadable.
         """
-        return await _entries(self.stores, request.thread_key, request, run_id)
+        return (await _visible(self.stores, request.thread_key, request, run_id)).entries
 
 
-async def read_before(stores: Stores, request: Request, run_id: str = "") -> list[LedgerEntry]:
-    """Return the ledger entries to which an answer is traced: those of the thread that the run
-    `run_id` may see, and in a direct message, before them, those of the exchanges that it goes on
-    from."""
+class ReadBefore(NamedTuple):
+    """The ledger entries that a run may see. With `is_cut`, entries of runs whose answers it sees are
+    not among them: somebody's own account was read there."""
+
+    entries: list[LedgerEntry]
+    is_cut: bool
+
+
+async def read_before(stores: Stores, request: Request, run_id: str = "") -> ReadBefore:
+    """Return the entries to which the answer of the run `run_id` is traced: those of its thread, and
+    in a direct message, before them, those of the exchanges that it goes on from."""
     if not request.channel.startswith("D"):
-        return await _entries(stores, request.thread_key, request, run_id)
+        return await _visible(stores, request.thread_key, request, run_id)
     own, *earlier = await stores.artifacts.places(request.thread_key)
-    entries = [await _entries(stores, each, request, run_id) for each in (*earlier, own)]
-    return [entry for each in entries for entry in each]
+    found = [await _visible(stores, each, request, run_id) for each in (*earlier, own)]
+    entries = [entry for each in found for entry in each.entries]
+    return ReadBefore(entries, is_cut=any(each.is_cut for each in found))
 
 
-async def _entries(
-    stores: Stores, thread_key: str, request: Request, run_id: str
-) -> list[LedgerEntry]:
+async def _visible(stores: Stores, thread_key: str, request: Request, run_id: str) -> ReadBefore:
     readers = (None, bound_to(request))
     try:
         entries = await stores.ledger.entries(thread_key)
-        return [each for each in entries if each.bound_to in readers or each.run_id == run_id]
     except CorruptValue:
         log.exception("the ledger is unreadable", extra={"thread_key": thread_key})
-        return []
+        return ReadBefore([], is_cut=False)
+    visible, hidden = list[LedgerEntry](), list[LedgerEntry]()
+    for each in entries:
+        may_see = each.bound_to in readers or each.run_id == run_id
+        (visible if may_see else hidden).append(each)
+    answered = {each.run_id for each in visible}
+    return ReadBefore(visible, is_cut=any(each.run_id in answered for each in hidden))

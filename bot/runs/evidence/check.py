@@ -88,8 +88,10 @@ class RunEvidence:
         async with alongside(self._index_waiting(), name="evidence"):
             yield
 
-    def begin(self, ledger: Sequence[LedgerEntry]) -> None:
-        """Note what the thread has read so far."""
+    def begin(self, ledger: Sequence[LedgerEntry], is_cut: bool) -> None:
+        """Note what the thread has read so far; with `is_cut` some of it belongs to one person."""
+        if is_cut:
+            self.reader.unreadable = Unreadable.ACCOUNTS
         if len(ledger) >= MAX_ENTRIES:
             self.reader.unreadable = Unreadable.CUT
         newest = list[Entry]()

@@ -26,6 +26,7 @@ class Unreadable(StrEnum):
     IMAGES = "images"
     HOSTED = "hosted"  # the model service searched or computed itself
     HELPERS = "helpers"  # the report of a sub-agent that was not traced
+    ACCOUNTS = "accounts"  # an earlier answer read somebody's own account
     CUT = "cut"  # the thread is too long to be kept or indexed whole
     SLOW = "slow"  # indexing took too long
     FAILED = "failed"  # indexing failed

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.chain import CallRecord, LedgerEntry
+from bot.core.chain import LedgerEntry
 from bot.core.errors import NotPermitted
 from bot.core.findings import Finding, Findings, Place, Verdict
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.text.evidence_line import distinct, evidence_line
 from bot.core.text.redaction import each_text
+from bot.runs.context.run_loader import ReadBefore
+from bot.runs.evidence.entries import THREAD
 from bot.runs.policy.access import Person
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.incoming.membership import ChannelMembership
@@ -40,8 +42,8 @@ log = logging.getLogger(__name__)
 AnswerOf = Callable[[str], Awaitable[tuple[Request, Outcome] | None]]
 """Returns the request and the outcome of a run; None when they are no longer stored."""
 
-ReadBefore = Callable[[Request], Awaitable[Sequence[LedgerEntry]]]
-"""Returns the ledger entries that the asker of a request may see."""
+LedgerOf = Callable[[Request, str], Awaitable[ReadBefore]]
+"""Returns the ledger entries that a run of a request could see."""
 
 _SECONDS = 1.5
 """Time to ask Slack who may see what: a modal opens within three seconds of a press."""
@@ -54,12 +56,12 @@ _QUERIES = ("sql", "query", "pattern", "expression")
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call as the ledger has it: what it looked for, whether it ran on an account of its asker, and
-    the addresses of its sources."""
+    """A call as the ledger has it: what it looked for, the addresses of its sources, and the only
+    person who may see it, None for everybody in the thread."""
 
     query: str = ""
-    is_personal: bool = False
     addresses: frozenset[str] = frozenset()
+    reader: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class EvidenceDialog:
     questions: QuestionIntake
     access: ChannelMembership
     answer_of: AnswerOf
-    read_before: ReadBefore
+    ledger_of: LedgerOf
 
     async def page(self, run_id: str, number: int, user: str) -> Block:
         """Return the modal with a page of the evidence. Raises NotPermitted with a sentence.
@@ -98,23 +100,24 @@ class EvidenceDialog:
             line=evidence_line(traced) or evidence_words.TITLE,
             unreadable=traced.unreadable,
             has_untraced=traced.untraced > 0,
-            claims=await self._visible(shown, request, person),
+            claims=await self._visible(shown, request, run_id, person),
         )
         return evidence_modal(page, LinkGate(outcome.links))
 
     async def _visible(
-        self, claims: Sequence[Finding], request: Request, person: Person
+        self, claims: Sequence[Finding], request: Request, run_id: str, person: Person
     ) -> list[ShownClaim]:
         """Return the claims with the places that the person may see."""
-        calls = _calls(await self.read_before(request))
+        calls = _calls((await self.ledger_of(request, run_id)).entries)
         places = [place for each in claims for place in each.places[:MOST_PLACES]]
         guards = {guard for each in places for guard in _guards(each, calls)}
         openable = await self._openable(guards, request, person)
 
         def shown(place: Place) -> ShownPlace:
-            call = calls.get(place.call_id, _Call(is_personal="__" in place.tool))
-            is_theirs = request.user == person.id or not call.is_personal
-            may_see = is_theirs and _guards(place, calls) <= openable
+            is_call = place.tool and place.call_id != THREAD
+            lost = _Call(reader=request.user if is_call else None)  # it may have been private
+            call = calls.get(place.call_id, lost)
+            may_see = call.reader in (None, person.id) and _guards(place, calls) <= openable
             return ShownPlace(place, call.query) if may_see else ShownPlace(None)
 
         return [
@@ -182,15 +185,17 @@ def _guard(address: str) -> frozenset[str]:
 
 def _calls(ledger: Sequence[LedgerEntry]) -> dict[str, _Call]:
     """Return the calls in the ledger, by their ids."""
-    records = {each.call_id: each for entry in ledger for each in entry.calls}
-    calls = {}
-    for item in (item for entry in ledger for item in entry.items):
-        if item.get("type") == "function_call":
-            record = records.get(item["call_id"], CallRecord(call_id=item["call_id"]))
-            calls[item["call_id"]] = _Call(
-                _query(str(item.get("arguments"))),
-                is_personal=bool(record.account),
-                addresses=frozenset(each.url for each in record.sources if each.url),
+    calls = dict[str, _Call]()
+    for entry in ledger:
+        for item in entry.items:
+            if item.get("type") == "function_call":
+                query = _query(str(item.get("arguments")))
+                calls[item["call_id"]] = _Call(query, reader=entry.bound_to)
+        for record in entry.calls:
+            calls[record.call_id] = _Call(
+                calls.get(record.call_id, _Call()).query,
+                frozenset(each.url for each in record.sources if each.url),
+                entry.bound_to,
             )
     return calls
 

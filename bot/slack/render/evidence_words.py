@@ -31,6 +31,7 @@ UNREADABLE = {
     "images": "It may be in an image, which I cannot search.",
     "hosted": "It may be in what the model service looked up or computed itself, which I cannot search.",
     "helpers": "It may be in what a helper read, which was not kept.",
+    "accounts": "It may be in what an earlier answer found in somebody's own account.",
     "cut": "It may be in an earlier part of this thread, which was too long to search.",
 }
 NOT_SEARCHED = "It could not be looked for."
