@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
+import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -59,62 +61,135 @@ def dev(
 
 def serve() -> None:
     """Run everything in one process: receive Slack's events and answer them."""
-    from bot.app.process import bot
     from bot.evals.lessons import try_case
 
-    asyncio.run(_run_until_signal(bot(configured(), try_case=try_case), _ready))
+    _serve(configured, try_case=try_case)
 
 
 def web() -> None:
     """Receive Slack's events; needs REDIS_URL and at least one worker."""
-    from bot.app.process import bot
-
-    asyncio.run(_run_until_signal(bot(_with_shared_redis(configured()), work=False), _ready))
+    _serve(_with_shared_redis, work=False)
 
 
 def worker() -> None:
     """Answer requests; needs REDIS_URL. Start as many workers as you like."""
-    from bot.app.process import bot
     from bot.evals.lessons import try_case
 
-    settings = _with_shared_redis(configured())
-    asyncio.run(_run_until_signal(bot(settings, intake=False, try_case=try_case), _ready))
+    _serve(_with_shared_redis, intake=False, try_case=try_case)
+
+
+def _serve(load: Callable[[], Settings], **parts: Any) -> None:
+    """Run the bot until a signal ends it. SIGHUP makes it take up changed settings."""
+    from bot.app.process import bot
+
+    asyncio.run(_run_with_settings(load, lambda settings: bot(settings, **parts)))
+
+
+async def _run_with_settings(
+    load: Callable[[], Settings], opened: Callable[[Settings], AbstractAsyncContextManager[None]]
+) -> None:
+    """Run the bot, and on SIGHUP again with the settings as they are then.
+
+    It drains in between as at its end, so nothing is lost: runs go on from their save points. Settings
+    with which it cannot run are logged, and the old ones stay.
+    """
+    # The SIGHUP of a terminal says that it is closed.
+    signals, worked = _Signals(reloads=not sys.stdin.isatty()), None
+    settings: Settings | None = load()
+    while settings:
+        try:
+            async with opened(settings):
+                log.info("ready")
+                worked, settings = settings, await signals.next_settings(load, settings)
+                log.info("stopping: runs are requeued")
+        except ConfigurationError as error:
+            if worked is None or settings is worked:
+                raise
+            log.warning("cannot start with the new settings, so the old ones stay: %s", error)
+            settings = worked
+    log.info("stopped")
+
+
+class _Signals:
+    """The signals to this process: to end, or to take up changed settings.
+
+    A second signal to end ends it at once, after requeuing what it can in a few seconds. SIGHUP takes
+    up settings if it `reloads`, and else ends it.
+    """
+
+    def __init__(self, *, reloads: bool = False) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._main = asyncio.current_task()
+        self._ending = False
+        self._hung_up = False
+        self._news = asyncio.Event()
+        for each in ending_signals():
+            is_reload = reloads and each is signal.SIGHUP
+            self._loop.add_signal_handler(each, self._hang_up if is_reload else self._end)
+
+    def _end(self) -> None:
+        if self._ending and self._main:
+            self._main.cancel()
+            # Threads that never end would otherwise keep the process alive.
+            self._loop.call_later(_LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL)
+        self._ending = True
+        self._news.set()
+
+    def _hang_up(self) -> None:
+        self._hung_up = True
+        self._news.set()
+
+    async def end(self) -> None:
+        """Wait for a signal to end."""
+        while not self._ending:
+            await self._news.wait()
+            self._news.clear()
+
+    async def next_settings(
+        self, load: Callable[[], Settings], current: Settings
+    ) -> Settings | None:
+        """Wait for settings that differ from the `current` ones; None: the process is to end."""
+        while not self._ending:
+            await self._news.wait()
+            self._news.clear()
+            if self._hung_up and not self._ending:
+                self._hung_up = False
+                if changed := _changed(load, current):
+                    return changed
+        return None
+
+
+def _changed(load: Callable[[], Settings], current: Settings) -> Settings | None:
+    """Return the settings as they are now, if they differ and can be read; log what happens."""
+    try:
+        new = load()
+    except ConfigurationError as error:
+        log.warning("the old settings stay: %s", error)
+        return None
+    before, after = current.model_dump(), new.model_dump()
+    names = sorted(name for name in after if after[name] != before[name])
+    if not names:
+        log.info("the settings are as they were; code and the environment need a restart")
+        return None
+    log.info("taking up the settings %s", ", ".join(names))
+    return new
 
 
 async def _run_until_signal(
     running: AbstractAsyncContextManager[Any], ready: Callable[[Any], None]
 ) -> None:
-    """Run until the first signal, then shut down cleanly.
-
-    A second signal ends the process at once, after requeuing what it can in a few seconds.
-    """
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    main = asyncio.current_task()
-    assert main is not None  # noqa: S101 - a coroutine runs in a task
-
-    def on_signal() -> None:
-        if stop.is_set():
-            main.cancel()
-            # Threads that never end would otherwise keep the process alive.
-            loop.call_later(_LAST_SECONDS, os._exit, _ENDED_BY_SIGNAL)
-        stop.set()
-
-    for each in ending_signals():
-        loop.add_signal_handler(each, on_signal)
+    """Run until the first signal to end, then shut down cleanly."""
+    signals = _Signals()
     async with running as entered:
         ready(entered)
-        await stop.wait()
+        await signals.end()
         log.info("stopping: runs are requeued")
     log.info("stopped")
 
 
-def _ready(_entered: None) -> None:
-    log.info("ready")
-
-
-def _with_shared_redis(settings: Settings) -> Settings:
-    """Return `settings`. Raises ConfigurationError without the Redis that several processes share."""
+def _with_shared_redis() -> Settings:
+    """Load the settings. Raises ConfigurationError without the Redis that several processes share."""
+    settings = configured()
     if settings.redis_url is None:
         raise ConfigurationError(
             "REDIS_URL is not set: web and worker processes share a Redis. "

@@ -202,8 +202,29 @@ def _indented(trace: str) -> str:
     return "\n".join(f"    {escaped(line)}" for line in trace.splitlines())
 
 
+_ECS = {
+    "message": "message",
+    "timestamp": "@timestamp",
+    "levelname": "log.level",
+    "name": "log.logger",
+    "exc_info": "error.stack_trace",
+    "trace_id": "trace.id",
+    "span_id": "span.id",
+    "user": "user.id",
+}
+"""Names of the Elastic Common Schema (ECS 8), which OpenTelemetry collectors read as well. All other
+fields of a record are `labels`."""
+
+_STATIC = {"ecs.version": "8.17.0", "service.name": "slack-answer-bot"}
+
+
 class Json(JsonFormatter):
     """A formatter of one JSON object per line, without control characters for a terminal."""
+
+    @override
+    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+        named = {_ECS.get(name, f"labels.{name}"): value for name, value in log_data.items()}
+        return _STATIC | named
 
     @override
     def formatException(self, ei: Any) -> str:
@@ -240,7 +261,6 @@ def configure(form: Format, *, words: bool = False, file: Path | None = None) ->
             "fmt": "%(levelname)s %(name)s %(message)s",
             "timestamp": True,
             "json_ensure_ascii": False,
-            "rename_fields": {"levelname": "level", "name": "logger"},
         },
     }
     filters = ["ids"]

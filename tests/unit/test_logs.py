@@ -92,7 +92,7 @@ def test_lines_and_json_are_written_at_once(form: str, tmp_path: Path) -> None:
     assert len(kept) == 2
     assert len(done.stderr.splitlines()) == 1
     first, second = (done.stderr, kept[0]) if form == "json" else (kept[0], done.stderr)
-    assert json.loads(first)["logger"] in {"bot.run", "x"}
+    assert json.loads(first)["log.logger"] in {"bot.run", "x"}
     assert not second.startswith("{")
     assert "sk-abc" not in file.read_text() + done.stderr
     assert file.stat().st_mode & 0o077 == 0

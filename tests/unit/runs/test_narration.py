@@ -160,9 +160,9 @@ def test_json_logs_carry_the_ids() -> None:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     line = json.loads(done.stderr)
-    assert line["level"] == "NOTICE"
+    assert line["log.level"] == "NOTICE"
     assert line["message"].startswith("run_1 turn 0 · started with gpt for U")
-    assert {"run_id", "request_id", "thread_key", "user"} <= line.keys()
+    assert {"labels.run_id", "labels.request_id", "labels.thread_key", "user.id"} <= line.keys()
 
 
 def test_whatever_is_logged_in_a_run_carries_its_ids() -> None:
@@ -179,10 +179,14 @@ def test_whatever_is_logged_in_a_run_carries_its_ids() -> None:
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     inside, outside = map(json.loads, done.stderr.splitlines())
-    assert inside["run_id"] == "run_1"
+    assert inside["labels.run_id"] == "run_1"
     assert inside["message"].startswith("somebody logged something at <string>:5")
-    assert inside.keys() - outside.keys() == {"request_id", "run_id", "thread_key"}
-    assert {"timestamp", "level", "logger"} <= outside.keys()
+    assert inside.keys() - outside.keys() == {
+        "labels.request_id",
+        "labels.run_id",
+        "labels.thread_key",
+    }
+    assert {"@timestamp", "log.level", "log.logger", "ecs.version"} <= outside.keys()
 
 
 def test_every_transition_reads_as_a_word() -> None:

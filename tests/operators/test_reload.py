@@ -1,0 +1,63 @@
+"""SIGHUP makes a running bot take up its settings, and loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
+from bot.dev.workspace import ADA, Workspace
+from tests.faults.processes import environment, started
+from tests.support.deployment import Deployment
+from tests.support.runs import answer
+
+SALES, GENERAL = "C0SALES001", "C0GENERAL1"
+
+
+async def says(log: Path, text: str, times: int = 1) -> None:
+    """Wait until the log says it so often."""
+    async with asyncio.timeout(30):
+        while log.read_text().count(text) < times:  # noqa: ASYNC110, ASYNC240 - another process's file
+            await asyncio.sleep(0.05)
+
+
+async def test_it_takes_up_new_settings_and_keeps_the_old_ones_if_they_are_wrong(
+    tmp_path: Path,
+) -> None:
+    """A question under way is answered all the same; a typing error in bot.toml stops nobody."""
+    go = asyncio.Event()
+
+    def brain(_: ModelRequest) -> Reply:
+        return held(finish(answer("Two.")), go)
+
+    async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
+        at = Deployment(ws, api)
+        settings, log = environment(ws, api, tmp_path), tmp_path / "log"
+        config = tmp_path / "bot.toml"
+        before = config.read_text().replace("[engine]\n", "[engine]\ngrace = 1.0\n")
+        config.write_text(before)
+        async with started("serve", settings, log) as process:
+            config.write_text(f"{before}[access]\nusers = 3\n")
+            process.send_signal(signal.SIGHUP)
+            await says(log, "the old settings stay: Wrong setting: access.users")
+            config.write_text(f"{before}[hosted]\nfile_search = 7\n")
+            process.send_signal(signal.SIGHUP)
+            await says(log, "the old settings stay", 2)
+            asked = await at.ask(ADA, SALES, "How many?")
+            await ws.until(lambda: api.requests)
+            config.write_text(f'{before}[channels.{GENERAL}]\npeople = ["U0BEN00001"]\n')
+            process.send_signal(signal.SIGHUP)
+            await says(log, "taking up the settings channels")
+            await says(log, " ready", 2)
+            go.set()
+            await at.answered(SALES, asked, seconds=30)
+            assert len(at.own(SALES, asked)) == 1
+            process.send_signal(signal.SIGHUP)
+            await says(log, "the settings are as they were")
+            outside = await at.ask(ADA, GENERAL, "How many?")
+            await ws.until(lambda: [e for e in ws.effects if e.method == "chat.postEphemeral"])
+            assert at.own(GENERAL, outside) == []
+            process.send_signal(signal.SIGTERM)
+            async with asyncio.timeout(30):
+                assert await process.wait() == 0
