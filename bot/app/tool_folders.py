@@ -31,6 +31,12 @@ _names: dict[Path, str] = {}
 _NOT_TOOLS = re.compile(r"_.*|test_.*|.*_test|conftest|setup")
 
 
+def clone_folder() -> Path | None:
+    """Return the folder `tools` of the clone that runs; None for an installed wheel."""
+    folder = own_folder()
+    return None if folder.parent == Path(bot.__file__).parent else folder
+
+
 def own_folder() -> Path:
     """Return the folder of the tools that come with the bot: inside a wheel, or beside it in a clone."""
     installed = Path(bot.__file__).parent / "tools"
@@ -39,7 +45,12 @@ def own_folder() -> Path:
 
 def module_names(folder: Path) -> list[str]:
     """Return the modules and packages directly in `folder`, without tests and private ones."""
-    return [each for each in _all_names(folder) if not _NOT_TOOLS.fullmatch(each)]
+    return [each for each in _all_names(folder) if may_hold_tools(each)]
+
+
+def may_hold_tools(name: str) -> bool:
+    """Return whether a module of this name is no test and not private."""
+    return not _NOT_TOOLS.fullmatch(name)
 
 
 def _all_names(folder: Path) -> list[str]:

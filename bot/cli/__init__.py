@@ -43,7 +43,6 @@ for each in (
     setup.doctor,
     setup.manifest,
     setup.encryption_key,
-    setup.tools,
     setup.mcp,
     operate.usage,
     operate.feedback,
@@ -53,4 +52,5 @@ for each in (
     operate.audit,
 ):
     cli.command()(each)
+cli.add_typer(setup.tools, name="tools")
 cli.command("eval")(eval.evaluate)

@@ -84,13 +84,29 @@ def encryption_key() -> None:
     print_lines([Fernet.generate_key().decode()])
 
 
-def tools() -> None:
+tools = typer.Typer(invoke_without_command=True)
+
+
+@tools.callback()
+def list_tools(context: typer.Context) -> None:
     """List the tools, which of them are off and why, and the size of their definitions."""
+    if context.invoked_subcommand:
+        return
     from bot.app.tool_states import tool_states
 
     settings = configured()
     quiet_connections()
     print_lines(_tool_lines(asyncio.run(tool_states(settings))))
+
+
+@tools.command("new")
+def new_tool(
+    name: Annotated[str, typer.Argument(help="A word for what it works with, such as crm.")],
+) -> None:
+    """Write a file with a tool, and a test of it; both pass as they are."""
+    from bot.cli.new_tool import new_tool_lines
+
+    print_lines(new_tool_lines(name, configured().tools.paths))
 
 
 def mcp(

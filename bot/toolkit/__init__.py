@@ -18,7 +18,7 @@ from bot.core.text.cells import cell_text, clean, csv_text
 from bot.core.text.counting import counted
 from bot.core.text.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
-from bot.toolkit.progress import progress
+from bot.toolkit.progress import current_progress, progress
 from bot.toolkit.provided.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of
 from bot.toolkit.provided.canvases import Canvas, CanvasEdit, Canvases, Change
 from bot.toolkit.provided.conversation import (
@@ -126,6 +126,7 @@ __all__ = [
     "counted",
     "cron_in_words",
     "csv_text",
+    "current_progress",
     "current_request",
     "current_room",
     "day_and_time",
