@@ -6,8 +6,9 @@ import asyncio
 import base64
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from mcp.types import (
@@ -26,8 +27,10 @@ from bot.core.answers import Source
 from bot.core.errors import StoreError, ToolError
 from bot.services.given_schema import fitted
 from bot.services.isolated.schemas import DoesNotFit
+from bot.services.mcp.structure import repeats, table_in
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.documents import Documents
+from bot.toolkit.provided.tables import Tables
 from bot.toolkit.tool import ToolResult
 
 _MAX_MEDIA_TYPE = 100
@@ -59,13 +62,15 @@ async def misfit_of(result: CallToolResult, schema: dict[str, object] | None) ->
 
 @dataclass(frozen=True, slots=True)
 class ResultConverter:
-    """Converts one result of a server: text as it is, files as handles, web addresses as sources.
+    """Converts one result of a server: text as it is, tables and files as handles, web addresses as
+    sources.
 
     `reader` is the name of the tool that reads other addresses of the server, "" if there is none.
     """
 
     artifacts: Artifacts
     documents: Documents
+    tables: Tables
     reader: str = ""
     _ends: float = field(
         default_factory=lambda: asyncio.get_running_loop().time() + READ_SECONDS, init=False
@@ -73,12 +78,20 @@ class ResultConverter:
 
     async def tool_result(self, result: CallToolResult, misfit: str, owner: str) -> ToolResult:
         """Return the result of a call, with `misfit` as a remark. Raises ToolError for an error."""
-        parts = [await self._block(block) for block in _within_limit(result.content)]
-        text = "\n".join(part.content for part in parts if part.content)
+        texts = [block.text for block in result.content if isinstance(block, TextContent)]
         if result.is_error:
-            raise ToolError(text[:_MAX_ERROR] or f"{owner} failed and did not say why.")
-        if not text and result.structured_content is not None:
-            text = json.dumps(result.structured_content, ensure_ascii=False)
+            raise ToolError("\n".join(texts)[:_MAX_ERROR] or f"{owner} failed and did not say why.")
+        structured = result.structured_content or {}
+        is_repeated = repeats(texts, structured)
+        parts = [await self._block(block) for block in _within_limit(result.content)]
+        table = await self._table(structured, owner, is_shown=is_repeated or not texts)
+        if table and is_repeated:
+            kept = zip(parts, _within_limit(result.content), strict=True)
+            parts = [part for part, block in kept if not isinstance(block, TextContent)]
+        parts += [table] if table else []
+        text = "\n".join(part.content for part in parts if part.content)
+        if not text and structured:
+            text = json.dumps(structured, ensure_ascii=False)
         left_out = sum(map(_is_binary, result.content)) - _MAX_SAVED
         lines = (
             text or "Done; it returned nothing.",
@@ -87,6 +100,23 @@ class ResultConverter:
             misfit,
         )
         return _joined(parts, lines)
+
+    async def _table(
+        self, structured: Mapping[str, Any], owner: str, *, is_shown: bool
+    ) -> ToolResult | None:
+        """Save the table of a structured result, and show it with what is beside it, or only name it
+        where the text tells what it holds. None without a table that can be saved."""
+        found = await asyncio.to_thread(table_in, structured)
+        if found is None:
+            return None
+        try:
+            async with asyncio.timeout_at(self._ends):
+                saved = await self.tables.save(found.columns, found.rows, name=owner)
+                text = await self.tables.shown(saved, compact=not is_shown)
+        except (ToolError, StoreError, TimeoutError):
+            return None
+        rest = json.dumps(found.rest, ensure_ascii=False) if found.rest and is_shown else ""
+        return ToolResult("\n".join(filter(None, (rest, text))), handles=(saved.handle,))
 
     async def contents(
         self, contents: Sequence[TextResourceContents | BlobResourceContents]
