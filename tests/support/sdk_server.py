@@ -17,6 +17,7 @@ from mcp.types import (
     ElicitRequestURLParams,
     InputRequiredResult,
     ResourceLink,
+    TextContent,
     ToolAnnotations,
 )
 from pydantic import BaseModel, Field
@@ -30,6 +31,14 @@ class Loan(BaseModel):
 
     until: date
     copies: int = Field(1, ge=1, le=3)
+
+
+class LoanRow(BaseModel):
+    """A row of a structured result."""
+
+    title: str
+    reader: str
+    days: int
 
 
 class Sure(BaseModel):
@@ -71,6 +80,18 @@ def library() -> MCPServer:
         """Reserve a book."""
         RESERVED.append(title)
         return f"{title}: {loan.model_dump_json()}"
+
+    @server.tool()
+    def loans(reader: str) -> list[LoanRow]:
+        """List loans."""
+        return [LoanRow(title=f"Book {n}", reader=reader, days=n) for n in range(1, 5)]
+
+    @server.tool()
+    def fees() -> CallToolResult:
+        """List fees."""
+        rows = [{"reader": f"U{n}", "fee": n / 2} for n in range(4)]
+        text = TextContent(type="text", text="Four people owe 3.00 in all.")
+        return CallToolResult(content=[text], structured_content={"fees": rows, "unit": "EUR"})
 
     @server.tool()
     async def discard(

@@ -78,19 +78,19 @@ class ResultConverter:
 
     async def tool_result(self, result: CallToolResult, misfit: str, owner: str) -> ToolResult:
         """Return the result of a call, with `misfit` as a remark. Raises ToolError for an error."""
-        texts = [block.text for block in result.content if isinstance(block, TextContent)]
+        blocks, structured = [*_within_limit(result.content)], result.structured_content
+        parts = [await self._block(block) for block in blocks]
         if result.is_error:
-            raise ToolError("\n".join(texts)[:_MAX_ERROR] or f"{owner} failed and did not say why.")
-        structured = result.structured_content or {}
-        is_repeated = repeats(texts, structured)
-        parts = [await self._block(block) for block in _within_limit(result.content)]
-        table = await self._table(structured, owner, is_shown=is_repeated or not texts)
-        if table and is_repeated:
-            kept = zip(parts, _within_limit(result.content), strict=True)
-            parts = [part for part, block in kept if not isinstance(block, TextContent)]
-        parts += [table] if table else []
-        text = "\n".join(part.content for part in parts if part.content)
-        if not text and structured:
+            text = _text_of(parts)[:_MAX_ERROR]
+            raise ToolError(text or f"{owner} failed and did not say why.")
+        texts = [block.text for block in blocks if isinstance(block, TextContent)]
+        is_repeated = structured is not None and repeats(texts, structured)
+        if table := await self._table(structured, owner, is_shown=is_repeated or not texts):
+            others = zip(parts, blocks, strict=True)
+            parts = [p for p, b in others if not (is_repeated and isinstance(b, TextContent))]
+            parts.append(table)
+        text = _text_of(parts)
+        if not text and structured is not None:
             text = json.dumps(structured, ensure_ascii=False)
         left_out = sum(map(_is_binary, result.content)) - _MAX_SAVED
         lines = (
@@ -102,7 +102,7 @@ class ResultConverter:
         return _joined(parts, lines)
 
     async def _table(
-        self, structured: Mapping[str, Any], owner: str, *, is_shown: bool
+        self, structured: Mapping[str, Any] | None, owner: str, *, is_shown: bool
     ) -> ToolResult | None:
         """Save the table of a structured result, and show it with what is beside it, or only name it
         where the text tells what it holds. None without a table that can be saved."""
@@ -125,7 +125,7 @@ class ResultConverter:
         parts = [await self._resource(each, is_asked_for=True) for each in contents[:_MAX_SAVED]]
         left_out = len(contents) - _MAX_SAVED
         lines = (
-            "\n".join(part.content for part in parts if part.content) or "It is empty.",
+            _text_of(parts) or "It is empty.",
             f"[{left_out} more parts are left out]" if left_out > 0 else "",
         )
         return _joined(parts, lines)
@@ -200,6 +200,10 @@ class ResultConverter:
         if self.reader and not all(map(_ADDRESS.match, links)):
             return f"[{self.reader} reads the addresses that are not of the web.]"
         return ""
+
+
+def _text_of(parts: Sequence[ToolResult]) -> str:
+    return "\n".join(part.content for part in parts if part.content)
 
 
 def _joined(parts: Sequence[ToolResult], lines: Sequence[str]) -> ToolResult:

@@ -18,6 +18,7 @@ from bot.services.mcp.results import READ_SECONDS, ResultConverter, misfit_of
 from bot.services.mcp.server import CONNECT_SECONDS, Connections
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.documents import Documents
+from bot.toolkit.provided.tables import Tables
 from bot.toolkit.safety import Changes, Reads, Safety
 from bot.toolkit.schema import strict_schema
 from bot.toolkit.tool import Tool, ToolResult
@@ -40,7 +41,7 @@ def mcp_tool(
     owner = f"MCP server {connections.name}, tool {facts.name}"
 
     async def call(
-        root: dict[str, object], artifacts: Artifacts, documents: Documents
+        root: dict[str, object], artifacts: Artifacts, documents: Documents, tables: Tables
     ) -> ToolResult:
         async with connections.for_asker(name) as connection:
             if facts == CONNECT_ACCOUNT:
@@ -51,16 +52,15 @@ def mcp_tool(
                 return await list_resources(connection, root)
             if facts.ours:
                 contents = await read_resource(connection, root)
-                return await ResultConverter(artifacts, documents).contents(contents)
+                return await ResultConverter(artifacts, documents, tables).contents(contents)
             result = await call_with_answers(
                 connection.name, partial(connection.call, facts, root), may_ask=server.questions
             )
         misfit = await misfit_of(result, connection.output_schema(facts.name))
         reads = connection.reads_resources
         reader = tool_name(connection.name, READ_RESOURCE.name) if reads else ""
-        return await ResultConverter(artifacts, documents, reader).tool_result(
-            result, misfit, owner
-        )
+        converter = ResultConverter(artifacts, documents, tables, reader)
+        return await converter.tool_result(result, misfit, owner)
 
     words = " ".join(facts.description.split()) or facts.name
     return Tool(
@@ -72,7 +72,7 @@ def mcp_tool(
         parameters=strict_schema(model, owner=owner) if model.strict else facts.input_schema,
         strict=model.strict,
         function=call,
-        services={"artifacts": Artifacts, "documents": Documents},
+        services={"artifacts": Artifacts, "documents": Documents, "tables": Tables},
         returns=TypeAdapter(ToolResult),
         safety=_safety(facts),
         timeout=CONNECT_SECONDS + server.timeout + _CHECK_SECONDS + READ_SECONDS,

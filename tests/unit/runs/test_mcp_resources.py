@@ -1,4 +1,4 @@
-"""Resources of MCP servers, as the model gets them: a real server over HTTP."""
+"""Resources and structured results of MCP servers, as the model gets them, over HTTP."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from bot.store import Stores
 from bot.testing.tools import run_tool
 from bot.toolkit.tool import ToolResult
 from tests.support.sdk_server import library, served
+
+FEW = ("find", "list_resources", "read_resource")
 
 
 @asynccontextmanager
@@ -63,6 +65,19 @@ async def test_a_link_of_the_servers_own_is_read_by_its_address(stores: Stores) 
     assert [each.url for each in result.sources] == ["HTTPS://books.example/x"]
 
 
+async def test_a_table_in_a_result_is_a_handle_and_shown_once(stores: Stores) -> None:
+    """D1: rows can be charted and queried. Text that repeats them goes; text of its own stays."""
+    async with books(stores) as servers:
+        repeated = await called(servers, "books__loans", reader="Ada")
+        told = await called(servers, "books__fees")
+    assert repeated.content.startswith("handle: tbl_")
+    assert "4 rows × 3 columns" in repeated.content
+    assert repeated.content.count("Book 2") == 1
+    assert told.content.startswith("Four people owe 3.00 in all.\nhandle: tbl_")
+    assert "U2" not in told.content
+    assert [len(each.handles) for each in (repeated, told)] == [1, 1]
+
+
 async def test_a_server_without_resources_has_no_tools_for_them(stores: Stores) -> None:
     """Many servers say that they may have resources, and have none."""
     server = MCPServer("empty")
@@ -73,7 +88,7 @@ async def test_a_server_without_resources_has_no_tools_for_them(stores: Stores) 
 
 async def test_resources_that_come_later_are_off_until_accepted(stores: Stores) -> None:
     """S14: as a tool that comes later is. What the operator does not allow is never offered."""
-    async with books(stores) as servers:
+    async with books(stores, tools=FEW) as servers:
         known = await stores.mcp.load("books", ServerPins)
         assert known
         before = {name: pin for name, pin in known.tools.items() if name == "find"}
@@ -88,11 +103,11 @@ async def test_resources_that_come_later_are_off_until_accepted(stores: Stores) 
 
 async def test_a_tool_of_the_server_with_our_name_is_the_servers(stores: Stores) -> None:
     """S14: it is pinned as the server's tool; one that comes after ours is a change."""
-    async with books(stores) as servers:
+    async with books(stores, tools=FEW) as servers:
         assert len(await servers.tools()) == 3
     server = library()
     server.add_tool(find, name="read_resource")
-    async with books(stores, server) as servers:
+    async with books(stores, server, tools=FEW) as servers:
         assert {each.name for each in await servers.tools()} == {
             "books__find",
             "books__list_resources",
