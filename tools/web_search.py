@@ -26,6 +26,7 @@ _EXCERPT = 500
     group="web",
     summary="Search the web: titles, addresses and excerpts of pages, news included",
     safety=Reads(foreign=True, repeatable=False, sends=("query", "site")),
+    retries=2,
     title="Search the web: {query}",
     narrowing=("query", "recent", "site", "limit"),
 )

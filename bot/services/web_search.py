@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import AnyHttpUrl, BaseModel, ConfigDict, model_validator
 
-from bot.core.errors import ToolError
+from bot.core.errors import TemporaryError, ToolError
 from bot.toolkit.provided.web import Search, WebResult
 
 if TYPE_CHECKING:
     import aiohttp
 
 _SECONDS = 20.0
-_ATTEMPTS = 3
-_MAX_PAUSE = 5.0  # seconds to wait within one search
 _MAX_RETRY_AFTER = 86_400.0  # seconds; a provider may say "inf"
 _MAX_BYTES = 2_000_000
 _ADDRESSES = {"brave": "https://api.search.brave.com", "tavily": "https://api.tavily.com"}
@@ -72,8 +70,10 @@ class ProviderWebSearch:
         self._key = key
 
     async def search(self, search: Search) -> list[WebResult]:
-        """Return up to `search.limit` results, the best first, within 20 seconds. Waits if the
-        provider asks for a short pause. Raises ToolError for the model when a search fails."""
+        """Return up to `search.limit` results, the best first, within 20 seconds.
+
+        Raises ToolError for the model when a search fails, TemporaryError if another may succeed.
+        """
         try:
             async with asyncio.timeout(_SECONDS):
                 found = self._parse_results(
@@ -94,18 +94,15 @@ class ProviderWebSearch:
         import aiohttp  # takes 0.4 s, which a process that does not search should not pay
 
         try:
-            async with aiohttp.ClientSession(trust_env=False) as session:
-                for attempt in range(_ATTEMPTS):
-                    async with self._send(session, request) as response:
-                        pause = _retry_after(response) if response.status == 429 else None
-                        if pause is None or pause > _MAX_PAUSE or attempt + 1 == _ATTEMPTS:
-                            return await _json(response, self._config.provider)
-                    await asyncio.sleep(pause)
+            async with (
+                aiohttp.ClientSession(trust_env=False) as session,
+                self._send(session, request) as response,
+            ):
+                return await _json(response, self._config.provider)
         except (aiohttp.ClientError, OSError):
-            raise ToolError(
+            raise TemporaryError(
                 "The web search cannot be reached. Go on without it, and say so."
             ) from None
-        raise AssertionError("the last attempt returns or raises")
 
     def _send(
         self, session: aiohttp.ClientSession, request: _Request
@@ -140,7 +137,10 @@ async def _json(response: aiohttp.ClientResponse, provider: str) -> Any:
             if len(body) > _MAX_BYTES:
                 raise ToolError("The web search sent too much. Ask it for fewer results.")
         return json.loads(body)
-    raise ToolError(_error_message(response, provider))
+    message = _error_message(response, provider)
+    if response.status == 429:
+        raise TemporaryError(message, after=_retry_after(response))
+    raise ToolError(message)
 
 
 def _error_message(response: aiohttp.ClientResponse, provider: str) -> str:

@@ -8,7 +8,8 @@ import pytest
 from aiohttp import web
 
 from bot.core.errors import ToolError
-from bot.toolkit import Search
+from bot.testing import run_tool
+from bot.toolkit import Search, WebSearch
 from tests.support.web_search import KEY, provider
 from tools.web_search import search_web
 
@@ -70,14 +71,22 @@ async def test_a_refusal_says_what_to_do(
     assert "127.0.0.1" not in str(refused.value)
 
 
-async def test_a_short_pause_is_kept_within_one_search() -> None:
-    """Plans take one search a second, and the model asks for several at once."""
+async def test_a_short_pause_is_kept_within_one_call() -> None:
+    """Plans take one search a second, and the model asks for several at once; a long pause, or a
+    third refusal, is told."""
     async with provider("brave") as there:
-        there.orders = [order(429, Retry_After="0"), order(429, X_RateLimit_Reset="0, 900")]
-        assert len(await there.search().search(Search("bees"))) == 8
-        there.orders = [order(429, Retry_After="nan") for _ in range(3)]
+        services = {WebSearch: there.search()}
+        there.orders = [order(429, Retry_After="0.01"), order(429, X_RateLimit_Reset="0.01, 900")]
+        found = await run_tool(search_web, {"query": "bees"}, services)
+        assert found.content.startswith("8 results")
+        there.orders = [order(429, Retry_After="0.01") for _ in range(3)]
         with pytest.raises(ToolError, match="wants a pause"):
-            await there.search().search(Search("bees"))
+            await run_tool(search_web, {"query": "bees"}, services)
+        assert there.asked == 6
+        there.orders = [order(429, Retry_After="120")]
+        with pytest.raises(ToolError, match="a pause of 120 s"):
+            await run_tool(search_web, {"query": "bees"}, services)
+        assert there.asked == 7
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"results": [{"title": 3}]}', b"{}"])
