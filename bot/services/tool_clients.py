@@ -17,6 +17,7 @@ from typing import Any
 from bot.core.background import alongside
 from bot.core.text.redaction import redacted
 from bot.toolkit.provider import Provider
+from bot.toolkit.running import ToolCrashed
 from bot.toolkit.tool import Tool
 
 log = logging.getLogger(__name__)
@@ -126,12 +127,15 @@ class _Client:
             task.cancel()
 
     async def _run(self, opened: asyncio.Future[None]) -> None:
-        async with self._bound.provider.opened(**self._bound.arguments) as client:
-            if self._clients.problems.pop(self._type, None):
-                log.warning("Provider %s has opened its client now", self.name)
-            self._clients.open[self._type] = client
-            opened.set_result(None)
-            await asyncio.shield(self._closing)
+        try:
+            async with self._bound.provider.opened(**self._bound.arguments) as client:
+                if self._clients.problems.pop(self._type, None):
+                    log.warning("Provider %s has opened its client now", self.name)
+                self._clients.open[self._type] = client
+                opened.set_result(None)
+                await asyncio.shield(self._closing)
+        except (SystemExit, KeyboardInterrupt) as error:  # would end the worker
+            raise ToolCrashed(f"it raised {type(error).__name__}") from error
 
     async def _settle(self, task: asyncio.Task[None], doing: str) -> None:
         """Record why a provider's task failed, or that it did not end in time."""
