@@ -196,9 +196,9 @@ async def test_every_command_says_the_same_line(tmp_path: Path) -> None:
     (tmp_path / "bot.toml").write_text('[tools]\npaths = ["missing"]\n')
     line = f"Wrong setting: tools.paths: {tmp_path}/missing does not exist."
     tokens = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "s", "OPENAI_API_KEY": "sk-no"}
-    split = {"REDIS_URL": "redis://127.0.0.1:1", "OPENAI_BASE_URL": "http://127.0.0.1:1"}
-    for command in ("serve", "web", "worker", "ask x", "tools", "dev --port 0"):
-        done = await bot(tmp_path, *command.split(), **tokens, **split)
+    model = {"OPENAI_BASE_URL": "http://127.0.0.1:1"}
+    for command in ("serve", "ask x", "tools", "dev --port 0"):
+        done = await bot(tmp_path, *command.split(), **tokens, **model)
         assert (done.code, done.err.splitlines()[-1]) == (3, f"bot: {line}"), command
         assert "Traceback" not in done.err
     done = await bot(tmp_path, "doctor", OPENAI_BASE_URL="http://127.0.0.1:1")
