@@ -120,7 +120,8 @@ async def _ask_about_call(approval: Approval) -> Decision:
     """Show the call; y or yes approves it, anything else denies it."""
     shown = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
     title, tool = escaped(approval.title), escaped(approval.tool)
-    typed = await _typed_line(f"\n{title}\n{tool} {shown}\nApprove? [y/N] ")
+    warning = "This may delete or overwrite something.\n" if approval.destructive else ""
+    typed = await _typed_line(f"\n{title}\n{tool} {shown}\n{warning}Approve? [y/N] ")
     yes = typed.strip().lower() in ("y", "yes")
     return Decision(verdict=Verdict.APPROVED if yes else Verdict.DENIED, by=approval.requester)
 

@@ -71,7 +71,8 @@ class Approval(BaseModel):
     - `asked_at`, `expires`: seconds since the epoch.
     - `standing`: key of the standing approval that approvers may give: this tool, with the same
       values of the arguments named in `fixed`, for `standing_hours`. "" when none is offered.
-    - `mutates`: whether the call changes something.
+    - `mutates`: whether the call changes something; `destructive`: whether it may delete or
+      overwrite something.
     - `private`: the request is private, so the thread shows no card.
     """
 
@@ -93,6 +94,7 @@ class Approval(BaseModel):
     fixed: tuple[str, ...] = ()
     standing_hours: float = 24.0
     mutates: bool = True
+    destructive: bool = False
     mentions: tuple[str, ...] = ()
     mentioned: tuple[str, ...] = ()
     other_names: bool = False

@@ -52,6 +52,7 @@ class Changes:
       each sensitive call needs an approval of its own.
     - `mentions`: the argument whose text can mention people whom the asker mentioned.
     - `check`: raises ToolError for a call that cannot succeed, before anybody is asked to approve it.
+    - `destructive`: a call may delete or overwrite something; the approval card says so.
     - `for_everybody`: whether a call affects the whole workspace; only admins may make such a call.
     - `foreign`: as for `Reads`. `evidence`: True if the output tells more than the arguments do.
     """
@@ -60,6 +61,7 @@ class Changes:
     standing: tuple[str, ...] | None = None
     mentions: str = ""
     check: Check | None = None
+    destructive: bool = False
     for_everybody: Callable[[Any], bool] | None = None
     free_in_direct: Callable[[Any], bool] | None = None
     foreign: bool = False

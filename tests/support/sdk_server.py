@@ -93,7 +93,7 @@ def library() -> MCPServer:
         text = TextContent(type="text", text="Four people owe 3.00 in all.")
         return CallToolResult(content=[text], structured_content={"fees": rows, "unit": "EUR"})
 
-    @server.tool()
+    @server.tool(annotations=ToolAnnotations(destructive_hint=True))
     async def discard(
         title: str, sure: Annotated[Sure, Resolve(lambda title: Elicit(f"Discard {title}?", Sure))]
     ) -> str:

@@ -176,6 +176,7 @@ class ApprovalHook(Hooks):
             title=tool.title(arguments),
             arguments=given,
             mutates=tool.mutates,
+            destructive=tool.changes is not None and tool.changes.destructive,
             sha256=digest(tool.name, given, [each.id for each in people]),
             requester=self._request.user,
             approvers=self._approvers(tool),

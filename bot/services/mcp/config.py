@@ -147,6 +147,7 @@ class McpServer(BaseModel):
             name=tool.name,
             description=without_invisible(tool.description or tool.title or ""),
             input_schema=each_text(tool.input_schema, without_invisible),
+            destructive=bool(tool.annotations and tool.annotations.destructive_hint),
             read_only=claims if self.read_only is None else _matches(tool.name, self.read_only),
         )
 

@@ -16,7 +16,11 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ToolFacts(BaseModel):
-    """The description of a tool by its server, or by us: `ours` are those for its resources and accounts."""
+    """The description of a tool by its server, or by us: `ours` are those for its resources and accounts.
+
+    A `destructive` tool may delete or overwrite something, as its server says. That is a warning for
+    people and no part of what is trusted: a server that leaves it out gets no more than before.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -25,11 +29,16 @@ class ToolFacts(BaseModel):
     input_schema: dict[str, Any]
     read_only: bool = False
     ours: bool = False
+    destructive: bool = False
 
     @cached_property
     def digest(self) -> str:
         """A short hash of exactly these facts."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
+
+    def is_like(self, other: ToolFacts) -> bool:
+        """Return whether all that is trusted is the same."""
+        return self.model_copy(update={"destructive": other.destructive}) == other
 
 
 CONNECT_ACCOUNT = ToolFacts(
@@ -127,7 +136,9 @@ def _pin(before: Pin | None, now: ToolFacts) -> Pin:
     accepted = before.accepted if before else None
     if accepted and accepted.ours and now.ours:  # the new words are ours too
         return Pin(accepted=now)
-    return Pin(accepted=accepted, offered=None if now == accepted else now)
+    if accepted and accepted.is_like(now):
+        return Pin(accepted=now)
+    return Pin(accepted=accepted, offered=now)
 
 
 class Reachability(BaseModel):

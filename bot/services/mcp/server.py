@@ -197,7 +197,7 @@ class Connection:
                 f"The MCP server {self.name} does not offer {tool.name} any more. Nothing was done; "
                 "go on without it and say so."
             )
-        if not tool.ours and self._listed[tool.name] != tool:
+        if not tool.ours and not self._listed[tool.name].is_like(tool):
             raise ToolError(
                 f"{tool.name} of the MCP server {self.name} is not what it was. It stays off until "
                 "an admin accepts the change; go on without it and say so."

@@ -89,7 +89,7 @@ def _safety(facts: ToolFacts) -> Safety:
     """
     if facts.read_only:
         return Reads(foreign=True, repeatable=False)
-    return Changes(sensitive=True, foreign=True, evidence=True)
+    return Changes(sensitive=True, foreign=True, evidence=True, destructive=facts.destructive)
 
 
 def tool_name(server: str, tool: str) -> str:

@@ -50,6 +50,8 @@ def approval_part(record: ApprovalRecord, canvas_link: CanvasLink) -> Part:
     blocks = [section(_headline(approval, decision))]
     if decision is None or not decision.of_words_taken_back:
         blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
+        if approval.destructive and decision is None:
+            blocks.append(section(approval_words.DESTRUCTIVE))
         if mentions := _mentions(approval):
             blocks.append(context(mentions).block)
     if decision is None:

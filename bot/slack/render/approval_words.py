@@ -13,6 +13,7 @@ WAITS_FOR_YOUR_DECISION = (
 WAITS_FOR_YOUR_PRESS = (
     "I have your question and will answer it once you press a button on the card that I sent you."
 )
+DESTRUCTIVE = ":warning: This may delete or overwrite something."
 WAITING_FOR_INPUT = "Waiting for {person} to answer a question."
 MENTION_ME = (
     "I am waiting for the decision above, so I do not answer messages here. To tell me something, "

@@ -17,12 +17,13 @@ from bot.cli.output import print_lines
 from bot.core.errors import ToolError
 from bot.dev.model import Script, call, finish
 from bot.ops.doctor.mcp import examine_mcp
-from bot.services.mcp import McpServer, McpServers, open_mcp_servers
+from bot.services.mcp import McpServer, McpServers, Pin, ServerPins, open_mcp_servers
 from bot.services.mcp import servers as servers_module
 from bot.settings import Settings
 from bot.store import Stores
 from bot.testing.tools import run_tool
 from tests.support.runs import Bot, answer, bot_with
+from tests.support.sdk_server import library, served
 
 TIME = McpServer(command=sys.executable, args=("-m", "mcp_server_time"))
 
@@ -312,3 +313,19 @@ async def test_only_servers_that_a_run_could_use_are_waited_for(stores: Stores, 
         assert names == {"told__look", "told__move"}
         assert loop.time() - began < 8.0
         assert servers.missing(["told", "gone"]) == ("gone",)
+
+
+async def test_a_warning_of_the_server_is_no_change(stores: Stores) -> None:
+    """(22.10) That a tool may delete is shown to people, and needs no acceptance; pins of an earlier
+    release know nothing of it."""
+    async with served(library()) as url, met(stores, books=McpServer(url=url)) as servers:
+        known = await stores.mcp.load("books", ServerPins)
+        assert known
+        facts = known.tools["discard"].accepted
+        assert facts
+        older = facts.model_copy(update={"destructive": False})
+        await stores.mcp.save("books", ServerPins(tools={"discard": Pin(accepted=older)}))
+        await servers.live_statuses()
+        [discard] = [each for each in await servers.tools() if each.name == "books__discard"]
+    assert discard.changes
+    assert discard.changes.destructive

@@ -103,5 +103,6 @@ async def test_nobody_is_asked_unless_the_operator_lets_the_server(stores: Store
         bot.board.decide = deciding(Verdict.APPROVED, LOAN)
         await bot.ask("Reserve it!")
         assert [each.kind for each in bot.board.asked] == [ApprovalKind.CALL]
+        assert not bot.board.asked[0].destructive
         assert "questions = true" in bot.outputs()[0]
     assert RESERVED == []

@@ -41,6 +41,16 @@ def asked_of(thread: Thread) -> Approval:
     return APPROVAL.model_copy(update={"thread_key": thread.request.thread_key})
 
 
+async def test_a_card_warns_of_what_may_delete(thread: Thread) -> None:
+    """(22.10) As the server of the tool says; until somebody has decided."""
+    approval = asked_of(thread).model_copy(update={"destructive": True})
+    async with thread.open() as surface:
+        await surface.ask([approval])
+        await surface.ask([asked_of(thread).model_copy(update={"id": "run_1:resp_1:call_2"})])
+    cards = [str(each.args["blocks"]) for each in thread.calls("chat.postMessage")]
+    assert [approval_words.DESTRUCTIVE in each for each in cards] == [True, False]
+
+
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
 async def test_a_card_of_any_moment_is_put_up(thread: Thread, at: str) -> None:
     """Whatever a model was told to write: nobody could decide about a card that cannot be drawn."""
