@@ -93,8 +93,9 @@ class _Paced:
         self._closed = False
 
     def report(self, text: str, share: float | None) -> None:
+        newest = (str(text)[:_MOST_READ], share)
         with self._lock:
-            is_planned, self._newest = self._newest is not None, (text[:_MOST_READ], share)
+            is_planned, self._newest = self._newest is not None, newest
         if not is_planned:
             with suppress(RuntimeError):  # the loop has ended meanwhile
                 self._loop.call_soon_threadsafe(self._plan)
@@ -118,7 +119,7 @@ class _Paced:
         self._next = self._loop.time() + self._pace
         if newest:
             text, share = newest
-            is_known = share is not None and 0 <= share <= 1
+            is_known = isinstance(share, int | float) and 0 <= share <= 1
             self._tell(progress_line(text), share if is_known else None)
 
 

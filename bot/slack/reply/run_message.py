@@ -11,7 +11,7 @@ from functools import partial
 
 from slack_sdk.errors import SlackApiError
 
-from bot.agent.events import Event, ToolEnded, ToolProgress, ToolStarted
+from bot.agent.events import Event, ToolEnded, ToolStarted
 from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.errors import BotError
 from bot.core.failpoints import failpoint
@@ -92,8 +92,6 @@ class RunMessage:
         self._reactions.note(event)
         if isinstance(event, ToolStarted | ToolEnded):
             event = replace(event, title=await with_names(event.title, self._name_of))
-        elif isinstance(event, ToolProgress):
-            event = replace(event, text=await with_names(event.text, self._name_of))
         progress = advance(self._progress, event)
         if progress is not self._progress:
             self._progress = progress

@@ -165,17 +165,13 @@ async def test_outside_a_run_it_does_nothing() -> None:
     progress("asking the CRM")
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), float("inf")])
-async def test_a_share_that_is_none_is_left_out(share: float) -> None:
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), float("inf"), "30 %"])
+async def test_a_share_that_is_none_is_left_out(share: Any) -> None:
     """22.3: MCP servers report more than all, and divide by nothing."""
-
-    async def ask() -> str:
-        "Ask."
-        await progress("asking", share)
-        return ""
-
-    [told] = await reported(ask)
-    assert told.line == "asking"
+    told: list[tuple[str, float | None]] = []
+    with paced_progress(lambda *line: told.append(line)):
+        await progress(f"asking {share}", share)
+    assert told == [(f"asking {share}", None)]
 
 
 ODD = ("x" * 10_000, "a\x1b[2Jb\x00", "a\nb\r\n\tc\u2028d", "\u202eabc", "\ud800")

@@ -55,8 +55,8 @@ async def test_cards_and_text_grow_and_the_answer_takes_their_place(thread: Thre
         await surface.show(TextDelta("I look into the file. "))
         await surface.show(ToolStarted("c1", "query_table", "Query sales.csv"))
         await until_shown(thread, "Query sales.csv")
-        await surface.show(ToolProgress("c1", "query_table", "for U0ADA00001", 0.3))
-        await until_shown(thread, "Query sales.csv · 30 % · for Ada")
+        await surface.show(ToolProgress("c1", "query_table", "page 3", 0.3))
+        await until_shown(thread, "Query sales.csv · 30 % · page 3")
         await surface.show(ToolEnded("c1", "query_table", True, "12 rows", 0.2))
         await surface.show(TurnStarted(2, 20))
         for word in ("Sales ", "rose by ", "**12 %**", " this year."):

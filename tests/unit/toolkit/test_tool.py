@@ -117,7 +117,12 @@ async def test_services_are_filled_in_and_hidden_from_the_model() -> None:
 def test_arguments_may_be_described_in_the_docstring() -> None:
     """22.3: in Google's style; the text before the section is the tool's description."""
 
-    def find(query: str, limit: Annotated[int, Field(ge=1)] = 5, kind: str = "open") -> str:
+    def find(
+        query: str,
+        artifacts: Provided[Artifacts],
+        limit: Annotated[int, Field(ge=1)] = 5,
+        kind: str = "open",
+    ) -> str:
         """Find tickets.
 
         Example: "late invoices".
@@ -126,6 +131,7 @@ def test_arguments_may_be_described_in_the_docstring() -> None:
             query: Words, as in "late: invoices";
                 any order.
             limit (int, optional): At most so many.
+            artifacts: What the model never sees.
 
         Returns:
             What only people read.
