@@ -198,6 +198,7 @@ async def runner_factory(
                 hooks_for=partial(_hooks, settings, artifacts, conversation),
                 channels=Channels(settings.channels, stores.channels),
                 server_tools=mcp,
+                accounts=accounts,
                 toolset_cache=toolsets,
                 memories_of=memories.known_to,
                 draining=draining,

@@ -354,7 +354,7 @@ class Browser:
     async def _send(
         self, method: str, url: str, form: dict[str, str] | None = None
     ) -> httpx2.Response:
-        async with httpx2.AsyncClient(timeout=15, cookies=self.cookies) as http:
+        async with httpx2.AsyncClient(timeout=15, cookies=self.cookies, verify=False) as http:
             answer = await http.request(method, url, data=form)
             self.cookies = http.cookies
         return answer

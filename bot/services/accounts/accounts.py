@@ -257,11 +257,15 @@ class Accounts:
 
     # Telling.
 
+    async def untold(self) -> list[AccountChange]:
+        """Return the changes that nobody was told of yet, oldest first."""
+        return await self._storage.changes()
+
     async def tell_changes(self) -> None:
         """Tell changes that no process has told, for ever: those of workers, and after crashes."""
         while True:
             try:
-                for change in await self._storage.changes():
+                for change in await self.untold():
                     await self._tell(change)
             except Exception:
                 log.exception("Changes of accounts are told later")

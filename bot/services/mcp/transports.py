@@ -6,9 +6,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -176,10 +178,17 @@ async def http(
             timeout=seconds,
             event_hooks=hooks,
             auth=auth,
+            verify=_tls(),
         ) as client,
         streamable_http_client(url, http_client=client, max_sse_event_size=_MAX_MESSAGE) as streams,
     ):
         yield streams
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """Return the TLS settings of all connections: loading the root certificates takes 50 ms."""
+    return httpx2.create_ssl_context()
 
 
 class _RequestFilter:

@@ -126,6 +126,8 @@ class AccountStore:
                     found += [self._values.open(stored, AccountRecord)] if stored else []
                 except CorruptValue as error:
                     log.warning("Deleted an account that could not be opened: %s", error)
+        tries = self._values.names("account-tries", f"{owner.team}:{owner.user}:")
+        keys += [self._redis.key("account-tries", name) async for name in tries]
         digests = await self._redis.call("SMEMBERS", self._tickets(owner))
         keys += [self._redis.key("account-ticket", each.decode()) for each in digests]
         told = [each.key for each in await self.changes() if each.owner == owner]
