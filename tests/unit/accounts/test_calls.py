@@ -52,7 +52,7 @@ def acting(owner: AccountOwner) -> Generator[None]:
 
 async def run(tool: Tool, **arguments: Any) -> str:
     """Call a tool, as a run does."""
-    services = {Artifacts: None, Documents: None}
+    services: dict[type, object] = {Artifacts: None, Documents: None}
     return (await tool.run(tool.arguments.model_validate(arguments), services)).content
 
 
