@@ -1,0 +1,63 @@
+"""Refreshes: what changed in the data behind an answer since it was given."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class FigureChange(BaseModel):
+    """A figure of an answer: its name, as the answer has it, and its value now in that notation.
+
+    `now` is "" where there is none; `why` is then the reason, in a sentence's part.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    before: str
+    now: str = ""
+    why: str = ""
+
+    @property
+    def has_changed(self) -> bool:
+        return bool(self.now) and self.now != self.before
+
+
+class Refreshed(BaseModel):
+    """The result of a refresh. It never rewrites the answer.
+
+    - `figures`: all figures that come from calls, in the answer's order.
+    - `answered_at`: when the answer's question was received. `at`: when the calls were made again.
+    - `last_good`: when all figures were last read again, None if never.
+    - `periods`: dates that the calls name and still ask about.
+    - `problem`: why nothing was read again, in a sentence.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    run_id: str
+    request_id: str
+    user: str
+    figures: tuple[FigureChange, ...] = ()
+    answered_at: datetime
+    at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    last_good: datetime | None = None
+    periods: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def changed(self) -> list[FigureChange]:
+        return [each for each in self.figures if each.has_changed]
+
+    @property
+    def unknown(self) -> list[FigureChange]:
+        """The figures that could not be read again."""
+        return [each for each in self.figures if not each.now]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every figure was read again."""
+        return bool(self.figures) and not self.problem and not self.unknown

@@ -1,0 +1,127 @@
+"""Comparison of an answer's figures with what the repeated calls return now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.core.findings import Finding, Operation, Place, Verdict
+from bot.core.refresh import FigureChange
+from bot.runs.refresh.locate import Located, Missing, locate, rows_of
+from bot.runs.refresh.numbers import rewritten, written_as
+from bot.runs.refresh.plan import RecordedCall, Skipped
+
+_REASONS = {
+    Skipped.TOOL: "it comes from {tool}, which cannot be repeated",
+    Skipped.NOT_ALLOWED: "{tool} is not available here any more",
+    Skipped.FILE_GONE: "its file was deleted, or you cannot see it",
+    Skipped.FILE_REPLACED: "its file was replaced by another one",
+    Skipped.FAILED: "{tool} failed",
+    Skipped.BUILDS_ON: "what it builds on could not be read again",
+    Skipped.OPERAND: "it was calculated with a number that I cannot trace",
+    Skipped.NOT_STORED: "how it was found is no longer stored",
+    Skipped.TOO_MANY: "the answer took too many steps",
+}
+_GONE = "its row is no longer there"
+_UNCLEAR = "the result has another shape now"
+_FORMULA = "its arithmetic cannot be repeated"
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """What calls returned now, by call id, and why the others were not made again."""
+
+    recorded: Mapping[str, RecordedCall]
+    outputs: Mapping[str, str]
+    skipped: Mapping[str, Skipped]
+
+    def compare(self, figures: Sequence[Finding]) -> tuple[FigureChange, ...]:
+        """Return each figure with its value now, or why it has none."""
+        return tuple(map(self._compared, figures))
+
+    def _compared(self, figure: Finding) -> FigureChange:
+        name, before = _name(figure), figure.text
+        found = [self._at(place) for place in _places(figure)]
+        why = next((each for each in found if isinstance(each, str)), None)
+        if why is not None:
+            return FigureChange(name=name, before=before, why=why)
+        pairs = [each for each in found if isinstance(each, Located)]
+        now = self._new_text(figure, pairs)
+        return FigureChange(name=name, before=before, now=now or "", why="" if now else _FORMULA)
+
+    def _at(self, place: Place) -> Located | str:
+        """Return the value at a place before and now, or why it has none now."""
+        recorded = self.recorded.get(place.call_id)
+        now = self.outputs.get(place.call_id)
+        if recorded is None or now is None:
+            why = self.skipped.get(place.call_id, Skipped.NOT_STORED)
+            return _REASONS[why].format(tool=place.tool.replace("_", " "))
+        found = locate(place, recorded.output, now)
+        if isinstance(found, Missing):
+            return _GONE if found is Missing.GONE else _UNCLEAR
+        return found
+
+    def _new_text(self, figure: Finding, pairs: Sequence[Located]) -> str | None:
+        """Return the figure as the answer would write it now; None if that cannot be told."""
+        if figure.verdict is Verdict.READ:
+            [pair] = pairs
+            return rewritten(figure.text, pair.before, pair.now) or f"{pair.now:,.10g}"
+        if figure.operation is Operation.COUNT:
+            return self._new_count(figure)
+        before, now = [each.before for each in pairs], [each.now for each in pairs]
+        for old, new in zip(_results(before), _results(now), strict=True):
+            if old is not None and new is not None and written_as(figure.text, old):
+                return rewritten(figure.text, old, new)
+        return None
+
+    def _new_count(self, figure: Finding) -> str | None:
+        place = figure.places[0]
+        old = rows_of(place, self.recorded[place.call_id].output)
+        new = rows_of(place, self.outputs[place.call_id])
+        if old is None or new is None or not written_as(figure.text, old):
+            return None
+        return rewritten(figure.text, old, new)
+
+
+def _places(figure: Finding) -> tuple[Place, ...]:
+    """Return the places that the figure's value depends on: the best one if it was read."""
+    from_calls = tuple(each for each in figure.places if each.tool)
+    return from_calls[:1] if figure.verdict is Verdict.READ else figure.places
+
+
+def _results(values: Sequence[float]) -> Iterator[float | None]:
+    """Yield what simple arithmetic makes of the values, in a fixed order; None where undefined.
+
+    The formula of a finding is for people, so each way is tried; the one that gives the figure of the
+    answer from the old values is applied to the new ones.
+    """
+    total = sum(values)
+    yield total
+    yield total / len(values) if values else None
+    a, b = (values[0], values[-1]) if values else (0.0, 0.0)
+    yield a - b
+    yield b - a
+    yield _ratio(a, b)
+    yield _ratio(b, a)
+    yield _ratio(a - b, b)
+    yield _ratio(b - a, a)
+    yield _ratio(a, total)
+    yield a * b
+    yield a * b / 100
+    rest = sum(values[1:])
+    yield _ratio(a, rest)
+    yield a - rest
+
+
+def _ratio(dividend: float, divisor: float) -> float | None:
+    return dividend / divisor if divisor else None
+
+
+def _name(figure: Finding) -> str:
+    """Return what the figure is called: its row or column, or what it was worked out from."""
+    place = figure.places[0]
+    if figure.verdict is Verdict.READ:
+        return place.row or place.column
+    named = [each.row for each in figure.places if each.row]
+    operation = figure.operation.value.replace("_", " ") if figure.operation else ""
+    return f"{operation} of {named[0]}" if len({*named}) == 1 else operation
