@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,14 +33,16 @@ from bot.core.lessons import CaseRun, LessonCase
 from bot.core.request import Request
 from bot.ops.event_loop import EventLoopWatchdog
 from bot.runs.context.artifacts import ThreadArtifacts
-from bot.runs.lessons import LessonJobs
+from bot.runs.lessons import DRAFT, TRY, LessonJobs
 from bot.runs.observers import Observer
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
-from bot.runs.queue.engine import Engine, open_engine
+from bot.runs.queue.engine import Engine, Handle, open_engine
+from bot.runs.refresh.jobs import REFRESH, RefreshJobs
 from bot.runs.runner import Runner
 from bot.settings import Settings, arm_failpoints, secret
 from bot.settings.checks import check_accounts
+from bot.slack.actions.refresh import RefreshResults
 from bot.slack.actions.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.actions.workflow_step import with_steps
 from bot.slack.approvals.decisions import may_administer, may_ask, may_decide
@@ -209,7 +211,8 @@ async def _working(
                 log.warning("request dropped: the bot is no longer installed in %s", request.team)
                 return
             if request.job:
-                await _lesson_jobs(runner, slack, settings, try_case).run(request, deaths)
+                job = _jobs(runner, slack, settings, try_case)[request.job.kind]
+                await job(request, deaths)
             else:
                 await runner.answer(request, deaths)
 
@@ -235,15 +238,20 @@ async def _working(
         )  # not reached when cancelled: there is no grace then
 
 
-def _lesson_jobs(
+def _jobs(
     runner: Runner, slack: Slack, settings: Settings, try_case: ConfiguredTryCase | None
-) -> LessonJobs:
-    """Return the jobs of one workspace that work on lessons from feedback."""
-    results = LessonResults(slack.clients, slack.identity)
-    pins = runner.deps.stores.mcp
-    return LessonJobs(
-        runner.deps, partial(try_case, settings, pins) if try_case else None, results.show
+) -> Mapping[str, Handle]:
+    """Return what does each kind of job in a workspace."""
+    deps, stores = runner.deps, runner.deps.stores
+    lessons = LessonJobs(
+        deps,
+        partial(try_case, settings, stores.mcp) if try_case else None,
+        LessonResults(slack.clients, slack.identity).show,
     )
+    schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
+    results = RefreshResults(slack.clients, stores.runs.answer, stores.refreshes, schedules)
+    refreshes = RefreshJobs(deps, results.show)
+    return {DRAFT: lessons.run, TRY: lessons.run, REFRESH: refreshes.run}
 
 
 async def _show_in_line(request: Request, stores: Stores, workspaces: Workspaces) -> None:

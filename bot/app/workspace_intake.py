@@ -28,6 +28,7 @@ from bot.settings import Settings, secret
 from bot.settings.checks import unpriced_models
 from bot.slack.actions.due_schedules import DueSchedules
 from bot.slack.actions.questions import QuestionIntake
+from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.actions.share import AnswerSharing
 from bot.slack.actions.show_evidence import EvidenceDialog
@@ -164,7 +165,9 @@ async def _running_schedules(
     async def submit_due(team: str) -> None:
         if listener := await listeners.of(team):
             clients, questions = listener.slack.clients, listener.questions
-            await DueSchedules(team, stores.schedules, stores.pause, questions, clients).run()
+            await DueSchedules(
+                team, stores.schedules, stores.pause, questions, listener.refresh, clients
+            ).run()
 
     async with alongside(run_in_each(workspaces.teams, submit_due), name="schedules"):
         yield
@@ -234,6 +237,15 @@ def make_listener(
         record=stores.audit.append,
     )
     questions = QuestionIntake(slack, gate, intake, requests.whole)
+    refresh_action = AnswerRefresh(
+        questions,
+        answer_of=stores.runs.answer,
+        store=stores.refreshes,
+        schedules=stores.schedules,
+        submit=submit,
+        clients=slack.clients,
+        alone=stores.sharing,
+    )
     home_tab = _home_tab(settings, stores, slack, gate, submit, background)
     register(
         app,
@@ -269,9 +281,10 @@ def make_listener(
             answer_of=stores.runs.answer,
             ledger_of=partial(read_before, stores),
         ),
+        refresh_action=refresh_action,
         background=background,
     )
-    return Listener(slack, app, intake, questions)
+    return Listener(slack, app, intake, questions, refresh_action)
 
 
 def _home_tab(

@@ -110,6 +110,7 @@ class Outcome(BaseModel):
     - `warnings`: sentences about budgets that are nearly used up.
     - `traced`: where the figures and quotes of the result come from, None if it was not traced.
       Readers are told of it with `traced_shown`.
+    - `refreshable`: a figure comes from a call that may be made again without the model.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -138,3 +139,4 @@ class Outcome(BaseModel):
     warnings: tuple[str, ...] = ()
     traced: Findings | None = None
     traced_shown: bool = False
+    refreshable: bool = False

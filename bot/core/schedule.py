@@ -25,6 +25,7 @@ class Schedule(BaseModel):
     - `next_at`: the next time, in seconds since the epoch.
     - `cron`: when it repeats, in `time_zone`; "" for a question that is asked once.
     - `suggested`: nobody approved the text, which the model worded.
+    - `refresh`: the id of the run whose answer is kept up to date; "" for a question.
     - `refusals`: how many times in a row it could not be asked.
     """
 
@@ -41,6 +42,7 @@ class Schedule(BaseModel):
     time_zone: str = "UTC"
     next_at: int
     suggested: bool = False
+    refresh: str = ""
     refusals: int = 0
     made: datetime = Field(default_factory=lambda: datetime.now(UTC))
 

@@ -44,6 +44,7 @@ from bot.runs.policy.account_hook import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
+from bot.runs.refresh.plan import is_refreshable
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
 from bot.runs.surface import OpenSurface, Surface
@@ -325,6 +326,7 @@ class Runner:
                 outcome = with_findings(outcome, traced, shown=evidence.is_shown)
                 outcome = await spending.ending(outcome, ended.done)
         facts = await self._facts(outcome, ended, approvals, stopped_by)
+        facts["refreshable"] = not request.private and is_refreshable(traced, catalogue.get)
         effort = models.effort_of(context.model) or ""
         seconds = max(0.0, outcome.totals.seconds - approvals.waited)
         totals = outcome.totals.model_copy(update={"seconds": seconds, "effort": effort})

@@ -23,6 +23,7 @@ from bot.store.threads.direct import DirectMessages
 from bot.store.threads.leases import Lease, Leases
 from bot.store.threads.ledger import Ledger
 from bot.store.threads.mailbox import Mailbox
+from bot.store.threads.refreshes import RefreshStore
 from bot.store.threads.run import Phase, PostedMessageRecord, RunRecord, Runs
 from bot.store.threads.signals import Signals
 from bot.store.threads.stale_statuses import StaleStatuses
@@ -76,6 +77,7 @@ __all__ = [
     "Place",
     "Position",
     "PostedMessageRecord",
+    "RefreshStore",
     "Refusal",
     "Refused",
     "Reservation",
@@ -110,6 +112,7 @@ class Stores:
     caller_states: CallerStates
     ledger: Ledger
     runs: Runs
+    refreshes: RefreshStore
     approvals: Approvals
     artifacts: ArtifactStore
     direct: DirectMessages
@@ -210,6 +213,7 @@ async def open_stores(
             caller_states=CallerStates(redis),
             ledger=Ledger(redis),
             runs=Runs(redis, keep),
+            refreshes=RefreshStore(redis, keep),
             approvals=Approvals(redis, keep),
             artifacts=ArtifactStore(redis, keep),
             direct=DirectMessages(redis, keep),

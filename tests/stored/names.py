@@ -31,6 +31,7 @@ from bot.core.feedback import Feedback
 from bot.core.lessons import Lesson
 from bot.core.memory import Memory
 from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.refresh import Refreshed
 from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
@@ -73,6 +74,7 @@ STORED: dict[str, Any] = {
     "mcp-pins": ServerPins,
     "feedback": Feedback,
     "lesson": Lesson,
+    "refresh": Refreshed,
     "raise": Raise,
     "spent": Spent,
     "account": Account,

@@ -15,6 +15,8 @@ from bot.core.findings import Place
 from bot.runs.refresh.numbers import numbers, value_of, written_as
 
 _LONGEST_LINE = 10_000
+_NOTE = re.compile(r"[ \[-]|[a-z][a-z ]{0,30}: |.{0,200} · ")
+"""The beginning of a line that is no row: "columns: …", "note: …", "tbl_… · 5 rows × 2 columns"."""
 _HANDLE = re.compile(r"\b[a-z]{2,5}_[0-9a-z]{8,}\b")
 
 
@@ -188,6 +190,6 @@ def _block_from(lines: list[str], at: int) -> _Block | None:
 
 def _cells(line: str) -> tuple[str, ...]:
     """Return the cells of a line of CSV; () for other lines."""
-    if "," not in line or len(line) > _LONGEST_LINE or line[:1] in " -[":
+    if "," not in line or len(line) > _LONGEST_LINE or _NOTE.match(line):
         return ()
     return tuple(next(csv.reader([line]), []))

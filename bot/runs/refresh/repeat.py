@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.agent.builtin.shared_budget import SharedBudget
 from bot.agent.calls.call import CallEvents, Calls
@@ -12,6 +12,7 @@ from bot.agent.events import Event
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState
+from bot.core.context import bound_request
 from bot.core.request import Request
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.steering import Steering
@@ -80,7 +81,7 @@ class Repetition:
             deps.evidence(request, channel),
             models,
         )
-        context = loop_deps.context
+        context = replace(loop_deps.context, max_response_size=_MAX_OUTPUT)
         calls = Calls(
             loop_deps.toolbox,
             loop_deps.hooks,
@@ -93,9 +94,10 @@ class Repetition:
     async def run(self) -> Repeated:
         """Make the calls again. A call that fails leaves the others as they are."""
         try:
-            async with asyncio.timeout(_SECONDS), warm_processes():
-                for call in self.plan.calls.values():
-                    await self._repeat(call)
+            with bound_request(self.calls.context):
+                async with asyncio.timeout(_SECONDS), warm_processes():
+                    for call in self.plan.calls.values():
+                        await self._repeat(call)
         except TimeoutError:
             for call_id in self.plan.calls.keys() - self.outputs.keys():
                 self.skipped.setdefault(call_id, Skipped.TOO_MANY)

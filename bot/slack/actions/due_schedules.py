@@ -16,6 +16,7 @@ from bot.core.schedule import Schedule
 from bot.runs.context.own_schedules import next_time
 from bot.runs.policy.access import PersonKind
 from bot.slack.actions.questions import Question, QuestionIntake
+from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.render import words
 from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, error_code
@@ -39,6 +40,7 @@ class DueSchedules:
     store: ScheduleStore
     switch: PauseSwitch
     questions: QuestionIntake
+    refresh: AnswerRefresh
     clients: Clients
     clock: Callable[[], float] = time.time
 
@@ -76,7 +78,10 @@ class DueSchedules:
             key=f"schedule:{schedule.id}:{schedule.next_at}",
         )
         try:
-            await self.questions.ask(question)
+            if schedule.refresh:
+                await self.refresh.scheduled(schedule)
+            else:
+                await self.questions.ask(question)
         except NotPermitted as refusal:
             log.warning("Schedule %s was not asked: %s", schedule.id, refusal)
             if refusal.reason == PersonKind.UNKNOWN:

@@ -39,6 +39,7 @@ DETAILS = "run_details"
 EVIDENCE = "show_evidence"
 EVIDENCE_PAGE = "evidence_page"
 ASK_AGAIN = (RETRY, REGENERATE, DEEPER)
+REFRESH = "refresh_answer"
 FOLLOW_UP = "follow_up"
 FEEDBACK = "feedback"
 RAISE = "raise_budget"
@@ -140,17 +141,25 @@ def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
 
 
 def answer_buttons(
-    request_id: str, details: RunDetails | None, *, again: bool, share: bool, evidence: str
+    request_id: str,
+    details: RunDetails | None,
+    *,
+    again: bool,
+    share: bool,
+    evidence: str,
+    refresh: str,
 ) -> Block | None:
     """Return a row of buttons for an answer; None if it would be empty.
 
     `share` adds a button that posts a private answer in the thread. `again` adds buttons that
     answer again, as before or with more work. `evidence` is the id of a run whose answer was traced:
-    it adds a button that shows to what. `details` adds one that says what the run took.
+    it adds a button that shows to what. `refresh` is the id of a run whose calls can be made again: it
+    adds a button for that. `details` adds one that says what the run took.
     """
     elements = [{**button(words.SHARE, SHARE, request_id), "style": "primary"}] if share else []
     choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE)) if again else ()
     elements += [button(*each, request_id) for each in choices]
+    elements += [button(words.REFRESH, REFRESH, refresh)] if refresh else []
     elements += [button(words.SHOW_EVIDENCE, EVIDENCE, evidence)] if evidence else []
     elements += _details(details)
     return {"type": "actions", "elements": elements} if elements else None

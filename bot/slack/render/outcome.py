@@ -266,6 +266,7 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
         again=known and not (outcome.changed or is_line),
         share=request.private and not is_draft,
         evidence=outcome.run_id if _has_evidence(outcome) else "",
+        refresh=outcome.run_id if outcome.refreshable and not request.private else "",
     )
     blocks = (follow_ups, row, feedback_buttons(outcome.run_id))
     return [_bare(block) for block in blocks if block]

@@ -31,6 +31,7 @@ CANNOT_STOP = "This answer continues: only people who may ask here can stop it. 
 RETRY = "Retry"
 REGENERATE = "Regenerate"
 GO_DEEPER = "Go deeper"
+REFRESH = "Refresh"
 DETAILS = "Details"
 SHOW_EVIDENCE = "Show evidence"
 DETAIL_MODEL, DETAIL_TIME, DETAIL_COST = "Model", "Time", "Cost"

@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from bot.core.errors import BotError, MalformedPayload, StoreUnavailable
 from bot.slack.actions.questions import QuestionIntake
+from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.incoming.intake import Intake
 from bot.slack.render import words
 from bot.slack.transport.client import Clients, Identity, Token
@@ -39,6 +40,7 @@ class Listener:
     app: AsyncApp
     intake: Intake
     questions: QuestionIntake
+    refresh: AnswerRefresh
 
 
 OnUninstalled = Callable[[str, str | None], Awaitable[None]]

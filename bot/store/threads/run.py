@@ -148,6 +148,12 @@ class Runs:
         noted = ("HSET", key, f"{_FILE}{file}", "up"), ("EXPIRE", key, self._seconds)
         await self._redis.together(*noted)
 
+    async def renew(self, run_id: str, thread_key: str) -> None:
+        """Keep a run, and the ledger of its thread, as long from now on as when it ended."""
+        key = self._key(run_id)
+        renewed = renewing(self._redis, thread_key, self._seconds)
+        await self._redis.together(("EXPIRE", key, self._seconds), *renewed)
+
     async def joined(self, request_id: str) -> tuple[str, ...]:
         """Return the ids of the requests that were answered together with `request_id`."""
         run_id = await self.id_of(request_id)

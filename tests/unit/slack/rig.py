@@ -31,6 +31,7 @@ from bot.runs.queue.requests import Requests
 from bot.runs.queue.revisions import EditScope, MessageVersions
 from bot.settings import Settings
 from bot.slack.actions.questions import QuestionIntake
+from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.incoming.intake import Intake
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import Clients, Identity, identify, slack_clients
@@ -317,6 +318,7 @@ class Rig:
     intake: Intake
     asking: QuestionIntake
     app: AsyncApp
+    refresh: AnswerRefresh
 
     @property
     def clients(self) -> Clients:
@@ -381,7 +383,15 @@ async def wired(
             background,
             retries,
         )
-        yield Rig(ws, mailbox, slack, listener.intake, listener.questions, listener.app)
+        yield Rig(
+            ws,
+            mailbox,
+            slack,
+            listener.intake,
+            listener.questions,
+            listener.app,
+            listener.refresh,
+        )
 
 
 @asynccontextmanager

@@ -89,7 +89,13 @@ async def test_one_of_several_processes_asks(ws: Workspace, stores: Stores) -> N
         await stores.schedules.add(schedule(ws, root), most=99)
         looks = [
             DueSchedules(
-                ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
+                ws.team_id,
+                stores.schedules,
+                stores.pause,
+                rig.asking,
+                rig.refresh,
+                rig.clients,
+                lambda: NOW,
             )
             for _ in range(3)
         ]
@@ -110,7 +116,13 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
         await stores.schedules.add(schedule(ws, root, GUS, cron=MONDAYS), most=99)
         now = NOW
         look = DueSchedules(
-            ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: now
+            ws.team_id,
+            stores.schedules,
+            stores.pause,
+            rig.asking,
+            rig.refresh,
+            rig.clients,
+            lambda: now,
         )
         for _ in range(3):
             await look.submit_due()
@@ -130,7 +142,13 @@ async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: S
         await stores.schedules.add(schedule(ws, root, BEN, cron=MONDAYS), most=99)
         await ws.deactivate(ADA, BEN)
         await DueSchedules(
-            ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
+            ws.team_id,
+            stores.schedules,
+            stores.pause,
+            rig.asking,
+            rig.refresh,
+            rig.clients,
+            lambda: NOW,
         ).submit_due()
         assert rig.mailbox.requests == []
         assert await stores.schedules.of(ws.team_id, BEN) == []
@@ -148,7 +166,13 @@ async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
         await stores.schedules.add(schedule(ws, "1111.000100"), most=99)
         await stores.schedules.add(schedule(ws, root, BEN, next_at=int(NOW) - 60), most=99)
         await DueSchedules(
-            ws.team_id, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: NOW
+            ws.team_id,
+            stores.schedules,
+            stores.pause,
+            rig.asking,
+            rig.refresh,
+            rig.clients,
+            lambda: NOW,
         ).submit_due()
         assert [(r.user, r.thread) for r in rig.mailbox.requests] == [(BEN, root)]
         assert ["thread" in m["text"] for m in ws.messages(rig.direct(ADA))] == [True]
@@ -248,7 +272,13 @@ async def test_who_schedules_for_oneself_in_ones_own_messages_needs_no_yes(redis
         [made] = await stores.schedules.of(bot.ws.team_id, ADA)
         async with wired(bot.ws) as rig:
             again = DueSchedules(
-                made.team, stores.schedules, stores.pause, rig.asking, rig.clients, lambda: 9e9
+                made.team,
+                stores.schedules,
+                stores.pause,
+                rig.asking,
+                rig.refresh,
+                rig.clients,
+                lambda: 9e9,
             )
             await again.submit_due()
             [request] = rig.mailbox.requests

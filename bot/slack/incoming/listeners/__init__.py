@@ -7,6 +7,7 @@ from slack_bolt.async_app import AsyncApp
 from bot.runs.lessons import LessonIntake
 from bot.runs.observers import Submit
 from bot.slack.actions.questions import QuestionIntake
+from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.actions.retry import RetryButton
 from bot.slack.actions.share import AnswerSharing
 from bot.slack.actions.show_evidence import EvidenceDialog
@@ -30,6 +31,7 @@ from bot.slack.incoming.listeners import (
     messages,
     personal_settings,
     reactions,
+    refresh,
     server_questions,
     sessions,
     sharing,
@@ -55,6 +57,7 @@ def register(
     home_tab: HomeTab,
     answers: AnswerSharing,
     evidence_dialog: EvidenceDialog,
+    refresh_action: AnswerRefresh,
 ) -> None:
     """Register the listeners for everything that the manifest subscribes to."""
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
@@ -70,6 +73,7 @@ def register(
     functions.register(app, identity, clients, submit, intake.retries, background)
     sharing.register(app, answers, background)
     evidence.register(app, clients, evidence_dialog, background)
+    refresh.register(app, refresh_action, background)
     home.register(app, home_tab, slack.access)
     personal_settings.register(app, home_tab)
     lessons.register(app, clients, home_tab)

@@ -1,0 +1,140 @@
+"""The job of a refresh: repeat, compare, keep the result, and show it to whoever asked for it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from bot.core.audit import AuditEntry, AuditKind
+from bot.core.chain import LedgerEntry
+from bot.core.outcome import Outcome
+from bot.core.refresh import Refreshed
+from bot.core.request import Request
+from bot.runs.audit_trail import request_entry
+from bot.runs.context.run_loader import read_before
+from bot.runs.policy import budget_words
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.refresh.compare import Repeated
+from bot.runs.refresh.plan import figures_of, plan, recorded_calls
+from bot.runs.refresh.repeat import Repetition
+from bot.runs.run_deps import RunDeps
+
+log = logging.getLogger(__name__)
+
+REFRESH = "refresh"
+"""The kind of job."""
+
+NOT_STORED = "I no longer have what this answer was made of. *Regenerate* asks again."
+NOT_ALLOWED = "You may not ask here any more."
+PRIVATE = "A private answer cannot be refreshed. Ask again instead."
+NOTHING = "No figure of this answer comes from something that I can read again. Ask again instead."
+FAILED = "Something went wrong on my side. Please try again."
+_MAX_DEATHS = 2
+
+Show = Callable[[Request, Refreshed], Awaitable[None]]
+"""Shows a result to the person who asked for it; that of a schedule in the thread if it is news."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshJobs:
+    """The refreshes of one workspace."""
+
+    deps: RunDeps
+    show: Show
+
+    async def run(self, request: Request, deaths: int) -> None:
+        """Refresh the answer that the job names. Safe to repeat: calls are only read again."""
+        assert request.job  # noqa: S101 - that is why it is called
+        run_id, stores = request.job.subject, self.deps.stores
+        kept, outcome = await stores.runs.answer(run_id) or (None, None)
+        result = Refreshed(
+            run_id=run_id,
+            request_id=request.id,
+            user=request.user,
+            answered_at=kept.received_at if kept else request.received_at,
+        )
+        try:
+            if kept is None or outcome is None:
+                result = result.model_copy(update={"problem": NOT_STORED})
+            elif deaths >= _MAX_DEATHS:
+                result = result.model_copy(update={"problem": FAILED})
+            else:
+                result = await self._refreshed(request, kept, outcome, result)
+            if kept:
+                result = await stores.refreshes.keep(kept.thread_key, result)
+                await stores.runs.renew(run_id, kept.thread_key)
+        finally:
+            if kept:
+                await stores.refreshes.end(kept.thread_key, run_id)
+        await self.show(request, result)
+
+    async def _refreshed(
+        self, request: Request, kept: Request, outcome: Outcome, result: Refreshed
+    ) -> Refreshed:
+        """Return the result with figures, or with the reason why nothing was read again."""
+        deps = self.deps
+        asker = _asked_by(request, kept)
+        channel = await deps.channels.of(kept.team, kept.channel)
+        if problem := await self._refusal(asker, kept, channel):
+            return result.model_copy(update={"problem": problem})
+        figures = figures_of(outcome.traced) if outcome.traced else []
+        known = await read_before(deps.stores, _in_the_open(asker))
+        recorded = recorded_calls(_until(result.run_id, known.entries))
+        tool_of = deps.toolbox.catalogue.get
+        planned = plan(figures, recorded, tool_of)
+        if not planned.calls:
+            return result.model_copy(update={"problem": NOTHING})
+        repetition = await Repetition.prepared(deps, asker, channel, planned, recorded)
+        repeated = await repetition.run()
+        await deps.stores.audit.append(_entries(asker, repeated))
+        return result.model_copy(
+            update={"figures": repeated.compare(figures), "periods": tuple(planned.periods)}
+        )
+
+    async def _refusal(self, asker: Request, kept: Request, channel: ChannelSettings) -> str:
+        """Return why the person may not refresh the answer now; "" if they may."""
+        if pause := await self.deps.budgets.paused():
+            return budget_words.paused_card(pause, asker.locale)
+        if kept.private:
+            return PRIVATE
+        if not await self.deps.may_ask(asker, channel):
+            return NOT_ALLOWED
+        return ""
+
+
+def _asked_by(request: Request, kept: Request) -> Request:
+    """Return the answer's request as that of the person who refreshes it.
+
+    It is private, so that what is read again is kept for them alone.
+    """
+    return kept.model_copy(
+        update={
+            "id": request.id,
+            "entry": request.entry,
+            "user": request.user,
+            "author": request.author,
+            "locale": request.locale,
+            "time_zone": request.time_zone,
+            "mentioned": (),
+            "private": True,
+            "received_at": request.received_at,
+        }
+    )
+
+
+def _in_the_open(request: Request) -> Request:
+    return request.model_copy(update={"private": False})
+
+
+def _until(run_id: str, entries: Sequence[LedgerEntry]) -> Sequence[LedgerEntry]:
+    """Return the entries up to the last of a run."""
+    own = [n for n, each in enumerate(entries) if each.run_id == run_id]
+    return entries[: own[-1] + 1] if own else ()
+
+
+def _entries(request: Request, repeated: Repeated) -> list[AuditEntry]:
+    """Return the audit entries of a refresh: who asked for it, and which tools were called."""
+    tools = [repeated.recorded[each].tool for each in repeated.outputs]
+    called = [request_entry(request, AuditKind.CALLED, each) for each in tools]
+    return [request_entry(request, AuditKind.ASKED, REFRESH), *called]

@@ -1,0 +1,94 @@
+"""The result of a refresh as a message. Names and figures come from data: nothing in them is a link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.core.refresh import FigureChange, Refreshed
+from bot.core.text.counting import counted
+from bot.slack.incoming.text import one_line
+from bot.slack.render import refresh_words as said
+from bot.slack.render.buttons import button
+from bot.slack.render.links import LinkGate
+from bot.slack.render.parts import Block, context, text_object
+from bot.slack.render.times import local_time
+
+POST, KEEP = "post_refresh", "keep_refreshed"
+_MAX_LISTED, _MAX_NAME, _MAX_PERIODS = 20, 60, 6
+
+
+def refresh_text(result: Refreshed) -> str:
+    """Return a result in a line, for notifications, as mrkdwn."""
+    if result.problem:
+        return result.problem
+    listed = "; ".join(_line(each) for each in result.changed[:3])
+    return LinkGate().mrkdwn(" ".join(filter(None, (_headline(result), listed))))
+
+
+def refresh_blocks(result: Refreshed, note: str = "") -> list[Block]:
+    """Return the blocks of a result. `note` is mrkdwn that says for whom it is posted."""
+    if result.problem:
+        return [{"type": "section", "text": {"type": "mrkdwn", "text": result.problem}}]
+    parts = [_paragraph(_headline(result)), *_listed([_line(each) for each in result.changed])]
+    if result.unknown:
+        lines = [f"{_named(each)}: {each.why}" for each in result.unknown]
+        parts += [_paragraph(said.NOT_READ.format(count=len(lines))), *_listed(lines)]
+    times = {"now": result.at, "then": result.answered_at}
+    shown = {name: local_time(int(each.timestamp())) for name, each in times.items()}
+    notes = [note, said.AS_OF.format(**shown)]
+    if result.periods:
+        dates = ", ".join(result.periods[:_MAX_PERIODS])
+        notes.append(said.PERIOD.format(dates=dates))
+    if result.last_good and not result.is_good:
+        when = local_time(int(result.last_good.timestamp()))
+        notes.append(said.LAST_GOOD.format(when=when))
+    return [
+        {"type": "rich_text", "elements": parts},
+        *(context(each).block for each in notes if each),
+    ]
+
+
+def refresh_buttons(result: Refreshed) -> list[Block]:
+    """Return the row with which its person posts a result, or has it kept up to date."""
+    if result.problem:
+        return []
+    options = [
+        {"text": text_object(label), "value": f"{result.run_id} {cron}"}
+        for cron, label in said.OFTEN.items()
+    ]
+    keep = {
+        "type": "static_select",
+        "action_id": KEEP,
+        "placeholder": text_object(said.KEEP),
+        "options": options,
+    }
+    return [{"type": "actions", "elements": [button(said.POST, POST, result.run_id), keep]}]
+
+
+def _headline(result: Refreshed) -> str:
+    count, changed = len(result.figures), len(result.changed)
+    if changed:
+        return said.CHANGED.format(changed=changed, count=count)
+    checked = counted(count - len(result.unknown), "figure")
+    return (said.SAME_BUT if result.unknown else said.UNCHANGED).format(figures=checked)
+
+
+def _line(change: FigureChange) -> str:
+    return f"{_named(change)} → {one_line(change.now, _MAX_NAME)}"
+
+
+def _named(change: FigureChange) -> str:
+    name = one_line(change.name, _MAX_NAME)
+    return " ".join(filter(None, (name, one_line(change.before, _MAX_NAME))))
+
+
+def _paragraph(text: str) -> Block:
+    return {"type": "rich_text_section", "elements": [{"type": "text", "text": text}]}
+
+
+def _listed(lines: Sequence[str]) -> list[Block]:
+    """Return a list of at most twenty lines, and how many there are beyond these."""
+    more = len(lines) - _MAX_LISTED
+    shown = [*lines[:_MAX_LISTED], *([said.MORE.format(count=more)] if more > 0 else [])]
+    items = [_paragraph(line) for line in shown]
+    return [{"type": "rich_text_list", "style": "bullet", "elements": items}] if items else []

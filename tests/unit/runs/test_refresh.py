@@ -1,0 +1,343 @@
+"""Refresh: the recorded calls of an answer made again, without the model, and what changed since."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.core.budgets import Pause
+from bot.core.findings import Claim, Finding, Findings, Operation, Place, Verdict
+from bot.core.ids import new_id
+from bot.core.outcome import Outcome
+from bot.core.refresh import FigureChange, Refreshed
+from bot.core.request import Entry, Job, Request
+from bot.dev.model import ModelRequest, Reply, call, calls, finish
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.refresh import jobs
+from bot.runs.refresh.jobs import REFRESH, RefreshJobs
+from bot.runs.refresh.locate import Located, Missing, locate
+from bot.runs.refresh.numbers import rewritten
+from bot.runs.refresh.plan import (
+    RecordedCall,
+    is_refreshable,
+    recorded_calls,
+    with_handles,
+    with_numbers,
+)
+from bot.services.databases import DatabaseConfig
+from bot.store import Stores
+from tests.support.redis import asked
+from tests.support.runs import Bot, answer, bot_with
+
+SALES = {"North": 220_919.5, "South": 180_000.0}
+TARGETS = b"region,target\nNorth,200000\nSouth,190000\n"
+QUERY = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY 1 ORDER BY 1"
+_HANDLE = re.compile(r"tbl_[0-9a-z]+")
+
+
+def write(shop: Path, sales: dict[str, float]) -> None:
+    with closing(sqlite3.connect(shop)) as database, database:
+        database.execute("CREATE TABLE IF NOT EXISTS sales (region TEXT, revenue REAL)")
+        database.execute("DELETE FROM sales")
+        database.executemany("INSERT INTO sales VALUES (?, ?)", sales.items())
+
+
+def handles(request: ModelRequest, tool: str) -> str:
+    """The handle that a tool's output names first."""
+    names = {i["call_id"]: i["name"] for i in request.items if i.get("type") == "function_call"}
+    [output] = [
+        each["output"]
+        for each in request.items
+        if each.get("type") == "function_call_output" and names[each["call_id"]] == tool
+    ]
+    return _HANDLE.findall(output)[0]
+
+
+def only_database(request: ModelRequest) -> Reply:
+    """Read a database and answer."""
+    made = [each["name"] for each in request.items if each.get("type") == "function_call"]
+    if "query_database" in made:
+        return finish(answer("North: 220,919.50."))
+    if "acquire_tools" in made:
+        return call("query_database", {"database": "shop", "sql": QUERY})
+    return call("acquire_tools", {"names": ["query_database"]})
+
+
+def whole(request: ModelRequest) -> Reply:
+    """Read a database and a file, join both, calculate, answer."""
+    made = [each["name"] for each in request.items if each.get("type") == "function_call"]
+    if request.forced or "calculate" in made:
+        return finish(answer("North: 220,919.50, 10.5 % over its target."))
+    if "query_table" in made:
+        return call("calculate", {"expression": "220919.5 / 200000 * 100 - 100"})
+    if "query_database" in made:
+        sold, wanted = handles(request, "query_database"), handles(request, "read_file")
+        sql = f"SELECT s.region, revenue - target AS beyond FROM {sold} s JOIN {wanted} t USING (region) ORDER BY 1"
+        return call("query_table", {"sql": sql, "handles": [sold, wanted]})
+    if "acquire_tools" in made:
+        queried = ("query_database", {"database": "shop", "sql": QUERY})
+        return calls(queried, ("read_file", {"file_id": "F1"}))
+    return call("acquire_tools", {"names": ["query_database", "query_table", "calculate"]})
+
+
+@dataclass
+class Scene:
+    """A bot that has answered, and what refreshes of its answer showed."""
+
+    bot: Bot
+    shop: Path
+    request: Request
+    outcome: Outcome
+    recorded: dict[str, RecordedCall]
+    shown: list[Refreshed] = field(default_factory=list)
+
+    def place(self, tool: str, text: str, row: str = "", column: str = "") -> Place:
+        """Where a text stands in the output of a tool."""
+        [made] = [each for each in self.recorded.values() if each.tool == tool]
+        lines = made.output.splitlines()
+        [line] = [n for n, each in enumerate(lines, 1) if text in each]
+        return Place(call_id=made.call_id, tool=tool, line=line, row=row, column=column, text=text)
+
+    async def trace(self, *figures: Finding) -> None:
+        """Keep the outcome as if its figures had been traced to these places."""
+        traced = Findings(items=figures)
+        outcome = self.outcome.model_copy(update={"traced": traced})
+        key = self.bot.stores.redis.key("run", outcome.run_id)
+        await self.bot.stores.redis.call("HSET", key, "outcome", outcome.model_dump_json())
+
+    async def refresh(self, user: str = "U2", deps: Any = None) -> Refreshed:
+        """Refresh the answer as somebody, and return what they were shown."""
+
+        async def show(_request: Request, result: Refreshed) -> None:
+            self.shown.append(result)
+
+        request = self.request.model_copy(
+            update={
+                "id": new_id("req"),
+                "entry": Entry.JOB,
+                "user": user,
+                "private": True,
+                "thread": self.outcome.run_id,
+                "job": Job(kind=REFRESH, subject=self.outcome.run_id),
+            }
+        )
+        await RefreshJobs(deps or self.bot.runner.deps, show).run(request, 0)
+        return self.shown[-1]
+
+
+def read(text: str, place: Place) -> Finding:
+    return Finding(
+        field="summary", text=text, kind=Claim.FIGURE, verdict=Verdict.READ, places=(place,)
+    )
+
+
+@asynccontextmanager
+async def scene(
+    stores: Stores, folder: Path, brain: Callable[[ModelRequest], Reply] = whole
+) -> AsyncGenerator[Scene]:
+    shop = folder / "shop.sqlite"
+    write(shop, SALES)
+    databases = {"shop": DatabaseConfig(url=f"sqlite:///{shop}")}  # type: ignore[arg-type]
+    async with bot_with(stores, brain, databases=databases) as bot:
+        ref = bot.conversation.attach("targets.csv", TARGETS)
+        request = asked("How are we doing?").model_copy(update={"files": (ref,)})
+        outcome = await bot.ask(request)
+        recorded = recorded_calls(await stores.ledger.entries(request.thread_key))
+        yield Scene(bot, shop, request, outcome, recorded)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+async def test_what_changed_is_told_figure_by_figure(stores: Stores, folder: Path) -> None:
+    """A database, a file, a query over both and a calculation are made again in order, with new
+    handles in place of the old ones, and no model is asked. Each figure keeps its notation. What
+    cannot be read again keeps its value: a row that is gone, a file that was replaced or deleted, and
+    what builds on it."""
+    async with scene(stores, folder) as at:
+        north = at.place("query_database", "220919.5", "North", "revenue")
+        south = at.place("query_database", "180000", "South", "revenue")
+        target = read("200,000", at.place("read_file", "North,200000", "North", "target"))
+        beyond = read("20,919.50", at.place("query_table", "20919.5", "North", "beyond"))
+        total = Finding(
+            field="summary",
+            text="400,919.50",
+            kind=Claim.FIGURE,
+            verdict=Verdict.WORKED_OUT,
+            operation=Operation.SUM,
+            places=(north, south),
+        )
+        share = read("10.5 %", at.place("calculate", "result: 10.45975"))
+        shown = (read("220,919.50", north), read("$180k", south), beyond, share, target, total)
+        await at.trace(*shown)
+        requests = len(at.bot.api.requests)
+        write(at.shop, {"North": 231_004.0, "South": 180_000.0, "West": 5.0})
+        result = await at.refresh()
+        assert [(each.name, each.before, each.now) for each in result.figures] == [
+            ("North", "220,919.50", "231,004.00"),
+            ("South", "$180k", "$180k"),
+            ("North", "20,919.50", "31,004.00"),
+            ("", "10.5 %", "15.5 %"),
+            ("North", "200,000", "200,000"),
+            ("sum", "400,919.50", "411,004.00"),
+        ]
+        assert result.is_good
+        assert len(at.bot.api.requests) == requests  # the model had no part in it
+        log = [each.entry async for each in stores.audit.read(at.request.team)]
+        called = [each.what for each in log if each and each.request_id == result.request_id]
+        assert called == ["refresh", "query_database", "read_file", "query_table", "calculate"]
+
+        write(at.shop, {"North": 1.0})
+        ref, _ = at.bot.conversation.files["F1"]
+        at.bot.conversation.files["F1"] = (ref, TARGETS.replace(b"200000", b"900000"))
+        replaced = await at.refresh()
+        assert [(each.now, each.why) for each in replaced.figures] == [
+            ("1.00", ""),
+            ("", "its row is no longer there"),
+            ("", "what it builds on could not be read again"),
+            ("", "what it builds on could not be read again"),
+            ("", "its file was replaced by another one"),
+            ("", "its row is no longer there"),
+        ]
+        assert (replaced.is_good, replaced.last_good) == (False, result.at)
+        del at.bot.conversation.files["F1"]
+        await at.trace(target, beyond)
+        deleted = await at.refresh()
+        assert [each.why for each in deleted.figures] == [
+            "its file was deleted, or you cannot see it",
+            "what it builds on could not be read again",
+        ]
+
+
+async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Path) -> None:
+    """S4 S7: today's channel policy, the pause, and whoever presses; a private answer never. What is
+    read again is kept for that person alone."""
+    async with scene(stores, folder, only_database) as at:
+        place = at.place("query_database", "220919.5", "North", "revenue")
+        await at.trace(read("220,919.50", place))
+        deps, key = at.bot.runner.deps, at.request.thread_key
+        before = await stores.artifacts.handles(key)
+
+        async def may_not(_request: Request, _channel: ChannelSettings) -> bool:
+            return False
+
+        refused = await at.refresh(deps=replace(deps, may_ask=may_not))
+        assert refused.problem == jobs.NOT_ALLOWED
+        only_files = ChannelSettings(tools=("files",))
+        await deps.channels.change(at.request.team, at.request.channel, only_files)
+        limited = await at.refresh()
+        assert limited.figures[0].why == "query database is not available here any more"
+        await deps.channels.reset(at.request.team, at.request.channel)
+        await stores.pause.set(Pause(by="U1", name="Ada", at=datetime.now(UTC)))
+        assert "paused" in (await at.refresh()).problem
+        await stores.pause.clear()
+
+        result = await at.refresh("U2")
+        assert result.is_good
+        assert await stores.artifacts.handles(key) == before
+        assert len(await stores.artifacts.handles(f"{key}:U2")) == 1
+        assert await stores.refreshes.get(key, at.outcome.run_id, "U2") == result
+        assert await stores.refreshes.get(key, at.outcome.run_id, "U3") is None
+
+        kept = at.request.model_copy(update={"private": True}).model_dump_json()
+        run = stores.redis.key("run", at.outcome.run_id)
+        await stores.redis.call("HSET", run, "request", kept)
+        assert (await at.refresh("U1")).problem == jobs.PRIVATE
+
+        tool_of = deps.toolbox.catalogue.get
+        queried, person = read("180", place), read("5", Place(call_id="1.2"))
+        for figures, is_so in (
+            ((queried, person), True),
+            ((read("5", Place(call_id="c", tool="calculate")),), False),
+            ((read("5", Place(call_id="c", tool="search_web")),), False),
+            ((read("5", Place(call_id="c", tool="fetch_page")),), False),
+            ((person,), False),
+            ((), False),
+        ):
+            assert is_refreshable(Findings(items=figures), tool_of) is is_so
+        assert not is_refreshable(None, tool_of)
+
+
+@pytest.mark.parametrize(
+    ("shown", "old", "new", "now"),
+    [
+        ("220,919.50", 220_919.5, 231_004.0, "231,004.00"),
+        ("220.919,50 €", 220_919.5, 231_004.0, "231.004,00 €"),
+        ("220 919,5", 220_919.5, 231_004.0, "231 004,0"),
+        ("$220.9k", 220_919.5, 231_004.0, "$231.0k"),
+        ("1.2 million", 1_234_567.0, 2_345_678.0, "2.3 million"),
+        ("33 %", 0.3312, 0.41, "41 %"),
+        ("33,2 %", 33.214, 35.7, "35,7 %"),
+        ("−3,048", -3_048.0, 12.0, "12"),
+        ("fell by 12", -12.0, -15.0, "fell by 15"),
+        ("3", 3.0, 4.0, "4"),
+        ("12", 999.0, 4.0, None),
+    ],
+)
+def test_a_new_value_is_written_as_the_answer_writes_it(
+    shown: str, old: float, new: float, now: str | None
+) -> None:
+    assert rewritten(shown, old, new) == now
+
+
+TABLE = "tbl_abcd1234 · 2 rows × 2 columns\nregion,revenue\nNorth,10\nSouth,20"
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "column", "now", "found"),
+    [
+        (3, "10", "revenue", "x\nregion,revenue\nSouth,21\nNorth,11", Located(10, 11)),
+        (3, "10", "", "region,revenue\nNorth,11\nEast,10", Located(10, 11)),
+        (3, "10", "revenue", "region,revenue\nSouth,21", Missing.GONE),
+        (3, "10", "revenue", "region,income\nNorth,11", Missing.UNCLEAR),
+        (3, "10", "revenue", "region,revenue\nNorth,\nSouth,20", Missing.GONE),
+        (3, "10", "revenue", "region,revenue\nNorth,11\nNorth,12", Missing.UNCLEAR),
+        (1, "2", "", "tbl_zzzz9999 · 5 rows × 2 columns\nregion,revenue\nNorth,1", Missing.UNCLEAR),
+        (9, "10", "", "region,revenue\nNorth,11", Missing.UNCLEAR),
+    ],
+)
+def test_a_figure_is_found_by_its_row_and_column(
+    line: int, text: str, column: str, now: str, found: Located | Missing
+) -> None:
+    """Wherever the row stands now; never another row's figure where it is not clear which is meant."""
+    place = Place(call_id="c", tool="t", line=line, text=text, column=column)
+    assert locate(place, TABLE, now) == found
+
+
+def test_handles_and_numbers_are_replaced_inside_of_arguments() -> None:
+    """In SQL and in lists; a number not as part of another, and a handle not as part of a word."""
+    sql = (
+        '{"sql": "SELECT a FROM tbl_abcd1234 x, \\"tbl_abcd12345\\"", "handles": ["tbl_abcd1234"]}'
+    )
+    replaced = with_handles(sql, {"tbl_abcd1234": "tbl_new00000"})
+    assert replaced == sql.replace("tbl_abcd1234 ", "tbl_new00000 ").replace(
+        '"tbl_abcd1234"]', '"tbl_new00000"]'
+    )
+    assert with_numbers('{"expression": "120 - 20 * 12"}', {"12": 5.0, "120": -7.5}) == (
+        '{"expression": "-7.5 - 20 * 5"}'
+    )
+    assert (
+        with_numbers('{"value": 12.5, "times": 3}', {"12.5": 2.0}) == '{"value": 2.0, "times": 3}'
+    )
+
+
+def test_a_result_counts_what_changed() -> None:
+    figures = (
+        FigureChange(name="a", before="1", now="2"),
+        FigureChange(name="b", before="1", now="1"),
+        FigureChange(name="c", before="1", why="gone"),
+    )
+    result = Refreshed(
+        run_id="r", request_id="q", user="U1", figures=figures, answered_at=datetime.now(UTC)
+    )
+    assert (len(result.changed), len(result.unknown), result.is_good) == (1, 1, False)
