@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from bot.core.budgets import Pause
 from bot.core.findings import Claim, Finding, Findings, Operation, Place, Verdict
@@ -58,7 +59,7 @@ def handles(request: ModelRequest, tool: str) -> str:
         for each in request.items
         if each.get("type") == "function_call_output" and names[each["call_id"]] == tool
     ]
-    return _HANDLE.findall(output)[0]
+    return str(_HANDLE.findall(output)[0])
 
 
 def only_database(request: ModelRequest) -> Reply:
@@ -145,7 +146,7 @@ async def scene(
 ) -> AsyncGenerator[Scene]:
     shop = folder / "shop.sqlite"
     write(shop, SALES)
-    databases = {"shop": DatabaseConfig(url=f"sqlite:///{shop}")}  # type: ignore[arg-type]
+    databases = {"shop": DatabaseConfig(url=SecretStr(f"sqlite:///{shop}"))}
     async with bot_with(stores, brain, databases=databases) as bot:
         ref = bot.conversation.attach("targets.csv", TARGETS)
         request = asked("How are we doing?").model_copy(update={"files": (ref,)})
