@@ -1,0 +1,330 @@
+"""Derivations: figures that follow from others by arithmetic that code repeats.
+
+The operands are figures that the answer states and that were read, with their exact values; figures of
+the same line or row; and the sums of whole columns. Few may be combined, because of many figures some
+fit nearly every percentage.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from bot.core.findings import Operation, Place, Reason, Verdict
+from bot.evidence.arithmetic import AMOUNTS, PERCENTAGES, Step, shown, shown_list
+from bot.evidence.claims import Claim
+from bot.evidence.evidence import Evidence
+from bot.evidence.fields import FieldKind
+from bot.evidence.indexing import IndexedOutput, Mention
+from bot.evidence.places import place_of
+from bot.evidence.tokens import Kind
+
+_ROUNDS = 3
+_MOST_OPERANDS = 30
+_MOST_PLACES = 8
+_MOST_ON_LINE = 8
+_MOST_LINES = 6
+_MOST_COUNTED = 200_000  # characters in which words are counted
+_CLEAR = 4  # significant digits that tell a figure from chance among hundreds of sums
+_FAIRLY_CLEAR = 3
+
+
+@dataclass(slots=True)
+class Operand:
+    """A figure to compute with: its `value`, and the same in the base unit of its `kind`.
+
+    `group` is the field or row of the answer that states it, "" if none does. `read` is where it was
+    read.
+    """
+
+    value: float
+    base: float
+    kind: str
+    group: str
+    place: Callable[[], Place]
+    read: tuple[IndexedOutput, Mention] | None = None
+    is_total: bool = False
+
+
+@dataclass(slots=True)
+class Result:
+    """What was computed: the value with its sign, how, and from which operands in order."""
+
+    value: float
+    operation: Operation
+    formula: str
+    operands: Sequence[Operand]
+
+
+def derive(claims: Sequence[Claim], evidence: Evidence) -> None:
+    """Fill in the figures that follow from others, in rounds: a share of a total comes after it."""
+    for _ in range(_ROUNDS):
+        open_ones = [each for each in claims if not each.is_traced and not each.is_small]
+        figures = [each for each in open_ones if each.token and each.token.kind is Kind.FIGURE]
+        stated = _stated(claims)
+        runs = _runs(claims)
+        found = [_derived(each, stated, runs, evidence) for each in figures]
+        if not any(found):
+            return
+
+
+def _stated(claims: Sequence[Claim]) -> list[Operand]:
+    found = [operand for each in claims if (operand := _operand(each))]
+    return found[:_MOST_OPERANDS]
+
+
+def _operand(claim: Claim) -> Operand | None:
+    if claim.value is None:
+        return None
+    unit = claim.unit or (claim.source[1].unit if claim.source else None)
+    base = claim.value * unit.size if unit and not unit.is_currency else claim.value
+    kind = unit.kind if unit else ""
+
+    def place() -> Place:
+        return claim.places[0] if claim.places else Place(call_id="", text=claim.text)
+
+    return Operand(claim.value, base, kind, claim.group, place, claim.source)
+
+
+def _implicit(output: IndexedOutput, mention: Mention) -> Operand:
+    unit, value = mention.unit, mention.signed
+    base = value * unit.size if unit and not unit.is_currency else value
+    kind = unit.kind if unit else ""
+    return Operand(value, base, kind, "", lambda: place_of(output, mention), (output, mention))
+
+
+def _derived(
+    claim: Claim, stated: list[Operand], runs: list[list[Claim]], evidence: Evidence
+) -> bool:
+    """Try what a figure may follow from, the likeliest first. Return whether something fits."""
+    near = [each for each in stated if each.group == claim.group]
+    for low, high in claim.windows(exact=True):
+        ways = (
+            _aggregate(claim, low, high, evidence),
+            _from_groups(claim, low, high, near, stated),
+            _from_lines(claim, low, high, near, evidence),
+            _from_runs(claim, low, high, runs),
+            _from_named_rows(claim, low, high, near, evidence),
+            _from_three(claim, low, high, near),
+            _counted_words(claim, low, high, evidence),
+        )
+        for result in ways:
+            if found := next(result, None):
+                return _fill(claim, found)
+    return False
+
+
+def _fill(claim: Claim, result: Result) -> bool:
+    sign = claim.token.sign if claim.token else ""
+    if sign and result.value and (sign == "-") != (result.value < 0):
+        claim.reason = Reason.OTHER_SIGN
+        return False
+    claim.found(Verdict.WORKED_OUT, *(each.place() for each in result.operands[:_MOST_PLACES]))
+    claim.value, claim.operation = result.value, result.operation
+    claim.formula = result.formula
+    return True
+
+
+def _aggregate(claim: Claim, low: float, high: float, evidence: Evidence) -> Iterator[Result]:
+    """Yield the sums, means and counts of columns and rows that a figure may be."""
+    has_sign_or_unit = claim.unit is not None or (claim.token is not None and claim.token.sign)
+    for output in evidence.newest_first:
+        for each in output.aggregates_between(low, high):
+            is_count = each.operation is Operation.COUNT
+            if (each.is_weak and claim.significant < _CLEAR) or (is_count and has_sign_or_unit):
+                continue
+            value = -each.value if each.is_negative else each.value
+            operands = [_implicit(output, mention) for mention in each.operands]
+            values = [mention.signed for mention in each.operands]
+            formula = f"rows with {each.of}" if is_count else shown_list(values, each.operation)
+            yield Result(value, each.operation, f"{formula} = {shown(value)}", operands)
+
+
+class _Sorted:
+    """Operands by size, to find the one that a step lacks."""
+
+    def __init__(self, operands: Sequence[Operand], *, base: bool) -> None:
+        sizes = ((abs(each.base if base else each.value), n) for n, each in enumerate(operands))
+        ordered = sorted(sizes)
+        self.sizes = [size for size, _ in ordered]
+        self.operands = [operands[n] for _, n in ordered]
+
+    def between(self, low: float, high: float) -> Iterator[Operand]:
+        at = bisect_left(self.sizes, low * (1 - 1e-9))
+        while at < len(self.sizes) and self.sizes[at] <= high * (1 + 1e-9):
+            yield self.operands[at]
+            at += 1
+
+
+def _from_groups(
+    claim: Claim, low: float, high: float, near: list[Operand], stated: list[Operand]
+) -> Iterator[Result]:
+    """Yield what follows from two figures that the answer states; one must be in the claim's field
+    unless the claim has three significant digits."""
+    yield from _from_pairs(claim, low, high, near, stated)
+    if claim.significant >= _FAIRLY_CLEAR or claim.part.kind is FieldKind.CELL:
+        yield from _from_pairs(claim, low, high, stated, stated)
+
+
+def _from_lines(
+    claim: Claim, low: float, high: float, near: list[Operand], evidence: Evidence
+) -> Iterator[Result]:
+    """Yield what follows from a figure of the field and one that stands on its line or in a row of the
+    same name, and its shares in the sum of its column."""
+    for one in near[:_MOST_LINES]:
+        if one.read is None:
+            continue
+        output, mention = one.read
+        figures = [(output, each) for each in output.beside(mention)]
+        for name in sorted(output.row_names(mention)) if mention.grid >= 0 else ():
+            figures += [each for each in evidence.figures_named(name) if each[1] is not mention]
+        beside = [_implicit(*each) for each in figures[:_MOST_ON_LINE]]
+        yield from _from_pairs(claim, low, high, [one], beside)
+        yield from _from_pairs(claim, low, high, beside, [one])
+        yield from _from_pairs(claim, low, high, [one], _totals(output, mention, one))
+
+
+def _totals(output: IndexedOutput, mention: Mention, one: Operand) -> list[Operand]:
+    """Return the sums of the column that a figure is in."""
+    return [
+        Operand(each.value, each.value, one.kind, "", one.place, is_total=True)
+        for each in output.aggregates
+        if each.operation is Operation.SUM and each.is_column_of(mention)
+    ]
+
+
+def _from_pairs(
+    claim: Claim, low: float, high: float, firsts: Sequence[Operand], others: Sequence[Operand]
+) -> Iterator[Result]:
+    unit = claim.unit
+    is_percent = unit is not None and unit.is_percent
+    steps = PERCENTAGES if is_percent else AMOUNTS
+    size = unit.size if unit and not unit.is_currency and not is_percent else 1.0
+    by_base = _Sorted(others, base=True)
+    by_value = _Sorted(others, base=False)
+    for step in steps:
+        # What is measured in milliseconds and seconds is compared in seconds; products are taken of
+        # the figures as they are written.
+        base = not step.mixes
+        scale = size if base else 1.0
+        for one in firsts:
+            if not step.takes_first(one.kind):
+                continue
+            a = abs(one.base if base else one.value)
+            needed = step.needed(a, low * scale, high * scale) if a else None
+            if needed is None:
+                continue
+            for other in (by_base if base else by_value).between(*needed):
+                if (
+                    other is not one
+                    and step.takes(one.kind, other.kind)
+                    and not _is_same(one, other)
+                ):
+                    yield _result(claim, step, one, other, base, scale)
+
+
+def _is_same(one: Operand, other: Operand) -> bool:
+    return one.read is not None and other.read is not None and one.read[1] is other.read[1]
+
+
+def _result(
+    claim: Claim, step: Step, one: Operand, other: Operand, base: bool, scale: float
+) -> Result:
+    a, b = (abs(each.base if base else each.value) for each in (one, other))
+    value = step.value(a, b) / scale
+    if step.operation is Operation.DIFFERENCE and claim.token and claim.token.sign == "-":
+        value, a, b = -value, b, a  # which is taken from which is not told
+    written = step.written.format(a=shown(a / scale), b=shown(b / scale))
+    operands = [one, other] if step.written.startswith("{a}") else [other, one]
+    ending = " %" if claim.unit and claim.unit.is_percent else ""
+    stated = [each for each in operands if not each.is_total]
+    return Result(value, step.operation, f"{written} = {shown(value)}{ending}", stated)
+
+
+def _from_three(claim: Claim, low: float, high: float, near: list[Operand]) -> Iterator[Result]:
+    """Yield products of three figures of the field: people, nights and a price."""
+    if claim.significant < _FAIRLY_CLEAR or (claim.unit and claim.unit.is_percent):
+        return
+    for three in combinations(near[:_MOST_ON_LINE], 3):
+        value = abs(three[0].value * three[1].value * three[2].value)
+        if low <= value <= high and all(each.kind != "percent" for each in three):
+            written = " × ".join(shown(abs(each.value)) for each in three)
+            yield Result(value, Operation.PRODUCT, f"{written} = {shown(value)}", three)
+
+
+def _runs(claims: Sequence[Claim]) -> list[list[Claim]]:
+    """Return the figures of the answer that may be summed: of each column, and of the prose."""
+    found: dict[str, list[Claim]] = {}
+    for each in claims:
+        column = each.part.path.rpartition(".")[2] if each.part.kind is FieldKind.CELL else ""
+        found.setdefault(column, []).append(each)
+    return list(found.values())
+
+
+def _from_runs(claim: Claim, low: float, high: float, runs: list[list[Claim]]) -> Iterator[Result]:
+    """Yield sums and means of three figures or more that follow each other."""
+    for run in runs:
+        operands = [found for each in run if each is not claim and (found := _operand(each))]
+        is_percent = claim.unit is not None and claim.unit.is_percent
+        operands = [each for each in operands if (each.kind == "percent") == is_percent]
+        operands = operands[:_MOST_OPERANDS]
+        for start in range(len(operands)):
+            total = operands[start].value
+            for end in range(start + 1, len(operands)):
+                total += operands[end].value
+                used = operands[start : end + 1]
+                if len(used) < 3 or (
+                    claim.significant < _FAIRLY_CLEAR and len(used) < len(operands)
+                ):
+                    continue
+                for operation, value in (
+                    (Operation.SUM, total),
+                    (Operation.MEAN, total / len(used)),
+                ):
+                    if low <= abs(value) <= high:
+                        formula = shown_list([each.value for each in used], operation)
+                        yield Result(value, operation, f"{formula} = {shown(value)}", used)
+
+
+def _from_named_rows(
+    claim: Claim, low: float, high: float, near: list[Operand], evidence: Evidence
+) -> Iterator[Result]:
+    """Yield what follows from the figures of the rows that the sentence names, with each other and with
+    those of the field; and the sums of a column over these rows."""
+    names = sorted(claim.names_in(evidence.names))
+    if len(names) > _MOST_ON_LINE:
+        return
+    columns: dict[tuple[int, int, int], list[Operand]] = {}
+    for name in names:
+        figures = evidence.figures_named(name)[:_MOST_ON_LINE]
+        operands = [_implicit(*each) for each in figures]
+        yield from _from_pairs(claim, low, high, operands, [*operands, *near])
+        for (output, mention), operand in zip(figures, operands, strict=True):
+            if mention.grid >= 0:
+                column = (id(output), mention.grid, mention.column)
+                columns.setdefault(column, []).append(operand)
+                yield from _from_pairs(
+                    claim, low, high, [operand], _totals(output, mention, operand)
+                )
+    for operands in columns.values():
+        total = sum(each.value for each in operands)
+        if len(operands) > 1 and low <= abs(total) <= high:
+            formula = shown_list([each.value for each in operands], Operation.SUM)
+            yield Result(total, Operation.SUM, f"{formula} = {shown(total)}", operands)
+
+
+def _counted_words(claim: Claim, low: float, high: float, evidence: Evidence) -> Iterator[Result]:
+    """Yield how often a word of the sentence occurs in an output: "21 warnings"."""
+    if claim.unit or not claim.token or not claim.token.is_bare:
+        return
+    stems = {word[:5] for word in re.findall(r"[^\W\d_]{4,}", claim.sentence)}
+    stems |= {each[:4] for each in stems}
+    for output in evidence.newest_first:
+        text = output.folded.text[:_MOST_COUNTED]
+        for stem in sorted(stems):
+            count = text.count(stem)
+            if count > 1 and low <= count <= high:
+                yield Result(count, Operation.COUNT, f"“{stem}…” occurs {count} times", ())

@@ -1,0 +1,104 @@
+"""Evidence: the outputs that count as read, and the names of what they hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from bot.core.findings import Place
+from bot.evidence.characters import folded
+from bot.evidence.dates import Day
+from bot.evidence.entries import EntryKind
+from bot.evidence.indexing import IndexedOutput, Mention, column_name
+from bot.evidence.places import place_at
+from bot.evidence.tokens import Kind, Token, tokens
+
+_MOST_NAMES = 3_000
+_MOST_ROWS = 4
+_FREE_UP_TO = 100
+_FREE = {360, 365, 1000, 1024, 3600, 1_000_000}
+"""Constants that a calculation may use though nobody read them."""
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Outputs of tools that read, messages of people, and results of calculators whose operands were
+    read. `names` are the names of all rows, `columns` those of all columns, `sources` the titles."""
+
+    outputs: list[IndexedOutput]
+    today: date | None = None
+    names: frozenset[str] = frozenset()
+    columns: frozenset[str] = frozenset()
+    sources: frozenset[str] = frozenset()
+    newest_first: list[IndexedOutput] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, outputs: Sequence[IndexedOutput], today: date | None) -> Evidence:
+        """Take the outputs in the order of the run, so that operands come before their results."""
+        found = cls([], today)
+        for each in outputs:
+            if each.entry.kind is not EntryKind.NONE and found.trusts(each):
+                found.outputs.append(each)
+        found.newest_first = found.outputs[::-1]
+        names = [name for each in found.outputs for name in each.names]
+        titles = (source.title for each in found.outputs for source in each.entry.sources)
+        found.names = frozenset(column_name(name) for name in names[:_MOST_NAMES] if len(name) > 1)
+        found.columns = frozenset(name for each in found.outputs for name in each.columns)
+        found.sources = frozenset(map(folded, titles))
+        return found
+
+    def trusts(self, output: IndexedOutput) -> bool:
+        """Whether an output counts as read: a calculation only if its operands were."""
+        if output.entry.kind is not EntryKind.CALCULATED:
+            return True
+        try:
+            given = json.loads(output.entry.arguments or "{}")
+        except ValueError:
+            return False
+        return all(map(self._has_operand, _operands(given)))
+
+    def _has_operand(self, token: Token) -> bool:
+        if token.kind is Kind.DATE:
+            return any(self.day(each) or each.is_near(self.today) for each in token.days)
+        return token.kind is not Kind.FIGURE or any(
+            reading.value <= _FREE_UP_TO
+            or reading.value in _FREE
+            or self.has_between(reading.value - reading.step / 2, reading.value + reading.step / 2)
+            for reading in token.readings
+        )
+
+    def has_between(self, low: float, high: float) -> bool:
+        """Whether a figure, or the sum or mean of a column, is in a range."""
+        return any(o.between(low, high) or o.aggregates_between(low, high) for o in self.outputs)
+
+    def figures_named(self, name: str) -> list[tuple[IndexedOutput, Mention]]:
+        """Return the figures of the rows that have a text, in all tables."""
+        return [
+            (output, mention)
+            for output in self.outputs
+            for row in output.names.get(name, [])[:_MOST_ROWS]
+            for mention in output.rows.get(row, [])
+        ]
+
+    def day(self, day: Day) -> Place | None:
+        """Return where a date was read. One without a year counts where its year is told elsewhere."""
+        for output in reversed(self.outputs):
+            token = output.days.get(day)
+            if token is None and day.year and Day(day.year) in output.days:
+                token = output.yearless.get(Day(0, day.month, day.day))
+            if token:
+                return place_at(output, token.start, token.end)
+        return None
+
+
+def _operands(given: object) -> Iterator[Token]:
+    """Yield the figures and dates of a call's arguments."""
+    if isinstance(given, dict):
+        given = list(given.values())
+    if isinstance(given, list):
+        for each in given[:1_000]:
+            yield from _operands(each)
+    elif isinstance(given, str | int | float) and not isinstance(given, bool):
+        yield from tokens(str(given)[:20_000])

@@ -1,0 +1,181 @@
+"""Figures: looks one up in what was read, and doubts those of another unit, sign or row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bot.core.findings import Operation, Reason, Verdict
+from bot.evidence.claims import Claim
+from bot.evidence.dates import Day, is_year
+from bot.evidence.entries import EntryKind
+from bot.evidence.evidence import Evidence
+from bot.evidence.fields import FieldKind
+from bot.evidence.indexing import IndexedOutput, Mention, column_name
+from bot.evidence.places import place_of
+from bot.evidence.tokens import Kind, Token, tokens
+from bot.evidence.units import Unit
+
+_MOST_PLACES = 3
+_BEST_FIRST = (Reason.OTHER_ROW, Reason.OTHER_SIGN, Reason.OTHER_UNIT)
+_TOTALS = {"total", "sum", "summe", "gesamt", "somme", "suma", "soma", "合計", "all", "alle"}
+_DECLINES = re.compile(
+    r"\b(?:fell|fall|down|drop|declin|decreas|less|lower|below|miss|loss|lost|minus|short|under|reduc|cut"
+    r"|shr[aiu]nk|discount|refund|gesunken|sank|gefallen|weniger|verlust|fehl|unter|rückgang|baiss|recul"
+    r"|moins|perte|manque|écart|menos|baj[óa]|cay|pérdida|queda|caiu|perda|diff|change|delta|abweichung"
+    r"|veränderung|variaci[óo]n|variação|gap)",
+    re.IGNORECASE,
+)
+_Read = tuple[IndexedOutput, Mention]
+
+
+def trace_figure(claim: Claim, token: Token, evidence: Evidence) -> None:
+    """Fill in a figure that was read."""
+    if token.is_bare and is_year(token.digits) and (place := evidence.day(Day(int(token.digits)))):
+        claim.found(Verdict.READ, place)
+        return
+    found = [
+        (output, mention)
+        for output in evidence.newest_first
+        for low, high in claim.windows()
+        for mention in _of_size(output, claim.unit, low, high)
+    ]
+    doubts = [_doubt(claim, token, evidence, each) for each in found]
+    fitting = [each for each, doubt in zip(found, doubts, strict=True) if doubt is None]
+    if token.unit and (
+        told := [each for each in found if each[1].unit and _alike(token.unit, each[1].unit)]
+    ):
+        # A bare 90 elsewhere is no reason to take 90 weeks for the 90 days that were read.
+        fitting = [each for each in fitting if each in told]
+        doubts = doubts or [Reason.OTHER_UNIT]
+    if not fitting:
+        if found:
+            claim.reason = min(
+                (each for each in doubts if each), key=_BEST_FIRST.index, default=Reason.OTHER_UNIT
+            )
+        elif claim.is_small:
+            claim.value = token.readings[0].value
+        return
+    fitting.sort(key=lambda each: -_closeness(claim, *each))
+    claim.found(Verdict.READ, *(place_of(*each) for each in fitting[:_MOST_PLACES]))
+    claim.source = fitting[0]
+    _take_value(claim, token, fitting[0][1])
+
+
+def _take_value(claim: Claim, token: Token, read: Mention) -> None:
+    """Take the exact value, in the unit of the claim."""
+    claim.value, unit = read.signed, token.unit
+    if unit and read.unit and _converts(token, read):
+        claim.value *= read.unit.size / unit.size
+        claim.verdict, claim.operation = Verdict.WORKED_OUT, Operation.CONVERSION
+        claim.formula = f"{claim.places[0].text} = {claim.text}"
+    elif unit and _is_fraction(unit, read) and not _is_near(token, read.value):
+        claim.value *= 100
+
+
+def _of_size(
+    output: IndexedOutput, unit: Unit | None, low: float, high: float
+) -> Iterator[Mention]:
+    """Yield the figures in a range, and those that are so much in another unit."""
+    yield from output.between(low, high)
+    if unit is None or unit.is_currency:
+        return
+    if unit.is_percent:
+        yield from (
+            each for each in output.between(low / 100, high / 100) if _is_fraction(unit, each)
+        )
+        return
+    for each in output.quantities_between(unit.kind, low * unit.size, high * unit.size):
+        if each.unit != unit:
+            yield each
+
+
+def _doubt(claim: Claim, token: Token, evidence: Evidence, read: _Read) -> Reason | None:
+    """Return why a figure of this size is not the one that the claim means."""
+    output, mention = read
+    if _has_other_unit(token, output, mention):
+        return Reason.OTHER_UNIT
+    if token.sign == "+" and mention.sign == "-":
+        return Reason.OTHER_SIGN
+    if token.sign == "-" and mention.sign != "-" and not _declines(claim, output, mention):
+        return Reason.OTHER_SIGN
+    told = _told_rows(claim, evidence) if mention.grid >= 0 else set()
+    is_of_other = told and not told & {column_name(each) for each in output.row_names(mention)}
+    return Reason.OTHER_ROW if is_of_other else None
+
+
+def _has_other_unit(token: Token, output: IndexedOutput, mention: Mention) -> bool:
+    """Whether the units contradict. Only where both are told, except that a text which tells
+    currencies has no others, and "46 people" are no 46 %."""
+    unit, other = token.unit, mention.unit
+    if unit is None:
+        return False
+    if other is not None:
+        return (
+            unit != other
+            and not (unit.is_percent and other.is_percent)
+            and not _converts(token, mention)
+        )
+    if unit.is_currency:
+        return mention.counts or bool(output.currencies and unit.kind not in output.currencies)
+    return unit.is_percent and mention.counts
+
+
+def _declines(claim: Claim, output: IndexedOutput, mention: Mention) -> bool:
+    """Whether words around the claim or the figure tell that it is less, so that a minus is right."""
+    if mention.grid >= 0:
+        near = output.grids[mention.grid].columns[mention.column]
+    else:
+        start = output.starts[output.line_of(mention.start)]
+        near = output.entry.text[max(start, mention.start - 80) : mention.end + 40]
+    return any(map(_DECLINES.search, [claim.sentence, claim.part.column, claim.part.row, near]))
+
+
+def _told_rows(claim: Claim, evidence: Evidence) -> set[str]:
+    """Return the names of the row that a claim is told of: of a cell its row's, of a sentence with one
+    figure the only name in it."""
+    if claim.part.kind is not FieldKind.CELL:
+        figures = sum(each.kind is Kind.FIGURE for each in tokens(claim.sentence))
+        named = claim.names_in(evidence.names) if figures == 1 else set()
+        return named if len(named) == 1 else set()
+    name = column_name(claim.part.row)
+    if not name or name in _TOTALS:
+        return set()
+    days = [day for each in tokens(claim.part.row) for day in each.days]
+    written = {f"{each.year}-{each.month:02}" for each in days}
+    written |= {f"{each.year}-{each.month:02}-{each.day:02}" for each in days}
+    return ({name} & (evidence.names | evidence.columns)) or (written & evidence.names)
+
+
+def _closeness(claim: Claim, output: IndexedOutput, mention: Mention) -> int:
+    """Return how well a place fits the words of a claim; tools come before people."""
+    names = {column_name(each) for each in output.row_names(mention)}
+    told = sum(len(name) > 1 and name in claim.sentence for name in names)
+    if claim.part.kind is FieldKind.CELL:
+        told += 2 * (column_name(claim.part.row) in names) + (
+            column_name(claim.part.column) in names
+        )
+    has_same_unit = claim.unit is not None and mention.unit == claim.unit
+    return 4 * told + 2 * has_same_unit + (output.entry.kind is EntryKind.READ)
+
+
+def _alike(one: Unit, other: Unit) -> bool:
+    """Whether units measure the same kind of thing; all currencies do."""
+    return one.kind == other.kind or (one.is_currency and other.is_currency)
+
+
+def _is_fraction(unit: Unit, mention: Mention) -> bool:
+    """Whether a figure of a table may be a percentage as a fraction: 0.0132 is 1.32 %."""
+    return unit.is_percent and mention.unit is None and mention.grid >= 0 and mention.value <= 10
+
+
+def _is_near(token: Token, value: float) -> bool:
+    return any(abs(each.value - value) <= each.step for each in token.readings)
+
+
+def _converts(token: Token, mention: Mention) -> bool:
+    """Whether a figure is the same quantity in another unit: 0.66 s is 655.1 ms."""
+    unit, other = token.unit, mention.unit
+    if unit is None or other is None or unit == other or unit.kind != other.kind or unit.is_percent:
+        return False
+    return _is_near(token, mention.value * other.size / unit.size)

@@ -1,0 +1,65 @@
+"""Moments: looks up the dates and times of an answer, and what follows from the day of the question."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+from bot.core.findings import Operation, Verdict
+from bot.evidence.claims import Claim
+from bot.evidence.dates import Day, numeric, weekdays
+from bot.evidence.evidence import Evidence
+from bot.evidence.indexing import IndexedOutput
+from bot.evidence.places import place_at
+from bot.evidence.tokens import Token
+
+_MOST_AHEAD = timedelta(days=14)
+_SMALL = 12
+_TIMESTAMP = re.compile(r"\[(\d{4}-\d\d-\d\d)")
+
+
+def trace_date(claim: Claim, token: Token, evidence: Evidence) -> None:
+    """Fill in a date that was read, is today, or is the weekday that somebody named."""
+    found = [evidence.day(each) for each in token.days]
+    is_range = any(map(str.isalpha, token.text))
+    if all(found) if is_range else any(found):
+        claim.found(Verdict.READ, *(each for each in found if each))
+    elif any(
+        each.is_near(evidence.today) or _is_named_weekday(each, evidence) for each in token.days
+    ):
+        claim.found(Verdict.WORKED_OUT)
+        claim.operation = Operation.DATE
+    elif "/" in token.text and not any(each.year for each in token.days):
+        parts = [float(each) for each in re.findall(r"\d+", token.text)]
+        claim.is_small = max(parts) <= _SMALL or all(evidence.has_between(n, n) for n in parts)
+
+
+def trace_clock(claim: Claim, token: Token, evidence: Evidence) -> None:
+    """Fill in a time of day that was read."""
+    for output in evidence.newest_first:
+        if token.clock and (found := output.clocks.get(token.clock)):
+            claim.found(Verdict.READ, place_at(output, found.start, found.end))
+            return
+
+
+def _is_named_weekday(day: Day, evidence: Evidence) -> bool:
+    """Whether a date is within two weeks after somebody named its weekday: "by Friday"."""
+    today = evidence.today
+    full = day.full or (Day(today.year, day.month, day.day).full if today else None)
+    if full is None:
+        return False
+    names = [name for name, number in weekdays().items() if number == full.weekday()]
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
+    for output in evidence.outputs:
+        for found in pattern.finditer(output.folded.text):
+            said = _day_of_line(output, output.folded.line_at(found.start())) or today
+            if said and said < full <= said + _MOST_AHEAD:
+                return True
+    return False
+
+
+def _day_of_line(output: IndexedOutput, line: int) -> date | None:
+    """Return the date at the beginning of a message's line."""
+    found = _TIMESTAMP.match(output.entry.text, output.starts[line])
+    days = numeric(found[1]) if found else []
+    return days[0].full if days else None

@@ -1,0 +1,210 @@
+"""Labelled answers: answers about outputs of real tools, with what is wrong or worked out in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bot.core.answers import Source
+from bot.core.findings import Finding, Findings, Verdict
+from bot.core.text.locales import rewritten
+from bot.evidence.check import check
+from bot.evidence.entries import Entry, EntryKind
+from bot.evidence.fields import fields_of
+from bot.evidence.indexing import IndexedOutput, index
+
+HERE = Path(__file__).parent
+TODAY = date(2026, 11, 23)
+SETS = ("tuning", "untouched")
+LOCALES = ("de-DE", "fr-FR", "de-CH", "en-IN", "pt-BR")
+_MARKED = re.compile(r"\[\[(?P<head>.+?)\]\]|!!(?P<wrong>.+?)!!")
+_HEAD, _WRONG = "head", "wrong"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A marked part of a field: worked out in the head, or wrong."""
+
+    path: str
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """An answer with its labels. `source` is the set that it is from, `locale` how it writes numbers."""
+
+    name: str
+    world: str
+    source: str
+    style: str
+    locale: str
+    result: dict[str, Any]
+    spans: tuple[Span, ...] = field(default=(), hash=False)
+
+    def label_of(self, finding: Finding) -> str:
+        """Return the label of a finding's place: "head", "wrong" or ""."""
+        end = finding.start + max(1, len(finding.text))
+        for span in self.spans:
+            if span.path == finding.field and finding.start < span.end and span.start < end:
+                return span.label
+        return ""
+
+
+@cache
+def world(name: str) -> tuple[IndexedOutput, ...]:
+    """Return the indexed outputs of a world."""
+    entries = json.loads((HERE / "outputs" / f"{name}.json").read_text("utf-8"))
+    return tuple(index(entry_of(each)) for each in entries)
+
+
+def entry_of(given: dict[str, Any]) -> Entry:
+    return Entry(
+        call_id=given["call_id"],
+        tool=given.get("tool", ""),
+        text=given["text"],
+        kind=EntryKind(given["kind"]),
+        arguments=given.get("arguments", ""),
+        sources=tuple(Source.model_validate(each) for each in given.get("sources", ())),
+        handles=tuple(given.get("handles", ())),
+        link=given.get("link", ""),
+    )
+
+
+@cache
+def answers(source: str) -> tuple[Labelled, ...]:
+    """Return the answers of a set, as their author wrote them."""
+    given = yaml.safe_load((HERE / "answers" / f"{source}.yaml").read_text("utf-8"))
+    return tuple(_labelled(each, source) for each in given)
+
+
+def localised(source: str) -> list[Labelled]:
+    """Return the English answers of a set with their numbers in the notations of other locales."""
+    given = yaml.safe_load((HERE / "answers" / f"{source}.yaml").read_text("utf-8"))
+    return [
+        _labelled(_rewritten(each, locale), source, locale)
+        for each in given
+        if each["lang"] == "en" and each["style"] != "invented"
+        for locale in LOCALES
+    ]
+
+
+def _rewritten(given: Any, locale: str) -> Any:
+    if isinstance(given, dict):
+        kept = ("id", "world", "sources", "style", "lang")
+        return {k: v if k in kept else _rewritten(v, locale) for k, v in given.items()}
+    if isinstance(given, list):
+        return [_rewritten(each, locale) for each in given]
+    if not isinstance(given, str):
+        return given
+    # Quotes stay as they are written in their source.
+    parts = re.split(r"(“[^”]*”|`[^`]*`|https?://\S+)", given)
+    return "".join(p if n % 2 else rewritten(p, locale) for n, p in enumerate(parts))
+
+
+def _labelled(given: dict[str, Any], source: str, locale: str = "") -> Labelled:
+    result: dict[str, Any] = {"summary": given["summary"], "key_points": given.get("points", [])}
+    if "rows" in given:
+        columns = [str(each) for each in given["columns"]]
+        rows = [[str(cell) for cell in row] for row in given["rows"]]
+        result["table"] = {"caption": "", "columns": columns, "rows": rows}
+    result["sources"] = [
+        {"title": title, "supports": supports, "quote": quote, "url": None}
+        for title, supports, quote in given.get("sources", ())
+    ]
+    spans: list[Span] = []
+    result = {name: _unmarked(value, name, spans) for name, value in result.items()}
+    name = f"{given['id']}{f' {locale}' if locale else ''}"
+    return Labelled(
+        name, given["world"], source, given["style"], locale or given["lang"], result, tuple(spans)
+    )
+
+
+def _unmarked(value: Any, path: str, spans: list[Span]) -> Any:
+    """Return a value without marks; add the spans that they marked."""
+    if isinstance(value, dict):
+        return {k: _unmarked(v, f"{path}.{k}", spans) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_unmarked(each, f"{path}.{n}", spans) for n, each in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+    parts, at, out = [], 0, 0
+    for found in _MARKED.finditer(value):
+        parts.append(value[at : found.start()])
+        out += found.start() - at
+        words, label = (found["head"], _HEAD) if found["head"] else (found["wrong"], _WRONG)
+        spans.append(Span(path, out, out + len(words), label))
+        parts.append(words)
+        out += len(words)
+        at = found.end()
+    return "".join([*parts, value[at:]])
+
+
+def checked(result: dict[str, Any], name: str) -> Findings:
+    """Check an answer about a world."""
+    return check(fields_of(result), world(name), today=TODAY)
+
+
+def flagged(findings: Findings) -> list[Finding]:
+    """Return what a reader would be told: not found, or not word for word."""
+    return findings.of(Verdict.UNTRACED, Verdict.NEAR_QUOTE)
+
+
+@dataclass
+class Score:
+    """What checking answers gave: claims and false alarms, in total and for head arithmetic; and of the
+    wrong claims that their author put in those that were caught."""
+
+    answers: int = 0
+    with_alarm: int = 0
+    claims: int = 0
+    alarms: int = 0
+    head_claims: int = 0
+    head_alarms: int = 0
+    wrong: int = 0
+    caught: int = 0
+
+    @property
+    def rate(self) -> float:
+        """False alarms per claim, head arithmetic included."""
+        return self.alarms / max(1, self.claims)
+
+    @property
+    def rate_without_head(self) -> float:
+        return (self.alarms - self.head_alarms) / max(1, self.claims - self.head_claims)
+
+
+def score(given: Sequence[Labelled]) -> tuple[Score, list[tuple[Labelled, Finding]]]:
+    """Return the score of answers, and their false alarms."""
+    total, alarms = Score(), []
+    for each in given:
+        findings = checked(each.result, each.world)
+        bad = flagged(findings)
+        total.answers += 1
+        for finding in findings.items:
+            label = each.label_of(finding)
+            if label == _WRONG:
+                continue
+            total.claims += 1
+            total.head_claims += label == _HEAD
+            if finding in bad:
+                total.alarms += 1
+                total.head_alarms += label == _HEAD
+                alarms.append((each, finding))
+        wrong = [span for span in each.spans if span.label == _WRONG]
+        total.wrong += len(wrong)
+        total.caught += sum(
+            any(f.field == s.path and f.start < s.end and s.start < f.start + max(1, len(f.text)) for f in bad)
+            for s in wrong
+        )
+        total.with_alarm += any(each.label_of(finding) != _WRONG for finding in bad)
+    return total, alarms
