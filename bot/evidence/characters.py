@@ -23,7 +23,8 @@ _PLAIN = {
     0x3000: ord(" "),
 }
 _FOLDED = {
-    **dict.fromkeys(map(ord, _QUOTES + "*_`'’"), None),
+    **dict.fromkeys(map(ord, _QUOTES + "*`'’"), None),
+    ord("_"): " ",
     **dict.fromkeys(map(ord, "–—‒"), ord("-")),
     ord("…"): "...",
 }

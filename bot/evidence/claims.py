@@ -70,6 +70,9 @@ class Claim:
     def is_traced(self) -> bool:
         return self.verdict is not Verdict.UNTRACED
 
+    def has_sign(self, sign: str) -> bool:
+        return self.token is not None and self.token.sign == sign
+
     def found(self, verdict: Verdict, *places: Place) -> None:
         """Take a verdict other than untraced."""
         self.verdict, self.reason, self.places = verdict, None, places

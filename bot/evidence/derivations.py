@@ -18,9 +18,11 @@ from bot.evidence.arithmetic import AMOUNTS, PERCENTAGES, Step, shown, shown_lis
 from bot.evidence.claims import Claim
 from bot.evidence.evidence import Evidence
 from bot.evidence.fields import FieldKind
+from bot.evidence.figures import tells_decline, told_rows
 from bot.evidence.indexing import IndexedOutput, Mention
 from bot.evidence.places import place_of
 from bot.evidence.tokens import Kind
+from bot.evidence.units import Unit
 
 _ROUNDS = 3
 _MOST_OPERANDS = 30
@@ -30,23 +32,29 @@ _MOST_LINES = 6
 _MOST_COUNTED = 200_000  # characters in which words are counted
 _CLEAR = 4  # significant digits that tell a figure from chance among hundreds of sums
 _FAIRLY_CLEAR = 3
+_MOST_BEFORE = 30
 
 
 @dataclass(slots=True)
 class Operand:
-    """A figure to compute with: its `value`, and the same in the base unit of its `kind`.
-
-    `group` is the field or row of the answer that states it, "" if none does. `read` is where it was
-    read.
-    """
+    """A figure to compute with. `group` is the field or row of the answer that states it, "" if none
+    does. `read` is where it was read."""
 
     value: float
-    base: float
-    kind: str
+    unit: Unit | None
     group: str
     place: Callable[[], Place]
     read: tuple[IndexedOutput, Mention] | None = None
     is_total: bool = False
+
+    @property
+    def base(self) -> float:
+        """The value in base units."""
+        return self.value * self.unit.in_base if self.unit else self.value
+
+    @property
+    def kind(self) -> str:
+        return self.unit.kind if self.unit else ""
 
 
 @dataclass(slots=True)
@@ -80,20 +88,17 @@ def _operand(claim: Claim) -> Operand | None:
     if claim.value is None:
         return None
     unit = claim.unit or (claim.source[1].unit if claim.source else None)
-    base = claim.value * unit.size if unit and not unit.is_currency else claim.value
-    kind = unit.kind if unit else ""
 
     def place() -> Place:
         return claim.places[0] if claim.places else Place(call_id="", text=claim.text)
 
-    return Operand(claim.value, base, kind, claim.group, place, claim.source)
+    return Operand(claim.value, unit, claim.group, place, claim.source)
 
 
 def _implicit(output: IndexedOutput, mention: Mention) -> Operand:
-    unit, value = mention.unit, mention.signed
-    base = value * unit.size if unit and not unit.is_currency else value
-    kind = unit.kind if unit else ""
-    return Operand(value, base, kind, "", lambda: place_of(output, mention), (output, mention))
+    return Operand(
+        mention.signed, mention.unit, "", lambda: place_of(output, mention), (output, mention)
+    )
 
 
 def _derived(
@@ -104,7 +109,7 @@ def _derived(
     for low, high in claim.windows(exact=True):
         ways = (
             _aggregate(claim, low, high, evidence),
-            _from_groups(claim, low, high, near, stated),
+            _from_groups(claim, low, high, near, stated, evidence),
             _from_lines(claim, low, high, near, evidence),
             _from_runs(claim, low, high, runs),
             _from_named_rows(claim, low, high, near, evidence),
@@ -118,8 +123,7 @@ def _derived(
 
 
 def _fill(claim: Claim, result: Result) -> bool:
-    sign = claim.token.sign if claim.token else ""
-    if sign and result.value and (sign == "-") != (result.value < 0):
+    if (claim.has_sign("-") and result.value > 0) or (claim.has_sign("+") and result.value < 0):
         claim.reason = Reason.OTHER_SIGN
         return False
     claim.found(Verdict.WORKED_OUT, *(each.place() for each in result.operands[:_MOST_PLACES]))
@@ -130,11 +134,13 @@ def _fill(claim: Claim, result: Result) -> bool:
 
 def _aggregate(claim: Claim, low: float, high: float, evidence: Evidence) -> Iterator[Result]:
     """Yield the sums, means and counts of columns and rows that a figure may be."""
-    has_sign_or_unit = claim.unit is not None or (claim.token is not None and claim.token.sign)
+    has_sign_or_unit = claim.unit is not None or claim.has_sign("-") or claim.has_sign("+")
     for output in evidence.newest_first:
         for each in output.aggregates_between(low, high):
             is_count = each.operation is Operation.COUNT
             if (each.is_weak and claim.significant < _CLEAR) or (is_count and has_sign_or_unit):
+                continue
+            if each.operands and not _may_be(claim, [each.operands[0].unit]):
                 continue
             value = -each.value if each.is_negative else each.value
             operands = [_implicit(output, mention) for mention in each.operands]
@@ -160,12 +166,17 @@ class _Sorted:
 
 
 def _from_groups(
-    claim: Claim, low: float, high: float, near: list[Operand], stated: list[Operand]
+    claim: Claim,
+    low: float,
+    high: float,
+    near: list[Operand],
+    stated: list[Operand],
+    evidence: Evidence,
 ) -> Iterator[Result]:
-    """Yield what follows from two figures that the answer states; one must be in the claim's field
-    unless the claim has three significant digits."""
+    """Yield what follows from two figures that the answer states. One must be in the claim's field or
+    row, unless the claim has three digits and is told of no row that is known."""
     yield from _from_pairs(claim, low, high, near, stated)
-    if claim.significant >= _FAIRLY_CLEAR or claim.part.kind is FieldKind.CELL:
+    if claim.significant >= _FAIRLY_CLEAR and not told_rows(claim, evidence):
         yield from _from_pairs(claim, low, high, stated, stated)
 
 
@@ -190,7 +201,7 @@ def _from_lines(
 def _totals(output: IndexedOutput, mention: Mention, one: Operand) -> list[Operand]:
     """Return the sums of the column that a figure is in."""
     return [
-        Operand(each.value, each.value, one.kind, "", one.place, is_total=True)
+        Operand(each.value, one.unit, "", one.place, is_total=True)
         for each in output.aggregates
         if each.operation is Operation.SUM and each.is_column_of(mention)
     ]
@@ -201,29 +212,32 @@ def _from_pairs(
 ) -> Iterator[Result]:
     unit = claim.unit
     is_percent = unit is not None and unit.is_percent
-    steps = PERCENTAGES if is_percent else AMOUNTS
-    size = unit.size if unit and not unit.is_currency and not is_percent else 1.0
-    by_base = _Sorted(others, base=True)
-    by_value = _Sorted(others, base=False)
-    for step in steps:
+    by_base, by_value = _Sorted(others, base=True), _Sorted(others, base=False)
+    for step in PERCENTAGES if is_percent else AMOUNTS:
         # What is measured in milliseconds and seconds is compared in seconds; products are taken of
         # the figures as they are written.
         base = not step.mixes
-        scale = size if base else 1.0
+        scale = unit.in_base if unit and base and not is_percent else 1.0
         for one in firsts:
-            if not step.takes_first(one.kind):
-                continue
             a = abs(one.base if base else one.value)
-            needed = step.needed(a, low * scale, high * scale) if a else None
-            if needed is None:
+            if not a or not step.takes_first(one.kind):
                 continue
-            for other in (by_base if base else by_value).between(*needed):
-                if (
-                    other is not one
-                    and step.takes(one.kind, other.kind)
-                    and not _is_same(one, other)
-                ):
+            needed = step.needed(a, low * scale, high * scale)
+            for other in (by_base if base else by_value).between(*needed) if needed else ():
+                units = [one.unit, other.unit]
+                fits = step.takes(one.kind, other.kind) and _may_be(claim, units, exact=not base)
+                if fits and other is not one and not _is_same(one, other):
                     yield _result(claim, step, one, other, base, scale)
+
+
+def _may_be(claim: Claim, units: Sequence[Unit | None], *, exact: bool = True) -> bool:
+    """Whether something computed from figures with these units may have the claim's unit: one of them
+    has it, or none has a unit like it. Unless `exact`, it may be in milliseconds or seconds."""
+    unit = claim.unit
+    if unit is None or unit.is_percent:
+        return True
+    alike = [each for each in units if each and unit.is_like(each)]
+    return not alike or any(each == unit if exact else each.kind == unit.kind for each in alike)
 
 
 def _is_same(one: Operand, other: Operand) -> bool:
@@ -235,13 +249,20 @@ def _result(
 ) -> Result:
     a, b = (abs(each.base if base else each.value) for each in (one, other))
     value = step.value(a, b) / scale
-    if step.operation is Operation.DIFFERENCE and claim.token and claim.token.sign == "-":
+    if step.operation is Operation.DIFFERENCE and _is_told_as_less(claim):
         value, a, b = -value, b, a  # which is taken from which is not told
     written = step.written.format(a=shown(a / scale), b=shown(b / scale))
     operands = [one, other] if step.written.startswith("{a}") else [other, one]
     ending = " %" if claim.unit and claim.unit.is_percent else ""
     stated = [each for each in operands if not each.is_total]
     return Result(value, step.operation, f"{written} = {shown(value)}{ending}", stated)
+
+
+def _is_told_as_less(claim: Claim) -> bool:
+    """Whether the claim has a minus that its words, or the column of the answer's table, explain."""
+    is_cell = claim.part.kind is FieldKind.CELL
+    is_list = len(claim.part.text) <= len(claim.text) + _MOST_BEFORE
+    return claim.has_sign("-") and (is_cell or is_list or tells_decline(claim))
 
 
 def _from_three(claim: Claim, low: float, high: float, near: list[Operand]) -> Iterator[Result]:

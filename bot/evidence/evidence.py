@@ -11,7 +11,7 @@ from bot.core.findings import Place
 from bot.evidence.characters import folded
 from bot.evidence.dates import Day
 from bot.evidence.entries import EntryKind
-from bot.evidence.indexing import IndexedOutput, Mention, column_name
+from bot.evidence.indexing import IndexedOutput, Mention
 from bot.evidence.places import place_at
 from bot.evidence.tokens import Kind, Token, tokens
 
@@ -32,6 +32,7 @@ class Evidence:
     names: frozenset[str] = frozenset()
     columns: frozenset[str] = frozenset()
     sources: frozenset[str] = frozenset()
+    currencies: frozenset[str] = frozenset()
     newest_first: list[IndexedOutput] = field(default_factory=list)
 
     @classmethod
@@ -44,8 +45,9 @@ class Evidence:
         found.newest_first = found.outputs[::-1]
         names = [name for each in found.outputs for name in each.names]
         titles = (source.title for each in found.outputs for source in each.entry.sources)
-        found.names = frozenset(column_name(name) for name in names[:_MOST_NAMES] if len(name) > 1)
+        found.names = frozenset(name for name in names[:_MOST_NAMES] if len(name) > 1)
         found.columns = frozenset(name for each in found.outputs for name in each.columns)
+        found.currencies = frozenset(code for each in found.outputs for code in each.currencies)
         found.sources = frozenset(map(folded, titles))
         return found
 
@@ -80,6 +82,15 @@ class Evidence:
             for output in self.outputs
             for row in output.names.get(name, [])[:_MOST_ROWS]
             for mention in output.rows.get(row, [])
+        ]
+
+    def cells_named(self, name: str) -> list[str]:
+        """Return the texts of the rows that have a text, in all tables."""
+        return [
+            cell.text
+            for output in self.outputs
+            for grid, row in output.names.get(name, [])[:_MOST_ROWS]
+            for cell in output.grids[grid].rows[row].cells.values()
         ]
 
     def day(self, day: Day) -> Place | None:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 
 from bot.core.findings import Operation, Reason, Verdict
+from bot.evidence.characters import folded
 from bot.evidence.claims import Claim
 from bot.evidence.dates import Day, is_year
 from bot.evidence.entries import EntryKind
 from bot.evidence.evidence import Evidence
 from bot.evidence.fields import FieldKind
-from bot.evidence.indexing import IndexedOutput, Mention, column_name
+from bot.evidence.indexing import IndexedOutput, Mention
 from bot.evidence.places import place_of
 from bot.evidence.tokens import Kind, Token, tokens
 from bot.evidence.units import Unit
@@ -20,12 +21,13 @@ _MOST_PLACES = 3
 _BEST_FIRST = (Reason.OTHER_ROW, Reason.OTHER_SIGN, Reason.OTHER_UNIT)
 _TOTALS = {"total", "sum", "summe", "gesamt", "somme", "suma", "soma", "合計", "all", "alle"}
 _DECLINES = re.compile(
-    r"\b(?:fell|fall|down|drop|declin|decreas|less|lower|below|miss|loss|lost|minus|short|under|reduc|cut"
-    r"|shr[aiu]nk|discount|refund|gesunken|sank|gefallen|weniger|verlust|fehl|unter|rückgang|baiss|recul"
-    r"|moins|perte|manque|écart|menos|baj[óa]|cay|pérdida|queda|caiu|perda|diff|change|delta|abweichung"
-    r"|veränderung|variaci[óo]n|variação|gap)",
+    r"\b(?:fell|fall|down|drop|declin|decreas|less|lower|below|miss|loss|lost|minus|short|reduc|shr[aiu]nk"
+    r"|discount|refund|gesunken|sank|gefallen|weniger|verlust|fehl|unter|rückgang|baiss|recul|moins|perte"
+    r"|manque|écart|menos|baj[óa]|cay|pérdida|queda|caiu|perda|diff|change|delta|abweichung|veränderung"
+    r"|variaci[óo]n|variação|gap)(?!\w* (?:than|als|de|que|d['’]))",
     re.IGNORECASE,
 )
+_NEAR = 40  # characters
 _Read = tuple[IndexedOutput, Mention]
 
 
@@ -40,14 +42,13 @@ def trace_figure(claim: Claim, token: Token, evidence: Evidence) -> None:
         for low, high in claim.windows()
         for mention in _of_size(output, claim.unit, low, high)
     ]
-    doubts = [_doubt(claim, token, evidence, each) for each in found]
+    told = told_rows(claim, evidence)
+    doubts = [_doubt(claim, token, evidence, told, each) for each in found]
     fitting = [each for each, doubt in zip(found, doubts, strict=True) if doubt is None]
-    if token.unit and (
-        told := [each for each in found if each[1].unit and _alike(token.unit, each[1].unit)]
-    ):
+    if unit := token.unit:
         # A bare 90 elsewhere is no reason to take 90 weeks for the 90 days that were read.
-        fitting = [each for each in fitting if each in told]
-        doubts = doubts or [Reason.OTHER_UNIT]
+        alike = [each for each in found if each[1].unit and unit.is_like(each[1].unit)]
+        fitting = [each for each in fitting if not alike or each in alike]
     if not fitting:
         if found:
             claim.reason = min(
@@ -90,55 +91,65 @@ def _of_size(
             yield each
 
 
-def _doubt(claim: Claim, token: Token, evidence: Evidence, read: _Read) -> Reason | None:
-    """Return why a figure of this size is not the one that the claim means."""
+def _doubt(
+    claim: Claim, token: Token, evidence: Evidence, told: set[str], read: _Read
+) -> Reason | None:
+    """Return why a figure of this size is not the one that the claim means. `told` are the names of
+    the claim's row."""
     output, mention = read
-    if _has_other_unit(token, output, mention):
+    if _has_other_unit(token, evidence, output, mention):
         return Reason.OTHER_UNIT
     if token.sign == "+" and mention.sign == "-":
         return Reason.OTHER_SIGN
     if token.sign == "-" and mention.sign != "-" and not _declines(claim, output, mention):
         return Reason.OTHER_SIGN
-    told = _told_rows(claim, evidence) if mention.grid >= 0 else set()
-    is_of_other = told and not told & {column_name(each) for each in output.row_names(mention)}
+    is_of_other = told and mention.grid >= 0 and not told & output.row_names(mention)
     return Reason.OTHER_ROW if is_of_other else None
 
 
-def _has_other_unit(token: Token, output: IndexedOutput, mention: Mention) -> bool:
+def _has_other_unit(
+    token: Token, evidence: Evidence, output: IndexedOutput, mention: Mention
+) -> bool:
     """Whether the units contradict. Only where both are told, except that a text which tells
     currencies has no others, and "46 people" are no 46 %."""
     unit, other = token.unit, mention.unit
     if unit is None:
         return False
     if other is not None:
-        return (
-            unit != other
-            and not (unit.is_percent and other.is_percent)
-            and not _converts(token, mention)
-        )
+        are_percent = unit.is_percent and other.is_percent
+        return unit != other and not are_percent and not _converts(token, mention)
     if unit.is_currency:
-        return mention.counts or bool(output.currencies and unit.kind not in output.currencies)
+        is_calculated = output.entry.kind is EntryKind.CALCULATED
+        told = evidence.currencies if is_calculated else output.currencies
+        return mention.counts or bool(told and unit.kind not in told)
     return unit.is_percent and mention.counts
 
 
+def tells_decline(claim: Claim) -> bool:
+    """Whether words of the answer tell that a figure is less, so that a minus before it is right."""
+    text, end = claim.part.text, claim.start + len(claim.text)
+    near = text[max(0, claim.start - _NEAR) : end + _NEAR // 2]
+    return any(map(_DECLINES.search, [near, claim.part.column, claim.part.row]))
+
+
 def _declines(claim: Claim, output: IndexedOutput, mention: Mention) -> bool:
-    """Whether words around the claim or the figure tell that it is less, so that a minus is right."""
+    """Whether words around the claim or the figure tell that it is less."""
     if mention.grid >= 0:
         near = output.grids[mention.grid].columns[mention.column]
     else:
         start = output.starts[output.line_of(mention.start)]
-        near = output.entry.text[max(start, mention.start - 80) : mention.end + 40]
-    return any(map(_DECLINES.search, [claim.sentence, claim.part.column, claim.part.row, near]))
+        near = output.entry.text[max(start, mention.start - _NEAR) : mention.start]
+    return tells_decline(claim) or bool(_DECLINES.search(near))
 
 
-def _told_rows(claim: Claim, evidence: Evidence) -> set[str]:
+def told_rows(claim: Claim, evidence: Evidence) -> set[str]:
     """Return the names of the row that a claim is told of: of a cell its row's, of a sentence with one
     figure the only name in it."""
     if claim.part.kind is not FieldKind.CELL:
         figures = sum(each.kind is Kind.FIGURE for each in tokens(claim.sentence))
         named = claim.names_in(evidence.names) if figures == 1 else set()
         return named if len(named) == 1 else set()
-    name = column_name(claim.part.row)
+    name = folded(claim.part.row)
     if not name or name in _TOTALS:
         return set()
     days = [day for each in tokens(claim.part.row) for day in each.days]
@@ -149,19 +160,12 @@ def _told_rows(claim: Claim, evidence: Evidence) -> set[str]:
 
 def _closeness(claim: Claim, output: IndexedOutput, mention: Mention) -> int:
     """Return how well a place fits the words of a claim; tools come before people."""
-    names = {column_name(each) for each in output.row_names(mention)}
+    names = output.row_names(mention)
     told = sum(len(name) > 1 and name in claim.sentence for name in names)
     if claim.part.kind is FieldKind.CELL:
-        told += 2 * (column_name(claim.part.row) in names) + (
-            column_name(claim.part.column) in names
-        )
+        told += 2 * (folded(claim.part.row) in names) + (folded(claim.part.column) in names)
     has_same_unit = claim.unit is not None and mention.unit == claim.unit
     return 4 * told + 2 * has_same_unit + (output.entry.kind is EntryKind.READ)
-
-
-def _alike(one: Unit, other: Unit) -> bool:
-    """Whether units measure the same kind of thing; all currencies do."""
-    return one.kind == other.kind or (one.is_currency and other.is_currency)
 
 
 def _is_fraction(unit: Unit, mention: Mention) -> bool:

@@ -115,12 +115,7 @@ class IndexedOutput:
         grid = self.grids[mention.grid]
         cells = grid.rows[mention.row].cells
         named = {folded(cell.text) for n, cell in cells.items() if n != mention.column}
-        return named | {column_name(grid.columns[mention.column])}
-
-
-def column_name(text: str) -> str:
-    """Return the name of a column for comparing: "p95_ms" is "p95 ms"."""
-    return folded(text.replace("_", " "))
+        return named | {folded(grid.columns[mention.column])}
 
 
 def index(entry: Entry) -> IndexedOutput:
@@ -193,12 +188,13 @@ class _Indexer:
                 continue
             if token.start < self.head and token.text in self.output.entry.arguments:
                 continue
-            self._take(token)
+            label = _LABEL.fullmatch(self.text, line, token.start)
+            self._take(token, column=unit_of_name(label[1]) if label else (None, 1.0))
 
     def _read_grids(self) -> None:
         columns = set()
         for number, grid in enumerate(self.output.grids):
-            columns |= {column_name(each) for each in grid.columns}
+            columns |= {folded(each) for each in grid.columns}
             units = [unit_of_name(each) for each in grid.columns]
             found: dict[int, dict[int, Mention]] = {}
             for row_number, row in enumerate(grid.rows):
@@ -317,6 +313,7 @@ class _Indexer:
 
 
 _NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{1,18})?")
+_LABEL = re.compile(r"[ \t*•-]{0,8}([^\W\d][\w ()%€$/-]{0,30}):[ \t*]{0,4}")
 _JOINING = "and|or|to|und|oder|bis|et|ou|y|o|e|a|i|x"
 _NOUN = re.compile(rf"[ \xa0-](?!(?:{_JOINING}|{'|'.join(SCALES)})\b)[^\W\d_]{{2,}}", re.IGNORECASE)
 _SELECT = re.compile(r"\bselect\b(.{0,2000}?)(?:\bfrom\b|$)", re.IGNORECASE | re.DOTALL)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-from bot.core.findings import Operation, Verdict
+from bot.core.findings import Operation, Reason, Verdict
 from bot.evidence.claims import Claim
 from bot.evidence.dates import Day, numeric, weekdays
 from bot.evidence.evidence import Evidence
+from bot.evidence.fields import FieldKind
+from bot.evidence.figures import told_rows
 from bot.evidence.indexing import IndexedOutput
 from bot.evidence.places import place_at
-from bot.evidence.tokens import Token
+from bot.evidence.tokens import Token, tokens
 
 _MOST_AHEAD = timedelta(days=14)
 _SMALL = 12
@@ -24,6 +26,8 @@ def trace_date(claim: Claim, token: Token, evidence: Evidence) -> None:
     is_range = any(map(str.isalpha, token.text))
     if all(found) if is_range else any(found):
         claim.found(Verdict.READ, *(each for each in found if each))
+        if _is_of_other_row(claim, token, evidence):
+            claim.verdict, claim.reason = Verdict.UNTRACED, Reason.OTHER_ROW
     elif any(
         each.is_near(evidence.today) or _is_named_weekday(each, evidence) for each in token.days
     ):
@@ -32,6 +36,15 @@ def trace_date(claim: Claim, token: Token, evidence: Evidence) -> None:
     elif "/" in token.text and not any(each.year for each in token.days):
         parts = [float(each) for each in re.findall(r"\d+", token.text)]
         claim.is_small = max(parts) <= _SMALL or all(evidence.has_between(n, n) for n in parts)
+
+
+def _is_of_other_row(claim: Claim, token: Token, evidence: Evidence) -> bool:
+    """Whether the rows of a cell's name have dates in what was read, but not this one."""
+    if claim.part.kind is not FieldKind.CELL:
+        return False
+    cells = {cell for name in told_rows(claim, evidence) for cell in evidence.cells_named(name)}
+    days = {key for cell in cells for each in tokens(cell) for day in each.days for key in day.keys}
+    return bool(days) and not days & set(token.days)
 
 
 def trace_clock(claim: Claim, token: Token, evidence: Evidence) -> None:

@@ -70,7 +70,9 @@ def mark_of(numbers: list[str]) -> Mark:
 def chosen(digits: str, mark: Mark) -> list[Reading]:
     """Return the meanings that fit the decimal mark of the text around it; without one, all."""
     found = readings(digits)
-    if len(found) == 1 or mark is Mark.UNKNOWN:
+    if len(found) == 1:
         return found
+    if mark is Mark.UNKNOWN:  # 12.000 is no 12
+        return found[:1] if digits.endswith("0") else found
     is_decimal = mark.value in digits
     return found[1:] if is_decimal else found[:1]

@@ -78,7 +78,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _SIGNS = re.compile(
-    r"(?:^|[\s(\[|,;:=~\"'\xa0>/]|\*\*)([+-])(?:us\$|r\$|[$€£¥₹]|[a-z]{3})?[ \xa0]?$", re.I
+    r"(?<![A-Za-z0-9)\]])([+-])(?:us\$|r\$|[$€£¥₹]|[a-z]{3})?[ \xa0]?$", re.IGNORECASE
 )
 _MAN = re.compile(r"(\d[\d,]*)万(\d[\d,]*)(?=円|人|$|[^\d])")
 _PHONE_DIGITS = 7

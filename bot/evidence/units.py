@@ -20,6 +20,20 @@ class Unit:
     def is_percent(self) -> bool:
         return self.kind in (PERCENT, POINTS)
 
+    @property
+    def in_base(self) -> float:
+        """How many base units it is; 1 for a currency."""
+        return 1.0 if self.is_currency else self.size
+
+    def is_like(self, other: Unit) -> bool:
+        """Whether both measure the same kind of thing: two currencies, or days and months."""
+        kinds = {self.kind, other.kind}
+        return (
+            len(kinds) == 1
+            or kinds == {"time", "months"}
+            or self.is_currency is other.is_currency is True
+        )
+
 
 _CURRENCIES = """
 EUR € euro euros
@@ -55,7 +69,7 @@ mass 1e3 kg kilo kilos kilogramm キロ
 mass 1e6 t tonne tonnes tons tonnen toneladas tonelada トン
 length 0.001 mm
 length 0.01 cm
-length 1 metre metres meter meters mètres metros
+length 1 m metre metres meter meters mètres metros
 length 1e3 km kilometre kilometres kilometer kilometers kilomètres kilómetros
 length 1609.344 mi mile miles meilen
 area 1 m² m2 sqm

@@ -16,6 +16,7 @@ from bot.evidence.tokens import Token
 
 _FEWEST_DIGITS = 3  # of an id that is checked even if none like it was read
 _PHONE_DIGITS = 6
+_QUARTER = re.compile(r"q[1-4]|h[12]")
 
 
 def trace_phone(claim: Claim, token: Token, evidence: Evidence) -> None:
@@ -47,8 +48,8 @@ def trace_id(claim: Claim, token: Token, evidence: Evidence) -> None:
 
 def _has_sibling(wanted: str, evidence: Evidence) -> bool:
     """Whether ids with the same letters were read: P-31 beside P-30. Else "UTF-8" is no id."""
-    letters = re.match(r"[a-z]+[-#]", wanted)
-    if not letters:
+    letters = re.match(r"[a-z]+[-#]?(?=\d)", wanted)
+    if not letters or _QUARTER.fullmatch(wanted):
         return False
     pattern = re.compile(rf"(?<![a-z0-9]){re.escape(letters[0])}\d")
     return any(pattern.search(each.folded.text) for each in evidence.outputs)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.evidence.fields import AnswerField, FieldKind, fields_of
+from bot.evidence.notations import Mark, mark_of
 from bot.evidence.quotes import quotes
 from bot.evidence.tokens import Kind, Token, tokens
 from tests.evidence.labelled import Labelled, world
@@ -87,7 +88,9 @@ def _with(result: dict[str, Any], path: str, text: str) -> dict[str, Any]:
 def _raw(spot: Spot) -> str:
     """Return the digits as the answer writes them, with its own spaces and apostrophes."""
     end = spot.token.end
-    found = re.search(r"\d[\d.,'’\u00a0\u202f\u2009 ]*\d|\d", spot.part.text[spot.token.start : end])
+    found = re.search(
+        r"\d[\d.,'’\u00a0\u202f\u2009 ]*\d|\d", spot.part.text[spot.token.start : end]
+    )
     return found[0] if found else spot.token.digits
 
 
@@ -119,7 +122,10 @@ def _times(answer: Labelled, chance: random.Random, factor: float) -> Corrupted 
         return None
     spot = chance.choice(spots)
     raw = _raw(spot)
-    comma = "," in raw and (raw.rfind(",") > raw.rfind(".") and not re.search(r",\d{3}(?:\D|$)", raw))
+    everywhere = [each.token.digits for each in _figures(answer)]
+    mark = mark_of(everywhere)
+    has_comma = answer.locale[:2] in ("de", "fr", "es", "pt") and answer.locale != "de-CH"
+    comma = mark is Mark.COMMA or (mark is Mark.UNKNOWN and has_comma)
     decimals = re.search(r"[.,](\d{1,2})$", raw)
     bare = re.sub(r"\D", "", raw)
     value = int(bare) / (10 ** len(decimals[1]) if decimals else 1) * factor
@@ -127,7 +133,7 @@ def _times(answer: Labelled, chance: random.Random, factor: float) -> Corrupted 
         return None
     places = len(decimals[1]) if decimals else (0 if value == int(value) else 1)
     new = f"{value:,.{places}f}"
-    point = "," if comma or (decimals and decimals[0][0] == ",") else "."
+    point = "," if comma else "."
     group = "." if point == "," else ","
     if not re.search(r"\d[,.'’\s]\d{3}", raw) and value < 10_000:
         new = new.replace(",", "")
@@ -136,7 +142,9 @@ def _times(answer: Labelled, chance: random.Random, factor: float) -> Corrupted 
 
 
 def _percent(answer: Labelled, chance: random.Random, *, decimals: int) -> Corrupted | None:
-    spots = [s for s in _figures(answer, least_digits=1) if s.token.unit and s.token.unit.is_percent]
+    spots = [
+        s for s in _figures(answer, least_digits=1) if s.token.unit and s.token.unit.is_percent
+    ]
     if not spots:
         return None
     spot = chance.choice(spots)
@@ -186,10 +194,22 @@ def _date(answer: Labelled, chance: random.Random, part: str) -> Corrupted | Non
     if part == "year":
         year = re.search(r"20\d\d", shown)
         assert year
-        return _put(answer, spot, shown, shown.replace(year[0], str(int(year[0]) + chance.choice([-2, -1, 2]))))
+        return _put(
+            answer,
+            spot,
+            shown,
+            shown.replace(year[0], str(int(year[0]) + chance.choice([-2, -1, 2]))),
+        )
     day = spot.token.days[0].day
-    new = chance.choice([n for n in range(max(1, day - 3), min(28, day + 3) + 1) if n != day] or [1])
-    changed = re.sub(rf"(?<!\d)0?{day}(?!\d)", str(new).zfill(2 if re.search(rf"0{day}|-{day:02}", shown) else 1), shown, count=1)
+    new = chance.choice(
+        [n for n in range(max(1, day - 3), min(28, day + 3) + 1) if n != day] or [1]
+    )
+    changed = re.sub(
+        rf"(?<!\d)0?{day}(?!\d)",
+        str(new).zfill(2 if re.search(rf"0{day}|-{day:02}", shown) else 1),
+        shown,
+        count=1,
+    )
     return _put(answer, spot, shown, changed)
 
 
@@ -222,7 +242,9 @@ def _address(answer: Labelled, chance: random.Random) -> Corrupted | None:
     letters = [n for n, c in enumerate(spot.token.text) if c.isalpha() and n > 10]
     at = chance.choice(letters)
     shown = spot.token.text
-    return _put(answer, spot, shown, shown[:at] + ("x" if shown[at] != "x" else "y") + shown[at + 1 :])
+    return _put(
+        answer, spot, shown, shown[:at] + ("x" if shown[at] != "x" else "y") + shown[at + 1 :]
+    )
 
 
 def _made_up_source(answer: Labelled, _chance: random.Random) -> Corrupted | None:
@@ -291,7 +313,9 @@ def _other_source(answer: Labelled, chance: random.Random) -> Corrupted | None:
 
 def _bold_count(answer: Labelled, chance: random.Random) -> Corrupted | None:
     """Replace a count by a bold one that is one to three too high."""
-    spots = [s for s in _spots(answer, Kind.FIGURE) if s.token.is_bare and 1 < int(s.token.digits) < 1000]
+    spots = [
+        s for s in _spots(answer, Kind.FIGURE) if s.token.is_bare and 1 < int(s.token.digits) < 1000
+    ]
     spots = [s for s in spots if s.part.kind is FieldKind.PROSE]
     if not spots:
         return None
@@ -363,7 +387,9 @@ def _another_number(answer: Labelled, chance: random.Random) -> Corrupted | None
 
 
 def _small_number(answer: Labelled, chance: random.Random) -> Corrupted | None:
-    spots = [s for s in _spots(answer, Kind.FIGURE) if s.token.is_bare and int(s.token.digits) <= _SMALL]
+    spots = [
+        s for s in _spots(answer, Kind.FIGURE) if s.token.is_bare and int(s.token.digits) <= _SMALL
+    ]
     spots = [s for s in spots if s.part.kind is FieldKind.PROSE]
     if not spots:
         return None

@@ -203,7 +203,10 @@ def score(given: Sequence[Labelled]) -> tuple[Score, list[tuple[Labelled, Findin
         wrong = [span for span in each.spans if span.label == _WRONG]
         total.wrong += len(wrong)
         total.caught += sum(
-            any(f.field == s.path and f.start < s.end and s.start < f.start + max(1, len(f.text)) for f in bad)
+            any(
+                f.field == s.path and f.start < s.end and s.start < f.start + max(1, len(f.text))
+                for f in bad
+            )
             for s in wrong
         )
         total.with_alarm += any(each.label_of(finding) != _WRONG for finding in bad)

@@ -67,7 +67,9 @@ async def made(name: str, world: Mapping[str, Any]) -> list[dict[str, Any]]:
             given = _filled(arguments, [*names, *handles])
             result = await run_tool(tools[tool], given, services)
             text = "\n".join(filter(None, (result.note, result.content)))
-            handles += [each for each in dict.fromkeys(_HANDLE.findall(text)) if each not in handles]
+            handles += [
+                each for each in dict.fromkeys(_HANDLE.findall(text)) if each not in handles
+            ]
             kind = "calculated" if tools[tool].group in _CALCULATING else "read"
             entries.append(
                 {
@@ -105,7 +107,9 @@ async def _opened(
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     conversation = MemoryConversation()
     files = [
-        conversation.attach(each, next(path for path in (HERE / "data" / each, _EVALS / each) if path.exists()))
+        conversation.attach(
+            each, next(path for path in (HERE / "data" / each, _EVALS / each) if path.exists())
+        )
         for each in world.get("files", ())
     ]
     conversation.messages = [_message(each, n) for n, each in enumerate(world.get("thread", ()))]
