@@ -6,14 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from bot.core.findings import Operation
 from bot.evidence.characters import folded
+from bot.evidence.mentions import Mention
 from bot.evidence.tables import Grid
-
-if TYPE_CHECKING:
-    from bot.evidence.indexing import Mention
 
 _MOST = 3_000
 _MOST_RUN_ROWS = 24

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from bot.core.findings import Operation, Place, Reason, Verdict
 from bot.evidence.characters import folded
 from bot.evidence.fields import AnswerField, FieldKind
-from bot.evidence.indexing import IndexedOutput, Mention
+from bot.evidence.indexing import IndexedOutput
+from bot.evidence.mentions import Mention
 from bot.evidence.notations import Mark, Reading, mark_of
 from bot.evidence.quotes import Quote, is_long_enough, quotes
 from bot.evidence.tokens import Kind, Token, tokens

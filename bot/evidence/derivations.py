@@ -19,7 +19,8 @@ from bot.evidence.claims import Claim
 from bot.evidence.evidence import Evidence
 from bot.evidence.fields import FieldKind
 from bot.evidence.figures import tells_decline, told_rows
-from bot.evidence.indexing import IndexedOutput, Mention
+from bot.evidence.indexing import IndexedOutput
+from bot.evidence.mentions import Mention
 from bot.evidence.places import place_of
 from bot.evidence.tokens import Kind
 from bot.evidence.units import Unit

@@ -11,7 +11,8 @@ from bot.core.findings import Place
 from bot.evidence.characters import folded
 from bot.evidence.dates import Day
 from bot.evidence.entries import EntryKind
-from bot.evidence.indexing import IndexedOutput, Mention
+from bot.evidence.indexing import IndexedOutput
+from bot.evidence.mentions import Mention
 from bot.evidence.places import place_at
 from bot.evidence.tokens import Kind, Token, tokens
 

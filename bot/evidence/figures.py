@@ -12,7 +12,8 @@ from bot.evidence.dates import Day, is_year
 from bot.evidence.entries import EntryKind
 from bot.evidence.evidence import Evidence
 from bot.evidence.fields import FieldKind
-from bot.evidence.indexing import IndexedOutput, Mention
+from bot.evidence.indexing import IndexedOutput
+from bot.evidence.mentions import Mention
 from bot.evidence.places import place_of
 from bot.evidence.tokens import Kind, Token, tokens
 from bot.evidence.units import Unit

@@ -12,37 +12,16 @@ from bot.evidence.aggregates import Aggregate, Series, aggregates
 from bot.evidence.characters import folded
 from bot.evidence.dates import Day, is_year
 from bot.evidence.entries import Entry, EntryKind
+from bot.evidence.mentions import Mention
 from bot.evidence.quotes import FoldedText
 from bot.evidence.tables import Cell, Grid, grids, is_json, json_grids
 from bot.evidence.tokens import Kind, Token, tokens
 from bot.evidence.units import SCALES, Unit, unit_of_name
 
 MOST_CHARACTERS = 300_000
-MOST_TOKENS = 8_000
+MOST_TOKENS = 6_000
 _LONGEST_NAME = 80
 _FREE_LITERAL = 100  # smaller constants of a SELECT list may come back
-
-
-@dataclass(slots=True)
-class Mention:
-    """A figure in an output: `value` without its `sign`, in its scale. `row` and `column` are numbers
-    in the table `grid`, -1 outside of tables. `counts` tells that a noun follows: "46 people"."""
-
-    value: float
-    sign: str
-    unit: Unit | None
-    start: int
-    end: int
-    grid: int = -1
-    row: int = -1
-    column: int = -1
-    counts: bool = False
-    decimals: int = 0
-
-    @property
-    def signed(self) -> float:
-        """The value with its sign."""
-        return -self.value if self.sign == "-" else self.value
 
 
 @dataclass(slots=True)
@@ -119,7 +98,7 @@ class IndexedOutput:
 
 
 def index(entry: Entry) -> IndexedOutput:
-    """Index an entry for the check. Bounded: reads 300 kB and 8,000 figures, takes under 0.5 s for any
+    """Index an entry for the check. Bounded: reads 300 kB and 6,000 figures, takes under 0.5 s for any
     text, and never holds the interpreter for long, so it may run in a thread. Raises nothing."""
     if entry.kind is EntryKind.NONE:
         return IndexedOutput(entry)

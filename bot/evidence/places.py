@@ -6,7 +6,8 @@ import re
 from urllib.parse import quote
 
 from bot.core.findings import Place
-from bot.evidence.indexing import IndexedOutput, Mention
+from bot.evidence.indexing import IndexedOutput
+from bot.evidence.mentions import Mention
 
 _EXCERPT = 160
 _PAGE = re.compile(r"\[page (\d+)(?: of \d+)?\]")

@@ -64,7 +64,7 @@ class FoldedText:
         """Fold the lines. A table's bars and a list's marks stay, since quotes seldom span them."""
         starts, parts, at = [], [], 0
         for line in lines:
-            part = folded(line)
+            part = folded(line) if line else line
             starts.append(at)
             parts.append(part)
             at += len(part) + 1

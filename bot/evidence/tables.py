@@ -54,6 +54,9 @@ def grids(lines: list[str], starts: list[int]) -> Iterator[Grid]:
     total, shown, at = 0, 0, 0
     while at < len(lines):
         line = lines[at]
+        if not line:
+            at += 1
+            continue
         if found := _SHAPE.search(line):
             total, shown = int(found[1].replace(",", "")), 0
         elif found := _SHOWN.fullmatch(line):

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from bot.evidence.fields import AnswerField, FieldKind, fields_of
@@ -103,7 +104,7 @@ def _digit(answer: Labelled, chance: random.Random, pick: str) -> Corrupted | No
     places = [n for n, c in enumerate(raw) if c.isdigit()]
     at = places[-1] if pick == "last" else chance.choice(places)
     if pick == "swap":
-        pairs = [(a, b) for a, b in zip(places, places[1:], strict=False) if raw[a] != raw[b]]
+        pairs = [(a, b) for a, b in pairwise(places) if raw[a] != raw[b]]
         pairs = [(a, b) for a, b in pairs if not (a == places[0] and raw[b] == "0")]
         if not pairs:
             return None
