@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, eval, operate, processes, setup
+from bot.cli import ask, backup, eval, operate, processes, setup
 from bot.cli.output import print_lines
 
 cli = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -50,6 +50,8 @@ for each in (
     operate.resume,
     operate.erase,
     operate.audit,
+    backup.backup,
+    backup.restore,
 ):
     cli.command()(each)
 cli.add_typer(setup.tools, name="tools")

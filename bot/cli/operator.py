@@ -73,7 +73,7 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
     of a bot, too. Raises ConfigurationError when there is no such server.
     """
     async with (
-        _stores(settings, needed=False) as stores,
+        open_stored(settings, needed=False) as stores,
         open_mcp_servers(settings.mcp_servers, stores.mcp) as servers,
     ):
         if accept and accept not in settings.mcp_servers:
@@ -132,7 +132,7 @@ def _written(facts: ToolFacts, name: str) -> str:
 
 async def pause(settings: Settings) -> str:
     """Pause the bot: runs call no model. Return what was paused, in words."""
-    await _record(settings, "paused")
+    await record(settings, "paused")
     async with _policy(settings) as policy:
         await policy.switch.set(Pause(by="", name=OPERATOR, at=datetime.now(UTC)))
     idle = with_running_redis(settings).redis_url is None
@@ -141,14 +141,14 @@ async def pause(settings: Settings) -> str:
 
 async def resume(settings: Settings) -> None:
     """End the pause."""
-    await _record(settings, "resumed")
+    await record(settings, "resumed")
     async with _policy(settings) as policy:
         await policy.switch.clear()
 
 
 async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> list[str]:
     """Return feedback on answers, newest first: a table, or one JSON object per line."""
-    async with _stores(settings) as stores:
+    async with open_stored(settings) as stores:
         entries = await stores.feedback.latest(limit)
     if as_json:
         return [each.model_dump_json() for each in entries]
@@ -164,7 +164,7 @@ async def feedback_lines(settings: Settings, limit: int, *, as_json: bool) -> li
 
 async def feedback_cases(settings: Settings) -> tuple[str, int]:
     """Return a file of evaluation cases made of feedback, accepted ones first, and their number."""
-    async with _stores(settings) as stores:
+    async with open_stored(settings) as stores:
         return cases_file(await stores.lessons.all())
 
 
@@ -177,7 +177,7 @@ async def erase_lines(
     says what is still stored.
     """
     arm_failpoints(settings)
-    await _record(settings, "erased a person" if user else "erased a thread")
+    await record(settings, "erased a person" if user else "erased a thread")
     async with _requests(settings) as requests:
         erased = await _erased(requests, user, thread, wait)
         held = await _without_responses(response_deleter(settings, requests.stores))
@@ -274,7 +274,7 @@ async def audit_report(
     problems: list[str] = []
     notes: list[str] = []
     heads = dict(map(_expected_head, expected))
-    async with _stores(settings) as stores:
+    async with open_stored(settings) as stores:
         for team in sorted({*await stores.audit.teams(), *heads}):
             count, last = heads.get(team, (0, ""))
             async for kept in stores.audit.read(team):
@@ -327,16 +327,16 @@ def _audit_line(entry: AuditEntry) -> str:
     return " ".join(filter(None, (line, ok, cost, claims, digest)))
 
 
-async def _record(settings: Settings, what: str) -> None:
+async def record(settings: Settings, what: str) -> None:
     """Write an audit entry before the action, so that a crash cannot leave it unrecorded."""
-    async with _stores(settings) as stores:
+    async with open_stored(settings) as stores:
         entry = AuditEntry(kind=AuditKind.ADMINISTERED, team="operator", who="operator", what=what)
         await stores.audit.append([entry])
 
 
 @asynccontextmanager
 async def _policy(settings: Settings) -> AsyncGenerator[BudgetPolicy]:
-    async with _stores(settings) as stores:
+    async with open_stored(settings) as stores:
         yield budget_policy(settings, stores)
 
 
@@ -350,7 +350,8 @@ async def _requests(settings: Settings) -> AsyncGenerator[Requests]:
 
 
 @asynccontextmanager
-async def _stores(settings: Settings, *, needed: bool = True) -> AsyncGenerator[Stores]:
+async def open_stored(settings: Settings, *, needed: bool = True) -> AsyncGenerator[Stores]:
+    """Open the bot's stores. Raises ConfigurationError if `needed` and no bot ever stored data here."""
     async with _redis(settings, needed=needed) as (_, stores):
         yield stores
 

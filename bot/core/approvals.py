@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -74,6 +75,7 @@ class Approval(BaseModel):
     - `mutates`: whether the call changes something; `destructive`: whether it may delete or
       overwrite something.
     - `private`: the request is private, so the thread shows no card.
+    - `restored`: the run came back from the backup of that time, and may have made the call since.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -99,6 +101,7 @@ class Approval(BaseModel):
     mentioned: tuple[str, ...] = ()
     other_names: bool = False
     private: bool = False
+    restored: datetime | None = None
 
     @property
     def run_id(self) -> str:

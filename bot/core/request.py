@@ -92,6 +92,8 @@ class Request(BaseModel):
     - `trace`: W3C traceparent of the span that received the request, if any.
     - `schedule`: id of the schedule that asked, if any.
     - `late`: catch-up found the message after a time in which no process listened.
+    - `restored`: when the backup was made from which this request came back: what its run did since is
+      not known.
     - `job`: the request is no question, but this work.
 
     What it asks:
@@ -146,6 +148,7 @@ class Request(BaseModel):
     superseded: bool = False
     withdrawn: bool = False
     late: bool = False
+    restored: datetime | None = None
     suggested: bool = False
     response_type: str = "Answer"
     response_schema: dict[str, Any] | None = None

@@ -27,6 +27,8 @@ async def copy_redis(redis: Redis) -> dict[str, Json]:
     copied = {}
     for key in sorted([key async for key in redis.scan_iter("*", count=1_000)]):
         kind = (await redis.type(key)).decode()
+        if kind == "none":  # expired meanwhile
+            continue
         ttl = await redis.pttl(key)
         value = await _read(redis, kind, key)
         copied[key.decode()] = {"type": kind, "ttl": ttl if ttl > 0 else None, "value": value}

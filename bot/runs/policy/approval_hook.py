@@ -96,7 +96,8 @@ class ApprovalHook(Hooks):
             return _ADMINS
         leaks = self._egress.may_leak(tool, arguments)
         sensitive = leaks or (tool.sensitive and not self._is_free(tool, arguments))
-        if not self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive):
+        confirms = self._policy.confirms(self._channel, mutates=tool.mutates, sensitive=sensitive)
+        if not confirms and not (tool.mutates and self._request.restored):
             self._egress.count(tool, arguments)
             return Approved()
         return await self._ask(self._approval(tool, arguments, leaks=leaks))
@@ -120,7 +121,7 @@ class ApprovalHook(Hooks):
             return _TOO_LONG
         if not [user for user in wanted.approvers if await self._may_decide(user)]:
             return _NOBODY
-        standing = await self._approvals.standing(wanted)
+        standing = None if wanted.restored else await self._approvals.standing(wanted)
         if standing and await self._still_allowed(standing, wanted.approvers):
             return await self._permission(standing, wanted.approvers)
         try:
@@ -187,6 +188,7 @@ class ApprovalHook(Hooks):
             mentioned=tuple(each.id for each in people),
             other_names=has_other_names(text, mentions),
             private=self._request.private,
+            restored=self._request.restored,
         )
 
 

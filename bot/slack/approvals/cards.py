@@ -125,6 +125,8 @@ class Cards:
     async def _post_card(self, place: _Place, approval: Approval) -> str:
         """Return the ts of the card, which is posted unless the place has it already."""
         if found := await self._find(place, approval):
+            if approval.restored:  # the card shows what was decided since, or buttons
+                await self._update(place, found, ApprovalRecord(approval))
             return found
         part = await self._draw(ApprovalRecord(approval))
         await self._posted.may_write()

@@ -56,6 +56,9 @@ def approval_part(record: ApprovalRecord, canvas_link: CanvasLink) -> Part:
             blocks.append(context(mentions).block)
     if decision is None:
         blocks.append(_buttons(approval, cut=_is_cut(values)))
+        if approval.restored:
+            since = f"{approval.restored:%d %b, %H:%M} UTC"
+            blocks.append(context(approval_words.RESTORED.format(since=since)).block)
         blocks.append(context(_terms(approval)).block)
     else:
         blocks.append(context(_verdict(decision, made)).block)

@@ -31,6 +31,9 @@ ARGUMENTS = {
     "section": "Part",
 }
 MENTIONS = ":bell: Mentions {people}."
+RESTORED = (
+    "I was restored from a backup of {since}. Check first that this has not been done since then."
+)
 OTHER_NAMES = "Other @names notify nobody."
 MENTIONS_NOBODY = "@names here notify nobody. To notify a person, mention them in your question."
 NO_ARGUMENTS = "It takes no details."

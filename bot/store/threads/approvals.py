@@ -154,6 +154,11 @@ class Approvals:
             ("HSET", key, f"made:{approval.id}", made), ("EXPIRE", key, self._retention.thread)
         )
 
+    async def forget(self, approval: Approval) -> None:
+        """Delete an approval and what was decided about it: the run asks for it again."""
+        fields = (f"{kind}:{approval.id}" for kind in ("asked", "said", "used", "made"))
+        await self._redis.call("HDEL", self._key(approval.run_id), *fields)
+
     async def supersede(
         self, request: Request, decision: Decision, on_record: PendingEntry
     ) -> bool:

@@ -304,6 +304,10 @@ class Mailbox:
         ]
         return bool(await self._redis.script("defer", keys, _DEFERRED, math.ceil(seconds)))
 
+    async def unpark(self, thread_key: str) -> None:
+        """Unpark a thread, whatever it waits for; its run asks again for what it needs."""
+        await self._redis.call("DEL", parked_key(self._redis, thread_key))
+
     async def is_waiting_for_people(self, thread_key: str) -> bool:
         """Return whether the thread's head waits for a person, and not for its turn."""
         why = await self._redis.call("GET", parked_key(self._redis, thread_key))

@@ -154,6 +154,13 @@ class Runs:
         renewed = renewing(self._redis, thread_key, self._seconds)
         await self._redis.together(("EXPIRE", key, self._seconds), *renewed)
 
+    async def forget_cards(self, run_id: str) -> None:
+        """Forget which cards a run posted, so that it posts them again."""
+        key = self._key(run_id)
+        names = await self._redis.call("HKEYS", key)
+        if cards := [name for name in names if name.startswith(b"card:")]:
+            await self._redis.call("HDEL", key, *cards)
+
     async def joined(self, request_id: str) -> tuple[str, ...]:
         """Return the ids of the requests that were answered together with `request_id`."""
         run_id = await self.id_of(request_id)

@@ -1,0 +1,83 @@
+"""`bot backup` and `bot restore`."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.output import print_lines
+from bot.cli.start import configured
+from bot.core.text.counting import counted
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
+
+_File = Annotated[Path, typer.Argument(help="The file of the backup.")]
+
+
+def backup(
+    file: _File,
+    files: Annotated[
+        bool, typer.Option("--files", help="With the files and tables that tools saved.")
+    ] = False,
+) -> None:
+    """Write everything that must not be lost to a file, sealed with BOT_ENCRYPTION_KEYS."""
+    print_lines(asyncio.run(back_up(configured(), file, with_files=files)))
+
+
+def restore(
+    file: _File,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Delete what the Redis holds before.")
+    ] = False,
+) -> None:
+    """Write a backup to an empty Redis. No worker may run; start them afterwards."""
+    print_lines(asyncio.run(put_back(configured(), file, replace=replace)))
+
+
+async def back_up(settings: Settings, file: Path, *, with_files: bool) -> list[str]:
+    """Write a backup, with an entry in the audit log before. Return the lines to print."""
+    from bot.cli.operator import open_stored, record, where
+    from bot.ops.backup.making import make_backup, sealing_of
+
+    sealing = sealing_of(settings)
+    await record(settings, "backed up")
+    async with open_stored(settings) as stores:
+        _, count = await make_backup(stores.redis, file, sealing, with_files=with_files)
+    lines = [f"Wrote {counted(count, 'key')} of {where(settings)} to {file}."]
+    if not sealing.is_sealed:
+        lines.append(
+            "! The file is not sealed: whoever reads it reads what people asked. Set BOT_ENCRYPTION_KEYS."
+        )
+    return lines
+
+
+async def put_back(settings: Settings, file: Path, *, replace: bool) -> list[str]:
+    """Restore a backup, with an entry in the audit log after. Return the lines to print."""
+    from bot.app.run_setup import redis_and_stores
+    from bot.cli.operator import record, where
+    from bot.ops.backup.making import sealing_of
+    from bot.ops.backup.restoring import check_backup, restore_backup
+
+    sealing = sealing_of(settings)
+    check_backup(file, sealing)  # before an embedded Redis makes its folder
+    async with redis_and_stores(settings, data_dir=settings.bot_data_dir / "redis") as (_, stores):
+        done = await restore_backup(stores, file, sealing, replace=replace)
+    await record(settings, f"restored a backup of {done.header.made_at:%Y-%m-%d %H:%M} UTC")
+    lines = [
+        f"Wrote {counted(done.keys, 'key')} of {done.header.made_at:%Y-%m-%d %H:%M} UTC to "
+        f"{where(settings)}; {done.expired:,} had expired since.",
+    ]
+    if done.requests:
+        lines.append(
+            f"{counted(done.requests, 'question')} will be gone on with. Whatever they want to change "
+            "needs an approval, as it may have been done since."
+        )
+    if done.approvals:
+        lines.append(f"{counted(done.approvals, 'approval')} will be asked for again.")
+    lines += [f"! Not asked, as its time has passed: {each}" for each in done.missed]
+    lines.append("Who was erased since then is back: run `bot erase` for them again.")
+    return lines
