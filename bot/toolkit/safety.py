@@ -13,7 +13,7 @@ from typing import Any, Protocol
 class Check(Protocol):
     """A check of a call's validated arguments before the call is made. It changes nothing."""
 
-    async def __call__(self, call: Any, services: Mapping[type, object]) -> Any:
+    async def __call__(self, call: Any, services: Mapping[type, object], /) -> Any:
         """Return None, or the arguments with names resolved to ids.
 
         People approve the returned arguments, and the call is made with them. Raises ToolError for

@@ -67,12 +67,12 @@ class Tool:
 
     `summary` is the tool's line in `acquire_tools`; the model reads `description` once the tool is
     offered. Requests always carry `core` tools. `strict` makes the model service enforce the schema.
-    `timeout` is in seconds, for all attempts together; there are up to `retries` more after temporary
-    errors. `title` makes the one-line summary of a call for people from its
-    arguments. `on_acquired` returns text that enters the conversation when the model acquires the
-    tool. `narrowing` names the arguments that make the output smaller. `safety` says what the tool
-    reads or changes; the properties below it are what the loop and the hooks ask for. `account` names
-    the MCP server on whose account of the asker a call runs, "" for a tool that needs none.
+    After a temporary error there are up to `retries` further attempts; `timeout` is in seconds, for
+    all of them together. `title` makes the one-line summary of a call for people from its arguments.
+    `on_acquired` returns text that enters the conversation when the model acquires the tool.
+    `narrowing` names the arguments that make the output smaller. `safety` says what the tool reads or
+    changes; the loop and the hooks ask for it by the properties below. `account` names the MCP server
+    on whose account of the asker a call runs, "" for a tool that needs none.
     """
 
     name: str
@@ -205,9 +205,8 @@ class Tool:
         """
         if self.changes is None or self.changes.check is None:
             return arguments
-        given = {"call": arguments, "services": services}
-        check = self.changes.check
-        bound = await call_function(check, given, name=self.name, seconds=self.timeout)
+        check = partial(self.changes.check, arguments, services)
+        bound = await call_function(check, {}, name=self.name, seconds=self.timeout)
         return bound if isinstance(bound, BaseModel) else arguments
 
     def _as_result(self, result: Any) -> ToolResult:
@@ -245,12 +244,13 @@ def tool(
     """Make a tool from a typed function; its docstring is the description that the model reads.
 
     Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes
-    and bounds it; the description may be in an `Args:` section instead. The model may omit a parameter with a default (it sends null). `title`, up to 80
-    characters, is a format string over the arguments, or a function of the validated arguments.
-    `safety` is `Reads(...)` or `Changes(...)`; `Tool` describes the other options.
+    and bounds it; the description may be in the docstring's `Args:` section instead. The model may
+    omit a parameter with a default (it sends null). `title`, up to 80 characters, is a format string
+    over the arguments, or a function of the validated arguments. `safety` is `Reads(...)` or
+    `Changes(...)`; `Tool` describes the other options.
 
     Raises ToolDefinitionError, naming the tool, when strict mode cannot express a parameter, when
-    `safety` contradicts itself, and when an option names an unknown parameter.
+    `safety` contradicts itself or `retries`, and when an option names an unknown parameter.
     """
 
     def decorate(function: Callable[..., R_co]) -> ToolFunction[R_co]:

@@ -252,7 +252,7 @@ async def test_a_title_that_cannot_be_made_is_the_tools_name(title: Any) -> None
 @pytest.mark.parametrize("name", [COMPLETE, *sorted(RESERVED)])
 def test_the_agents_own_names_are_taken(name: str) -> None:
     """C1 D1: one clear line at start."""
-    with pytest.raises(ToolDefinitionError, match=f"{name}: the agent itself uses that name"):
+    with pytest.raises(ToolDefinitionError, match=f"{name} in .*: the agent itself uses that name"):
         Catalogue.of([_tool_named(name)])
 
 
@@ -326,7 +326,7 @@ async def test_a_check_that_crashes_lets_no_change_through() -> None:
     """S10: nothing is approved whose names were not bound to ids."""
     made: list[str] = []
 
-    async def check(call: Any, services: Any) -> None:
+    async def check(arguments: Any, _: Any) -> None:
         raise RuntimeError("a bug of the tool's")
 
     async def act() -> str:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bot.core.errors import ToolDefinitionError
 from bot.testing.artifacts import MemoryArtifacts
-from bot.toolkit import Artifacts, Provided, ToolResult, tool
+from bot.toolkit import Artifacts, Changes, Provided, ToolResult, tool
 from bot.toolkit.tool import Tool
 
 
@@ -67,6 +67,20 @@ async def test_results_are_text_or_json() -> None:
     assert (await run(made(text))).content == "plain"
     assert (await run(made(point), x=1)).content == '{"x":1,"y":0}'
     assert (await run(made(whole))).handles == ("art_1",)
+
+
+async def test_a_check_takes_call_and_services_whatever_it_calls_them() -> None:
+    """S10: its answer is what the call is made with."""
+
+    async def bound(arguments: Any, _: Any) -> Any:
+        return arguments.model_copy(update={"a": 2})
+
+    def act(a: int) -> str:
+        "Acts."
+        return str(a)
+
+    of = made(act, safety=Changes(check=bound))
+    assert (await of.checked(of.arguments(a=1), {})).model_dump() == {"a": 2}
 
 
 async def test_a_blocking_function_runs_in_a_thread() -> None:
