@@ -327,12 +327,16 @@ class Calls:
 
 def _record(call_id: str, tool: Tool, result: ToolResult) -> CallRecord:
     """Return the record of the call in progress. Text that the model may have written itself is no
-    evidence."""
-    counts_as: CountsAs = "calculated" if tool.calculates else "read" if tool.reads else "none"
+    evidence, unless it is a report that was traced."""
+    counts_as: CountsAs = "none"
+    if tool.calculates:
+        counts_as = "calculated"
+    elif result.report or (tool.reads and not result.own):
+        counts_as = "read"
     use = current_request().artifacts
     return CallRecord(
         call_id=call_id,
-        counts_as="none" if result.own else counts_as,
+        counts_as=counts_as,
         sources=result.sources,
         used=tuple(each for each in use.read if each not in use.saved),
         saved=tuple(use.saved.values()),

@@ -77,11 +77,11 @@ class LedgerReader:
         call = self._calls.get(item["call_id"], {})
         name, output = str(call.get("name", "")), str(item["output"])
         counts_as = record.counts_as if record else self._counts_as(name)
-        if counts_as == EntryKind.NONE:
-            return None
         report = record.report if record else None
         if name == SUBAGENT and (report is None or report.unreadable):
             self.unreadable = Unreadable.HELPERS
+        if counts_as == EntryKind.NONE:
+            return None
         return Entry(
             call_id=item["call_id"],
             tool=name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from bot.slack.render.parts import Block, context, shortened, text_object
 
 CLAIMS_OF_A_PAGE = 8
 MOST_PLACES = 4  # of one claim
+_OWN_LINK = re.compile(r" \(link: \S*$")  # of a message, which its name links to already
 _MOST_CHARACTERS = 300  # of a claim, a formula or a query
 
 
@@ -101,7 +103,8 @@ def _place(shown: ShownPlace, gate: LinkGate) -> Iterator[Block]:
         query = [_text(texts.ASKED_FOR), _text(_short(shown.query), code=True)]
         yield _section(query)
     if place.excerpt:
-        yield {"type": "rich_text_quote", "elements": [_text(place.excerpt)]}
+        said = _OWN_LINK.sub("", place.excerpt)
+        yield {"type": "rich_text_quote", "elements": [_text(said)]}
 
 
 def _named(place: Place, gate: LinkGate) -> Iterator[Block]:

@@ -155,8 +155,8 @@ def test_what_cannot_be_searched_is_known() -> None:
     assert read(ledger(image))[1] == Unreadable.IMAGES
     assert read(ledger({"type": "web_search_call", "id": "ws_1"}))[1] == Unreadable.HOSTED
     report = made("dispatch_subagent", "It is 77.")
-    assert read(ledger(*report))[1] == Unreadable.NOTHING  # the tool is gone: no evidence
-    record = CallRecord(call_id="c1", counts_as="read")
-    assert read(ledger(*report, calls=(record,)))[1] == Unreadable.HELPERS
-    traced = record.model_copy(update={"report": ReportCheck(untraced=("77",))})
+    assert read(ledger(*report))[1] == Unreadable.HELPERS
+    assert read(ledger(*report, calls=(CallRecord(call_id="c1"),)))[1] == Unreadable.HELPERS
+    checked = ReportCheck(untraced=("77",))
+    traced = CallRecord(call_id="c1", counts_as="read", report=checked)
     assert read(ledger(*report, calls=(traced,)))[1] == Unreadable.NOTHING
