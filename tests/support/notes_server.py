@@ -49,7 +49,8 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
     """The server's state, with its switches. `signed_in` is who sits at the browser.
 
     `lifetime` is that of access tokens, `slowly` how long a rotation takes (both in seconds). With
-    `answers`, a path answers that instead. With `declines`, people press No.
+    `answers`, a path answers that instead. With `declines`, people press No. `names` is the address of
+    metadata in the header of a 401, `adds` what is added to the address that browsers return to.
     """
 
     url: str = ""
@@ -60,6 +61,8 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
     lifetime: int = 3600
     slowly: float = 0.0
     declines: bool = False
+    names: str = ""
+    adds: dict[str, str] = field(default_factory=dict)
     gives_refresh: bool = True
     answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
     edit: Callable[[dict[str, Any]], None] | None = None
@@ -103,7 +106,7 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
     async def authorize(
         self, client: OAuthClientInformationFull, params: AuthorizationParams
     ) -> str:
-        back: dict[str, str] = {"state": params.state or ""}
+        back: dict[str, str] = {"state": params.state or "", **self.adds}
         if self.declines:
             back["error"] = "access_denied"
         else:
@@ -237,7 +240,12 @@ class _Switches:
         notes.asked[path] += 1
         if path in notes.answers:
             status, body = notes.answers[path]
-            await _answer(send, status, body)
+            headers = {"location": body["location"]} if status in (302, 307) else None
+            await _answer(send, status, body, headers)
+            return
+        if path == "/mcp" and notes.names:
+            named = f'Bearer resource_metadata="{notes.names}"'
+            await _answer(send, 401, {}, {"www-authenticate": named})
             return
         if path == "/mcp" and scope["method"] == "POST":
             body = await _body(receive)
@@ -344,18 +352,30 @@ class Browser:
         """Open an address, without following anything."""
         return await self._send("GET", url)
 
-    async def press_continue(self, page: httpx2.Response) -> httpx2.Response:
+    async def post(
+        self, url: str, form: dict[str, str], headers: dict[str, str] | None = None
+    ) -> httpx2.Response:
+        """Send a form."""
+        return await self._send("POST", url, form, headers)
+
+    async def press_continue(
+        self, page: httpx2.Response, headers: dict[str, str] | None = None
+    ) -> httpx2.Response:
         """Press the button of the page before leaving."""
         form = dict(re.findall(r'name="(\w+)" value="([^"]*)"', page.text))
         action = re.search(r'action="([^"]*)"', page.text)
         assert action is not None, page.text
-        return await self._send("POST", unescape(action[1]), form)
+        return await self.post(unescape(action[1]), form, headers)
 
     async def _send(
-        self, method: str, url: str, form: dict[str, str] | None = None
+        self,
+        method: str,
+        url: str,
+        form: dict[str, str] | None = None,
+        headers: dict[str, str] | None = None,
     ) -> httpx2.Response:
         async with httpx2.AsyncClient(timeout=15, cookies=self.cookies, verify=False) as http:
-            answer = await http.request(method, url, data=form)
+            answer = await http.request(method, url, data=form, headers=headers)
             self.cookies = http.cookies
         return answer
 
