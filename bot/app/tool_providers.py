@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dotenv import dotenv_values
 from pydantic import ValidationError
 
 from bot.app.tool_loading import load_tools
@@ -67,7 +65,7 @@ def _arguments(made: Provider[Any], settings: Settings) -> tuple[dict[str, Any],
     }
     mistakes = []
     for key, variable in made.secrets.items():
-        if value := _environment(settings).get(variable):
+        if value := settings.variable(variable):
             redact_setting(value, variable)
             values[key] = value
         elif fields[key].is_required():
@@ -87,10 +85,3 @@ def _arguments(made: Provider[Any], settings: Settings) -> tuple[dict[str, Any],
                 mistakes.append(setting_error(each, []))
         return {}, mistakes
     return {key: getattr(checked, key) for key in fields}, mistakes
-
-
-def _environment(settings: Settings) -> dict[str, str]:
-    """Return the environment, with what only `.env` sets; empty values count as unset."""
-    file = settings.model_config.get("env_file")
-    in_file = dotenv_values(str(file)) if file else {}
-    return {key: value for key, value in (*in_file.items(), *os.environ.items()) if value}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
 from bot.app.run_setup import tool_catalogue
 from bot.app.tool_loading import load_tools
@@ -18,7 +19,7 @@ from bot.toolkit.catalogue import Catalogue
 class ToolStates:
     """All tools with what a worker would do with them in Slack.
 
-    `off` and `broken` say why those tools are not offered, by name. `problems` are one line for each
+    `off` and `broken` say why those tools are not offered, by name; `names_by` groups them. `problems` are one line for each
     provider that could not open or close its client, by the group of its settings. `origins` says
     where tools are from that do not come with the bot.
     """
@@ -55,6 +56,12 @@ async def tool_states(settings: Settings) -> ToolStates:
         {providers[kind].group: line for kind, line in lines.items()},
         load_tools(settings.tools.paths).origins,
     )
+
+
+def names_by(facts: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return each fact, such as the reason why tools are off, after the names that share it."""
+    ordered = sorted(facts, key=lambda name: (facts[name], name))
+    return [(", ".join(names), fact) for fact, names in groupby(ordered, key=facts.__getitem__)]
 
 
 def _by_tool(catalogue: Catalogue, reasons: Mapping[type, str]) -> dict[str, str]:

@@ -16,7 +16,7 @@ import typer
 
 from bot.cli.output import print_lines
 from bot.cli.start import configured
-from bot.core.errors import ConfigurationError
+from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.process_signals import ending_signals
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ async def _run_with_settings(
                 log.info("ready")
                 worked, settings = settings, await signals.next_settings(load, settings)
                 log.info("stopping: runs are requeued")
-        except ConfigurationError as error:
+        except (ConfigurationError, ToolDefinitionError) as error:
             if worked is None or settings is worked:
                 raise
             log.warning("cannot start with the new settings, so the old ones stay: %s", error)
@@ -166,8 +166,7 @@ def _changed(load: Callable[[], Settings], current: Settings) -> Settings | None
     except ConfigurationError as error:
         log.warning("the old settings stay: %s", error)
         return None
-    before, after = current.model_dump(), new.model_dump()
-    names = sorted(name for name in after if after[name] != before[name])
+    names = current.differing(new)
     if not names:
         log.info("the settings are as they were; code and the environment need a restart")
         return None

@@ -130,6 +130,8 @@ def mcp(
 
 
 def _tool_lines(states: ToolStates) -> list[str]:
+    from bot.app.tool_states import names_by
+
     catalogue = states.catalogue
     sizes = {each.name: len(json.dumps(each.definition())) for each in catalogue.tools}
     wide = max(map(len, sizes))
@@ -148,9 +150,9 @@ def _tool_lines(states: ToolStates) -> list[str]:
     total = sum(sizes.values())
     lines += [
         "",
-        *(f"{name} is off: {reason}." for name, reason in states.off.items()),
-        *(f"{name} is broken: {reason}." for name, reason in states.broken.items()),
-        *(f"{name} is from {origin}." for name, origin in states.origins.items()),
+        *(f"Off: {names}: {reason}." for names, reason in names_by(states.off)),
+        *(f"Broken: {names}: {reason}." for names, reason in names_by(states.broken)),
+        *(f"From {origin}: {names}." for names, origin in names_by(states.origins)),
         f"A first request sends {first:,} of {total:,} bytes of definitions. "
         "Tools of MCP servers: `bot mcp`.",
     ]

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from dotenv import dotenv_values
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     SecretStr,
     ValidationError,
     ValidationInfo,
@@ -195,6 +197,7 @@ class Settings(BaseSettings, Tables):
     bot_log_file: Path | None = None
     otel_exporter_otlp_endpoint: str | None = None
     bot_failpoints: Path | None = None
+    _env_file: dict[str, str | None] = PrivateAttr(default_factory=lambda: dotenv_values(".env"))
 
     @field_validator("redis_url")
     @classmethod
@@ -263,6 +266,16 @@ class Settings(BaseSettings, Tables):
         path = Path(os.environ.get("BOT_CONFIG", "bot.toml"))
         toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
         return (init_settings, env_settings, dotenv_settings, toml)
+
+    def variable(self, name: str) -> str:
+        """Return a variable of the environment or `.env`, for the secrets of own tools; "" if unset."""
+        return os.environ.get(name) or self._env_file.get(name) or ""
+
+    def differing(self, other: Settings) -> list[str]:
+        """Return the names of the settings that differ; `.env` stands for secrets of own tools."""
+        mine, others = self.model_dump(), other.model_dump()
+        names = sorted(name for name in others if others[name] != mine[name])
+        return names or [".env"] * (self._env_file != other._env_file)
 
     @property
     def has_model(self) -> bool:

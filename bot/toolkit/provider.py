@@ -48,7 +48,7 @@ class Provider(Generic[T]):
     settings: type[BaseModel]
     secrets: Mapping[str, str]
     optional: bool
-    function: Callable[..., AsyncGenerator[T]]
+    function: Callable[..., AsyncIterator[T]]
 
     @property
     def place(self) -> str:
@@ -67,7 +67,7 @@ class Provider(Generic[T]):
 
 def provider(
     *, group: str, optional: bool = False
-) -> Callable[[Callable[..., AsyncGenerator[T]]], Provider[T]]:
+) -> Callable[[Callable[..., AsyncIterator[T]]], Provider[T]]:
     """Make a provider from an async generator function that yields one client.
 
     Each worker runs it once: up to its `yield` to open the client, and the rest, best in a `finally`,
@@ -78,7 +78,7 @@ def provider(
     type is not data.
     """
 
-    def decorate(function: Callable[..., AsyncGenerator[T]]) -> Provider[T]:
+    def decorate(function: Callable[..., AsyncIterator[T]]) -> Provider[T]:
         name = getattr(function, "__name__", str(function))
         if not inspect.isasyncgenfunction(function):
             raise ToolDefinitionError(

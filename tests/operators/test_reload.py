@@ -58,6 +58,12 @@ async def test_it_takes_up_new_settings_and_keeps_the_old_ones_if_they_are_wrong
             outside = await at.ask(ADA, GENERAL, "How many?")
             await ws.until(lambda: [e for e in ws.effects if e.method == "chat.postEphemeral"])
             assert at.own(GENERAL, outside) == []
+            (tmp_path / "own").mkdir()
+            (tmp_path / "own" / "crm.py").write_text("def f(:\n")
+            config.write_text(f"{before}[tools]\npaths = ['{tmp_path}/own']\n")
+            process.send_signal(signal.SIGHUP)
+            await says(log, "cannot start with the new settings, so the old ones stay")
+            await says(log, " ready", 3)
             process.send_signal(signal.SIGTERM)
             async with asyncio.timeout(30):
                 assert await process.wait() == 0

@@ -317,8 +317,9 @@ async def test_doctor_and_tools_tell_off_and_broken_apart(
     done = await bot(tmp_path, "tools", CRM_TOKEN="something else")
     assert re.search("^find_tickets +crm +broken ", done.out, re.MULTILINE)
     assert re.search("^find_orders +erp +off ", done.out, re.MULTILINE)
-    assert "find_orders is off: set [tools.erp] in bot.toml." in done.out
-    assert "find_tickets is broken: provider open_crm (crm/crm.py, line " in done.out
+    assert "Off: find_orders: set [tools.erp] in bot.toml." in done.out
+    assert "Broken: find_tickets: provider open_crm (crm/crm.py, line " in done.out
+    assert f"From {folder}: find_tickets" in done.out.replace("find_orders, ", "")
     assert (done.code, done.err) == (0, "")
 
 
@@ -364,7 +365,9 @@ def test_a_secret_is_read_from_the_environment_or_the_file_beside_it(
     ):
         bound_providers(settings)
     (tmp_path / ".env").write_text("CRM_TOKEN=from the file\n")
-    [bound] = bound_providers(settings)
+    changed = settings_for(folder, port=1)
+    assert settings.differing(changed) == [".env"]  # so that SIGHUP takes it up
+    [bound] = bound_providers(changed)
     assert bound.arguments["token"] == "from the file"
 
 

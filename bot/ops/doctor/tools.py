@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from itertools import groupby
 
 from bot.app.run_setup import is_tool_name
-from bot.app.tool_states import tool_states
+from bot.app.tool_states import names_by, tool_states
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.ops.doctor.check import Check, ok, problem, warning
 from bot.settings import Settings
@@ -21,10 +19,11 @@ async def examine_tools(settings: Settings) -> list[Check]:
     except (ToolDefinitionError, ConfigurationError) as error:
         return [problem("tools", str(error), "correct it: the bot does not start before")]
     count = len(states.catalogue.tools) - len(states.off) - len(states.broken)
-    checks = [ok("tools", "; ".join((f"{count} are offered", *_reasons(states.off))))]
+    off = [f"off: {names} ({reason})" for names, reason in names_by(states.off)]
+    checks = [ok("tools", "; ".join((f"{count} are offered", *off)))]
     for group, text in states.problems.items():
-        off = [name for name, reason in states.broken.items() if reason == text]
-        lost = f"; off: {', '.join(off)}" if off else ""
+        names = [each for each, reason in names_by(states.broken) if reason == text]
+        lost = f"; off: {names[0]}" if names else ""
         fix = f"correct its service, or [tools.{group}] in bot.toml; the bot tries again by itself"
         checks.append(warning(f"tools {group}", f"{text}{lost}", fix))
     try:
@@ -32,9 +31,3 @@ async def examine_tools(settings: Settings) -> list[Check]:
     except ConfigurationError as error:
         checks.append(problem("channels", str(error), "correct it in bot.toml"))
     return checks
-
-
-def _reasons(off: Mapping[str, str]) -> list[str]:
-    """Return the names of switched-off tools, with the reason that they share."""
-    by_reason = groupby(sorted(off, key=lambda name: off[name]), key=lambda name: off[name])
-    return [f"off: {', '.join(names)} ({reason})" for reason, names in by_reason]
