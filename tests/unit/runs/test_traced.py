@@ -1,0 +1,256 @@
+"""Answers are traced to what their thread has read, over the real runner, loop, Redis and model service;
+the model follows a script that invents figures."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from bot.cli.console import as_text
+from bot.cli.terminal_run import ask_once
+from bot.core import failpoints
+from bot.core.audit import AuditKind
+from bot.core.findings import Findings, Verdict
+from bot.core.outcome import Outcome
+from bot.core.text.evidence_line import NOTHING_READ, evidence_line
+from bot.dev.model import (
+    ModelRequest,
+    Reply,
+    ResponsesServer,
+    Script,
+    ScriptBook,
+    call,
+    finish,
+)
+from bot.evidence.entries import Entry
+from bot.runs.evidence.check import Indexer
+from bot.settings import Settings
+from bot.store import Stores
+from bot.toolkit import Reads, Source, ToolResult, tool
+from tests.support.lag import loop_lag
+from tests.support.redis import asked
+from tests.support.runs import MODEL, answer, bot_on, bot_with
+from tools.calculation import calculate
+
+ROWS = "region,units\nNorth,4722\nSouth,3048"
+
+
+@tool(group="files", summary="Read the units sold", core=True, safety=Reads(foreign=True))
+async def read_units() -> ToolResult:
+    """Read them."""
+    return ToolResult(ROWS, (Source(title="units.csv", supports=""),))
+
+
+READ = call("read_units", {})
+RIGHT = finish(answer("North sold 4,722 units and South 3,048: 7,770 in all."))
+INVENTED = finish(answer("North sold 4,722 units and West 9,413."))
+MARKED = "I could not trace 1 of 2: 9,413."
+
+
+def line(outcome: Outcome) -> str:
+    return evidence_line(outcome.traced or Findings()) if outcome.traced_shown else ""
+
+
+async def test_an_invented_figure_is_named_and_a_right_answer_counted(stores: Stores) -> None:
+    """23.2 23.3: read, worked out by code, and not traced; the answer itself is as the model gave it."""
+    async with bot_with(stores, Script([READ, RIGHT, INVENTED]), read_units.tool) as bot:
+        right = await bot.ask("Units?")
+        invented = await bot.ask("And West?")  # the outputs of earlier runs of the thread count
+    assert line(right) == "3 figures: 2 read, 1 worked out from them."
+    assert line(invented) == MARKED
+    assert invented.result == answer("North sold 4,722 units and West 9,413.")
+    assert right.traced is not None
+    place = right.traced.items[0].places[0]
+    assert (place.source, place.row, place.column) == ("units.csv", "North", "units")
+
+
+async def test_the_audit_counts_what_was_not_traced(stores: Stores) -> None:
+    """23.3: without a word of it."""
+    async with bot_with(stores, Script([READ, INVENTED]), read_units.tool) as bot:
+        await bot.ask("Units?")
+    entries = [each.entry async for each in stores.audit.read("T1")]
+    [ended] = [each for each in entries if each and each.kind is AuditKind.ENDED]
+    assert (ended.claims, ended.untraced) == (2, 1)
+    assert "9,413" not in ended.model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("mode", "counted", "shown"),
+    [("off", False, ""), ("measure", True, ""), ("mark", True, MARKED)],
+)
+async def test_what_is_done_depends_on_the_mode(
+    stores: Stores, mode: str, counted: bool, shown: str
+) -> None:
+    """23.2: off does nothing, measure counts and shows nothing, mark says it."""
+    script, channels = Script([READ, INVENTED]), {"C1": {"evidence": mode}}
+    async with bot_with(stores, script, read_units.tool, channels=channels) as bot:
+        outcome = await bot.ask("Units?")
+    assert (outcome.traced is not None) is counted
+    assert line(outcome) == shown
+
+
+SENDS_BACK = {"mode": "send_back"}
+
+
+async def test_a_result_is_sent_back_once_with_what_is_missing(stores: Stores) -> None:
+    """23.2: the model is told what was not found and how to find it; then it is marked."""
+    script = Script([READ, INVENTED, INVENTED])
+    async with bot_with(stores, script, read_units.tool, evidence=SENDS_BACK) as bot:
+        outcome = await bot.ask("Units?")
+    objection = bot.outputs()[-1]
+    assert objection.startswith("Not taken yet.")
+    assert "- summary: 9,413\n" in objection
+    assert "4,722" not in objection
+    assert line(outcome) == MARKED  # the objection names the figure, and is no evidence
+    script.assert_done()
+
+
+async def test_a_result_that_the_model_corrects_is_taken(stores: Stores) -> None:
+    """23.2: in words that it did read."""
+    script = Script([READ, INVENTED, RIGHT])
+    async with bot_with(stores, script, read_units.tool, evidence=SENDS_BACK) as bot:
+        outcome = await bot.ask("Units?")
+    assert outcome.result == answer("North sold 4,722 units and South 3,048: 7,770 in all.")
+    script.assert_done()
+
+
+async def test_nothing_is_sent_back_when_the_run_must_end(stores: Stores) -> None:
+    """23.2 C6: the last call takes what there is, and marks it."""
+    script = Script([READ, INVENTED])
+    settings: dict[str, Any] = {"evidence": SENDS_BACK, "limits": {"tokens": 100}}
+    async with bot_with(stores, script, read_units.tool, **settings) as bot:
+        outcome = await bot.ask("Units?")
+    assert line(outcome) == MARKED
+    script.assert_done()
+
+
+async def test_a_run_that_dies_is_traced_by_the_next_worker(
+    stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """23.2 A4: a worker dies after something was read and sent back, the next one when the result was
+    taken. What was read is derived from the ledger again, and nothing is sent back twice."""
+    question, thinking = asked("Units?"), asyncio.Event()
+
+    async def brain(request: ModelRequest) -> Reply:
+        if len(api.requests) < 3:
+            return (READ, INVENTED)[len(api.requests) - 1]
+        if len(api.requests) == 3:
+            thinking.set()
+            await asyncio.Event().wait()
+        return INVENTED
+
+    async with (
+        ResponsesServer.open(brain=brain) as api,
+        bot_on(stores, api, read_units.tool, evidence=SENDS_BACK) as bot,
+    ):
+        first = asyncio.create_task(bot.ask(question))
+        await thinking.wait()
+        first.cancel()
+        await asyncio.wait({first})
+        monkeypatch.setattr(failpoints, "_orders", tmp_path)
+        (tmp_path / "run-finishing").write_text("raise")
+        with pytest.raises(failpoints.FailpointRaised):
+            await bot.ask(question, deaths=1)
+        outcome = await bot.ask(question, deaths=2)
+        assert len(api.requests) == 4
+    assert line(outcome) == MARKED
+
+
+async def test_an_answer_for_which_nothing_was_read_says_so(stores: Stores) -> None:
+    """23.3, rule 11: under a figure of the model's own; not under a courtesy, nor where the person wrote
+    the figure."""
+    replies = (
+        finish(answer(text)) for text in ("It was in 1066.", "You are welcome!", "1066, yes.")
+    )
+    async with bot_with(stores, Script(replies)) as bot:
+        lines = [line(await bot.ask(each)) for each in ("When?", "Thanks", "Was it 1066?")]
+    assert lines == [NOTHING_READ, "", ""]
+
+
+async def test_only_the_traced_figures_of_a_report_count(stores: Stores) -> None:
+    """23.2: a helper's report is traced to what the helper read; what it invents is told to its parent,
+    and is not evidence for the answer."""
+    report = {
+        "summary": "North sold 4,722 units and West 9,413.",
+        "findings": [],
+        "gaps": [],
+    }
+    goal = "Look up the units sold"
+    script = ScriptBook(
+        {
+            "Units?": [
+                call("acquire_tools", {"names": ["dispatch_subagent"]}),
+                call("dispatch_subagent", {"goal": goal, "tools": []}),
+                INVENTED,
+            ],
+            goal: [call("read_file", {"file_id": "F1"}), finish(report)],
+        }
+    )
+    async with bot_with(stores, script) as bot:
+        bot.conversation.attach("units.csv", ROWS.encode())
+        outcome = await bot.ask("Units?")
+    assert "look them up yourself: 9,413" in bot.outputs()[-1]
+    assert line(outcome) == MARKED
+
+
+async def test_what_another_person_read_alone_is_no_evidence_here(stores: Stores) -> None:
+    """23.2: private chains of others do not count, those of the same person do."""
+    script = Script([READ, RIGHT, READ, INVENTED])
+    async with bot_with(stores, script, read_units.tool) as bot:
+        await bot.ask("Units?", private=True, user="U2")
+        outcome = await bot.ask("Units?", user="U1")
+    ledger = await stores.ledger.entries("T1:C1:1.0")
+    assert {each.bound_to for each in ledger} == {"U2", None}
+    assert line(outcome) == MARKED
+
+
+async def test_an_accepted_calculation_rests_on_what_was_read(stores: Stores) -> None:
+    """23.1: calculate on invented operands launders nothing; on figures that were read it does count."""
+    sums = [call("calculate", {"expression": each}) for each in ("9413*1", "4722*7 - 3048")]
+    texts = ("That is 9,413.", "That is 30,006.")
+    replies = [READ, *(each for pair in zip(sums, map(_said, texts), strict=True) for each in pair)]
+    calculator = replace(calculate.tool, core=True)
+    async with bot_with(stores, Script(replies), read_units.tool, calculator) as bot:
+        outcomes = [await bot.ask("Units?"), await bot.ask("Weighted?")]
+    assert [line(each) for each in outcomes] == ["I could not trace 9,413.", "1 figure: read."]
+
+
+def _said(text: str) -> Reply:
+    return finish(answer(text))
+
+
+async def test_the_terminal_and_json_say_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """23.3: `bot ask --json` has all findings, and without it the line is printed."""
+    file = tmp_path / "units.csv"
+    file.write_text(ROWS)
+    read = call("read_file", {"file_id": "F1"})
+    async with ResponsesServer.open(brain=Script([read, INVENTED])) as api:
+        settings = Settings(
+            openai_api_key=SecretStr(api.api_key),
+            openai_base_url=api.url,
+            openai_model=MODEL,
+            redis_url=None,
+        )
+        await ask_once(settings, "Units?", [file], None, as_json=True, stream=False, dry_run=False)
+    outcome = Outcome.model_validate_json(capsys.readouterr().out)
+    assert f"\n\n{MARKED}\n\n" in as_text(outcome)
+    assert outcome.traced is not None
+    verdicts = {each.text: each.verdict for each in outcome.traced.items}
+    assert verdicts == {"4,722": Verdict.READ, "9,413": Verdict.UNTRACED}
+
+
+async def test_a_hostile_page_does_not_block_the_loop() -> None:
+    """23.1: one line of a million characters is indexed beside the loop, in bounded time."""
+    hostile = "".join(f"{n % 97}{'.,-€%'[n % 5]}" for n in range(400_000))[:1_000_000]
+    indexer = Indexer()
+    async with loop_lag() as lag:
+        async with asyncio.timeout(10):
+            await indexer.index(Entry("c1", "fetch_page", hostile))
+    assert lag.longest < 0.05

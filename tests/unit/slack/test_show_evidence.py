@@ -1,0 +1,164 @@
+"""*Show evidence* in Slack: the whole bot, a model that invents figures, and people who may see less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.dev.model import Script, call, finish
+from bot.dev.workspace import ADA, BEN, EVE, GUS
+from bot.runs.policy.access import Policy
+from bot.slack.render import evidence_words, words
+from bot.slack.render.buttons import EVIDENCE, EVIDENCE_PAGE
+from bot.slack.render.evidence import CLAIMS_OF_A_PAGE
+from tests.security.test_boundaries import press
+from tests.security.test_forged import sent
+from tests.support.deployment import Deployment, deployed
+from tests.support.redis import redis_server, redis_url
+from tests.support.runs import answer
+from tests.unit.slack.scene import button
+from tests.unit.slack.test_evidence import text_of
+
+__all__ = ["redis_server", "redis_url"]
+
+GENERAL, SALES = "C0GENERAL1", "C0SALES001"
+THREAD = call("read_thread", {})
+INVENTED = finish(answer("Ada sold 4,722 umbrellas and 9,413 hats."))
+MARKED = "I could not trace 1 of 2: 9,413."
+
+
+def words_of(view: dict[str, Any]) -> str:
+    """All texts of a modal in one line."""
+    return " ".join(text_of(view).split())
+
+
+def claims_of(view: dict[str, Any]) -> list[str]:
+    """The claims on a page: the first text of each block about one."""
+    blocks = [block for block in view["blocks"] if block["type"] == "rich_text"]
+    return [block["elements"][0]["elements"][0]["text"] for block in blocks]
+
+
+def shown(message: dict[str, Any]) -> str:
+    return str(message["blocks"])
+
+
+async def asked(bot: Deployment, channel: str = SALES, user: str = ADA) -> dict[str, Any]:
+    """Somebody writes a figure, asks for it, and is answered: the message with the answer."""
+    said = await bot.ws.say(user, channel, "We sold 4,722 umbrellas.")
+    await bot.ask(user, channel, "How many?", thread=said["ts"])
+    [message] = await bot.answered(channel, said["ts"])
+    return message
+
+
+async def opened(bot: Deployment, user: str, channel: str, message: dict[str, Any]) -> Any:
+    """Somebody presses the button, and the modal opens."""
+    await bot.ws.click(user, channel, message["ts"], EVIDENCE)
+    [view] = await bot.ws.until(lambda: bot.ws.views(user))
+    return view
+
+
+async def refused(bot: Deployment, user: str, channel: str, message: dict[str, Any]) -> str:
+    """What is told to somebody whose press of the button, as Slack would send it, opens nothing."""
+    pressed = press(bot, user, channel, message["ts"], button(message, EVIDENCE))
+    await sent(bot, pressed)
+    told = await bot.ws.until(
+        lambda: [e for e in bot.sent() if e.get("user") == user and "text" in e]
+    )
+    assert bot.ws.views(user) == []
+    return str(told[-1]["text"])
+
+
+async def test_an_invented_figure_is_marked_and_each_place_shown(redis_url: str) -> None:
+    """23.2 23.3: the line under the answer, and behind the button the message that a figure is from,
+    with the sentence that says what this cannot show."""
+    async with deployed(Script([THREAD, INVENTED]), redis_url) as bot:
+        message = await asked(bot)
+        assert MARKED in shown(message)
+        view = await opened(bot, BEN, SALES, message)
+        text = words_of(view)
+        for part in (
+            MARKED, "9,413 · not traced", "4,722 · read", "We sold 4,722 umbrellas.",
+            evidence_words.INTRO_UNTRACED,
+        ):  # fmt: skip
+            assert part in text
+        assert "/archives/C0SALES001/p" in str(view)
+
+
+async def test_evidence_is_paged(redis_url: str) -> None:
+    """23.3: as many claims as a page holds; Next and Back redraw the modal."""
+    said = "We sold " + ", ".join(f"{n:,}" for n in range(1_000, 1_020)) + " of them."
+    script = Script([THREAD, finish(answer(said.replace("We", "They")))])
+    async with deployed(script, redis_url) as bot:
+        root = await bot.ws.say(ADA, SALES, said)
+        await bot.ask(ADA, SALES, "How many?", thread=root["ts"])
+        [message] = await bot.answered(SALES, root["ts"])
+        view = await opened(bot, BEN, SALES, message)
+        pages = [claims_of(view)]
+        for name, told in (("next", "2 of 3"), ("next", "3 of 3"), ("back", "2 of 3")):
+            await bot.ws.click_in_view(BEN, view["id"], f"{EVIDENCE_PAGE}_{name}")
+            await bot.ws.until(lambda: [v for v in bot.ws.views(BEN) if told in text_of(v)])  # noqa: B023
+            [view] = bot.ws.views(BEN)
+            pages.append(claims_of(view))
+        assert pages[0] + pages[1] + pages[2] == [f"{n:,}" for n in range(1_000, 1_020)]
+        assert pages[1] == pages[3]
+        assert len(pages[0]) == CLAIMS_OF_A_PAGE
+
+
+async def test_who_may_not_ask_there_sees_no_evidence(redis_url: str) -> None:
+    """23.3: a person outside of the channel, and a guest, though Slack sends a press of theirs; nor is
+    there evidence of an answer that is not known."""
+    async with deployed(Script([THREAD, INVENTED]), redis_url) as bot:
+        message = await asked(bot)
+        for user, why in ((GUS, "guest"), (EVE, "")):
+            told = await refused(bot, user, GENERAL, message)
+            assert why in told
+        gone = button(message, EVIDENCE) | {"value": "run_unknown"}
+        await sent(bot, press(bot, BEN, SALES, message["ts"], gone))
+        await bot.ws.until(lambda: evidence_words.GONE in str([*bot.sent()]))
+
+
+async def test_what_was_read_elsewhere_is_shown_to_those_who_see_that_place(redis_url: str) -> None:
+    """23.3: a guest who is not in the other channel sees the claim, and neither its words nor where it
+    is from; a member sees both. The rights count at the press."""
+    read = call("read_channel", {"channel": "#sales"})
+    script = Script([call("acquire_tools", {"names": ["read_channel"]}), read, INVENTED])
+    policy = Policy(allow_guests=True)
+    async with deployed(script, redis_url, access=policy) as bot:
+        await bot.ws.say(ADA, SALES, "The secret plan: 4,722 umbrellas.")
+        thread = await bot.ask(ADA, GENERAL, "How many in #sales?")
+        [message] = await bot.answered(GENERAL, thread)
+        assert MARKED in shown(message)
+        for user, sees in ((BEN, True), (GUS, False)):
+            text = text_of(await opened(bot, user, GENERAL, message))
+            assert "4,722" in text
+            assert ("secret plan" in text) is sees
+            assert (evidence_words.HIDDEN in text) is not sees
+
+
+async def test_the_evidence_of_a_private_answer_is_for_its_asker(redis_url: str) -> None:
+    """23.3: not for others of the channel, whoever they are."""
+    async with deployed(Script([THREAD, INVENTED]), redis_url) as bot:
+        said = await bot.ws.say(ADA, SALES, "We sold 4,722 umbrellas.")
+        await bot.ws.shortcut(BEN, "ask_about_message", channel=SALES, ts=said["ts"])
+        [modal] = await bot.ws.until(lambda: bot.ws.views(BEN))
+        wanted = {"question": {"question": "Of what?"}, "where": {"where": "me"}}
+        await bot.ws.submit(BEN, modal["id"], wanted)
+
+        def private() -> list[dict[str, Any]]:
+            seen = bot.ws.messages(SALES, viewer=BEN)
+            return [m for m in seen if m.get("is_ephemeral") and MARKED in shown(m)]
+
+        [message] = await bot.ws.until(private)
+        assert await refused(bot, ADA, SALES, message) == evidence_words.NOT_YOURS
+        assert "4,722 · read" in words_of(await opened(bot, BEN, SALES, message))
+
+
+@pytest.mark.parametrize("mode", ["off", "measure"])
+async def test_a_channel_that_shows_nothing_shows_nothing(redis_url: str, mode: str) -> None:
+    """23.2: neither line nor button."""
+    channels = {SALES: {"evidence": mode}}
+    async with deployed(Script([THREAD, INVENTED]), redis_url, channels=channels) as bot:
+        message = await asked(bot)
+        assert "trace" not in shown(message)
+        assert words.SHOW_EVIDENCE not in shown(message)
