@@ -153,6 +153,15 @@ class ToolsAcquired:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonAsked:
+    """A running call asks its asker something, and waits for the answer; with `answered` it goes on.
+    Other than with `Paused`, the run keeps its worker."""
+
+    call_id: str
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class MessagesJoined:
     """Further messages of people joined the run; the hook that adds them sends this event. `last`
     is the last of them, as named where it was written."""
@@ -208,6 +217,7 @@ Event = (
     | SavePoint
     | ToolEvent
     | ToolsAcquired
+    | PersonAsked
     | MessagesJoined
     | Paused
     | FromSubagent

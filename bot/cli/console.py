@@ -83,7 +83,12 @@ class ConsoleSurface:
             sys.stderr.write(for_terminal(line))
             sys.stderr.flush()
 
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+    async def ask(
+        self,
+        approvals: Sequence[Approval],
+        *,
+        meanwhile: bool = False,  # noqa: ARG002 - the protocol's
+    ) -> Sequence[tuple[Approval, Decision]]:
         """Ask the person at the terminal; deny everything unless stdin and stderr are terminals."""
         return [(approval, await _answer(approval)) for approval in approvals]
 

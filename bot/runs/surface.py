@@ -68,8 +68,11 @@ class Surface(Protocol):
     async def show(self, event: Event) -> None:
         """Show an event. Returns at once and never raises: showing must not slow down a run."""
 
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        """Ask people for these approvals, each exactly once however often it is called.
+    async def ask(
+        self, approvals: Sequence[Approval], *, meanwhile: bool = False
+    ) -> Sequence[tuple[Approval, Decision]]:
+        """Ask people for these approvals, each exactly once however often it is called. The run waits
+        for them, or goes on `meanwhile` with a call that waits.
 
         Returns the decisions made at once, at a console; elsewhere decisions arrive through the
         store. Raises when an approval could not be asked for.
@@ -94,8 +97,10 @@ class SurfaceWrapper:
     async def show(self, event: Event) -> None:
         await self._surface.show(event)
 
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
-        return await self._surface.ask(approvals)
+    async def ask(
+        self, approvals: Sequence[Approval], *, meanwhile: bool = False
+    ) -> Sequence[tuple[Approval, Decision]]:
+        return await self._surface.ask(approvals, meanwhile=meanwhile)
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         await self._surface.settle(asked)

@@ -40,7 +40,12 @@ class RecordingSurface:
         """Record an event."""
         self.shown.append(event)
 
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+    async def ask(
+        self,
+        approvals: Sequence[Approval],
+        *,
+        meanwhile: bool = False,  # noqa: ARG002 - the protocol's
+    ) -> Sequence[tuple[Approval, Decision]]:
         """Record the approvals, and return the decisions made at once."""
         self.asked += approvals
         return [(each, self.decide(each)) for each in approvals] if self.decide else []

@@ -66,7 +66,9 @@ class _Unwatched:
 
     async def show(self, event: Event) -> None: ...
 
-    async def ask(self, approvals: Sequence[Approval]) -> Sequence[tuple[Approval, Decision]]:
+    async def ask(
+        self, approvals: Sequence[Approval], *, meanwhile: bool = False
+    ) -> Sequence[tuple[Approval, Decision]]:
         return []
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None: ...

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.agent.calls.outputs import CallOutput
-from bot.agent.events import FromSubagent, ToolEvent
+from bot.agent.events import FromSubagent, PersonAsked, ToolEvent
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState
 from bot.core.budgets import billed_tokens
@@ -107,4 +107,4 @@ class ParentRun:
 
     call_id: str
     pool: SharedBudget
-    tell: Callable[[FromSubagent | ToolEvent], None]
+    tell: Callable[[FromSubagent | ToolEvent | PersonAsked], None]

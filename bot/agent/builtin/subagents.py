@@ -9,7 +9,7 @@ the bot reach it as they reach its parent.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -36,7 +36,7 @@ from bot.agent.loop import run
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.answers import Result, Source
-from bot.core.approvals import Ask
+from bot.core.approvals import Ask, Decision
 from bot.core.chain import Item, LedgerEntry, ReportCheck
 from bot.core.context import RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
@@ -256,6 +256,12 @@ class _Inherited(Hooks):
     async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided | None:
         said = await self._hook.on_person_needed(tool, ask)
         return _UNASKED if isinstance(said, Undecided) else said
+
+    @override
+    async def on_person_asked(
+        self, tool: Tool, ask: Ask, tell: Callable[[bool], None]
+    ) -> str | Decision | None:
+        return _UNASKED
 
     @override
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:

@@ -18,6 +18,7 @@ from bot.agent.builtin.shared_budget import ParentRun, SharedBudget
 from bot.agent.calls.outputs import CallOutput, mark_for
 from bot.agent.events import (
     FromSubagent,
+    PersonAsked,
     ToolEnded,
     ToolEvent,
     ToolProgress,
@@ -26,7 +27,7 @@ from bot.agent.events import (
     ToolStarted,
 )
 from bot.agent.hooks.chain import Approved, HookChain, Undecided
-from bot.core.approvals import PersonNeeded, canonical, digest, exact_arguments
+from bot.core.approvals import Ask, Decision, PersonNeeded, canonical, digest, exact_arguments
 from bot.core.chain import CallRecord, CountsAs, Item
 from bot.core.context import ArtifactUse, RequestContext, bound_request, current_request
 from bot.core.errors import ToolError
@@ -35,6 +36,7 @@ from bot.core.outcome import Rehearsal
 from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import redacted
 from bot.services.given_schema import validated
+from bot.toolkit.asking import bound_asking
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.progress import paced_progress
 from bot.toolkit.provided.artifacts import Artifacts
@@ -88,7 +90,7 @@ class NotBegun:
     call_id: str
 
 
-CallEvent = ToolEvent | ToolsAcquired | FromSubagent
+CallEvent = ToolEvent | PersonAsked | ToolsAcquired | FromSubagent
 CallEvents = asyncio.Queue[CallEvent | Intent | NotBegun | None]
 """Events of running calls; None when a call has ended. The consumer calls `task_done` after handling
 each event."""
@@ -290,7 +292,14 @@ class Calls:
             )
 
         services = {**self.toolbox.services, ParentRun: parent}
-        with paced_progress(tell):
+
+        async def ask(needed: Ask) -> Decision:
+            def tell_asked(answered: bool) -> None:
+                parent.tell(PersonAsked(parent.call_id, answered))
+
+            return await self.hooks.on_person_asked(tool, needed, tell_asked)
+
+        with paced_progress(tell), bound_asking(ask):
             result = await tool.run(arguments, services, tell_retry)
         failpoint("tool-ran")
         with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made

@@ -18,7 +18,8 @@ from pydantic import BaseModel
 
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
-from bot.core.approvals import ApprovalRecord, Ask
+from bot.core.approvals import ApprovalRecord, Ask, Decision
+from bot.core.approvals import Verdict as ApprovalVerdict
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, ReportCheck, Usage
 from bot.core.outcome import StopReason
 from bot.model.types import ModelRequest, ModelResponse
@@ -131,6 +132,14 @@ class Hooks:
         more after each pause, unless the call then needs nothing more."""
         return None
 
+    async def on_person_asked(
+        self, tool: Tool, ask: Ask, tell: Callable[[bool], None]
+    ) -> str | Decision | None:
+        """Ask the asker something during a call, and return what they decide. `tell` shows the
+        question (False), and that it is answered (True). A text says why they cannot be asked. None
+        leaves it to the other hooks. Runs in the call's own task."""
+        return None
+
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> str:
         """Return what is appended to the output. Runs in the call's own task."""
         return ""
@@ -213,6 +222,16 @@ class HookChain:
             if said := await hook.on_person_needed(tool, ask):
                 return said
         return f"Not done: {tool.name} needs its asker ({ask.title}), who cannot be asked here."
+
+    async def on_person_asked(self, tool: Tool, ask: Ask, tell: Callable[[bool], None]) -> Decision:
+        """Return what the asker decides, a refusal where nobody can ask them."""
+        for hook in self.hooks:
+            said = await hook.on_person_asked(tool, ask, tell)
+            if isinstance(said, Decision):
+                return said
+            if said is not None:
+                return Decision(verdict=ApprovalVerdict.DENIED, comment=said)
+        return Decision(verdict=ApprovalVerdict.DENIED)
 
     async def after_tool(self, tool: Tool, arguments: BaseModel, result: ToolResult) -> ToolResult:
         """Return `result` with the additions of the hooks. A hook that raises adds nothing, because

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+
 from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.agent.hooks.chain import Approved, Hooks, Permission, Undecided
-from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask
+from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, Decision, Verdict
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.runs.policy.waits import Waits
 from bot.toolkit import Tool
 
+_ANSWER_SECONDS = 600.0  # for an answer during a call, which keeps a worker
+_PAUSE = 0.5  # seconds between two looks for an answer
 _LOST = "Not done: nobody knows any more what was answered. Call it again."
 _ASKED_BEFORE = "Not done: the server asks again for what was answered. Go on without it; say so."
 
@@ -51,6 +56,29 @@ class InputHook(Hooks):
         except CorruptValue:
             return _LOST
         return Undecided()
+
+    @override
+    async def on_person_asked(
+        self, tool: Tool, ask: Ask, tell: Callable[[bool], None]
+    ) -> str | Decision | None:
+        if ask.kind is not ApprovalKind.INPUT:
+            return None
+        is_shown = False
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                while (decision := await self._waits.decision(ask)) is None:
+                    if not is_shown:
+                        tell(False)
+                        is_shown = True
+                    await asyncio.sleep(_PAUSE)
+        except TimeoutError:
+            decision = Decision(verdict=Verdict.EXPIRED)
+            await self._waits.decide(ask, decision)
+        except CorruptValue:
+            return _LOST
+        if is_shown:
+            tell(True)
+        return decision
 
     async def _answers(self, call_key: str) -> tuple[ApprovalRecord, ...]:
         """Return what the call asked, the oldest first, with the decisions made by now."""

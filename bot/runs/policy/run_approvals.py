@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bot.agent.events import Event, ToolEnded, ToolStarted
+from bot.agent.events import Event, PersonAsked, ToolEnded, ToolStarted
 from bot.agent.interrupt import Interrupt, Interrupted
 from bot.core.approvals import (
     QUESTION_DELETED,
@@ -99,6 +99,12 @@ class RunApprovals:
                 made = CallProgress.CUT_OFF
             case ToolEnded(call_id=call_id, ok=ok):
                 made = CallProgress.DONE if ok else CallProgress.FAILED
+            case PersonAsked(call_id=call_id, answered=False):
+                await self._ask_during_call(call_id)
+                return
+            case PersonAsked():
+                await self.settle()
+                return
             case _:
                 return
         for each in self._decided:
@@ -121,13 +127,10 @@ class RunApprovals:
             return
         try:
             async with interrupt.within(float("inf")):
-                answers = await self._ask_patiently(waiting)
+                is_answered = await self._ask(waiting)
         except Interrupted:
             return
-        await self.record([decision_entry(approval, decision) for approval, decision in answers])
-        for approval, decision in answers:
-            await self.approvals.answer(approval, decision)
-        if answers:
+        if is_answered:
             return
         rest = await self.approvals.park(self.request, self.run_id, waiting, self.lease)
         failpoint("run-parked")
@@ -136,13 +139,26 @@ class RunApprovals:
         if rest is ParkResult.DECIDED:
             raise Requeue
 
+    async def _ask_during_call(self, call_id: str) -> None:
+        """Ask what a running call waits for."""
+        waiting = [each for each in await self.undecided() if each.id.endswith(f":{call_id}")]
+        await self._ask(waiting, meanwhile=True)
+
+    async def _ask(self, waiting: Sequence[Approval], *, meanwhile: bool = False) -> bool:
+        """Ask people, and store what they decide at once. Return whether they did."""
+        answers = await self._ask_patiently(waiting, meanwhile=meanwhile)
+        await self.record([decision_entry(approval, decision) for approval, decision in answers])
+        for approval, decision in answers:
+            await self.approvals.answer(approval, decision)
+        return bool(answers)
+
     async def _ask_patiently(
-        self, waiting: Sequence[Approval]
+        self, waiting: Sequence[Approval], *, meanwhile: bool
     ) -> Sequence[tuple[Approval, Decision]]:
         """Ask for the approvals, with retries. Deny them if nobody can be asked."""
         for pause in (*_PAUSES, None):
             try:
-                return await self.surface.ask(waiting)
+                return await self.surface.ask(waiting, meanwhile=meanwhile)
             except StoreError:
                 raise
             except Exception:

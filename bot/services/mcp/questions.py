@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from mcp import MCPError, UrlElicitationRequiredError
@@ -25,7 +26,7 @@ from mcp.types import (
 from mcp_types import InputRequest, InputResponses
 from pydantic import TypeAdapter, ValidationError
 
-from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, PersonNeeded, Verdict
+from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, Decision, PersonNeeded, Verdict
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.forms import Form, FormError, Question, page_address, words_of
@@ -62,19 +63,30 @@ class _Round:
 
     def ask(self, server: str, key: str, question: Question) -> Ask:
         """Return what the asker is asked for one of the questions."""
-        place = list(self.requests).index(key) + 1
-        return Ask(
-            kind=ApprovalKind.INPUT,
-            subject=f"{server} question {self.number}.{place}",
-            title=f"A question of {server}",  # everybody in the thread reads it
-            details={
-                **question.model_dump(mode="json"),
-                "round": self.number,
-                "key": key,
-                "requests": dict(self.requests),
-                "state": self.state,
-            },
+        subject = f"{server} question {self.number}.{list(self.requests).index(key) + 1}"
+        requests = dict(self.requests)
+        return ask_for(
+            question, subject, number=self.number, key=key, requests=requests, state=self.state
         )
+
+
+def ask_for(
+    question: Question,
+    subject: str,
+    *,
+    number: int,
+    key: str,
+    requests: Mapping[str, Any] = MappingProxyType({}),
+    state: str | None = None,
+) -> Ask:
+    """Return what the asker is asked: a question of a round, of which the rest is kept with it."""
+    place = {"round": number, "key": key, "requests": dict(requests), "state": state}
+    return Ask(
+        kind=ApprovalKind.INPUT,
+        subject=subject,
+        title=f"A question of {question.server}",  # everybody in the thread reads it
+        details={**question.model_dump(mode="json"), **place},
+    )
 
 
 async def call_with_answers(server: str, call: Call, *, may_ask: bool) -> CallToolResult:
@@ -86,7 +98,7 @@ async def call_with_answers(server: str, call: Call, *, may_ask: bool) -> CallTo
     inputs, number = Inputs(), 0
     if answered:
         last = max(map(_round_of, answered), key=lambda each: each.number)
-        inputs = Inputs(_answers(server, last, answered), last.state)
+        inputs = Inputs(_answers(server, last, answered) or None, last.state)
         number = last.number
         _check_pages(server, inputs)
     result = await _final(call, inputs)
@@ -141,7 +153,7 @@ def _answers(server: str, asked: _Round, answered: Sequence[ApprovalRecord]) -> 
     for key, request in _REQUESTS.validate_python(dict(asked.requests)).items():
         if key not in known:
             raise PersonNeeded(asked.ask(server, key, question_of(server, request)))
-        answers[key] = answer_of(known[key])
+        answers[key] = answer_of(known[key].decision, question_of(server, request))
     return answers
 
 
@@ -196,12 +208,10 @@ def pages_to_open(error: MCPError) -> InputRequiredResult | None:
     return InputRequiredResult(input_requests=requests) if requests else None
 
 
-def answer_of(record: ApprovalRecord) -> ElicitResult:
+def answer_of(decision: Decision | None, question: Question) -> ElicitResult:
     """Return a person's decision as the server gets it: an answer, a refusal, or none of both."""
-    decision = record.decision
     if decision is None or not (decision.allows or decision.by):
         return ElicitResult(action="cancel")
     if decision.verdict is Verdict.DENIED:
         return ElicitResult(action="decline")
-    is_page = bool(record.approval.details.get("url"))
-    return ElicitResult(action="accept", content=None if is_page else decision.answer or {})
+    return ElicitResult(action="accept", content=None if question.url else decision.answer or {})

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
 from typing import Annotated, Protocol, TypeVar
 
 import httpx2
@@ -35,6 +36,7 @@ from bot.core.background import alongside
 from bot.core.errors import StoreError, ToolError
 from bot.core.text.invisible_text import without_invisible
 from bot.services.mcp.config import McpServer
+from bot.services.mcp.live_questions import LiveQuestions
 from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
 from bot.services.mcp.questions import NO_INPUTS, SWITCH, Inputs, pages_to_open
 from bot.services.mcp.transports import http, statuses, stdio
@@ -74,6 +76,7 @@ MAYBE_DONE = (
 )
 
 CONNECT_SECONDS = 30.0  # npx and uvx may have to download the server first
+LONGEST_CALL = 3_600.0  # of a server that may ask people; each wait for a person is shorter
 _RESOURCES_SECONDS = 5.0  # to find out whether a server has resources
 _CLOSE_SECONDS = 5.0
 _LIST_SECONDS = 600.0  # maximum age of the list of tools when a tool is called
@@ -144,6 +147,8 @@ class Connection:
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
         self._client: Client | None = None
+        self._alone = asyncio.Lock()
+        self._questions: LiveQuestions | None = None
         self.needs_tasks: frozenset[str] = frozenset()
         """Tools that require MCP tasks, which the bot does not support; from the last listing."""
 
@@ -160,31 +165,76 @@ class Connection:
     async def call(
         self, tool: ToolFacts, arguments: dict[str, object], inputs: Inputs = NO_INPUTS
     ) -> CallToolResult | InputRequiredResult:
-        """Call a tool, and show its progress. Raises ToolError as `ask` does.
+        """Call a tool, show its progress and put its questions to the asker. Raises ToolError as
+        `ask` does.
 
         The result is not checked against the tool's output schema: the SDK would do that in this
         process and drop a result that does not fit.
         """
+        client = await self._connected()
+        if not self._server.questions or client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return await self.ask(tool, partial(self._request, tool, arguments, inputs))
+        # The server does not say during which call it asks: a call has a connection of its own.
+        if self._alone.locked():
+            own = Connection(
+                self.name, self._server, self._on_listed, self._on_unreachable, auth=self._auth
+            )
+            try:
+                return await own.call(tool, arguments, inputs)
+            finally:
+                await own.close()
+        async with self._alone:
+            return await self.ask(tool, partial(self._request_alone, tool, arguments))
+
+    async def _request_alone(
+        self, tool: ToolFacts, arguments: dict[str, object], client: Client
+    ) -> CallToolResult | InputRequiredResult:
+        """Make a call during which the server may ask. A call that is given up ends the connection,
+        as its questions would come during the next."""
+        self._questions = LiveQuestions(self.name, self._server.timeout)
+        try:
+            async with self._questions.answered():
+                return await self._request(tool, arguments, NO_INPUTS, client, seconds=LONGEST_CALL)
+        except TimeoutError:
+            await self.close()
+            raise MCPError(REQUEST_TIMEOUT, "") from None
+        except asyncio.CancelledError:
+            self._client = None  # the next call closes and opens it
+            self._closing.set()
+            raise
+        finally:
+            self._questions = None
+
+    async def _request(
+        self,
+        tool: ToolFacts,
+        arguments: dict[str, object],
+        inputs: Inputs,
+        client: Client,
+        *,
+        seconds: float | None = None,
+    ) -> CallToolResult | InputRequiredResult:
+        """Make a call, for up to `seconds` if they differ from the server's own."""
         tell = current_progress()
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
             of_all = f" of {total:g}" if total else ""
             tell(message or f"step {progress:g}{of_all}", progress / total if total else None)
 
-        async def request(client: Client) -> CallToolResult | InputRequiredResult:
-            given = CallToolRequestParams(name=tool.name, arguments=arguments)
-            if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                given.input_responses, given.request_state = inputs.answers, inputs.state
-            try:
-                return await client.session.send_request(
-                    CallToolRequest(params=given), _CALL_RESULT, progress_callback=report
-                )
-            except MCPError as error:
-                if pages := pages_to_open(error):
-                    return pages
-                raise
-
-        return await self.ask(tool, request)
+        given = CallToolRequestParams(name=tool.name, arguments=arguments)
+        if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            given.input_responses, given.request_state = inputs.answers, inputs.state
+        try:
+            return await client.session.send_request(
+                CallToolRequest(params=given),
+                _CALL_RESULT,
+                request_read_timeout_seconds=seconds,
+                progress_callback=report,
+            )
+        except MCPError as error:
+            if pages := pages_to_open(error):
+                return pages
+            raise
 
     async def ask(self, tool: ToolFacts, request: Callable[[Client], Awaitable[T]]) -> T:
         """Make a request for a call of `tool`, if the server still lists the accepted facts.
@@ -408,7 +458,8 @@ class Connection:
             transport = stdio(server.command, server.args, env)
         else:
             headers = {key: value.get_secret_value() for key, value in server.headers.items()}
-            transport = http(server.url or "", headers, server.timeout, self._auth)
+            seconds = LONGEST_CALL if server.questions else server.timeout
+            transport = http(server.url or "", headers, server.timeout, self._auth, silent=seconds)
         try:
             client_of = Client(
                 transport,
@@ -439,9 +490,11 @@ class Connection:
     async def _ask_asker(
         self,
         context: ClientRequestContext,  # noqa: ARG002 - the SDK's
-        params: ElicitRequestParams,  # noqa: ARG002
+        params: ElicitRequestParams,
     ) -> ElicitResult:
-        return ElicitResult(action="cancel")
+        """Put a question to the asker of the call that runs; nobody answers one between calls."""
+        asked = self._questions
+        return await asked.put(params) if asked else ElicitResult(action="cancel")
 
     async def _listen(self, client: Client) -> None:
         """Listen for changes of the list of tools, as servers since 2026-07-28 want to be asked."""

@@ -15,7 +15,7 @@ from bot.services.mcp.pins import CONNECT_ACCOUNT, LIST_RESOURCES, READ_RESOURCE
 from bot.services.mcp.questions import call_with_answers
 from bot.services.mcp.resources import list_resources, read_resource
 from bot.services.mcp.results import READ_SECONDS, ResultConverter, misfit_of
-from bot.services.mcp.server import CONNECT_SECONDS, Connections
+from bot.services.mcp.server import CONNECT_SECONDS, LONGEST_CALL, Connections
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.documents import Documents
 from bot.toolkit.provided.tables import Tables
@@ -62,6 +62,7 @@ def mcp_tool(
         converter = ResultConverter(artifacts, documents, tables, reader)
         return await converter.tool_result(result, misfit, owner)
 
+    longest = LONGEST_CALL if server.questions else server.timeout
     words = " ".join(facts.description.split()) or facts.name
     return Tool(
         name=name,
@@ -75,7 +76,7 @@ def mcp_tool(
         services={"artifacts": Artifacts, "documents": Documents, "tables": Tables},
         returns=TypeAdapter(ToolResult),
         safety=_safety(facts),
-        timeout=CONNECT_SECONDS + server.timeout + _CHECK_SECONDS + READ_SECONDS,
+        timeout=CONNECT_SECONDS + longest + _CHECK_SECONDS + READ_SECONDS,
         title=lambda given: _title(connections.name, facts.name, given),
         account=connections.account,
     )

@@ -164,18 +164,26 @@ def _parse(line: bytes) -> SessionMessage | None:
 
 @asynccontextmanager
 async def http(
-    url: str, headers: Mapping[str, str], seconds: float, auth: httpx2.Auth | None = None
+    url: str,
+    headers: Mapping[str, str],
+    seconds: float,
+    auth: httpx2.Auth | None = None,
+    *,
+    silent: float,
 ) -> AsyncGenerator[Streams]:
-    """Talk to a server over HTTP, without listening to messages that the bot did not ask for."""
+    """Talk to a server over HTTP, without listening to messages that the bot did not ask for.
+
+    A response may be `silent` for that many seconds; `seconds` bound everything else.
+    """
     hooks: dict[str, list[Callable[..., Awaitable[None]]]] = {
-        "request": [_RequestFilter(seconds).check],
+        "request": [_RequestFilter(silent).check],
         "response": [_limit_response],
     }
     async with (
         # Without compression, as a few bytes could otherwise become gigabytes.
         httpx2.AsyncClient(
             headers={"accept-encoding": "identity", **headers},
-            timeout=seconds,
+            timeout=httpx2.Timeout(seconds, read=silent),
             event_hooks=hooks,
             auth=auth,
             verify=_tls(),

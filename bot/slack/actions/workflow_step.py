@@ -118,7 +118,12 @@ class StepSurface:
         if isinstance(event, ToolEnded):
             self._tool_successes.append(event.ok)
 
-    async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
+    async def ask(
+        self,
+        approvals: Sequence[Approval],
+        *,
+        meanwhile: bool = False,  # noqa: ARG002 - the protocol's
+    ) -> tuple[()]:
         """Post the cards in the approvers' direct messages, because a step has no thread."""
         await self._cards.post(approvals)
         return ()

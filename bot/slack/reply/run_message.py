@@ -97,8 +97,11 @@ class RunMessage:
             self._progress = progress
             self._live.note(progress)
 
-    async def ask(self, approvals: Sequence[Approval]) -> tuple[()]:
+    async def ask(self, approvals: Sequence[Approval], *, meanwhile: bool = False) -> tuple[()]:
         """Post the approval cards, and say in the run's message that the run waits."""
+        if meanwhile:  # its steps say so
+            await self._cards.post(approvals)
+            return ()
         await self._live.close()
         await self._cards.post(approvals)
         channel, thread = self._request.channel, self._request.thread

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from bot.agent.events import ToolProgress
 from bot.core.approvals import Approval, ApprovalKind, Decision, Verdict
-from bot.dev.model import Script, call, finish
+from bot.core.outcome import RunStatus
+from bot.dev.model import ModelRequest, Reply, Script, call, finish
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.services.mcp import McpServer
 from bot.store import Stores
@@ -106,3 +110,119 @@ async def test_nobody_is_asked_unless_the_operator_lets_the_server(stores: Store
         assert not bot.board.asked[0].destructive
         assert "questions = true" in bot.outputs()[0]
     assert RESERVED == []
+
+
+def old_server(notes: Path, **entry: Any) -> McpServer:
+    return McpServer(
+        **{
+            "command": sys.executable,
+            "args": ("-m", "tests.support.old_mcp", str(notes)),
+            "env": {"PYTHONPATH": ROOT},
+            "questions": True,
+            "timeout": 5,
+            "read_only": ("*",),
+        }
+        | entry
+    )
+
+
+@asynccontextmanager
+async def old_bot(stores: Stores, tool: str, server: McpServer) -> AsyncGenerator[Bot]:
+    """A bot whose model calls a tool of a server before 2026-07-28, once for each question."""
+    calls = [call(f"town__{tool}", {}), finish(answer())]
+    script = Script([call("acquire_tools", {"names": [f"town__{tool}"]}), *calls, *calls, *calls])
+    async with bot_with(stores, script, mcpServers={"town": server}) as bot:
+        yield bot
+
+
+async def test_an_old_server_waits_for_the_answer_longer_than_for_anything_else(
+    stores: Stores, tmp_path: Path
+) -> None:
+    """(22.10) The call keeps its worker; the time in which the person thinks is not the server's."""
+    server = old_server(tmp_path / "notes", timeout=1)
+    async with old_bot(stores, "book", server) as bot:
+        running = asyncio.create_task(bot.ask("Book!"))
+        question = await until(lambda: bot.board.asked and bot.board.asked[-1])
+        await asyncio.sleep(1.5)
+        said = Decision(verdict=Verdict.APPROVED, by="U1", answer={"day": "2026-12-01"})
+        assert not await decided(stores, question, said)
+        await running
+        assert '{"action": "accept", "content": {"day": "2026-12-01"}}' in bot.outputs()[-1]
+        assert {each.approval.id for each in bot.board.settled} == {question.id}
+
+
+async def test_nobody_answers_the_question_of_another_call(stores: Stores, tmp_path: Path) -> None:
+    """S9: an old server does not say which call its question belongs to. Two people whose calls run
+    at once get one each, with their own words."""
+
+    def brain(request: ModelRequest) -> Reply:
+        if "town__book" not in [each["name"] for each in request.body["tools"]]:
+            return call("acquire_tools", {"names": ["town__book"]})
+        is_answered = '"action"' in str(request.body["input"])
+        return finish(answer()) if is_answered else call("town__book", {})
+
+    server = old_server(tmp_path / "notes")
+    async with bot_with(stores, brain, mcpServers={"town": server}) as bot:
+        asking = [
+            asyncio.create_task(bot.ask(asked(thread=f"1.{n}", user=f"U{n}"))) for n in (1, 2)
+        ]
+        await until(lambda: len(bot.board.asked) == 2)
+        for question in bot.board.asked:
+            [user] = question.approvers
+            day = {"day": f"2026-12-0{user[1:]}"}
+            assert not await decided(
+                stores, question, Decision(verdict=Verdict.APPROVED, by=user, answer=day)
+            )
+        await asyncio.gather(*asking)
+        said = {str(each.body["input"]) for each in bot.api.requests}
+    for n in (1, 2):
+        assert any(f"2026-12-0{n}" in each and f"2026-12-0{3 - n}" not in each for each in said)
+
+
+async def test_stop_ends_a_call_that_waits_for_a_person(stores: Stores, tmp_path: Path) -> None:
+    """R5: at once; a question that comes afterwards reaches nobody."""
+    async with old_bot(stores, "book", old_server(tmp_path / "notes")) as bot:
+        request = asked()
+        running = asyncio.create_task(bot.ask(request))
+        await until(lambda: bot.board.asked)
+        await stores.signals.request_cancel(request.thread_key, request.id, "U1")
+        async with asyncio.timeout(5):
+            outcome = await running
+    assert outcome.status is RunStatus.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("tool", "verdict", "output"),
+    [
+        ("pay", Verdict.APPROVED, '{"action": "accept"}'),
+        ("pay", Verdict.DENIED, '{"action": "decline"}'),
+        ("pay_first", Verdict.APPROVED, "Paid before."),
+        ("pay_first", Verdict.DENIED, "did not open the page"),
+    ],
+)
+async def test_pages_of_an_old_server(
+    stores: Stores, tmp_path: Path, tool: str, verdict: Verdict, output: str
+) -> None:
+    """(22.10) Asked during the call, or as an error after which the call is made again."""
+    async with old_bot(stores, tool, old_server(tmp_path / "notes")) as bot:
+        bot.board.decide = deciding(verdict)
+        await bot.ask("Pay!")
+        [question] = bot.board.asked
+        assert question.details["url"] == "https://pay.example.com/p/1"
+        assert output in bot.outputs()[-1]
+
+
+async def test_progress_of_a_call_is_shown_on_its_card(stores: Stores, tmp_path: Path) -> None:
+    """(22.10) The server's words on one line, without what nobody sees."""
+    async with old_bot(stores, "work", old_server(tmp_path / "notes")) as bot:
+        await bot.ask("Work!")
+        shown = bot.board.of(ToolProgress)
+    assert shown[0].text == "step 1 of 3"
+    assert shown[0].share == pytest.approx(1 / 3)
+
+
+async def until(found: Callable[[], Any]) -> Any:
+    async with asyncio.timeout(10):
+        while not (it := found()):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+    return it

@@ -1,0 +1,39 @@
+"""Questions to the asker while a call runs, for servers that cannot be called again with the answer.
+
+The call waits for the answer, and keeps its worker. A tool that can be called again raises
+`PersonNeeded`: the run then waits without a worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from bot.core.approvals import Ask, Decision, Verdict
+
+AskNow = Callable[[Ask], Awaitable[Decision]]
+"""Asks the asker of the call, and returns what they decided."""
+
+
+def current_asking() -> AskNow:
+    """Return what asks the asker of the call that runs here."""
+    return _current.get()
+
+
+@contextmanager
+def bound_asking(ask: AskNow) -> Generator[None]:
+    """Let `ask` put the questions of the body to the asker."""
+    token = _current.set(ask)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+async def _nobody(_ask: Ask) -> Decision:
+    """Refuse: outside a run there is nobody to ask."""
+    return Decision(verdict=Verdict.DENIED)
+
+
+_current: ContextVar[AskNow] = ContextVar("asking", default=_nobody)
