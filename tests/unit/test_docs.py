@@ -22,6 +22,8 @@ from bot.cli import cli
 from bot.model import ModelChoice
 from bot.services.mcp.config import McpOAuth
 from bot.settings import Settings, Tables, load_settings
+from bot.testing import run_tool
+from docs.examples.crm_tools.fake_crm import TOKEN, running_crm
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -60,6 +62,18 @@ async def test_the_tool_and_the_tests_of_docs_tools_work(monkeypatch: pytest.Mon
         running = example()
         if running is not None:
             await running
+
+
+async def test_the_own_client_of_docs_tools_works() -> None:
+    """The provider opens it with the token, and the tool asks a server with it."""
+    module = ModuleType("crm_of_the_page")
+    exec(compile(blocks(TOOLS, "python")[1], "crm.py", "exec"), module.__dict__)
+    async with (
+        running_crm() as server,
+        module.open_crm.opened(url=str(server.make_url("")), token=TOKEN) as client,
+    ):
+        found = await run_tool(module.find_tickets, {"query": "printer"}, {module.Crm: client})
+    assert "The printer is on fire" in found.content
 
 
 def test_the_settings_of_the_examples_are_taken(
