@@ -82,7 +82,9 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
         statuses = await servers.live_statuses()
         if accept:
             before = next(each for each in statuses if each.name == accept)
-            lines = _accepted_lines(replace(before, changed=await servers.accept(accept)))
+            issuer = await servers.accept_issuer(accept) if before.issuer else None
+            accepted = replace(before, changed=await servers.accept(accept), issuer=issuer)
+            lines = _accepted_lines(accepted)
         else:
             lines = [line for each in statuses for line in _status_lines(each)]
     return lines or ["No MCP server is configured: see mcpServers in README.md."]
@@ -90,21 +92,43 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
 
 def _accepted_lines(status: ServerStatus) -> list[str]:
     """Return what was accepted and its changes, which the operator may not have seen yet."""
-    if not status.changed:
+    issuer = _issuer_lines(status)
+    if not (status.changed or issuer):
         return [_head(status, "nothing to accept, all its tools are enabled")]
-    lines = [f"{status.name}: accepted and enabled: {', '.join(status.changed)}"]
+    what = ", ".join((*(["its issuer"] if issuer else []), *status.changed))
+    lines = [f"{status.name}: accepted and enabled: {what}", *issuer]
     for tool, pin in status.changed.items():
         lines += [f"  {tool}", *_difference(pin)]
     return lines
 
 
 def _status_lines(status: ServerStatus) -> list[str]:
-    lines = [_head(status, ", ".join(status.usable) or "no tools")]
+    none = "no tools until somebody connects an account" if status.issuer else "no tools"
+    lines = [_head(status, ", ".join(status.usable) or none)]
+    if issuer := _issuer_lines(status):
+        lines += [
+            f"  CHANGED, off until `bot mcp --accept {status.name}`: who lets people in",
+            *issuer,
+        ]
     for tool, pin in status.changed.items():
         what = "CHANGED" if pin.accepted else "NEW"
         lines.append(f"  {what}, disabled until `bot mcp --accept {status.name}`: {tool}")
         lines += _difference(pin)
     return lines
+
+
+def _issuer_lines(status: ServerStatus) -> list[str]:
+    """Return what a server says now about who lets people in, where it differs from the pin."""
+    offered = status.issuer.offered if status.issuer else None
+    if status.issuer is None or offered is None:
+        return []
+    before = status.issuer.accepted.model_dump() if status.issuer.accepted else {}
+    return [
+        f"    {name} {side}: {value}"
+        for name, now in offered.model_dump(exclude={"version"}).items()
+        if before.get(name) != now
+        for side, value in (("was", before.get(name) or "unknown"), ("now", now or "none"))
+    ]
 
 
 def _head(status: ServerStatus, otherwise: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.app.accounts import account_store
 from bot.app.oauth import install_store
 from bot.core.audit import audit_keys
 from bot.core.errors import ConfigurationError, StoreUnavailable
@@ -31,6 +32,8 @@ async def examine_encryption(settings: Settings) -> list[Check]:
             on_old = {"audit logs": await stores.audit.on_old_keys()}
             if settings.slack_client_id:
                 on_old["installations"] = await install_store(settings, stores).on_old_keys()
+            if settings.personal_servers:
+                on_old["accounts"] = await account_store(settings, stores).on_old_keys()
     except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
         return []
     if len(keys) == 1 and not any(on_old.values()):

@@ -8,10 +8,13 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from bot.core.account_records import IssuerPin
 from bot.core.errors import ConfigurationError, StoreError
-from bot.ops.doctor.check import SECONDS, Check, ok, warning
+from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.services.mcp import ServerPins, ServerStatus, open_mcp_servers
+from bot.services.mcp.issuers import issuer_name
 from bot.settings import Settings
+from bot.settings.checks import check_accounts
 from bot.store import open_stores
 
 M = TypeVar("M", bound=BaseModel)
@@ -39,11 +42,17 @@ async def examine_mcp(settings: Settings) -> list[Check]:
         return []
     pins = _ReadOnlyPins(await _accepted(settings))
     async with open_mcp_servers(settings.mcp_servers, pins) as servers:
-        return [_check(each) for each in await servers.live_statuses()]
+        checks = [_check(each) for each in await servers.live_statuses()]
+    try:
+        check_accounts(settings)
+    except ConfigurationError as error:
+        text, _, fix = str(error).rpartition(": ")
+        checks.append(problem("Personal accounts", text, fix.removesuffix(".")))
+    return checks
 
 
-async def _accepted(settings: Settings) -> dict[str, ServerPins]:
-    """Return the accepted tools of each server; nothing without a Redis that can be read.
+async def _accepted(settings: Settings) -> dict[str, BaseModel]:
+    """Return the accepted tools and issuer of each server; nothing without a Redis that can be read.
 
     The check of Redis reports one that cannot be reached.
     """
@@ -51,9 +60,11 @@ async def _accepted(settings: Settings) -> dict[str, ServerPins]:
         return {}
     try:
         async with asyncio.timeout(SECONDS), open_stores(settings.redis_url) as stores:
-            accepted = {
-                name: await stores.mcp.load(name, ServerPins) for name in settings.mcp_servers
-            }
+            accepted: dict[str, BaseModel | None] = {}
+            for name in settings.mcp_servers:
+                accepted[name] = await stores.mcp.load(name, ServerPins)
+                issuer = issuer_name(name)
+                accepted[issuer] = await stores.mcp.load(issuer, IssuerPin)
     except (ConfigurationError, StoreError, TimeoutError, ValueError):
         return {}
     return {name: pins for name, pins in accepted.items() if pins}
@@ -64,6 +75,12 @@ def _check(status: ServerStatus) -> Check:
     if status.error:
         fix = f"correct [mcpServers.{status.name}] in bot.toml; its tools are missing until then"
         return warning(subject, status.error, fix)
+    if status.issuer and status.issuer.is_off:
+        text = "off, as it names another issuer or other endpoints than before"
+        fix = f"compare them with `bot mcp`, then accept: `bot mcp --accept {status.name}`"
+        return warning(subject, text, fix)
+    if status.issuer and not (status.usable or status.changed):
+        return ok(subject, "lets people connect; its tools are known once somebody has")
     if not (status.usable or status.changed):
         fix = f"check `tools` under [mcpServers.{status.name}] in bot.toml"
         return warning(subject, "answers but offers no tools", fix)

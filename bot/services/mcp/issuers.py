@@ -22,11 +22,11 @@ class IssuerPins:
     async def load(self, server: str) -> IssuerPin:
         """Return the pin of a server. A damaged pin is as one that was never accepted."""
         try:
-            return await self.pins.load(_name(server), IssuerPin) or IssuerPin()
+            return await self.pins.load(issuer_name(server), IssuerPin) or IssuerPin()
         except CorruptValue:
             log.exception("The pinned issuer of MCP server %s is lost", server)
             lost = IssuerPin(lost=True)
-            await self.pins.save(_name(server), lost)
+            await self.pins.save(issuer_name(server), lost)
             return lost
 
     async def check(self, server: str, found: OAuthEndpoints) -> None:
@@ -36,11 +36,11 @@ class IssuerPins:
         """
         pin = await self.load(server)
         if pin.accepted is None and not pin.lost:
-            await self.pins.save(_name(server), IssuerPin(accepted=found))
+            await self.pins.save(issuer_name(server), IssuerPin(accepted=found))
             return
         offered = None if found == pin.accepted else found
         if offered != pin.offered:
-            await self.pins.save(_name(server), pin.model_copy(update={"offered": offered}))
+            await self.pins.save(issuer_name(server), pin.model_copy(update={"offered": offered}))
         if offered is None:
             return
         log.warning(
@@ -54,9 +54,10 @@ class IssuerPins:
         """Accept what the server offered last. Return the pin as it was."""
         pin = await self.load(server)
         if pin.offered:
-            await self.pins.save(_name(server), IssuerPin(accepted=pin.offered))
+            await self.pins.save(issuer_name(server), IssuerPin(accepted=pin.offered))
         return pin
 
 
-def _name(server: str) -> str:
+def issuer_name(server: str) -> str:
+    """Return the storage name of a server's issuer."""
     return f"{server}/issuer"

@@ -251,7 +251,8 @@ class McpServers:
 
     async def _live_status(self, name: str) -> ServerStatus:
         if self._servers[name].is_personal:
-            return replace(await self._pinned_status(name), error=await self._issuer_error(name))
+            error = await self._issuer_error(name)
+            return replace(await self._pinned_status(name), error=error)
         from bot.services.mcp.server import describe_error, first_error
 
         error = ""
