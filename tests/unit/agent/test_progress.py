@@ -132,11 +132,12 @@ async def test_a_tool_that_reports_all_the_time_is_told_at_a_pace() -> None:
             progress(f"row {time.monotonic()}")
         progress("all rows")
 
+    began = time.monotonic()
     with paced_progress(tell, pace):
         await asyncio.to_thread(hammer)
         async with asyncio.timeout(5):
             await all_told.wait()
-    assert 2 <= len(told) <= seconds / pace + 2
+    assert len(told) <= (time.monotonic() - began) / pace + 1
 
 
 async def test_a_thread_that_was_left_behind_shows_nothing_more() -> None:
