@@ -20,6 +20,7 @@ class AuditKind(StrEnum):
     CALLED = "called"  # a tool was called, or the call was refused
     DECIDED = "decided"  # an approval was decided
     ENDED = "ended"  # a run ended; the entry has its cost
+    ACCOUNT = "account"  # a personal account was connected, refused, ended or disconnected
     ADMINISTERED = "administered"  # an admin or the operator changed a setting
 
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from bot.core.accounts import AccountView
 from bot.core.errors import NotPermitted
 from bot.core.memory import Memory, MemoryScope
 from bot.runs.policy.budgets import BudgetUse
@@ -36,6 +37,15 @@ UsageOf = Callable[[str, str], Awaitable[Sequence[BudgetUse]]]
 """Return the budget standings of a person (team, user)."""
 
 
+AccountsOf = Callable[[str], Awaitable[Sequence[AccountView]]]
+"""Return a person's accounts at the MCP servers that have one for each person."""
+
+
+async def no_accounts(_user: str) -> Sequence[AccountView]:
+    """Return (): no server has an account for each person."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class HomeTab:
     """The Home tabs of one workspace."""
@@ -51,6 +61,7 @@ class HomeTab:
     schedules: WorkspaceSchedules
     messages: WaitingMessages
     preferences: PreferenceBook
+    accounts_of: AccountsOf
     locks: OrderedLocks = field(default_factory=OrderedLocks)
 
     def refresh(self, user: str, *, choice: str = CHOICE) -> None:
@@ -79,6 +90,7 @@ class HomeTab:
             await self._board(user),
             await self.gate.people.locale(user),
             choice,
+            accounts=await self.accounts_of(user),
             refusal=await self.refusal(user),
             pause=await self.admin.paused(),
             model=shown_model(self.admin.general_settings.models, preferences.model),

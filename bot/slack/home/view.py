@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bot.core.accounts import AccountView
 from bot.core.budgets import Budget, Pause
 from bot.core.memory import Memory
 from bot.core.schedule import Schedule
@@ -19,6 +20,7 @@ from bot.slack.actions.workflow_step import WORKFLOW
 from bot.slack.home import home_words
 from bot.slack.home.lesson_list import LessonList, lesson_blocks
 from bot.slack.render import words
+from bot.slack.render.account_messages import own_accounts
 from bot.slack.render.buttons import with_confirmation, with_label
 from bot.slack.render.links import escape_mrkdwn
 from bot.slack.render.parts import Block, context, shortened, text_object
@@ -64,6 +66,7 @@ def home_view(
     locale: str,
     choice: str = CHOICE,
     *,
+    accounts: Sequence[AccountView] = (),
     refusal: str = "",
     pause: Pause | None = None,
     model: str = "",
@@ -73,7 +76,7 @@ def home_view(
     `board` is the part for admins. `choice` is the block id of the channel menu: a new id empties
     the menu, because Slack otherwise keeps showing the last choice and does not report the same
     choice again. `refusal` is the sentence for people who may not ask, and replaces the
-    instructions. `model` is the person's choice, "" where there is nothing to choose.
+    instructions. `accounts` are the person's own at MCP servers. `model` is the person's choice, "" where there is nothing to choose.
     """
     instructions = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences, model)]
     blocks = [
@@ -81,6 +84,7 @@ def home_view(
         *([_section(_paused(pause, locale))] if pause else []),
         *(_refused(refusal) if refusal else instructions),
         *_memories(memories, may_ask=not refusal),
+        *own_accounts(accounts),
         *own_scheduled(schedules, messages),
         *(_board(board, pause, locale, choice) if board else ()),
     ]

@@ -124,6 +124,15 @@ class _Stopped(TypedDict):
     thread_ts: NotRequired[Ts | None]
 
 
+class _ChangedUser(TypedDict):
+    id: Id
+    deleted: NotRequired[Flag | None]
+
+
+class _UserChanged(TypedDict):
+    user: _ChangedUser
+
+
 class _Function(TypedDict):
     callback_id: Text
 
@@ -259,6 +268,7 @@ _EVENTS = {
     "app_context_changed": _validator(_Opened),
     "agent_session_stopped": _validator(_Stopped),
     "function_executed": _validator(_Executed),
+    "user_change": _validator(_UserChanged),
 }
 _INTERACTIONS = {
     "block_actions": _validator(_Pressed),

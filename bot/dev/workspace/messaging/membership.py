@@ -4,6 +4,7 @@ from bot.dev.workspace.core import Core
 from bot.dev.workspace.errors import CannotDo
 from bot.dev.workspace.messaging.posting import post
 from bot.dev.workspace.store.state import Channel, Json
+from bot.dev.workspace.store.wire import user_object
 
 
 def join(core: Core, conversation: Channel, user: str, inviter: str) -> None:
@@ -38,13 +39,16 @@ def leave(core: Core, conversation: Channel, user: str, remover: str) -> None:
 def deactivate(core: Core, user: str, admin: str) -> None:
     """End a person's account and take them out of all channels, which leaves no line there.
 
-    The app hears nothing unless it has subscribed to `user_change`. Raises CannotDo unless an admin
+    The app gets a `user_change`. Raises CannotDo unless an admin
     ends the account of somebody else.
     """
     if not core.people[admin].is_admin or user not in core.people or admin == user:
         raise CannotDo("Admins end the accounts of other people")
     core.people[user].is_deactivated = True
     core.changed("people", user=user)
+    core.emit(
+        {"type": "user_change", "user": user_object(core.people[user], core.state), "cache_ts": 0}
+    )
     for conversation in core.channels.values():
         if user in conversation.members and not conversation.is_direct:
             conversation.members.remove(user)
