@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import aiohttp
 
@@ -19,6 +20,9 @@ from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
 from bot.store.sealed import SealedBox
 from bot.store.workspaces.installs import InstallStore
+
+if TYPE_CHECKING:
+    from bot.services.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
 
@@ -62,8 +66,13 @@ async def reseal(settings: Settings, stores: Stores) -> None:
         await account_store(settings, stores).reseal()
 
 
-def oauth_app(settings: Settings, stores: Stores, session: aiohttp.ClientSession) -> OAuthApp:
-    """Return the OAuth app. Raises ConfigurationError when a setting is missing or wrong."""
+def oauth_app(
+    settings: Settings,
+    stores: Stores,
+    session: aiohttp.ClientSession,
+    accounts: Accounts | None,
+) -> OAuthApp:
+    """Return the OAuth app, whose uninstallation also ends people's accounts. Raises ConfigurationError when a setting is missing or wrong."""
     installs = install_store(settings, stores)
     why = "it is next to the client id on the app's Basic Information page"
     client_secret = secret(settings.slack_client_secret, "SLACK_CLIENT_SECRET", why)
@@ -73,6 +82,8 @@ def oauth_app(settings: Settings, stores: Stores, session: aiohttp.ClientSession
     tokens = Tokens(installs, app, client)
 
     async def forget(team: str) -> None:
+        if accounts:  # first: erasing deletes the tokens that are to be revoked
+            await accounts.erase_team(team)
         await _forget(settings, stores, team)
 
     return OAuthApp(

@@ -26,7 +26,7 @@ from bot.app.run_setup import (
     runner_factory,
     tool_catalogue,
 )
-from bot.app.workspace_intake import check_signing, slack_intake
+from bot.app.workspace_intake import check_signing, people_accounts, slack_intake
 from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.lessons import CaseRun, LessonCase
@@ -35,7 +35,6 @@ from bot.ops.event_loop import EventLoopWatchdog
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import DRAFT, TRY, LessonJobs
 from bot.runs.observers import Observer
-from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.refresh.jobs import REFRESH, RefreshJobs
@@ -46,6 +45,7 @@ from bot.slack.actions.refresh import RefreshResults
 from bot.slack.actions.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.actions.workflow_step import with_steps
 from bot.slack.approvals.decisions import may_administer, may_ask, may_decide
+from bot.slack.approvals.kinds import no_connect_link
 from bot.slack.home.lesson_results import LessonResults
 from bot.slack.incoming.names import naming
 from bot.slack.providers.canvases import SlackCanvases
@@ -133,16 +133,16 @@ async def bot(
         process.use_stores(stores)
         await stores.wait_reachable(REDIS_SECONDS)
         await reseal(settings, stores)
+        accounts = open_accounts(settings, stores)
+        if accounts:
+            stack.push_async_callback(accounts.close)
         oauth: OAuthApp | None = None
         workspaces: Workspaces
         if single:
             workspaces = single
         else:
-            oauth = oauth_app(settings, stores, session)
+            oauth = oauth_app(settings, stores, session, accounts)
             workspaces = oauth.workspaces
-        accounts = open_accounts(settings, stores)
-        if accounts:
-            stack.push_async_callback(accounts.close)
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(
@@ -202,7 +202,7 @@ async def _working(
         artifacts = ThreadArtifacts(stores.artifacts)
         runners = PerWorkspace(
             workspaces,
-            lambda slack: _runner_in(slack, stores, artifacts, make_runner, settings.access),
+            lambda slack: _runner_in(slack, stores, artifacts, make_runner, settings, accounts),
         )
 
         async def handle(request: Request, deaths: int) -> None:
@@ -269,7 +269,8 @@ def _runner_in(
     stores: Stores,
     artifacts: ThreadArtifacts,
     make_runner: MakeRunner,
-    policy: Policy,
+    settings: Settings,
+    accounts: Accounts | None,
 ) -> Runner:
     """Return the runner of one workspace."""
 
@@ -287,6 +288,11 @@ def _runner_in(
         read_artifact=read_artifact,
         name_of=naming(slack.people, slack.access),
         note_stale=stores.stale_statuses.add,
+        connect_link=(
+            people_accounts(settings, stores, slack, accounts).connect_link
+            if accounts
+            else no_connect_link
+        ),
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)
@@ -296,8 +302,8 @@ def _runner_in(
             SlackConversation(slack, channels, stores.runs.note_file),
             with_schedules(open_surface, schedules),
             may_decide=partial(may_decide, slack.people),
-            may_administer=partial(may_administer, slack.people, policy),
-            may_ask=partial(may_ask, slack.people, policy),
+            may_administer=partial(may_administer, slack.people, settings.access),
+            may_ask=partial(may_ask, slack.people, settings.access),
             services=_services(slack, channels, stores),
         )
     )

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.app.accounts import telling_changes
+from bot.app.accounts import account_store, telling_changes
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
@@ -26,6 +26,8 @@ from bot.runs.queue.requests import Requests
 from bot.services.mcp import McpServers
 from bot.settings import Settings, secret
 from bot.settings.checks import unpriced_models
+from bot.slack.accounts.changes import AccountChanges
+from bot.slack.accounts.people_accounts import PeopleAccounts
 from bot.slack.actions.due_schedules import DueSchedules
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.refresh import AnswerRefresh
@@ -36,12 +38,13 @@ from bot.slack.actions.stop import StopAction
 from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.home.admin import Admin
 from bot.slack.home.lessons import LessonDesk
-from bot.slack.home.publish import HomeTab
+from bot.slack.home.publish import HomeTab, no_accounts
 from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.incoming.catch_up import CatchUp
 from bot.slack.incoming.edits import Edits
 from bot.slack.incoming.intake import Intake
 from bot.slack.incoming.listeners import register
+from bot.slack.incoming.listeners.accounts import AccountListeners
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.reply.orphans import Orphans
 from bot.slack.transport.api_watch import SlackApiWatch
@@ -88,7 +91,9 @@ async def slack_intake(
             submit = observer.submits(submit)
 
         def listener(slack: Slack) -> Listener:
-            return make_listener(settings, stores, slack, requests, submit, background, retries)
+            return make_listener(
+                settings, stores, slack, requests, submit, background, retries, accounts
+            )
 
         listeners = PerWorkspace(workspaces, listener)
         await stack.enter_async_context(
@@ -98,14 +103,38 @@ async def slack_intake(
         await stack.enter_async_context(_running_schedules(stores, workspaces, listeners))
         if accounts:
             await stack.enter_async_context(
-                telling_changes(settings, stores, accounts, _log_account_change)
+                _connecting_accounts(settings, stores, workspaces, listeners, accounts)
             )
             stack.enter_context(process.account_pages.served_by(accounts))
         yield
 
 
-async def _log_account_change(change: AccountChange) -> None:
-    log.info("An account at %s: %s", change.server, change.outcome)
+@asynccontextmanager
+async def _connecting_accounts(
+    settings: Settings,
+    stores: Stores,
+    workspaces: Workspaces,
+    listeners: PerWorkspace[Listener],
+    accounts: Accounts,
+) -> AsyncGenerator[None]:
+    """Tell people of changes of their accounts, and erase those of people who have left."""
+
+    async def on_change(change: AccountChange) -> None:
+        log.info("An account at %s: %s", change.server, change.outcome)
+        listener = await listeners.of(change.team)
+        if listener and listener.accounts:
+            await listener.accounts.tell(change)
+
+    async def look_for_leavers(team: str) -> None:
+        listener = await listeners.of(team)
+        if listener and listener.accounts:
+            await listener.accounts.people.erase_of_people_who_left()
+
+    async with (
+        telling_changes(settings, stores, accounts, on_change),
+        alongside(run_in_each(workspaces.teams, look_for_leavers), name="people who left"),
+    ):
+        yield
 
 
 @asynccontextmanager
@@ -216,6 +245,7 @@ def make_listener(
     submit: Submit,
     background: Background,
     retries: EventRetries,
+    accounts: Accounts | None = None,
 ) -> Listener:
     """Return the listener of a workspace, with everything that people can do with the bot there.
 
@@ -246,7 +276,15 @@ def make_listener(
         clients=slack.clients,
         alone=stores.sharing,
     )
-    home_tab = _home_tab(settings, stores, slack, gate, submit, background)
+    people = people_accounts(settings, stores, slack, accounts) if accounts else None
+    home_tab = _home_tab(settings, stores, slack, gate, submit, background, people)
+    decisions = ApprovalDecisions(
+        slack.identity.team,
+        slack.people,
+        requests.asked,
+        requests.decide,
+        record=stores.audit.append,
+    )
     register(
         app,
         slack,
@@ -257,13 +295,7 @@ def make_listener(
         stop_action=stop_action,
         keep_feedback=stores.feedback,
         lesson_intake=LessonIntake(requests, stores.lessons),
-        decisions=ApprovalDecisions(
-            slack.identity.team,
-            slack.people,
-            requests.asked,
-            requests.decide,
-            record=stores.audit.append,
-        ),
+        decisions=decisions,
         home_tab=home_tab,
         answers=AnswerSharing(
             slack.identity,
@@ -284,7 +316,26 @@ def make_listener(
         refresh_action=refresh_action,
         background=background,
     )
-    return Listener(slack, app, intake, questions, refresh_action)
+    if people is None:
+        return Listener(slack, app, intake, questions, refresh_action)
+    AccountListeners(people, decisions, slack.clients, background, home_tab.refresh).register(app)
+    changes = AccountChanges(
+        people,
+        stores.threads,
+        requests.asked,
+        requests.decide,
+        connected=home_tab.schedules.connected,
+        refresh_home=home_tab.refresh,
+    )
+    return Listener(slack, app, intake, questions, refresh_action, changes)
+
+
+def people_accounts(
+    settings: Settings, stores: Stores, slack: Slack, accounts: Accounts
+) -> PeopleAccounts:
+    """Return the personal accounts of a workspace."""
+    store = account_store(settings, stores)
+    return PeopleAccounts(slack, accounts, store.owners, stores.audit.append)
 
 
 def _home_tab(
@@ -294,6 +345,7 @@ def _home_tab(
     gate: AccessGate,
     submit: Submit,
     background: Background,
+    people: PeopleAccounts | None,
 ) -> HomeTab:
     budgets = budget_policy(settings, stores)
     schedules = WorkspaceSchedules(gate.team, stores.schedules, slack.clients)
@@ -324,4 +376,5 @@ def _home_tab(
         schedules=schedules,
         messages=WaitingMessages(gate.team, slack.clients, stores.scheduled_messages),
         preferences=PreferenceBook(stores.preferences),
+        accounts_of=people.views if people else no_accounts,
     )

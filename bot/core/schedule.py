@@ -26,6 +26,7 @@ class Schedule(BaseModel):
     - `cron`: when it repeats, in `time_zone`; "" for a question that is asked once.
     - `suggested`: nobody approved the text, which the model worded.
     - `refresh`: the id of the run whose answer is kept up to date; "" for a question.
+    - `waits_for`: the MCP server whose account its owner has to connect first, "" for none.
     - `refusals`: how many times in a row it could not be asked.
     """
 
@@ -43,6 +44,7 @@ class Schedule(BaseModel):
     next_at: int
     suggested: bool = False
     refresh: str = ""
+    waits_for: str = ""
     refusals: int = 0
     made: datetime = Field(default_factory=lambda: datetime.now(UTC))
 

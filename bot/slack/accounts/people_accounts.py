@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from slack_sdk.errors import SlackApiError
 
@@ -16,9 +17,11 @@ from bot.core.audit import AuditEntry, AuditKind
 from bot.core.errors import BotError
 from bot.runs.audit_trail import Record
 from bot.runs.policy.access import PersonKind
-from bot.services.accounts import Accounts
 from bot.slack.transport.client import TRANSPORT_ERRORS
 from bot.slack.transport.workspaces import Slack
+
+if TYPE_CHECKING:
+    from bot.services.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -13,7 +14,9 @@ from typing_extensions import override
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.schedule import Schedule, cron_in_words
+from bot.runs.context.own_schedules import next_time
 from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
+from bot.services.accounts.problems import label_of
 from bot.slack.incoming.text import one_line
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
@@ -24,6 +27,7 @@ from bot.store import ScheduleStore
 log = logging.getLogger(__name__)
 
 MOST_FAILURES = 3  # in a row
+_NEVER = 253_370_764_800  # seconds since the epoch: the year 9999
 _MAX_WHY = 400  # characters
 
 
@@ -60,6 +64,28 @@ class WorkspaceSchedules:
             opened = await self.clients.writes.conversations_open(users=schedule.user)
             notice = _stopped_text(schedule, why, again=again)
             await self._say(notice, str(opened["channel"]["id"]))
+
+    async def wait_for_account(self, request: Request, server: str) -> None:
+        """Pause the schedule that asked until its owner has connected their account again, and tell
+        them. A schedule that waits already stays as it is."""
+        for schedule in await self.of(request.user):
+            if schedule.id != request.schedule or schedule.waits_for or not schedule.cron:
+                continue
+            paused = schedule.model_copy(update={"waits_for": server, "next_at": _NEVER})
+            if not await self.store.move(paused):
+                continue
+            with _log_failure(schedule):
+                opened = await self.clients.writes.conversations_open(users=schedule.user)
+                said = words.SCHEDULE_WAITS.format(text=words_of(schedule), server=label_of(server))
+                await self._say(said, str(opened["channel"]["id"]))
+
+    async def connected(self, user: str, server: str) -> None:
+        """Go on with the schedules that waited for this account. Safe to repeat."""
+        for schedule in await self.of(user):
+            if schedule.waits_for == server:
+                later = next_time(schedule.cron, schedule.time_zone, time.time())
+                again = {"waits_for": "", "next_at": later}
+                await self.store.move(schedule.model_copy(update=again))
 
     async def remove_ownerless(self, schedule: Schedule) -> None:
         """Remove a schedule whose owner has left, and tell its channel.
@@ -153,3 +179,5 @@ class _ScheduledSurface(SurfaceWrapper):
     async def finish(self, outcome: Outcome) -> None:
         await self._surface.finish(outcome)
         await self._schedules.ended(self._request, outcome)
+        for server in outcome.unconnected:
+            await self._schedules.wait_for_account(self._request, server)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.slack.render import account_words as words
-from bot.slack.render.buttons import CONNECT, GO_WITHOUT, ONLY_ME, POST_IT, with_label
+from bot.slack.render.buttons import (
+    CONNECT,
+    GO_WITHOUT,
+    ONLY_ME,
+    PASTE_ADDRESS,
+    POST_IT,
+    with_label,
+)
 from bot.slack.render.cards import card_button, decided_line, plain, section
 from bot.slack.render.parts import Block, Part, context
 from bot.slack.render.times import local_time
@@ -29,9 +36,13 @@ def account_part(record: ApprovalRecord, link: str) -> Part:
     without = card_button(approval, words.GO_WITHOUT, GO_WITHOUT)
     question = words.FOR_QUESTION.format(channel=_channel(approval))
     terms = words.CONNECT_TERMS.format(until=local_time(approval.expires))
+    is_local = link.startswith(
+        "http://"
+    )  # only a browser on the bot's machine comes back by itself
+    paste = [card_button(approval, words.PASTE_ADDRESS, PASTE_ADDRESS)] if is_local else []
     blocks = [
         section(_why(approval)),
-        _row(server, connect, without),
+        _row(server, connect, *paste, without),
         context(terms if _channel(approval).startswith("D") else f"{question} {terms}").block,
     ]
     return Part(blocks, words.NOTIFY.format(server=server))

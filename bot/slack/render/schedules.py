@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.core.schedule import Schedule, cron_in_words
 from bot.core.scheduled_message import ScheduledMessage
+from bot.services.accounts.problems import label_of
 from bot.slack.home import home_words
 from bot.slack.incoming.text import unescape
 from bot.slack.render import words
@@ -110,6 +111,9 @@ def _beginning(text: str) -> str:
 
 def _when(schedule: Schedule) -> str:
     """Return the interval in its owner's time zone, and the next time in the reader's."""
+    if schedule.waits_for:
+        paused = words.SCHEDULE_PAUSED.format(server=label_of(schedule.waits_for))
+        return f"{cron_in_words(schedule.cron)} ({schedule.time_zone}), {paused}"
     next_time = words.NEXT_TIME.format(when=local_time(schedule.next_at))
     if not schedule.cron:
         return next_time

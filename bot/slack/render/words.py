@@ -307,6 +307,11 @@ SCHEDULE_STOPPED = "I stopped the question you scheduled {place} (“{text}”).
 SCHEDULE_FAILED = "It failed {count} times in a row. Last error: “{why}”"
 SCHEDULE_CANCELLED = "<@{person}>, an admin, cancelled it. Ask them if you need it."
 SCHEDULE_AGAIN = "It ran {often} ({time_zone}). To restart it, ask me again."
+SCHEDULE_WAITS = (
+    "I have paused what you scheduled: {text}\nIt needs your *{server}* account, and {server} has ended "
+    "our connection. Connect it on my Home tab, and the schedule goes on."
+)
+SCHEDULE_PAUSED = "paused until you connect {server}"
 SCHEDULE_OWNER_LEFT = (
     "I stopped the question that <@{person}> scheduled here (“{text}”): their account is no longer active. "
     "If you need it, ask me again."

@@ -18,6 +18,7 @@ from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.surface import PostedMessages
 from bot.slack.approvals.cards import Cards
+from bot.slack.approvals.kinds import ConnectLink, no_connect_link
 from bot.slack.incoming.text import NameOf
 from bot.slack.render import words
 from bot.slack.render.buttons import Stops
@@ -60,6 +61,7 @@ class RunMessages:
     read_artifact: ReadArtifact
     name_of: NameOf
     note_stale: NoteStale
+    connect_link: ConnectLink = no_connect_link
     pace: float = 0.6
     edit_seconds: float = 300.0
 
@@ -101,7 +103,13 @@ class RunMessages:
             pace=self.pace,
             resumed=known is not None,
         )
-        cards = Cards(request, post, clients=clients, identity=self.identity)
+        cards = Cards(
+            request,
+            post,
+            clients=clients,
+            identity=self.identity,
+            connect_link=self.connect_link,
+        )
         reactions = DoneReactions(clients.live, request.channel)
         surface = RunMessage(
             request,

@@ -15,6 +15,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.core.errors import BotError, MalformedPayload, StoreUnavailable
+from bot.slack.accounts.changes import AccountChanges
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.incoming.intake import Intake
@@ -34,13 +35,17 @@ _NAMES: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """The Bolt app of one workspace, and the intake that its listeners call."""
+    """The Bolt app of one workspace, and what its listeners call.
+
+    `accounts` acts on changes of personal accounts; None when no server has any.
+    """
 
     slack: Slack
     app: AsyncApp
     intake: Intake
     questions: QuestionIntake
     refresh: AnswerRefresh
+    accounts: AccountChanges | None = None
 
 
 OnUninstalled = Callable[[str, str | None], Awaitable[None]]
