@@ -1,0 +1,139 @@
+"""Personal accounts as people meet them: the whole bot, a workspace and a protected server (R3, S7)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.dev.model import ModelRequest, Reply, call, finish
+from bot.dev.workspace import ADA, BEN
+from bot.services.mcp import McpServer
+from bot.slack.render import buttons
+from tests.support.accounts import KEY
+from tests.support.deployment import Deployment, deployed
+from tests.support.notes_server import Browser, Notes, code_of, notes_server
+from tests.support.ports import free_port
+from tests.support.runs import answer
+
+SALES = "C0SALES001"
+SIGNED_IN = {ADA: "anna", BEN: "ben"}
+READ, CONNECT = "notes__read_notes", "notes__connect_account"
+
+
+def looks(request: ModelRequest) -> Reply:
+    """A model that reads the notes of whoever asks, and answers with what it read. Where it has no
+    tool for that, it first has the account connected."""
+    asked = max(n for n, item in enumerate(request.items) if item.get("role") == "user")
+    since = request.items[asked:]
+    called = [item["name"] for item in since if item.get("type") == "function_call"]
+    outputs = [str(i["output"]) for i in since if i.get("type") == "function_call_output"]
+    last = outputs[-1] if outputs else ""
+    match called[-1:]:
+        case []:
+            return call("acquire_tools", {"names": [READ]})
+        case ["acquire_tools"] if "no such tool" in last:
+            return call("acquire_tools", {"names": [CONNECT]})
+        case ["acquire_tools"] if CONNECT in str(since[-2]):
+            return call(CONNECT, {})
+        case ["acquire_tools"]:
+            return call(READ, {})
+        case [name] if name == CONNECT and "Not done" not in last:
+            return call("acquire_tools", {"names": [READ]})
+        case _:
+            return finish(answer(last))
+
+
+@dataclass
+class Place:
+    """A deployment with one personal server, and people who sit at a browser."""
+
+    bot: Deployment
+    notes: Notes
+
+    async def ask(self, user: str, text: str = "What is in my notes?", **more: Any) -> str:
+        return await self.bot.ask(user, SALES, text, **more)
+
+    def direct(self, user: str) -> list[dict[str, Any]]:
+        """What the bot wrote to somebody directly."""
+        channel = self.bot.ws.state.direct(user)
+        return self.bot.ws.messages(channel.id) if channel else []
+
+    async def card(self, user: str, action: str) -> dict[str, Any]:
+        """The message to somebody that has this button."""
+
+        def found() -> list[dict[str, Any]]:
+            return [each for each in self.direct(user) if action in str(each.get("blocks"))]
+
+        return (await self.bot.ws.until(found))[-1]
+
+    async def click(self, user: str, action: str) -> None:
+        """Press the button in the direct messages."""
+        message = await self.card(user, action)
+        channel = self.bot.ws.state.direct(user)
+        assert channel is not None
+        await self.bot.ws.click(user, channel.id, message["ts"], action)
+
+    async def link(self, user: str) -> str:
+        """The address that the button Connect opens."""
+        card = await self.card(user, buttons.CONNECT)
+        elements = [e for block in card["blocks"] for e in block.get("elements", ())]
+        return str(next(e["url"] for e in elements if e.get("action_id") == buttons.CONNECT))
+
+    async def type(self, user: str, typed: str) -> Any:
+        """Fill in the modal that is open, and submit it."""
+        view = (await self.bot.ws.until(lambda: self.bot.ws.views(user)))[-1]
+        return await self.bot.ws.submit(user, view["id"], {"typed": {"typed": typed}})
+
+    async def connect(self, user: str) -> None:
+        """Connect an account: the page, the server, and the code typed in Slack."""
+        self.notes.signed_in = SIGNED_IN[user]
+        page = await Browser().connect(await self.link(user))
+        await self.click(user, buttons.ENTER_CODE)
+        await self.type(user, code_of(page))
+
+    async def answered(self, thread: str, count: int = 1) -> str:
+        """The last answer in a thread, as people read it."""
+        return str((await self.bot.answered(SALES, thread, count))[-1]["blocks"])
+
+
+@asynccontextmanager
+async def place(redis_url: str, **options: Any) -> AsyncGenerator[Place]:
+    """A bot on a laptop, with pages on a port of its own."""
+    async with notes_server() as notes:
+        server = McpServer.model_validate(
+            {"url": notes.mcp, "account": "person", "timeout": 10, **options}
+        )
+        async with deployed(
+            looks,
+            redis_url,
+            mcpServers={"notes": server},
+            bot_encryption_keys=SecretStr(KEY),
+            bot_public_url=f"http://127.0.0.1:{free_port()}",
+        ) as bot:
+            yield Place(bot, notes)
+
+
+async def test_it_waits_for_the_account_and_goes_on_by_itself(redis_url: str) -> None:
+    """The thread says what it waits for, without a link; the card is the asker's alone, and becomes
+    what happened; before the first answer in the thread the asker says who may see it; and each
+    connection can be taken back."""
+    async with place(redis_url) as here:
+        thread = await here.ask(ADA)
+        link = await here.link(ADA)
+        waiting = "Waiting for Ada Lovelace to connect Notes."
+        await here.bot.ws.until(lambda: waiting in str(here.bot.own(SALES, thread)))
+        assert "accounts/connect" not in str(here.bot.own(SALES, thread))
+        assert link not in str(here.direct(BEN))
+        await here.connect(ADA)
+        await here.click(ADA, buttons.POST_IT)
+        said = await here.answered(thread)
+        assert "Anna's secret plan" in said
+        assert "with Ada Lovelace's own Notes" in said
+        assert "Connected" in str(here.direct(ADA))
+        await here.click(ADA, buttons.NOT_ME)
+        await here.bot.ws.until(lambda: here.notes.revoked)
+        await here.bot.ws.until(lambda: "disconnected again" in str(here.direct(ADA)))
