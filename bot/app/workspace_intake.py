@@ -45,6 +45,7 @@ from bot.slack.incoming.edits import Edits
 from bot.slack.incoming.intake import Intake
 from bot.slack.incoming.listeners import register
 from bot.slack.incoming.listeners.accounts import AccountListeners
+from bot.slack.incoming.listeners.people import nothing_to_end
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.reply.orphans import Orphans
 from bot.slack.transport.api_watch import SlackApiWatch
@@ -297,6 +298,7 @@ def make_listener(
         lesson_intake=LessonIntake(requests, stores.lessons),
         decisions=decisions,
         home_tab=home_tab,
+        on_left=people.left if people else nothing_to_end,
         answers=AnswerSharing(
             slack.identity,
             slack.clients,

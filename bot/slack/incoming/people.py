@@ -25,7 +25,8 @@ _MOST, _SECONDS = 5_000, 600.0  # size and lifetime of the cache
 
 
 class People:
-    """A cache of people in one workspace; a changed role counts after ten minutes at most."""
+    """A cache of people in one workspace; a changed role counts after ten minutes at most, and at
+    once where Slack tells of it."""
 
     def __init__(self, client: AsyncWebClient, identity: Identity) -> None:
         self._client = client
@@ -43,6 +44,10 @@ class People:
         """Return the person without the cache, for actions where a changed role counts at once."""
         person = self._known[user] = await self._ask(user)
         return person
+
+    def forget(self, user: str) -> None:
+        """Drop what is cached about a person, who has changed."""
+        self._known.pop(user, None)
 
     async def name(self, user: str) -> str:
         """Return the display name; the id when Slack cannot be asked."""

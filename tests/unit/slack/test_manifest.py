@@ -18,6 +18,10 @@ from slack_bolt.response import BoltResponse
 from bot.core.errors import ConfigurationError
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.state import BOT_SCOPES
+from bot.slack.approvals.kinds import VERDICTS
+from bot.slack.home.lesson_form import DISMISS, LESSON_FORM, SUGGEST
+from bot.slack.home.lesson_list import LESSON
+from bot.slack.render.input_cards import INPUT_FORM
 from bot.slack.transport.manifest import (
     MANIFEST_FILE,
     as_yaml,
@@ -97,6 +101,8 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             "feedback_comment",
             "channel_settings",
             "personal_settings",
+            INPUT_FORM,
+            LESSON_FORM,
         )
     ]
     ours += [
@@ -110,9 +116,14 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             "follow_up_0",
             "feedback",
             "raise_budget_half",
-            "approve_call",
-            "approve_calls_in_thread",
-            "deny_call",
+            *VERDICTS,
+            "open_input",
+            "visit_page",
+            "show_evidence",
+            "evidence_page_next",
+            LESSON,
+            DISMISS,
+            SUGGEST,
             "show_call",
             "admin_channel",
             "admin_pause",

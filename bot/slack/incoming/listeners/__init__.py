@@ -29,6 +29,7 @@ from bot.slack.incoming.listeners import (
     lessons,
     mentions,
     messages,
+    people,
     personal_settings,
     reactions,
     refresh,
@@ -56,12 +57,14 @@ def register(
     decisions: ApprovalDecisions,
     home_tab: HomeTab,
     answers: AnswerSharing,
+    on_left: people.OnLeft,
     evidence_dialog: EvidenceDialog,
     refresh_action: AnswerRefresh,
 ) -> None:
     """Register the listeners for everything that the manifest subscribes to."""
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
     mentions.register(app, intake)
+    people.register(app, slack.people, on_left)
     messages.register(app, intake, edits)
     shortcuts.register(app, clients, questions, home_tab.preferences)
     commands.register(app, identity, clients, questions, admin)

@@ -1,4 +1,4 @@
-"""Buttons and modals of personal accounts, and people who leave the workspace."""
+"""Buttons and modals of personal accounts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AccountListeners:
     refresh_home: Callable[[str], None]
 
     def register(self, app: AsyncApp) -> None:
-        """Listen to buttons, modals and `user_change`.
+        """Listen to buttons and modals.
 
         Whose account it is follows from who pressed, never from what a button carries.
         """
@@ -50,7 +50,6 @@ class AccountListeners:
         app.action(buttons.DISCONNECT)(self._disconnect)
         app.view(account_messages.CODE)(self._code_typed)
         app.view(account_messages.PASTE)(self._address_pasted)
-        app.event("user_change")(self._user_changed)
 
     async def _paste(self, body: Body, action: Body, ack: AsyncAck) -> None:
         press = ButtonPress.of(body, action)
@@ -127,11 +126,6 @@ class AccountListeners:
             notice = words.DELETED_NOT_REVOKED.format(server=self._label(of.server))
             await self.people.tell(user, notice)
         self.refresh_home(user)
-
-    async def _user_changed(self, event: Body) -> None:
-        user = event["user"]
-        if user.get("deleted"):
-            await self.people.left(user["id"])
 
     def _is_usable(self, user: str, server: str) -> bool:
         accounts = self.people.accounts
