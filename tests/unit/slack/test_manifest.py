@@ -21,6 +21,7 @@ from bot.dev.workspace.store.state import BOT_SCOPES
 from bot.slack.approvals.kinds import VERDICTS
 from bot.slack.home.lesson_form import DISMISS, LESSON_FORM, SUGGEST
 from bot.slack.home.lesson_list import LESSON
+from bot.slack.render import buttons
 from bot.slack.render.input_cards import INPUT_FORM
 from bot.slack.transport.manifest import (
     MANIFEST_FILE,
@@ -118,7 +119,10 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             "raise_budget_half",
             *VERDICTS,
             "open_input",
-            "visit_page",
+            buttons.VISIT_PAGE,
+            buttons.REFRESH,
+            "post_refresh",
+            "keep_refreshed",
             "show_evidence",
             "evidence_page_next",
             LESSON,
