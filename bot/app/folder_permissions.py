@@ -24,7 +24,7 @@ def writable_by_others(folder: Path) -> Path | None:
     for place in _code_in(folder):
         if _is_writable_by_others(place):
             return place
-    for place in {*folder.parents, *folder.resolve().parents}:
+    for place in (*folder.parents, *folder.resolve().parents):
         if _is_writable_by_others(place) and not _keeps_entries(place):
             return place
     return None

@@ -86,15 +86,17 @@ def _package_name(folder: Path) -> str:
 
 
 def _origin(name: str) -> str | None:
-    """Return the file or folder that `import name` finds, or another text; None for nothing."""
+    """Return the file or folder that `import name` finds, or "built-in"; None for nothing."""
     try:
         found = importlib.util.find_spec(name)
     except ValueError:  # a module without a spec
-        return "unknown"
+        return "built-in"
     if found is None:
         return None
+    if found.origin and found.has_location:
+        return os.path.realpath(found.origin)
     folders = [*(found.submodule_search_locations or ())]  # of a package without `__init__.py`
-    return os.path.realpath(found.origin or (folders and folders[0]) or name)
+    return os.path.realpath(folders[0]) if folders else "built-in"
 
 
 def _make_package(name: str, folder: Path) -> None:

@@ -14,7 +14,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 from bot.agent.builtin.shared_budget import ParentRun
 from bot.agent.builtin.subagents import Subagents, dispatch_subagent
@@ -40,35 +40,34 @@ from bot.toolkit import (
 )
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.definition_place import short_path, type_name
+from bot.toolkit.tool import ToolFunction
 
 ENTRY_POINTS = "slack_answer_bot.tools"
 """The group of entry points by which installed packages offer tools."""
 
-_EVERYWHERE = frozenset(
+_SERVICES: frozenset[type] = frozenset(
     {
         Artifacts,
+        Canvases,
         Conversation,
         Databases,
+        Directory,
         Documents,
         Exports,
         Fetcher,
         Memories,
         ParentRun,
+        ScheduledMessages,
         Schedules,
         Subagents,
         Tables,
+        WebSearch,
     }
 )
-"""The services that the bot always offers to tools."""
+"""The services that the bot itself offers to tools, some of them only in Slack or with a setting."""
 
-_IN_SLACK = "it works in Slack only"
-OPTIONAL_SERVICES: dict[type, str] = {
-    Canvases: _IN_SLACK,
-    Directory: _IN_SLACK,
-    ScheduledMessages: _IN_SLACK,
-    WebSearch: "set [web_search] in bot.toml",
-}
-"""The services that the bot offers in some places or with some settings, and what is missing then."""
+Offered = ToolFunction[Any] | Provider[Any]
+"""What `@tool` and `@provider` make."""
 
 _MISTAKES = (Exception, SystemExit)
 """What importing a file with a mistake may raise."""
@@ -97,7 +96,8 @@ def load_tools(paths: tuple[Path, ...] = ()) -> LoadedTools:
     for origin, value in _offered(paths):
         if isinstance(value, Provider):
             _add_provider(value, providers)
-        elif isinstance(made := getattr(value, "tool", None), Tool):  # `@tool` leaves it there
+        else:
+            made = value.tool
             tools.setdefault((made.name, made.place), (made, origin))  # others may import it
     catalogue = Catalogue.of(made for made, _ in tools.values())  # refuses two of one name
     for each in catalogue.tools:
@@ -114,29 +114,34 @@ def catalogue(paths: tuple[Path, ...] = ()) -> Catalogue:
     return load_tools(paths).catalogue
 
 
-def _offered(paths: Sequence[Path]) -> Iterator[tuple[str, object]]:
-    """Yield all that modules of tools define or import, with where each is from; "" for our own."""
+def _offered(paths: Sequence[Path]) -> Iterator[tuple[str, Offered]]:
+    """Yield all tools and providers, also imported ones, with where each is from; "" for our own."""
     folders = [_checked_folder(each) for each in paths]
     packages = _imported_packages([own_folder(), *folders])
     for folder, package in packages.items():
-        values = [value for each in _modules(folder, package) for value in vars(each).values()]
-        if not any(map(_is_tool, values)):
+        found = [value for each in _modules(folder, package) for value in _in_module(each)]
+        if not found:
             raise ConfigurationError(f"Wrong setting: tools.paths: there is no tool in {folder}.")
         origin = "" if folder == own_folder() else str(folder)
-        yield from ((origin, value) for value in values)
+        yield from ((origin, value) for value in found)
     for point in metadata.entry_points(group=ENTRY_POINTS):
         origin = f"package {point.dist.name}" if point.dist else f"entry point {point.name}"
-        yield from ((origin, value) for value in _values_of(point, origin))
+        yield from ((origin, value) for value in _at_entry_point(point, origin))
 
 
-def _is_tool(value: object) -> bool:
-    return isinstance(value, Provider) or isinstance(getattr(value, "tool", None), Tool)
+def _in_module(module: object) -> list[Offered]:
+    return [each for each in vars(module).values() if _is_offered(each)]
+
+
+def _is_offered(value: object) -> TypeGuard[Offered]:
+    # Its class alone: asking other objects for attributes may do anything, as with a lazy client.
+    return issubclass(type(value), ToolFunction | Provider)
 
 
 def _checked_folder(path: Path) -> Path:
     """Return the absolute path. Raises ConfigurationError for a folder that must not be loaded."""
-    folder = path.expanduser().absolute()
     try:
+        folder = path.expanduser().absolute()
         if not folder.is_dir():
             problem = "is not a folder" if folder.exists() else "does not exist"
             raise ConfigurationError(f"Wrong setting: tools.paths: {folder} {problem}.")
@@ -146,6 +151,8 @@ def _checked_folder(path: Path) -> Path:
         raise ConfigurationError(
             f"Wrong setting: tools.paths: {error.filename} cannot be read: {error.strerror}."
         ) from None
+    except RuntimeError as error:  # `~somebody` whom the system does not know
+        raise ConfigurationError(f"Wrong setting: tools.paths: {path}: {error}") from None
     if place:
         raise ConfigurationError(
             f"Wrong setting: tools.paths: others can change the code in {folder}, because they may "
@@ -173,20 +180,26 @@ def _modules(folder: Path, package: str) -> Iterator[ModuleType]:
             raise ToolDefinitionError(line if file in line else f"{file}.py: {line}") from error
 
 
-def _values_of(point: metadata.EntryPoint, origin: str) -> list[object]:
-    """Return what an entry point names: all names of a module, or one tool or provider."""
+def _at_entry_point(point: metadata.EntryPoint, origin: str) -> list[Offered]:
+    """Return the tools and providers of the module that an entry point names, or the one it names."""
     entry = f"{origin}, entry point {point.name} = {point.value}"
     try:
         loaded = point.load()
     except _MISTAKES as error:
-        package = importlib.util.find_spec(point.module.partition(".")[0])
-        folder = Path(package.origin).parent if package and package.origin else None
-        line = _line_about(error, *filter(None, (folder,)))
-        raise ToolDefinitionError(f"{entry}: {line}") from error
-    values = [*vars(loaded).values()] if isinstance(loaded, ModuleType) else [loaded]
-    if not any(map(_is_tool, values)):
+        raise ToolDefinitionError(f"{entry}: {_line_about(error, *_folders_of(point))}") from error
+    found = _in_module(loaded) if isinstance(loaded, ModuleType) else [loaded]
+    if not found or not _is_offered(found[0]):
         raise ToolDefinitionError(f"{entry}: there is no tool. Name the module that defines them.")
-    return values
+    return found
+
+
+def _folders_of(point: metadata.EntryPoint) -> list[Path]:
+    """Return the folder of the package that an entry point is in, if it can be found."""
+    try:
+        package = importlib.util.find_spec(point.value.partition(":")[0].partition(".")[0].strip())
+    except (ImportError, ValueError):
+        return []
+    return [Path(package.origin).parent] if package and package.origin else []
 
 
 def _line_about(error: BaseException, *folders: Path) -> str:
@@ -206,7 +219,7 @@ def _line_about(error: BaseException, *folders: Path) -> str:
 
 def _add_provider(made: Provider[Any], providers: dict[type, Provider[Any]]) -> None:
     """Add a provider. Raises ToolDefinitionError when its type is provided already."""
-    if made.provides in _EVERYWHERE or made.provides in OPTIONAL_SERVICES:
+    if made.provides in _SERVICES:
         raise ToolDefinitionError(
             f"{made.place}: provider {made.name}: the bot itself provides {made.type_name}."
         )
@@ -221,7 +234,7 @@ def _add_provider(made: Provider[Any], providers: dict[type, Provider[Any]]) -> 
 def _check_served(made: Tool, providers: Mapping[type, object]) -> None:
     """Raise ToolDefinitionError when a tool asks for a service that can never be there."""
     for name, kind in made.services.items():
-        if kind not in _EVERYWHERE and kind not in OPTIONAL_SERVICES and kind not in providers:
+        if kind not in _SERVICES and kind not in providers:
             raise ToolDefinitionError(
                 f"{made.place}: tool {made.name}: nobody provides {type_name(kind)}, which its "
                 f"parameter {name} asks for. Write a @provider that yields it, or install its package."

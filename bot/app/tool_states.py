@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -19,15 +19,15 @@ from bot.toolkit.catalogue import Catalogue
 class ToolStates:
     """All tools with what a worker would do with them in Slack.
 
-    `off` and `broken` say why those tools are not offered, by name; `names_by` groups them. `problems` are one line for each
-    provider that could not open or close its client, by the group of its settings. `origins` says
-    where tools are from that do not come with the bot.
+    `off` and `broken` say why those tools are not offered, by name. `origins` says where tools are
+    from that do not come with the bot; `names_by` groups all three. `problems` are a line for each
+    provider that could not open or close its client, after the group of its settings.
     """
 
     catalogue: Catalogue
     off: Mapping[str, str]
     broken: Mapping[str, str]
-    problems: Mapping[str, str]
+    problems: Sequence[tuple[str, str]]
     origins: Mapping[str, str]
 
 
@@ -53,7 +53,7 @@ async def tool_states(settings: Settings) -> ToolStates:
         catalogue,
         _by_tool(catalogue, off),
         _by_tool(catalogue, broken),
-        {providers[kind].group: line for kind, line in lines.items()},
+        [(providers[kind].group, line) for kind, line in lines.items()],
         load_tools(settings.tools.paths).origins,
     )
 

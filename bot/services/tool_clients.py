@@ -149,7 +149,8 @@ class _Client:
     def _record(self, problem: str) -> None:
         """Keep a problem for `bot doctor`, and log it unless it is the same as before."""
         if self._clients.problems.get(self._type) != problem:
-            log.error("Provider %s %s", self.name, problem)
+            loss = "" if self._closing.done() else "; its tools are off"
+            log.error("Provider %s %s%s", self.name, problem, loss)
         self._clients.problems[self._type] = problem
 
     def _described(self, error: BaseException) -> str:

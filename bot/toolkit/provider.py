@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.errors import PydanticUserError
@@ -16,7 +16,6 @@ from bot.core.errors import ToolDefinitionError
 from bot.toolkit.definition_place import place_of, type_name
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 _GROUP = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _GENERATORS = (AsyncGenerator, AsyncIterator, AsyncIterable)

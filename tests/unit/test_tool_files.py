@@ -131,6 +131,17 @@ def test_names_of_files_hide_no_installed_module_and_are_not_hidden(tmp_path: Pa
         catalogue((tmp_path / "unclear_1", tmp_path / "unclear_2"))
 
 
+def test_other_objects_of_a_module_are_left_alone(tmp_path: Path) -> None:
+    """Lazy clients connect, or fail, when they are asked for anything."""
+    lazy = (
+        "class Lazy:\n"
+        "    def __getattribute__(self, name): raise RuntimeError(name)\n"
+        "client = Lazy()"
+    )
+    written(tmp_path / "lazy.py", "lazily", lazy)
+    assert catalogue((tmp_path,)).get("lazily")
+
+
 def test_tests_beside_tools_are_not_loaded(tmp_path: Path) -> None:
     """Nor are private modules, unless a tool imports them."""
     for name in ("test_crm", "crm_test", "conftest", "_old"):
@@ -149,6 +160,7 @@ def test_a_folder_that_cannot_be_trusted_is_refused(tmp_path: Path) -> None:
         tmp_path / "nowhere": "nowhere does not exist",
         file: "crm.py is not a folder",
         tmp_path / "empty": "there is no tool in",
+        Path("~nobody-of-this-name/tools"): "Could not determine home directory",
     }
     for path, said in refused.items():
         with pytest.raises(ConfigurationError, match=f"^Wrong setting: tools.paths: .*{said}"):
@@ -230,6 +242,9 @@ def test_tools_of_an_installed_package_are_found(
     wrong = {
         "crm_of_test": "crm_of_test: there is no tool. Name the module that defines them.",
         "crm_of_test.nowhere": "ModuleNotFoundError: No module named 'crm_of_test.nowhere'",
+        "crm_of_test:": "AttributeError",
+        "-": "AttributeError",
+        "crm_of_test.tickets:SAFE": "AttributeError",
         "crm_of_test.broken": f"{tmp_path}/crm_of_test/broken.py, line 1: ZeroDivisionError",
     }
     (tmp_path / "crm_of_test" / "broken.py").write_text("1 / 0\n")

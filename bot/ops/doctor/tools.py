@@ -21,7 +21,7 @@ async def examine_tools(settings: Settings) -> list[Check]:
     count = len(states.catalogue.tools) - len(states.off) - len(states.broken)
     off = [f"off: {names} ({reason})" for names, reason in names_by(states.off)]
     checks = [ok("tools", "; ".join((f"{count} are offered", *off)))]
-    for group, text in states.problems.items():
+    for group, text in states.problems:
         names = [each for each, reason in names_by(states.broken) if reason == text]
         lost = f"; off: {names[0]}" if names else ""
         fix = f"correct its service, or [tools.{group}] in bot.toml; the bot tries again by itself"
