@@ -30,12 +30,16 @@ class ToolCrashed(Exception):
     """The tool tried to end its thread, its task or the process."""
 
 
+class ToolTimeout(TimeoutError):
+    """The call took longer than it may. A TimeoutError of the tool's own is another one."""
+
+
 async def call_function(
     function: Callable[..., Any], given: Mapping[str, Any], *, name: str, seconds: float
 ) -> Any:
     """Call `function` and return its result; a blocking function runs in a thread.
 
-    Raises TimeoutError after `seconds`, ToolCrashed, and any exception of the function. A task that
+    Raises ToolTimeout after `seconds`, ToolCrashed, and any exception of the function. A task that
     ignores cancellation is abandoned after a second, and so is a thread, which nothing can end.
     """
     work = partial(function, **given)
@@ -55,7 +59,7 @@ async def _bounded(work: Coroutine[Any, Any, T], name: str, seconds: float) -> T
         if not in_time:
             await _cancel(task)
     if not in_time:
-        raise TimeoutError
+        raise ToolTimeout
     if (took := loop.time() - began) > seconds + _GRACE:
         # The task ended too late, yet the timeout did not fire: the task blocked the event loop.
         log.warning("%s held the event loop: %.1f s, %g s are allowed", name, took, seconds)

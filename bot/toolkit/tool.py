@@ -169,7 +169,7 @@ class Tool:
         """Call the function for up to `timeout` seconds, again if `retries` allow it; a blocking
         function runs in a thread.
 
-        Raises TimeoutError, ToolCrashed, and any exception of the function. A result that violates
+        Raises ToolTimeout, ToolCrashed, and any exception of the function. A result that violates
         the return annotation raises pydantic's ValidationError: the tool's bug, not the model's.
         """
         given: dict[str, Any] = {
@@ -200,7 +200,7 @@ class Tool:
     async def checked(self, arguments: BaseModel, services: Services) -> BaseModel:
         """Run `check` for up to `timeout` seconds. Return the arguments to make the call with.
 
-        Raises ToolError for a call that cannot succeed, TimeoutError, ToolCrashed, and any other
+        Raises ToolError for a call that cannot succeed, ToolTimeout, ToolCrashed, and any other
         exception of `check`.
         """
         if self.changes is None or self.changes.check is None:

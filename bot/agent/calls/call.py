@@ -41,6 +41,7 @@ from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.progress import paced_progress
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.retrying import Retry
+from bot.toolkit.running import ToolTimeout
 from bot.toolkit.schema import without_nulls
 from bot.toolkit.size import Room, limited, shortened
 from bot.toolkit.tool import Services, Tool, ToolResult
@@ -255,7 +256,7 @@ class Calls:
         except ToolError as error:
             output = await _plain_however_long(str(error))
             return CallOutput(call_id, tool.name, output, ok=False, mark=mark_for(tool))
-        except TimeoutError:
+        except ToolTimeout:
             advice = OUTCOME_UNKNOWN if tool.mutates else "Ask it for less, or go on without."
             text = f"{tool.name} was stopped after {tool.timeout:g} s. {advice}"
             return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
@@ -280,7 +281,7 @@ class Calls:
     async def _run_with_hooks(
         self, tool: Tool, arguments: BaseModel, parent: ParentRun
     ) -> ToolResult:
-        """Run the tool. Raises ToolError, TimeoutError, and what the tool raises."""
+        """Run the tool. Raises ToolError, ToolTimeout, and what the tool raises."""
         failpoint("tool-running")
 
         def tell(text: str, share: float | None) -> None:

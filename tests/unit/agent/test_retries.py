@@ -127,6 +127,14 @@ async def test_the_timeout_bounds_all_attempts_together() -> None:
     assert loop.time() - began < 2
 
 
+async def test_a_timeout_of_the_tools_own_is_no_timeout_of_the_call() -> None:
+    """22.3: the model is not told that a call took long which failed at once."""
+    async with with_tool(failing(*[TimeoutError()] * 2), retries=1) as place:
+        await place.run()
+    [output] = place.outputs().values()
+    assert output.startswith("ask failed (TimeoutError).")
+
+
 async def test_a_stop_ends_the_pause() -> None:
     """H1: like the call itself."""
     waits = asyncio.Event()
