@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.core.findings import Finding, Operation, Place, Verdict
 from bot.core.refresh import FigureChange
-from bot.runs.refresh.locate import Located, Missing, locate, rows_of
+from bot.runs.refresh.locate import Located, Missing, columns_at, locate
 from bot.runs.refresh.numbers import rewritten, written_as
 from bot.runs.refresh.plan import RecordedCall, Skipped
 
@@ -24,6 +25,7 @@ _REASONS = {
 }
 _GONE = "its row is no longer there"
 _UNCLEAR = "the result has another shape now"
+_WORDS = 4  # of the answer before a figure without a row
 _FORMULA = "its arithmetic cannot be repeated"
 
 
@@ -35,12 +37,15 @@ class Repeated:
     outputs: Mapping[str, str]
     skipped: Mapping[str, Skipped]
 
-    def compare(self, figures: Sequence[Finding]) -> tuple[FigureChange, ...]:
-        """Return each figure with its value now, or why it has none."""
-        return tuple(map(self._compared, figures))
+    def compare(
+        self, figures: Sequence[Finding], fields: Mapping[str, str]
+    ) -> tuple[FigureChange, ...]:
+        """Return each figure with its value now, or why it has none. `fields` are the answer's texts
+        by their paths."""
+        return tuple(self._compared(each, _name(each, fields)) for each in figures)
 
-    def _compared(self, figure: Finding) -> FigureChange:
-        name, before = _name(figure), figure.text
+    def _compared(self, figure: Finding, name: str) -> FigureChange:
+        before = figure.text
         found = [self._at(place) for place in _places(figure)]
         why = next((each for each in found if isinstance(each, str)), None)
         if why is not None:
@@ -66,21 +71,17 @@ class Repeated:
         if figure.verdict is Verdict.READ:
             [pair] = pairs
             return rewritten(figure.text, pair.before, pair.now) or f"{pair.now:,.10g}"
-        if figure.operation is Operation.COUNT:
-            return self._new_count(figure)
         before, now = [each.before for each in pairs], [each.now for each in pairs]
-        for old, new in zip(_results(before), _results(now), strict=True):
+        place = figure.places[0]
+        column, new_column = columns_at(
+            place, self.recorded[place.call_id].output, self.outputs[place.call_id]
+        )
+        olds = _results(figure.operation, before, column)
+        news = _results(figure.operation, now, new_column)
+        for old, new in zip(olds, news, strict=True):
             if old is not None and new is not None and written_as(figure.text, old):
                 return rewritten(figure.text, old, new)
         return None
-
-    def _new_count(self, figure: Finding) -> str | None:
-        place = figure.places[0]
-        old = rows_of(place, self.recorded[place.call_id].output)
-        new = rows_of(place, self.outputs[place.call_id])
-        if old is None or new is None or not written_as(figure.text, old):
-            return None
-        return rewritten(figure.text, old, new)
 
 
 def _places(figure: Finding) -> tuple[Place, ...]:
@@ -89,39 +90,39 @@ def _places(figure: Finding) -> tuple[Place, ...]:
     return from_calls[:1] if figure.verdict is Verdict.READ else figure.places
 
 
-def _results(values: Sequence[float]) -> Iterator[float | None]:
-    """Yield what simple arithmetic makes of the values, in a fixed order; None where undefined.
+def _results(
+    operation: Operation | None, values: Sequence[float], column: Sequence[float]
+) -> list[float | None]:
+    """Return what an operation may make of the values, or of the column of the first, in a fixed
+    order; None where undefined.
 
     The formula of a finding is for people, so each way is tried; the one that gives the figure of the
     answer from the old values is applied to the new ones.
     """
-    total = sum(values)
-    yield total
-    yield total / len(values) if values else None
-    a, b = (values[0], values[-1]) if values else (0.0, 0.0)
-    yield a - b
-    yield b - a
-    yield _ratio(a, b)
-    yield _ratio(b, a)
-    yield _ratio(a - b, b)
-    yield _ratio(b - a, a)
-    yield _ratio(a, total)
-    yield a * b
-    yield a * b / 100
-    rest = sum(values[1:])
-    yield _ratio(a, rest)
-    yield a - rest
+    total, whole = sum(values), sum(column)
+    a, b = values[0], values[-1]
+    results: dict[Operation, list[float | None]] = {
+        Operation.SUM: [total, whole if column else None],
+        Operation.MEAN: [_ratio(total, len(values)), _ratio(whole, len(column))],
+        Operation.SHARE: [_ratio(a, each) for each in (b, total, total - a, whole)],
+        Operation.DIFFERENCE: [a - b, b - a],
+        Operation.RATIO: [_ratio(a, b), _ratio(b, a)],
+        Operation.GROWTH: [_ratio(a - b, b), _ratio(b - a, a)],
+        Operation.PRODUCT: [a * b],
+        Operation.PERCENT_OF: [a * b / 100],
+        Operation.COUNT: [float(len(column)) if column else None],
+    }
+    return results.get(operation, []) if operation else []
 
 
 def _ratio(dividend: float, divisor: float) -> float | None:
     return dividend / divisor if divisor else None
 
 
-def _name(figure: Finding) -> str:
-    """Return what the figure is called: its row or column, or what it was worked out from."""
-    place = figure.places[0]
-    if figure.verdict is Verdict.READ:
+def _name(figure: Finding, fields: Mapping[str, str]) -> str:
+    """Return what the figure is called: its row or column, or the words of the answer before it."""
+    place = _places(figure)[0]
+    if figure.verdict is Verdict.READ and (place.row or place.column):
         return place.row or place.column
-    named = [each.row for each in figure.places if each.row]
-    operation = figure.operation.value.replace("_", " ") if figure.operation else ""
-    return f"{operation} of {named[0]}" if len({*named}) == 1 else operation
+    before = re.split(r"[.;:]\s", fields.get(figure.field, "")[: figure.start])[-1]
+    return " ".join(before.split()[-_WORDS:])

@@ -11,6 +11,7 @@ from bot.core.chain import LedgerEntry
 from bot.core.outcome import Outcome
 from bot.core.refresh import Refreshed
 from bot.core.request import Request
+from bot.evidence.fields import fields_of
 from bot.runs.audit_trail import request_entry
 from bot.runs.context.run_loader import read_before
 from bot.runs.policy import budget_words
@@ -88,8 +89,12 @@ class RefreshJobs:
         repetition = await Repetition.prepared(deps, asker, channel, planned, recorded)
         repeated = await repetition.run()
         await deps.stores.audit.append(_entries(asker, repeated))
+        fields = {each.path: each.text for each in fields_of(outcome.result or {})}
         return result.model_copy(
-            update={"figures": repeated.compare(figures), "periods": tuple(planned.periods)}
+            update={
+                "figures": repeated.compare(figures, fields),
+                "periods": tuple(planned.periods),
+            }
         )
 
     async def _refusal(self, asker: Request, kept: Request, channel: ChannelSettings) -> str:

@@ -71,11 +71,22 @@ def locate_value(number: str, before: str, now: str) -> Located | Missing:
     return Missing.UNCLEAR
 
 
-def rows_of(place: Place, output: str) -> int | None:
-    """Return the number of rows of the table at a place; None if it is in no table."""
-    lines = output.splitlines()
+def columns_at(place: Place, before: str, now: str) -> tuple[list[float], list[float]]:
+    """Return the figures of the column at a place before, and of the same column now; [] for a place
+    in no table."""
+    lines = before.splitlines()
     block = _block_of(lines, place.line - 1) if 0 < place.line <= len(lines) else None
-    return len(block.rows) if block else None
+    index = place.line - 2 - block.at if block else -1
+    column = _column(place, block, block.rows[index]) if block and index >= 0 else None
+    same = [each for each in _blocks(now.splitlines()) if block and each.header == block.header]
+    if block is None or column is None or len(same) != 1:
+        return [], []
+    return _figures(block, column), _figures(same[0], column)
+
+
+def _figures(block: _Block, column: int) -> list[float]:
+    values = (value_of(row[column]) for row in block.rows)
+    return [each for each in values if each is not None]
 
 
 def _in_table(place: Place, block: _Block, others: Sequence[_Block]) -> Located | Missing:

@@ -122,14 +122,16 @@ def plan(figures: Sequence[Finding], recorded: dict[str, RecordedCall], tool_of:
     order = [*recorded]
     saved_by = {handle: each.call_id for each in recorded.values() for handle in each.saved}
     needed, skipped = set[str](), dict[str, Skipped]()
-    open_ids = {place.call_id for each in figures for place in each.places if place.tool}
+    tools = {place.call_id: place.tool for each in figures for place in each.places if place.tool}
+    open_ids = {*tools}
     while open_ids:
         call_id = open_ids.pop()
         if call_id in needed or call_id in skipped:
             continue
         call = recorded.get(call_id)
         if call is None:
-            skipped[call_id] = Skipped.NOT_STORED
+            is_lost = may_repeat(tool_of(tools.get(call_id, "")))
+            skipped[call_id] = Skipped.NOT_STORED if is_lost else Skipped.TOOL
             continue
         tool = tool_of(call.tool)
         if tool is None:
