@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from bot.app.tool_folders import clone_folder, may_hold_tools
-from bot.app.tool_loading import load_tools
+from bot.app.tool_folders import clone_folder, may_hold_tools, own_folder
 from bot.core.errors import ConfigurationError
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,19}")
@@ -148,7 +147,10 @@ def write_tool(name: str, folder: Path) -> NewTool:
 
 
 def _check_free(module: str, tool: str, *files: Path) -> None:
-    """Raise ConfigurationError if a file, a module or a tool of these names exists."""
+    """Raise ConfigurationError if a file, a module or a tool of these names exists.
+
+    The tools are looked for in the text of the files: loading all of them takes seconds.
+    """
     for each in files:
         if each.exists():
             raise ConfigurationError(f"{each} exists, and is not overwritten. Choose another name.")
@@ -157,8 +159,9 @@ def _check_free(module: str, tool: str, *files: Path) -> None:
             f"There is a module {module} already, which tests would import instead. Choose another "
             f"name, such as our_{module}."
         )
-    if load_tools().catalogue.get(tool):
-        raise ConfigurationError(f"There is a tool {tool} already. Choose another name.")
+    for each in (*own_folder().glob("*.py"), *files[0].parent.glob("*.py")):
+        if f"def {tool}(" in each.read_text("utf-8", errors="replace"):
+            raise ConfigurationError(f"There is a tool {tool} in {each}. Choose another name.")
 
 
 def _write(path: Path, text: str) -> None:

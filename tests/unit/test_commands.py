@@ -420,6 +420,15 @@ async def test_a_model_service_that_is_away_is_named_in_the_log(tmp_path: Path) 
     assert "palindrome" not in done.err
 
 
+async def test_a_new_tool_is_written_where_the_bot_looks_for_tools(tmp_path: Path) -> None:
+    """22.4: the first of the configured folders, which need not exist; nothing is asked."""
+    (tmp_path / "bot.toml").write_text('[tools]\npaths = ["ours", "others"]\n')
+    done = await bot(tmp_path, "tools", "new", "crm")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[0] == "Wrote ours/crm.py and ours/test_crm.py."
+    assert {"crm.py", "test_crm.py"} <= {*names_in(tmp_path / "ours")}
+
+
 async def test_tools_are_listed_as_configured(tmp_path: Path) -> None:
     """U11: a bot.toml that cannot be read is said, not passed over."""
     assert (await bot(tmp_path, "tools")).code == 0
