@@ -106,7 +106,7 @@ def installed(folder: Path) -> dict[str, McpServer]:
     if not python.exists():
         _run("uv", "venv", "-q", "--python", sys.executable, python.parents[1])
         _run("uv", "pip", "install", "-q", "--python", python, "fastmcp")
-    common: dict[str, Any] = {"questions": True, "timeout": 20}
+    common: dict[str, Any] = {"questions": "live", "timeout": 20}
     return {
         "everything": McpServer(command=str(program), **common),
         "shop": McpServer(command=str(python), args=(str(SHOP),), **common),

@@ -89,7 +89,8 @@ class McpServer(BaseModel):
     change nothing; if it is None, the server's own claim counts. All other tools need a person's
     approval. `timeout` is in seconds. With `questions` the server may ask the asker during a call.
     That is off at first: a server that may ask can offer other tools, which would come as changes,
-    and it writes what people read and fill in.
+    and it writes what people read and fill in. "live" is for a server that can only ask while a call
+    runs, over the protocol of 2025-11-25.
 
     With `account = "person"` each person connects an account of their own, and calls run on the
     account of the asker. Only `people`, by their ids, may use the server; None is for everybody.
@@ -108,7 +109,7 @@ class McpServer(BaseModel):
     tools: tuple[str, ...] = ("*",)
     read_only: tuple[str, ...] | None = None
     timeout: float = Field(default=30.0, gt=0, le=600)
-    questions: bool = False
+    questions: bool | Literal["live"] = False
 
     @model_validator(mode="after")
     def _one_transport(self) -> McpServer:

@@ -463,6 +463,7 @@ class Connection:
         try:
             client_of = Client(
                 transport,
+                mode="legacy" if server.questions == "live" else "auto",
                 read_timeout_seconds=server.timeout,
                 cache=None,
                 message_handler=self._hear,

@@ -54,7 +54,9 @@ def mcp_tool(
                 contents = await read_resource(connection, root)
                 return await ResultConverter(artifacts, documents, tables).contents(contents)
             result = await call_with_answers(
-                connection.name, partial(connection.call, facts, root), may_ask=server.questions
+                connection.name,
+                partial(connection.call, facts, root),
+                may_ask=bool(server.questions),
             )
         misfit = await misfit_of(result, connection.output_schema(facts.name))
         reads = connection.reads_resources

@@ -56,9 +56,13 @@ def deciding(
     return decide
 
 
-async def test_the_asker_is_asked_and_the_call_goes_on_with_the_answer(stores: Stores) -> None:
-    """(22.10) The question names the server; nothing of it is in what the thread reads."""
-    async with bot_of(stores) as bot:
+@pytest.mark.parametrize("questions", [True, "live"])
+async def test_the_asker_is_asked_and_the_call_goes_on_with_the_answer(
+    stores: Stores, questions: bool | str
+) -> None:
+    """(22.10) The question names the server; nothing of it is in what the thread reads. With "live"
+    the same server asks while the call runs, in the response that it has begun."""
+    async with bot_of(stores, questions=questions) as bot:
         bot.board.decide = deciding(Verdict.APPROVED, LOAN)
         await bot.ask("Reserve it!")
         [question] = [each for each in bot.board.asked if each.kind is ApprovalKind.INPUT]
