@@ -16,6 +16,7 @@ from bot.slack.transport.client import DeadlineClient
 from bot.slack.transport.install_flow import Flow, oauth_flow
 from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Tokens, Uninstaller
 from bot.slack.transport.manifest import manifest
+from bot.slack.transport.sign_in import SlackSignIn
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
 from bot.store.sealed import SealedBox
@@ -35,6 +36,7 @@ class OAuthApp:
 
     workspaces: InstalledWorkspaces
     flow: Flow
+    sign_in: SlackSignIn
     uninstaller: Uninstaller
 
 
@@ -93,15 +95,16 @@ def oauth_app(
             app,
             client,
             scopes=manifest()["oauth_config"]["scopes"]["bot"],
-            authorize_url=_authorize_url(base_url),
+            authorize_url=_page_of_slack(base_url, "oauth/v2/authorize"),
         ),
+        sign_in=SlackSignIn(app, client, _page_of_slack(base_url, "openid/connect/authorize")),
         uninstaller=Uninstaller(installs, tokens, client, forget),
     )
 
 
-def _authorize_url(api_url: str) -> str:
+def _page_of_slack(api_url: str, path: str) -> str:
     host = "https://slack.com/" if api_url == SLACK else api_url.removesuffix("api/")
-    return f"{host}oauth/v2/authorize"
+    return f"{host}{path}"
 
 
 async def _forget(settings: Settings, stores: Stores, team: str) -> None:

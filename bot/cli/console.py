@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,6 +65,16 @@ def exit_code(outcome: Outcome) -> int:
     return _EXIT[outcome.status]
 
 
+Question = Callable[[Approval], Awaitable[Decision]]
+"""Asks the person at the terminal about one approval."""
+
+
+async def go_on_without(approval: Approval) -> Decision:
+    """Say what cannot be asked here."""
+    sys.stderr.write(f"\n{escaped(approval.title)}: not possible in a terminal.\n")
+    return Decision(verdict=Verdict.DENIED, by=approval.requester)
+
+
 @dataclass(frozen=True, slots=True)
 class ConsoleSurface:
     """A surface with the answer on stdout and, with `stream`, the run's progress on stderr.
@@ -76,6 +86,7 @@ class ConsoleSurface:
     as_json: bool
     stream: bool
     only_data: bool
+    ask_for_account: Question = go_on_without
 
     async def show(self, event: Event) -> None:
         """See `Surface.show`."""
@@ -90,7 +101,14 @@ class ConsoleSurface:
         meanwhile: bool = False,  # noqa: ARG002 - the protocol's
     ) -> Sequence[tuple[Approval, Decision]]:
         """Ask the person at the terminal; deny everything unless stdin and stderr are terminals."""
-        return [(approval, await _answer(approval)) for approval in approvals]
+        return [(approval, await self._answer(approval)) for approval in approvals]
+
+    async def _answer(self, approval: Approval) -> Decision:
+        """Ask about one approval and return the decision; nobody at a pipe is asked."""
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
+        questions = _QUESTIONS | {ApprovalKind.ACCOUNT: self.ask_for_account}
+        return await questions[approval.kind](approval)
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """Do nothing: the terminal already shows what was typed."""
@@ -114,27 +132,14 @@ async def anybody(_user: str) -> bool:
     return True
 
 
-async def _answer(approval: Approval) -> Decision:
-    """Ask about one approval and return the decision; nobody at a pipe is asked."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
-    return await _QUESTIONS[approval.kind](approval)
-
-
 async def _ask_about_call(approval: Approval) -> Decision:
     """Show the call; y or yes approves it, anything else denies it."""
     shown = json.dumps(json.loads(approval.arguments), ensure_ascii=True, indent=2)
     title, tool = escaped(approval.title), escaped(approval.tool)
     warning = "This may delete or overwrite something.\n" if approval.destructive else ""
-    typed = await _typed_line(f"\n{title}\n{tool} {shown}\n{warning}Approve? [y/N] ")
+    typed = await typed_line(f"\n{title}\n{tool} {shown}\n{warning}Approve? [y/N] ")
     yes = typed.strip().lower() in ("y", "yes")
     return Decision(verdict=Verdict.APPROVED if yes else Verdict.DENIED, by=approval.requester)
-
-
-async def _go_on_without(approval: Approval) -> Decision:
-    """Say what cannot be asked here."""
-    sys.stderr.write(f"\n{escaped(approval.title)}: not possible in a terminal.\n")
-    return Decision(verdict=Verdict.DENIED, by=approval.requester)
 
 
 async def _share(approval: Approval) -> Decision:
@@ -142,16 +147,15 @@ async def _share(approval: Approval) -> Decision:
     return Decision(verdict=Verdict.APPROVED, by=approval.requester)
 
 
-_QUESTIONS = {
+_QUESTIONS: dict[ApprovalKind, Question] = {
     ApprovalKind.CALL: _ask_about_call,
-    ApprovalKind.ACCOUNT: _go_on_without,
     ApprovalKind.SHARE: _share,
-    ApprovalKind.INPUT: _go_on_without,
+    ApprovalKind.INPUT: go_on_without,
 }
-"""How each kind of approval is asked at the terminal."""
+"""How each kind of approval is asked at the terminal, but for accounts, which a surface is given."""
 
 
-async def _typed_line(prompt: str) -> str:
+async def typed_line(prompt: str) -> str:
     """Write the prompt and return the line that is typed.
 
     stdin is read without a thread, so that cancelling leaves nothing behind.
@@ -172,7 +176,9 @@ async def _typed_line(prompt: str) -> str:
         loop.remove_reader(sys.stdin)
 
 
-def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
+def console_surface(
+    *, as_json: bool, stream: bool, ask_for_account: Question = go_on_without
+) -> OpenSurface:
     """Return a function that opens the terminal as the surface of a run."""
 
     @asynccontextmanager
@@ -180,7 +186,9 @@ def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
         request: Request, _post: PostedMessages
     ) -> AsyncGenerator[ConsoleSurface]:
         only_data = request.response_schema is not None
-        yield ConsoleSurface(as_json=as_json, stream=stream, only_data=only_data)
+        yield ConsoleSurface(
+            as_json=as_json, stream=stream, only_data=only_data, ask_for_account=ask_for_account
+        )
 
     return open_surface
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
+from bot.app.accounts import open_accounts
 from bot.app.run_setup import (
     budget_policy,
     redis_and_stores,
@@ -23,6 +24,7 @@ from bot.app.run_setup import (
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
+from bot.core.text.counting import counted
 from bot.evals.lessons import cases_file
 from bot.runs.erasure import ResponseDeleter, erase_person, erase_thread
 from bot.runs.policy.budget_words import since, used_of
@@ -203,6 +205,7 @@ async def erase_lines(
     arm_failpoints(settings)
     await record(settings, "erased a person" if user else "erased a thread")
     async with _requests(settings) as requests:
+        ended = await _end_accounts(settings, requests.stores, user) if user else 0
         erased = await _erased(requests, user, thread, wait)
         held = await _without_responses(response_deleter(settings, requests.stores))
         is_rewritten = settings.redis_url is not None or await rewrite_append_only_file(
@@ -214,6 +217,11 @@ async def erase_lines(
             f"Erased {erased.keys:,} keys in Redis, {len(erased.threads):,} threads among them, "
             f"and {len(erased.responses - held):,} responses at the model service."
         ]
+    if ended:
+        lines.append(
+            f"Deleted the access to {counted(ended, 'account')} of theirs, and had the servers "
+            "withdraw it where they can."
+        )
     if erased.busy:
         busy = ", ".join(sorted(erased.busy))
         lines.append(
@@ -235,6 +243,20 @@ async def erase_lines(
             "rewritten (BGREWRITEAOF), and in snapshots, replicas and backups."
         )
     return lines
+
+
+async def _end_accounts(settings: Settings, stores: Stores, user: str) -> int:
+    """Delete and revoke the personal accounts of a person in all workspaces. Return how many.
+
+    First of all: what is erased afterwards holds the tokens that are to be revoked.
+    """
+    if (accounts := open_accounts(settings, stores)) is None:
+        return 0
+    try:
+        owners = await stores.erasure.account_owners(user)
+        return sum([await accounts.erase(each) for each in owners])
+    finally:
+        await accounts.close()
 
 
 async def _erased(requests: Requests, user: str, thread: str, wait: float) -> Erased:

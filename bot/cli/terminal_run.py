@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.cli.console import ConsoleConversation, anybody, console_surface
+from bot.cli.terminal_accounts import terminal_accounts
 from bot.core.answers import GIVEN, Answer, stored_name
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
@@ -34,15 +35,16 @@ async def ask_once(
 ) -> Outcome:
     """Answer on stdout, using a temporary Redis. A signal to end stops the run cleanly."""
     conversation = ConsoleConversation.with_files(files, Path.cwd())
-    surface = console_surface(as_json=as_json, stream=stream)
     async with (
         telemetry(settings.otel_exporter_otlp_endpoint) as observers,
         redis_and_stores(settings, data_dir=None) as (_, stores),
+        terminal_accounts(settings, stores) as own,
         open_runner(
             settings,
             stores,
             conversation,
-            surface,
+            console_surface(as_json=as_json, stream=stream, ask_for_account=own.question),
+            accounts=own.accounts,
             stream=stream,
             dry_run=dry_run,
             observers=observers,

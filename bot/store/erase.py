@@ -13,6 +13,7 @@ import re
 from collections.abc import AsyncGenerator, Collection, Iterable
 from dataclasses import dataclass, field
 
+from bot.core.accounts import AccountOwner
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.store.connection import PREFIX, QUARANTINE, Connection
@@ -91,6 +92,11 @@ class Erasure:
         last = {self._redis.key("participants", each) for each in conversations}
         await self._sweep(erased, {user, *direct}, mentioned=user, last=last)
         return erased
+
+    async def account_owners(self, user: str) -> list[AccountOwner]:
+        """Return the person in each workspace where they have personal accounts."""
+        found = [each.parts async for each in self._names() if each.family == "accounts-of"]
+        return [AccountOwner(*parts) for parts in found if len(parts) == 2 and parts[1] == user]
 
     async def thread(self, thread_key: str) -> Erased:
         """Erase all data of a thread, and of the threads that were given its exchanges."""

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 import yaml
 
 from bot.core.errors import ConfigurationError
+from bot.services.accounts.addresses import PROOF
 from bot.slack.transport.bolt_app import UNINSTALL_EVENTS
 from bot.slack.transport.http import EVENTS_PATH
 from bot.slack.transport.install_flow import REDIRECT_PATH
@@ -66,7 +67,8 @@ def installable_manifest(
     if urlsplit(base).scheme != "https" or not urlsplit(base).netloc:
         raise ConfigurationError(f"Slack takes only https addresses, not {public_url!r}.")
     found = manifest(name=name, socket_mode=socket_mode, request_url=f"{base}{EVENTS_PATH}")
-    found["oauth_config"]["redirect_urls"] = [f"{base}{REDIRECT_PATH}"]
+    found["oauth_config"]["redirect_urls"] = [f"{base}{REDIRECT_PATH}", f"{base}{PROOF}"]
+    found["oauth_config"]["scopes"]["user"] = ["openid"]  # Sign in with Slack
     found["settings"]["event_subscriptions"]["bot_events"] += sorted(UNINSTALL_EVENTS)
     found["settings"]["token_rotation_enabled"] = True
     return found

@@ -21,28 +21,32 @@ from tests.support.runs import answer
 
 SALES = "C0SALES001"
 SIGNED_IN = {ADA: "anna", BEN: "ben"}
-READ, CONNECT = "notes__read_notes", "notes__connect_account"
+READ, ADD, CONNECT = "notes__read_notes", "notes__add_note", "notes__connect_account"
 
 
 def looks(request: ModelRequest) -> Reply:
-    """A model that reads the notes of whoever asks, and answers with what it read. Where it has no
-    tool for that, it first has the account connected."""
+    """A model that reads the notes of whoever asks, or adds one, and answers with what it read. Where
+    it has no tool for that, it first has the account connected; what was not done it tries once more."""
     asked = max(n for n, item in enumerate(request.items) if item.get("role") == "user")
     since = request.items[asked:]
     called = [item["name"] for item in since if item.get("type") == "function_call"]
     outputs = [str(i["output"]) for i in since if i.get("type") == "function_call_output"]
     last = outputs[-1] if outputs else ""
+    adds = "Add" in str(since[0])
+    work, given = (ADD, {"text": "Milk"}) if adds else (READ, {})
     match called[-1:]:
         case []:
-            return call("acquire_tools", {"names": [READ]})
+            return call("acquire_tools", {"names": [work]})
         case ["acquire_tools"] if "no such tool" in last:
             return call("acquire_tools", {"names": [CONNECT]})
         case ["acquire_tools"] if CONNECT in str(since[-2]):
             return call(CONNECT, {})
         case ["acquire_tools"]:
-            return call(READ, {})
+            return call(work, given)
         case [name] if name == CONNECT and "Not done" not in last:
-            return call("acquire_tools", {"names": [READ]})
+            return call("acquire_tools", {"names": [work]})
+        case [_] if "Call it again" in last and called.count(work) < 3:
+            return call(work, given)
         case _:
             return finish(answer(last))
 
@@ -137,3 +141,59 @@ async def test_it_waits_for_the_account_and_goes_on_by_itself(redis_url: str) ->
         await here.click(ADA, buttons.NOT_ME)
         await here.bot.ws.until(lambda: here.notes.revoked)
         await here.bot.ws.until(lambda: "disconnected again" in str(here.direct(ADA)))
+
+
+async def test_two_people_in_one_thread_see_only_their_own(redis_url: str) -> None:
+    """Each question runs on the account of whoever asks it. What one of them keeps to themselves is
+    answered where only they read it, the thread says so, and they can still post it. Then both
+    leave: one by the admin's hand, one by a button on the Home tab."""
+    async with place(redis_url) as here:
+        ws = here.bot.ws
+        thread = await here.ask(ADA)
+        await here.connect(ADA)
+        await here.click(ADA, buttons.POST_IT)
+        await here.answered(thread)
+        await here.ask(BEN, "And in mine?", thread=thread)
+        await here.connect(BEN)
+        await here.click(BEN, buttons.ONLY_ME)
+        await ws.until(lambda: "Ben's shopping list" in str(here.direct(BEN)))
+        public = str(ws.messages(SALES, thread))
+        assert "Ben's shopping list" not in public
+        assert "I answer Ben" in public
+        assert "Waiting for Ben" not in public
+        assert "Anna's secret plan" not in str(here.direct(BEN))
+        await here.click(BEN, buttons.SHARE)
+        await ws.until(lambda: "Ben's shopping list" in str(ws.messages(SALES, thread)))
+        await ws.open_home(ADA)
+        await ws.until(lambda: "Your accounts" in str(ws.home(ADA)))
+        home = ws.home(ADA)
+        assert home is not None
+        await ws.click_in_view(ADA, home["id"], buttons.DISCONNECT)
+        await ws.until(lambda: here.notes.revoked)
+        gone = len(here.notes.revoked)
+        await ws.deactivate(ADA, BEN)
+        await ws.until(lambda: len(here.notes.revoked) > gone)
+
+
+async def test_ended_more_rights_and_refused(redis_url: str) -> None:
+    """Each state has words of its own; a refusal and "Go on without it" are answered at once, and the
+    audit log knows of all of it without a token."""
+    async with place(redis_url) as here:
+        channel = here.bot.ws.state.direct(ADA)
+        assert channel is not None
+        root = await here.ask(ADA)
+        await here.connect(ADA)
+        await here.click(ADA, buttons.POST_IT)
+        await here.answered(root)
+        here.notes.end("anna")
+        await here.ask(ADA, "Once more?", thread=root)
+        await here.bot.ws.until(lambda: "has ended our connection" in str(here.direct(ADA)))
+        here.notes.declines = True
+        await Browser().connect(await here.link(ADA))
+        await here.bot.ws.until(lambda: "You did not allow it" in str(here.direct(ADA)))
+        assert "did not connect" in await here.answered(root, 2)
+        here.notes.declines = False
+        await here.ask(ADA, "Add milk", thread=root)
+        await here.card(ADA, buttons.GO_WITHOUT)
+        await here.click(ADA, buttons.GO_WITHOUT)
+        assert "did not connect" in await here.answered(root, 3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,17 @@ class Code:
 
 
 @dataclass
+class SignIn:
+    """A code for a token that names a person (Sign in with Slack)."""
+
+    core: Core
+    user: str
+    created: float
+    nonce: str
+    redirect_uri: str
+
+
+@dataclass
 class OAuthApp:
     """The app as OAuth knows it.
 
@@ -43,6 +56,7 @@ class OAuthApp:
     codes: dict[str, Code] = field(default_factory=dict)
     refreshes: dict[str, list[Core]] = field(default_factory=dict)
     workspaces: list[Core] = field(default_factory=list)
+    sign_ins: dict[str, SignIn] = field(default_factory=dict)
 
     def holder_of(self, given: str, team: object) -> Core | None:
         """Return the workspace of a token; for an organisation's token, the one of this `team`."""
@@ -57,6 +71,49 @@ class OAuthApp:
         code = secrets.token_urlsafe(24)
         self.codes[code] = Code(core, user, core.clock.now(), organisation)
         return f"{self.redirect_url}?{urlencode({'code': code, 'state': parameters['state']})}"
+
+    def sign_in(self, core: Core, url: str, user: str) -> str:
+        """Press Allow on the page that signs in, and return where the browser is sent. Raises
+        CannotDo."""
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+        if not urlsplit(url).path.endswith("/openid/connect/authorize"):
+            raise CannotDo(f"Slack has no such page: {url}")
+        if asked.get("client_id") != self.client_id or asked.get("response_type") != "code":
+            raise CannotDo("Slack knows no such app, or it asks for no code")
+        if "openid" not in asked.get("scope", "").split() or not asked.get("redirect_uri"):
+            raise CannotDo("the app does not ask who somebody is, or for no address of its own")
+        code = secrets.token_urlsafe(24)
+        self.sign_ins[code] = SignIn(
+            core, user, core.clock.now(), asked.get("nonce", ""), asked["redirect_uri"]
+        )
+        answer = {"code": code, "state": asked.get("state", "")}
+        return f"{asked['redirect_uri']}?{urlencode(answer)}"
+
+    def signed_in(self, given: str, redirect_uri: str) -> Json:
+        """Exchange a code, which works once, for a token that names the person. Raises SlackFault."""
+        code = self.sign_ins.pop(given, None)
+        if code is None or code.core.clock.now() > code.created + CODE_LIFETIME:
+            raise SlackFault("invalid_code")
+        if redirect_uri != code.redirect_uri:
+            raise SlackFault("bad_redirect_uri")
+        issuer, now = "https://slack.com", int(code.core.clock.now())
+        claims = {
+            "iss": issuer,
+            "aud": self.client_id,
+            "sub": code.user,
+            "iat": now,
+            "exp": now + 300,
+            "nonce": code.nonce,
+            f"{issuer}/team_id": code.core.team_id,
+            f"{issuer}/user_id": code.user,
+        }
+        parts = [{"alg": "RS256", "typ": "JWT"}, claims, {}]
+        token = ".".join(_encoded(json.dumps(each)) for each in parts)
+        return {
+            "access_token": secrets.token_urlsafe(24),
+            "token_type": "Bearer",
+            "id_token": token,
+        }
 
     def refusal(self, url: str) -> str:
         """Press Cancel and return where the browser is sent."""
@@ -106,6 +163,10 @@ class OAuthApp:
             self.refreshes[refresh] = cores
             granted |= {"refresh_token": refresh, "expires_in": self.lifetime}
         return granted
+
+
+def _encoded(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def _set_token(state: State, new: str, organisation: str | None) -> None:

@@ -26,6 +26,10 @@ class People(Core):
         """Grant the app what the page at `url` asks for; return where the browser is sent then."""
         return self.oauth.consent(self, url, user, organisation)
 
+    def sign_in(self, url: str, user: str) -> str:
+        """Sign in at the page at `url`; return where the browser is sent then."""
+        return self.oauth.sign_in(self, url, user)
+
     def uninstall(self) -> None:
         """Uninstall the app: its tokens are revoked, and it gets two events in any order."""
         self.revoke()

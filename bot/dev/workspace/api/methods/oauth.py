@@ -6,6 +6,19 @@ from bot.dev.workspace.errors import SlackFault
 from bot.dev.workspace.store.state import Json
 
 
+@method("openid.connect.token", bearer="none", tier=4)
+async def token(
+    core: Core, *, client_id: str, client_secret: str, code: str, redirect_uri: str | None = None
+) -> Json:
+    """Exchange the code of a sign-in for a token that names the person."""
+    app = core.oauth
+    if client_id != app.client_id:
+        raise SlackFault("invalid_client_id")
+    if client_secret != app.client_secret:
+        raise SlackFault("bad_client_secret")
+    return app.signed_in(code, redirect_uri or "")
+
+
 @method("oauth.v2.access", bearer="none", tier=4)
 async def access(
     core: Core,
