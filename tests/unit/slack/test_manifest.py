@@ -192,8 +192,10 @@ def test_an_app_for_many_workspaces_comes_back_to_the_bot():
     """Where Slack sends browsers and events, and that tokens rotate, is filled in."""
     content = installable_manifest("https://bot.example.com/")
     assert content["oauth_config"]["redirect_urls"] == [
-        "https://bot.example.com/slack/oauth_redirect"
+        "https://bot.example.com/slack/oauth_redirect",
+        "https://bot.example.com/accounts/proof",
     ]
+    assert content["oauth_config"]["scopes"]["user"] == ["openid"]
     settings = content["settings"]
     events = settings["event_subscriptions"]
     assert events["request_url"] == "https://bot.example.com/slack/events"
