@@ -20,7 +20,6 @@ from bot.core.accounts import (
 from bot.core.context import RequestContext, bound_request
 from bot.services.mcp import McpServers, open_mcp_servers, personal
 from bot.store import Stores
-from bot.toolkit import Artifacts, Documents
 from bot.toolkit.tool import Tool
 from tests.support.accounts import ANNA, BEN, Connecting, connecting
 from tests.support.notes_server import Browser, Notes
@@ -52,7 +51,7 @@ def acting(owner: AccountOwner) -> Generator[None]:
 
 async def run(tool: Tool, **arguments: Any) -> str:
     """Call a tool, as a run does."""
-    services: dict[type, object] = {Artifacts: None, Documents: None}
+    services: dict[type, object] = dict.fromkeys(tool.services.values())
     return (await tool.run(tool.arguments.model_validate(arguments), services)).content
 
 
