@@ -13,7 +13,7 @@ from bot.services.given_schema import validated
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation, asked
 from bot.toolkit import Artifacts, Conversation, Services, Tool, ToolResult
-from bot.toolkit.progress import bound_progress, progress_line, shown_progress
+from bot.toolkit.progress import bound_progress, safe_progress, shown_progress
 from bot.toolkit.schema import without_nulls
 from bot.toolkit.tool import ToolFunction
 
@@ -50,7 +50,7 @@ async def run_tool(
     shown = [] if progress is None else progress
 
     def tell(text: str, share: float | None) -> None:
-        shown.append(shown_progress(progress_line(text), share))
+        shown.append(shown_progress(*safe_progress(text, share)))
 
     with nullcontext() if _is_bound() else asked(), bound_progress(tell):
         values = await validated(made.arguments, without_nulls(made.arguments, dict(arguments)))

@@ -42,10 +42,14 @@ def current_progress() -> Tell:
     return _current.get()
 
 
-def progress_line(text: str) -> str:
-    """Return a tool's words as one short line, without secrets and invisible characters."""
-    line = " ".join(redacted(readable(text[:_MOST_READ])).split())
-    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
+def safe_progress(text: str, share: float | None) -> tuple[str, float | None]:
+    """Return what a tool reported as one short line, without secrets and invisible characters, and
+    the share if it is one."""
+    line = " ".join(redacted(readable(str(text)[:_MOST_READ])).split())
+    if len(line) > _LONGEST:
+        line = f"{line[: _LONGEST - 1].rstrip()}…"
+    is_share = isinstance(share, int | float) and 0 <= share <= 1
+    return line, share if is_share else None
 
 
 def shown_progress(text: str, share: float | None) -> str:
@@ -118,9 +122,7 @@ class _Paced:
             newest, self._newest = self._newest, None
         self._next = self._loop.time() + self._pace
         if newest:
-            text, share = newest
-            is_known = isinstance(share, int | float) and 0 <= share <= 1
-            self._tell(progress_line(text), share if is_known else None)
+            self._tell(*safe_progress(*newest))
 
 
 class _Reported:

@@ -21,7 +21,7 @@ from bot.agent.events import FromSubagent, ToolEnded, ToolProgress, ToolStarted
 from bot.dev.model import Script, ScriptBook, call, calls, finish
 from bot.toolkit import progress, tool
 from bot.toolkit.catalogue import Catalogue
-from bot.toolkit.progress import current_progress, paced_progress, progress_line
+from bot.toolkit.progress import current_progress, paced_progress, safe_progress
 from tests.unit.agent.harness import ANSWER, Bench, bench
 
 
@@ -181,7 +181,7 @@ ODD = ("x" * 10_000, "a\x1b[2Jb\x00", "a\nb\r\n\tc\u2028d", "\u202eabc", "\ud800
 @given(st.text() | st.sampled_from(ODD))
 def test_a_line_is_one_short_line(text: str) -> None:
     """22.3 S14: whatever a tool hands over."""
-    line = progress_line(text)
+    line, _ = safe_progress(text, None)
     assert len(line) <= 80
     assert not re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]", line)
     line.encode()
@@ -189,4 +189,5 @@ def test_a_line_is_one_short_line(text: str) -> None:
 
 def test_a_line_holds_no_secret() -> None:
     """S14: a tool may report the address that it calls."""
-    assert "hunter22secret" not in progress_line("GET /?password=hunter22secret&x=1")
+    line, _ = safe_progress("GET /?password=hunter22secret&x=1", None)
+    assert "hunter22secret" not in line
