@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
 
 from bot.app.tool_loading import load_tools
-from bot.core.errors import ConfigurationError
+from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.text.redaction import redact_setting
 from bot.services.tool_clients import BoundProvider
 from bot.settings import Settings
@@ -32,8 +33,16 @@ def bound_providers(settings: Settings) -> list[BoundProvider]:
         bound.append(BoundProvider(each, arguments))
         wrong += mistakes
     if wrong:
-        raise ConfigurationError(f"Wrong setting: {'; '.join(dict.fromkeys(wrong))}.")
+        raise ConfigurationError(f"Wrong setting: {'; '.join(dict.fromkeys(wrong))}")
     return bound
+
+
+def secret_variables(settings: Settings) -> set[str]:
+    """Return the variables that hold secrets of providers; none while tools cannot be loaded."""
+    with suppress(ConfigurationError, ToolDefinitionError):
+        providers = load_tools(settings.tools.paths).providers
+        return {variable for each in providers for variable in each.secrets.values()}
+    return set()
 
 
 def _unknown_keys(
@@ -48,8 +57,8 @@ def _unknown_keys(
             if each.group == group
         ]
         if not fields:
-            names = f"the groups with settings are {', '.join(known)}" if known else "none has any"
-            yield f"tools.{group}: no tools of this group have settings; {names}"
+            names = f"; there are {', '.join(known)}" if known else ""
+            yield f"tools.{group}: no provider has this group{names}. Is its package installed?"
         elif unknown := sorted(table.keys() - set().union(*fields)):
             keys = ", ".join(f"tools.{group}.{each}" for each in unknown)
             names = ", ".join(sorted(set().union(*fields))) or "no keys at all"

@@ -19,6 +19,7 @@ from bot.core.text.redaction import redacted
 from bot.dev.model import ResponsesServer, Script, call, finish, respond
 from bot.dev.model.request import ModelRequest
 from bot.ops.doctor.check import Level
+from bot.ops.doctor.env_file import examine_env_file
 from bot.ops.doctor.tools import examine_tools
 from bot.services import tool_clients
 from bot.services.tool_clients import BoundProvider, open_tool_clients
@@ -330,7 +331,7 @@ async def test_doctor_and_tools_tell_off_and_broken_apart(
         ("[tools.crm]\nport = 'x'", "tools.crm.port: must be a whole number"),
         ("[tools.crm]\nport = 1\nhots = 'x'", "tools.crm.hots: there is no such key; there are host, port"),
         ("[tools.crm]\nport = 1\ntoken = 'x'", "tools.crm.token: there is no such key"),
-        ("[tools.crm]\nport = 1\n[tools.erp]\na = 1", "tools.erp: no tools of this group have settings; the groups with settings are crm"),
+        ("[tools.crm]\nport = 1\n[tools.erp]\na = 1", "tools.erp: no provider has this group; there are crm. Is its package installed"),
         ("[tools]\npath = ['crm']", "tools: there is no key path, only paths and tables"),
         ("tools = 3", "tools: must be a table"),
     ],
@@ -369,6 +370,9 @@ def test_a_secret_is_read_from_the_environment_or_the_file_beside_it(
     assert settings.differing(changed) == [".env"]  # so that SIGHUP takes it up
     [bound] = bound_providers(changed)
     assert bound.arguments["token"] == "from the file"
+    (tmp_path / ".env").write_text("SLACK_BOT_TOKEN_2=of a provider\n")
+    assert len(examine_env_file()) == 1  # almost a setting of the bot
+    assert examine_env_file(["SLACK_BOT_TOKEN_2"]) == []
 
 
 def test_a_client_that_nobody_provides_stops_the_start(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from bot.app.run_setup import with_running_redis
+from bot.app.tool_providers import secret_variables
 from bot.ops.doctor.check import Check, Level
 from bot.ops.doctor.collector import examine_collector
 from bot.ops.doctor.databases import examine_databases
@@ -40,7 +41,10 @@ async def examine(settings: Settings) -> list[Check]:
         examine_web_search(settings),
         examine_collector(settings),
     )
-    return [*examine_env_file(), *(check for part in parts for check in part)]
+    return [
+        *examine_env_file(secret_variables(settings)),
+        *(check for part in parts for check in part),
+    ]
 
 
 async def examine_deployment(settings: Settings) -> list[Check]:

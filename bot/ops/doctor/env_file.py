@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 from pydantic_settings import DotEnvSettingsSource
@@ -14,10 +15,11 @@ _OTHERS = "otel_"
 """Names that OpenTelemetry reads; many of them resemble each other."""
 
 
-def examine_env_file() -> list[Check]:
-    """Warn about misspelt settings; ignore the names of other programs."""
+def examine_env_file(read: Iterable[str] = ()) -> list[Check]:
+    """Warn about misspelt settings; ignore the names of other programs, and those that tools `read`."""
     known = Settings.model_fields
-    names = sorted(DotEnvSettingsSource(Settings).env_vars.keys() - known.keys())
+    others = DotEnvSettingsSource(Settings).env_vars.keys() - known.keys()
+    names = sorted(others - {each.lower() for each in read})
     meant = {
         name: near[0].upper()
         for name in names
