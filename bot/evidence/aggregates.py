@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from bot.core.findings import Operation
@@ -20,11 +20,13 @@ _MOST_CELLS = 3_000
 
 @dataclass(slots=True)
 class Series:
-    """A column of a table of which every filled cell is one figure, by row."""
+    """A column of a table of which every filled cell is one figure, by row. `scale` is what the name
+    of the column multiplies them by: "capex_crore"."""
 
     grid: int
     column: int
     figures: dict[int, Mention]
+    scale: float = 1.0
 
 
 @dataclass(slots=True)
@@ -39,11 +41,15 @@ class Aggregate:
     of: str = ""
     is_weak: bool = False
 
-    def is_column_of(self, mention: Mention) -> bool:
-        """Whether it was computed from all of the column that a figure is in."""
-        first = self.operands[0] if self.operands else None
-        place = (mention.grid, mention.column)
-        return not self.is_weak and first is not None and (first.grid, first.column) == place
+    def is_column_of(self, mention: Mention | None) -> bool:
+        """Whether it was computed from all of a column: the one that a figure is in, if given."""
+        first = self.operands[0] if self.operands and not self.is_weak else None
+        same = (
+            (first.grid, first.column) == (mention.grid, mention.column)
+            if first and mention
+            else True
+        )
+        return first is not None and same
 
 
 def aggregates(series: list[Series], grids: list[Grid]) -> Iterator[Aggregate]:
@@ -67,7 +73,10 @@ def _of_grid(grid: Grid, columns: list[Series]) -> Iterator[Aggregate]:
     first = [next(iter(each.figures.values())) for each in numeric[:1]]
     yield Aggregate(len(grid.rows), False, Operation.COUNT, first, "rows")
     for each in numeric:
-        yield from _column(grid, each)
+        for found in _column(grid, each):
+            yield found
+            if each.scale != 1:
+                yield replace(found, value=found.value * each.scale)
     yield from _groups(grid, numeric)
 
 

@@ -9,6 +9,8 @@ from bot.core.findings import Operation
 from bot.evidence.units import PERCENT, POINTS
 
 _MOST_SHOWN = 8
+FACTOR = "factor"
+"""The kind of a number that only multiplies: "five" of five years, or the 12 months of a year."""
 _Range = tuple[float, float]
 
 
@@ -47,6 +49,12 @@ AMOUNTS = (
         "{b} − {a}",
         lambda a, b: b - a,
         lambda a, low, high: (a + low, a + high),
+    ),
+    Step(
+        Operation.DIFFERENCE,
+        "{a} − {b}",
+        lambda a, b: a - b,
+        lambda a, low, high: (a - high, a - low) if a > high else None,
     ),
     Step(
         Operation.SUM,

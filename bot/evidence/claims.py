@@ -31,6 +31,21 @@ _APPROXIMATE = re.compile(
 )
 
 
+_NUMBER_WORDS = """
+two three four five six seven eight nine ten eleven twelve
+zwei drei vier fünf sechs sieben acht neun zehn elf zwölf
+deux trois quatre cinq six sept huit neuf dix onze douze
+dos tres cuatro cinco seis siete ocho nueve diez once doce
+dois três quatro cinco seis sete oito nove dez onze doze
+"""
+NUMBER_WORDS = {
+    word: number
+    for line in _NUMBER_WORDS.split("\n")
+    for number, word in enumerate(line.split(), 2)
+}
+"""Small numbers in words, by which figures may be multiplied: "for five years"."""
+
+
 @dataclass(slots=True)
 class Claim:
     """A claim: a token or a quote of a field, and what tracing has found so far.
@@ -90,14 +105,20 @@ class Claim:
     def windows(self, *, exact: bool = False) -> Iterator[tuple[float, float]]:
         """Yield the least and greatest value that each meaning of a figure stands for.
 
-        That is half of its last written digit to either side, or a digit cut off; after "about" half
+        That is half of its last written digit to either side, or, from three digits on, a digit cut off; after "about" half
         of its last digit that is not zero. `exact` leaves out digits cut off.
         """
         for reading in self.token.readings if self.token else ():
             step = _last_digit(reading) if self.is_approximate else reading.step
             slack = 1e-9 * max(1.0, reading.value)
-            above = step / 2 if exact or self.is_approximate else step * 0.999
+            may_be_cut = not exact and not self.is_approximate and reading.value / step >= 100
+            above = step * 0.999 if may_be_cut else step / 2
             yield reading.value - step / 2 - slack, reading.value + above + slack
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a figure is written without decimals and scale."""
+        return self.token is not None and all(each.step == 1 for each in self.token.readings)
 
     @property
     def significant(self) -> int:

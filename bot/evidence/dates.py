@@ -40,9 +40,9 @@ class Day:
         except ValueError:
             return None
 
-    def is_near(self, today: date | None) -> bool:
-        """Whether it may be yesterday, today or tomorrow."""
-        near = [today + timedelta(days) for days in (-1, 0, 1)] if today else []
+    def is_near(self, today: date | None, days: int = 1) -> bool:
+        """Whether it may be today, or up to so many days from it."""
+        near = [today + timedelta(n) for n in range(-days, days + 1)] if today else []
         return any(self in Day(each.year, each.month, each.day).keys for each in near)
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from bot.core.findings import Operation, Place, Reason, Verdict
-from bot.evidence.arithmetic import AMOUNTS, PERCENTAGES, Step, shown, shown_list
-from bot.evidence.claims import Claim
+from bot.evidence.aggregates import Aggregate
+from bot.evidence.arithmetic import AMOUNTS, FACTOR, PERCENTAGES, Step, shown, shown_list
+from bot.evidence.claims import NUMBER_WORDS, Claim
 from bot.evidence.evidence import Evidence
 from bot.evidence.fields import FieldKind
 from bot.evidence.figures import tells_decline, told_rows
@@ -34,6 +35,7 @@ _MOST_COUNTED = 200_000  # characters in which words are counted
 _CLEAR = 4  # significant digits that tell a figure from chance among hundreds of sums
 _FAIRLY_CLEAR = 3
 _MOST_BEFORE = 30
+_LEAST_PART = 0.002  # of the greater figure, that the lesser one of a sum is
 
 
 @dataclass(slots=True)
@@ -107,13 +109,14 @@ def _derived(
 ) -> bool:
     """Try what a figure may follow from, the likeliest first. Return whether something fits."""
     near = [each for each in stated if each.group == claim.group]
+    near += _factors(claim) if near else []
     for low, high in claim.windows(exact=True):
         ways = (
             _aggregate(claim, low, high, evidence),
             _from_groups(claim, low, high, near, stated, evidence),
             _from_lines(claim, low, high, near, evidence),
             _from_runs(claim, low, high, runs),
-            _from_named_rows(claim, low, high, near, evidence),
+            _from_named_rows(claim, low, high, near, stated, evidence),
             _from_three(claim, low, high, near),
             _counted_words(claim, low, high, evidence),
         )
@@ -121,6 +124,14 @@ def _derived(
             if found := next(result, None):
                 return _fill(claim, found)
     return False
+
+
+def _factors(claim: Claim) -> list[Operand]:
+    """Return the small numbers in words of a sentence, and the months of a year."""
+    words = claim.sentence.split()
+    numbers = {12, *(number for word, number in NUMBER_WORDS.items() if word in words)}
+    place = Place(call_id="")
+    return [Operand(each, Unit(FACTOR), claim.group, lambda: place) for each in sorted(numbers)]
 
 
 def _fill(claim: Claim, result: Result) -> bool:
@@ -140,6 +151,8 @@ def _aggregate(claim: Claim, low: float, high: float, evidence: Evidence) -> Ite
         for each in output.aggregates_between(low, high):
             is_count = each.operation is Operation.COUNT
             if (each.is_weak and claim.significant < _CLEAR) or (is_count and has_sign_or_unit):
+                continue
+            if each.operation is Operation.MEAN and claim.is_whole and claim.significant < _CLEAR:
                 continue
             if each.operands and not _may_be(claim, [each.operands[0].unit]):
                 continue
@@ -196,16 +209,23 @@ def _from_lines(
         beside = [_implicit(*each) for each in figures[:_MOST_ON_LINE]]
         yield from _from_pairs(claim, low, high, [one], beside)
         yield from _from_pairs(claim, low, high, beside, [one])
-        yield from _from_pairs(claim, low, high, [one], _totals(output, mention, one))
+        yield from _from_pairs(claim, low, high, [one], _totals(output, mention))
+    if claim.significant >= _CLEAR:
+        totals = [each for output in evidence.outputs for each in _totals(output, None)]
+        yield from _from_pairs(claim, low, high, near, totals[:_MOST_OPERANDS])
 
 
-def _totals(output: IndexedOutput, mention: Mention, one: Operand) -> list[Operand]:
-    """Return the sums of the column that a figure is in."""
+def _totals(output: IndexedOutput, mention: Mention | None) -> list[Operand]:
+    """Return the sums of the column that a figure is in; without one, of all columns."""
     return [
-        Operand(each.value, one.unit, "", one.place, is_total=True)
+        Operand(each.value, each.operands[0].unit, "", _place_of_first(output, each), is_total=True)
         for each in output.aggregates
         if each.operation is Operation.SUM and each.is_column_of(mention)
     ]
+
+
+def _place_of_first(output: IndexedOutput, total: Aggregate) -> Callable[[], Place]:
+    return lambda: place_of(output, total.operands[0])
 
 
 def _from_pairs(
@@ -217,7 +237,7 @@ def _from_pairs(
     for step in PERCENTAGES if is_percent else AMOUNTS:
         # What is measured in milliseconds and seconds is compared in seconds; products are taken of
         # the figures as they are written.
-        base = not step.mixes
+        base = not step.mixes and unit is not None
         scale = unit.in_base if unit and base and not is_percent else 1.0
         for one in firsts:
             a = abs(one.base if base else one.value)
@@ -227,22 +247,36 @@ def _from_pairs(
             for other in (by_base if base else by_value).between(*needed) if needed else ():
                 units = [one.unit, other.unit]
                 fits = step.takes(one.kind, other.kind) and _may_be(claim, units, exact=not base)
-                if fits and other is not one and not _is_same(one, other):
+                if fits and not _is_idle(step, one, other) and _is_plain(claim, step):
                     yield _result(claim, step, one, other, base, scale)
 
 
 def _may_be(claim: Claim, units: Sequence[Unit | None], *, exact: bool = True) -> bool:
     """Whether something computed from figures with these units may have the claim's unit: one of them
-    has it, or none has a unit like it. Unless `exact`, it may be in milliseconds or seconds."""
+    has it, none has any, or it is a currency and none has one. Unless `exact`, it may be in milliseconds or seconds."""
     unit = claim.unit
-    if unit is None or unit.is_percent:
+    if unit is None or unit.is_percent or not any(units):
         return True
     alike = [each for each in units if each and unit.is_like(each)]
-    return not alike or any(each == unit if exact else each.kind == unit.kind for each in alike)
+    return (unit.is_currency and not alike) or any(
+        each == unit if exact else each.kind == unit.kind for each in alike
+    )
 
 
-def _is_same(one: Operand, other: Operand) -> bool:
-    return one.read is not None and other.read is not None and one.read[1] is other.read[1]
+def _is_idle(step: Step, one: Operand, other: Operand) -> bool:
+    """Whether a step leaves a figure as it is, or has the same figure twice: 61,200 + 0.7 or × 1."""
+    if one is other or (one.read and other.read and one.read[1] is other.read[1]):
+        return True
+    less, more = sorted((abs(one.base), abs(other.base)))
+    is_sum = step.operation in (Operation.SUM, Operation.DIFFERENCE) and step.kinds == "same"
+    return (is_sum and less < more * _LEAST_PART) or (step.mixes and less == 1)
+
+
+def _is_plain(claim: Claim, step: Step) -> bool:
+    """Whether a step may give such a figure. A bare number of two digits is only a sum or difference:
+    some product of other figures nearly always fits."""
+    is_coarse = claim.unit is None and claim.significant < _FAIRLY_CLEAR and claim.is_whole
+    return not is_coarse or step.operation in (Operation.SUM, Operation.DIFFERENCE)
 
 
 def _result(
@@ -312,7 +346,12 @@ def _from_runs(claim: Claim, low: float, high: float, runs: list[list[Claim]]) -
 
 
 def _from_named_rows(
-    claim: Claim, low: float, high: float, near: list[Operand], evidence: Evidence
+    claim: Claim,
+    low: float,
+    high: float,
+    near: list[Operand],
+    stated: list[Operand],
+    evidence: Evidence,
 ) -> Iterator[Result]:
     """Yield what follows from the figures of the rows that the sentence names, with each other and with
     those of the field; and the sums of a column over these rows."""
@@ -321,16 +360,15 @@ def _from_named_rows(
         return
     columns: dict[tuple[int, int, int], list[Operand]] = {}
     for name in names:
-        figures = evidence.figures_named(name)[:_MOST_ON_LINE]
+        figures = evidence.figures_named(name)[: 2 * _MOST_ON_LINE]
         operands = [_implicit(*each) for each in figures]
-        yield from _from_pairs(claim, low, high, operands, [*operands, *near])
+        others = stated if claim.significant >= _FAIRLY_CLEAR else near
+        yield from _from_pairs(claim, low, high, operands, [*operands, *others])
         for (output, mention), operand in zip(figures, operands, strict=True):
             if mention.grid >= 0:
                 column = (id(output), mention.grid, mention.column)
                 columns.setdefault(column, []).append(operand)
-                yield from _from_pairs(
-                    claim, low, high, [operand], _totals(output, mention, operand)
-                )
+                yield from _from_pairs(claim, low, high, [operand], _totals(output, mention))
     for operands in columns.values():
         total = sum(each.value for each in operands)
         if len(operands) > 1 and low <= abs(total) <= high:

@@ -151,7 +151,7 @@ def told_rows(claim: Claim, evidence: Evidence) -> set[str]:
         named = claim.names_in(evidence.names) if figures == 1 else set()
         return named if len(named) == 1 else set()
     name = folded(claim.part.row)
-    if not name or name in _TOTALS:
+    if not name or name in _TOTALS or claim.part.text == claim.part.row:
         return set()
     days = [day for each in tokens(claim.part.row) for day in each.days]
     written = {f"{each.year}-{each.month:02}" for each in days}
@@ -164,7 +164,11 @@ def _closeness(claim: Claim, output: IndexedOutput, mention: Mention) -> int:
     names = output.row_names(mention)
     told = sum(len(name) > 1 and name in claim.sentence for name in names)
     if claim.part.kind is FieldKind.CELL:
-        told += 2 * (folded(claim.part.row) in names) + (folded(claim.part.column) in names)
+        told += (
+            (mention.grid >= 0)
+            + 2 * (folded(claim.part.row) in names)
+            + (folded(claim.part.column) in names)
+        )
     has_same_unit = claim.unit is not None and mention.unit == claim.unit
     return 4 * told + 2 * has_same_unit + (output.entry.kind is EntryKind.READ)
 

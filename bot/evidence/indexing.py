@@ -16,7 +16,7 @@ from bot.evidence.mentions import Mention
 from bot.evidence.quotes import FoldedText
 from bot.evidence.tables import Cell, Grid, grids, is_json, json_grids
 from bot.evidence.tokens import Kind, Token, tokens
-from bot.evidence.units import SCALES, Unit, unit_of_name
+from bot.evidence.units import SCALES, UNITS, Unit, unit_of_name
 
 MOST_CHARACTERS = 300_000
 MOST_TOKENS = 6_000
@@ -181,13 +181,9 @@ class _Indexer:
                     if grid.is_profile and grid.columns[n] in ("nulls", "distinct"):
                         continue
                     one = self._read_cell(cell, (number, row_number, n), units[n])
-                    if one:
+                    if one and not grid.is_profile:
                         found.setdefault(n, {})[row_number] = one
-            self.series += [
-                Series(number, n, of_rows)
-                for n, of_rows in found.items()
-                if not grid.is_profile and len(of_rows) > 0
-            ]
+            self.series += [Series(number, n, figures, units[n][1]) for n, figures in found.items()]
         self.output.columns = frozenset(columns)
 
     def _read_cell(
@@ -198,6 +194,8 @@ class _Indexer:
         name = folded(cell.text) if is_name else ""
         if name and not _NUMBER.fullmatch(name):
             self.output.names.setdefault(name, []).append(at[:2])
+        if (told := UNITS.get(name)) and told.is_currency:
+            self.currencies.add(told.kind)
         if cell.start < 0 or self.left <= 0:
             return None
         unit, scale = column
@@ -242,7 +240,7 @@ class _Indexer:
             output.clocks.setdefault(token.clock, token)
         if token.kind is Kind.PHONE:
             output.phones.append(token)
-        if token.kind is not Kind.FIGURE:
+        if not token.readings:
             return None
         if token.is_bare and is_year(token.digits):
             self._add_day(Day(int(token.digits)), token)

@@ -10,13 +10,16 @@ from bot.evidence.claims import Claim
 from bot.evidence.dates import Day, numeric, weekdays
 from bot.evidence.evidence import Evidence
 from bot.evidence.fields import FieldKind
-from bot.evidence.figures import told_rows
+from bot.evidence.figures import told_rows, trace_figure
 from bot.evidence.indexing import IndexedOutput
 from bot.evidence.places import place_at
 from bot.evidence.tokens import Token, tokens
 
 _MOST_AHEAD = timedelta(days=14)
 _SMALL = 12
+_NEXT_DAY = re.compile(
+    r"\b(?:tomorrow|yesterday|morgen|gestern|demain|hier|mañana|ayer|amanhã|ontem)\b|明日|昨日"
+)
 _TIMESTAMP = re.compile(r"\[(\d{4}-\d\d-\d\d)")
 
 
@@ -29,10 +32,13 @@ def trace_date(claim: Claim, token: Token, evidence: Evidence) -> None:
         if _is_of_other_row(claim, token, evidence):
             claim.verdict, claim.reason = Verdict.UNTRACED, Reason.OTHER_ROW
     elif any(
-        each.is_near(evidence.today) or _is_named_weekday(each, evidence) for each in token.days
+        _is_told_by_today(each, evidence) or _is_named_weekday(each, evidence)
+        for each in token.days
     ):
         claim.found(Verdict.WORKED_OUT)
         claim.operation = Operation.DATE
+    elif token.readings:
+        trace_figure(claim, token, evidence)
     elif "/" in token.text and not any(each.year for each in token.days):
         parts = [float(each) for each in re.findall(r"\d+", token.text)]
         claim.is_small = max(parts) <= _SMALL or all(evidence.has_between(n, n) for n in parts)
@@ -53,6 +59,14 @@ def trace_clock(claim: Claim, token: Token, evidence: Evidence) -> None:
         if token.clock and (found := output.clocks.get(token.clock)):
             claim.found(Verdict.READ, place_at(output, found.start, found.end))
             return
+
+
+def _is_told_by_today(day: Day, evidence: Evidence) -> bool:
+    """Whether a date is today, or the day before or after where somebody says so."""
+    if not day.is_near(evidence.today):
+        return False
+    is_today = day.is_near(evidence.today, days=0)
+    return is_today or any(_NEXT_DAY.search(each.folded.text) for each in evidence.outputs)
 
 
 def _is_named_weekday(day: Day, evidence: Evidence) -> bool:

@@ -32,7 +32,7 @@ class Kind(Enum):
 class Token:
     """A token of a text, from `start` to `end`.
 
-    A figure has its `digits` as written, its `readings` in its scale and without its sign, `sign`
+    A figure (and a date that may be one) has its `digits` as written, its `readings` in its scale and without its sign, `sign`
     ("+", "-" or ""), its `unit`, and `spaced` where spaces may only separate several numbers. A date
     has `days`, of which any may be meant; a time has `clock`. Of a phone number, `digits` are all digits.
     """
@@ -70,7 +70,7 @@ _TOKEN = re.compile(
     r"|\d{2}\.\d{3}\.\d{3}/\d{4}-\d{2}|\d{4}/\d{2}(?!\d))"
     rf"|(?P<date>{dates.NUMERIC})"
     rf"|(?P<clock>{dates.CLOCK})"
-    r"|(?P<version>\d+(?:\.\d+){2,}(?![\d,]))"
+    r"|(?P<version>\d+(?:\.\d+){2,}(?!\d|,\d))"
     r"|(?P<phone>\(?0\d{1,4}\)?[ /\xa0-]\d{2,}(?:[ \xa0-]?\d{2,})*)"
     r"|(?P<serial>\d{4,}(?:-\d{1,9}){1,4}|\d{1,9}(?:-\d{1,9}){0,3}-\d{4,})"
     rf"|(?P<number>{DIGITS}))"
@@ -130,6 +130,8 @@ def _token(text: str, found: re.Match[str], mark: Mark) -> Token | None:
     ):
         at = dates.clock(said[11:16], "") if kind == "moment" else None
         token = Token(Kind.DATE, start, end, said, days=tuple(days), clock=at)
+        if said.count(".") == 2 and said.endswith("."):  # "4.5." is 4 May, or ends a sentence
+            token.digits, token.readings = said[:-1], tuple(chosen(said[:-1], mark))
     elif kind == "clock":
         at = dates.clock(said, text[end : end + 5])
         token = Token(Kind.CLOCK, start, end, said, clock=at)

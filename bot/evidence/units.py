@@ -72,10 +72,10 @@ length 0.01 cm
 length 1 m metre metres meter meters mètres metros
 length 1e3 km kilometre kilometres kilometer kilometers kilomètres kilómetros
 length 1609.344 mi mile miles meilen
-area 1 m² m2 sqm
+area 1 m² m2 sqm quadratmeter
 volume 0.001 ml
 volume 1 l litre litres liter liters litro litros
-volume 1000 m³ m3
+volume 1000 m³ m3 kubikmeter
 energy 1 wh
 energy 1e3 kwh
 energy 1e6 mwh
@@ -96,7 +96,9 @@ _PHRASES = {
     "points de": POINTS,
     "puntos porcentuales": POINTS,
     "pontos percentuais": POINTS,
-    "cubic metre": "volume",
+    **dict.fromkeys(["cubic metre", "cubic metres", "cubic meters", "metros cúbicos"], "volume"),
+    **dict.fromkeys(["mètres cubes", "mètre cube", "metro cúbico"], "volume"),
+    **dict.fromkeys(["square metres", "square meters", "metros cuadrados"], "area"),
 }
 SCALES = {
     **dict.fromkeys(["k", "tsd", "thousand", "mil", "mille", "tausend", "千"], 1e3),

@@ -36,7 +36,7 @@ def trace_id(claim: Claim, token: Token, evidence: Evidence) -> None:
     """Fill in an id, version or code that was read as a whole word."""
     wanted = folded(token.text)
     for text in dict.fromkeys((wanted, wanted.removeprefix("v"))):
-        pattern = re.compile(rf"(?<![a-z0-9]){re.escape(text)}(?![a-z0-9])")
+        pattern = re.compile(rf"(?<![a-z0-9])v?{re.escape(text)}(?![a-z0-9])")
         for output in evidence.newest_first:
             if found := pattern.search(output.folded.text):
                 line = output.folded.line_at(found.start())
