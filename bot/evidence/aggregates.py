@@ -41,15 +41,15 @@ class Aggregate:
     of: str = ""
     is_weak: bool = False
 
-    def is_column_of(self, mention: Mention | None) -> bool:
-        """Whether it was computed from all of a column: the one that a figure is in, if given."""
-        first = self.operands[0] if self.operands and not self.is_weak else None
-        same = (
-            (first.grid, first.column) == (mention.grid, mention.column)
-            if first and mention
-            else True
-        )
-        return first is not None and same
+    @property
+    def is_total(self) -> bool:
+        """Whether it is the sum of a whole column."""
+        return self.operation is Operation.SUM and not self.is_weak and len(self.operands) > 0
+
+    def is_column_of(self, mention: Mention) -> bool:
+        """Whether it was computed from the column that a figure is in."""
+        first = self.operands[0]
+        return (first.grid, first.column) == (mention.grid, mention.column)
 
 
 def aggregates(series: list[Series], grids: list[Grid]) -> Iterator[Aggregate]:

@@ -50,7 +50,8 @@ NUMBER_WORDS = {
 class Claim:
     """A claim: a token or a quote of a field, and what tracing has found so far.
 
-    `group` is the field, or the row of a table: what belongs together. `is_small`: it is not checked, but others may follow from it. `value` is
+    `group` is the field, or the row of a table: what belongs together. `is_small`: it is not checked, but others may follow from it.
+    `significant` is the number of its digits. `value` is
     the exact value, as it was read or computed, with its sign; None before. `source` is where.
     """
 
@@ -61,6 +62,7 @@ class Claim:
     sentence: str = ""
     is_approximate: bool = False
     is_small: bool = False
+    significant: int = 0
     verdict: Verdict = Verdict.UNTRACED
     reason: Reason | None = Reason.NOT_FOUND
     places: tuple[Place, ...] = ()
@@ -110,7 +112,7 @@ class Claim:
         """
         for reading in self.token.readings if self.token else ():
             step = _last_digit(reading) if self.is_approximate else reading.step
-            slack = 1e-9 * max(1.0, reading.value)
+            slack = 1e-6 * step + 1e-13 * reading.value
             may_be_cut = not exact and not self.is_approximate and reading.value / step >= 100
             above = step * 0.999 if may_be_cut else step / 2
             yield reading.value - step / 2 - slack, reading.value + above + slack
@@ -120,15 +122,11 @@ class Claim:
         """Whether a figure is written without decimals and scale."""
         return self.token is not None and all(each.step == 1 for each in self.token.readings)
 
-    @property
-    def significant(self) -> int:
-        """The number of digits to which a figure is told, zeros included: 3 for 665k and for 42.8."""
-        least = (
-            min((each.value / each.step for each in self.token.readings), default=0)
-            if self.token
-            else 0
-        )
-        return len(str(round(least)))
+
+def _significant(token: Token) -> int:
+    """Return the number of digits to which a figure is told, zeros included: 3 for 665k and 42.8."""
+    least = min((each.value / each.step for each in token.readings), default=0)
+    return len(str(round(least)))
 
 
 def _last_digit(reading: Reading) -> float:
@@ -187,6 +185,7 @@ def _claims(given: AnswerField, mark: Mark) -> Iterator[Claim]:
             sentence=folded(text[start:end]),
             is_approximate=bool(_APPROXIMATE.search(text, max(0, token.start - 24), token.start)),
             is_small=_is_small(given, token, text),
+            significant=_significant(token),
         )
 
 

@@ -24,7 +24,7 @@ from bot.evidence.indexing import IndexedOutput
 from bot.evidence.mentions import Mention
 from bot.evidence.places import place_of
 from bot.evidence.tokens import Kind
-from bot.evidence.units import Unit
+from bot.evidence.units import PERCENT, Unit
 
 _ROUNDS = 3
 _MOST_OPERANDS = 30
@@ -104,9 +104,7 @@ def _implicit(output: IndexedOutput, mention: Mention) -> Operand:
     )
 
 
-def _derived(
-    claim: Claim, stated: list[Operand], runs: list[list[Claim]], evidence: Evidence
-) -> bool:
+def _derived(claim: Claim, stated: list[Operand], runs: list[_Run], evidence: Evidence) -> bool:
     """Try what a figure may follow from, the likeliest first. Return whether something fits."""
     near = [each for each in stated if each.group == claim.group]
     near += _factors(claim) if near else []
@@ -211,21 +209,18 @@ def _from_lines(
         yield from _from_pairs(claim, low, high, beside, [one])
         yield from _from_pairs(claim, low, high, [one], _totals(output, mention))
     if claim.significant >= _CLEAR:
-        totals = [each for output in evidence.outputs for each in _totals(output, None)]
-        yield from _from_pairs(claim, low, high, near, totals[:_MOST_OPERANDS])
+        totals = [_total(*each) for each in evidence.totals]
+        yield from _from_pairs(claim, low, high, near, totals)
 
 
-def _totals(output: IndexedOutput, mention: Mention | None) -> list[Operand]:
-    """Return the sums of the column that a figure is in; without one, of all columns."""
-    return [
-        Operand(each.value, each.operands[0].unit, "", _place_of_first(output, each), is_total=True)
-        for each in output.aggregates
-        if each.operation is Operation.SUM and each.is_column_of(mention)
-    ]
+def _totals(output: IndexedOutput, mention: Mention) -> list[Operand]:
+    """Return the sums of the column that a figure is in."""
+    return [_total(output, each) for each in output.totals if each.is_column_of(mention)]
 
 
-def _place_of_first(output: IndexedOutput, total: Aggregate) -> Callable[[], Place]:
-    return lambda: place_of(output, total.operands[0])
+def _total(output: IndexedOutput, total: Aggregate) -> Operand:
+    first = total.operands[0]
+    return Operand(total.value, first.unit, "", lambda: place_of(output, first), is_total=True)
 
 
 def _from_pairs(
@@ -306,43 +301,50 @@ def _from_three(claim: Claim, low: float, high: float, near: list[Operand]) -> I
         return
     for three in combinations(near[:_MOST_ON_LINE], 3):
         value = abs(three[0].value * three[1].value * three[2].value)
-        if low <= value <= high and all(each.kind != "percent" for each in three):
+        if low <= value <= high and all(each.kind != PERCENT for each in three):
             written = " × ".join(shown(abs(each.value)) for each in three)
             yield Result(value, Operation.PRODUCT, f"{written} = {shown(value)}", three)
 
 
-def _runs(claims: Sequence[Claim]) -> list[list[Claim]]:
+_Run = list[tuple[Claim, Operand]]
+
+
+def _runs(claims: Sequence[Claim]) -> list[_Run]:
     """Return the figures of the answer that may be summed: of each column, and of the prose."""
-    found: dict[str, list[Claim]] = {}
+    found: dict[str, _Run] = {}
     for each in claims:
         column = each.part.path.rpartition(".")[2] if each.part.kind is FieldKind.CELL else ""
-        found.setdefault(column, []).append(each)
+        if operand := _operand(each):
+            found.setdefault(column, []).append((each, operand))
     return list(found.values())
 
 
-def _from_runs(claim: Claim, low: float, high: float, runs: list[list[Claim]]) -> Iterator[Result]:
+def _from_runs(claim: Claim, low: float, high: float, runs: list[_Run]) -> Iterator[Result]:
     """Yield sums and means of three figures or more that follow each other."""
+    is_percent = claim.unit is not None and claim.unit.is_percent
     for run in runs:
-        operands = [found for each in run if each is not claim and (found := _operand(each))]
-        is_percent = claim.unit is not None and claim.unit.is_percent
-        operands = [each for each in operands if (each.kind == "percent") == is_percent]
-        operands = operands[:_MOST_OPERANDS]
-        for start in range(len(operands)):
-            total = operands[start].value
-            for end in range(start + 1, len(operands)):
-                total += operands[end].value
-                used = operands[start : end + 1]
-                if len(used) < 3 or (
-                    claim.significant < _FAIRLY_CLEAR and len(used) < len(operands)
-                ):
+        operands = [
+            operand
+            for each, operand in run
+            if each is not claim and (operand.kind == PERCENT) == is_percent
+        ][:_MOST_OPERANDS]
+        needs_all = claim.significant < _FAIRLY_CLEAR
+        for start in range(1 if needs_all else len(operands)):
+            total = 0.0
+            for end, operand in enumerate(operands[start:], 1):
+                total += operand.value
+                if end < 3 or (needs_all and end < len(operands)):
                     continue
-                for operation, value in (
-                    (Operation.SUM, total),
-                    (Operation.MEAN, total / len(used)),
-                ):
-                    if low <= abs(value) <= high:
-                        formula = shown_list([each.value for each in used], operation)
-                        yield Result(value, operation, f"{formula} = {shown(value)}", used)
+                used = operands[start : start + end]
+                if low <= abs(total) <= high:
+                    yield _sum_of(used, total, Operation.SUM)
+                if low <= abs(total / end) <= high and not claim.is_whole:
+                    yield _sum_of(used, total / end, Operation.MEAN)
+
+
+def _sum_of(operands: Sequence[Operand], value: float, operation: Operation) -> Result:
+    formula = shown_list([each.value for each in operands], operation)
+    return Result(value, operation, f"{formula} = {shown(value)}", operands)
 
 
 def _from_named_rows(
@@ -372,8 +374,7 @@ def _from_named_rows(
     for operands in columns.values():
         total = sum(each.value for each in operands)
         if len(operands) > 1 and low <= abs(total) <= high:
-            formula = shown_list([each.value for each in operands], Operation.SUM)
-            yield Result(total, Operation.SUM, f"{formula} = {shown(total)}", operands)
+            yield _sum_of(operands, total, Operation.SUM)
 
 
 def _counted_words(claim: Claim, low: float, high: float, evidence: Evidence) -> Iterator[Result]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from bot.core.findings import Place
+from bot.evidence.aggregates import Aggregate
 from bot.evidence.characters import folded
 from bot.evidence.dates import Day
 from bot.evidence.entries import EntryKind
@@ -18,6 +19,7 @@ from bot.evidence.tokens import Kind, Token, tokens
 
 _MOST_NAMES = 3_000
 _MOST_ROWS = 4
+_MOST_TOTALS = 30
 _FREE_UP_TO = 100
 _FREE = {360, 365, 1000, 1024, 3600, 1_000_000}
 """Constants that a calculation may use though nobody read them."""
@@ -26,7 +28,7 @@ _FREE = {360, 365, 1000, 1024, 3600, 1_000_000}
 @dataclass(slots=True)
 class Evidence:
     """Outputs of tools that read, messages of people, and results of calculators whose operands were
-    read. `names` are the names of all rows, `columns` those of all columns, `sources` the titles."""
+    read. `totals` are the sums of columns, the newest first, up to 30. `names` are the names of all rows, `columns` those of all columns, `sources` the titles."""
 
     outputs: list[IndexedOutput]
     today: date | None = None
@@ -35,6 +37,7 @@ class Evidence:
     sources: frozenset[str] = frozenset()
     currencies: frozenset[str] = frozenset()
     newest_first: list[IndexedOutput] = field(default_factory=list)
+    totals: list[tuple[IndexedOutput, Aggregate]] = field(default_factory=list)
 
     @classmethod
     def of(cls, outputs: Sequence[IndexedOutput], today: date | None) -> Evidence:
@@ -44,6 +47,7 @@ class Evidence:
             if each.entry.kind is not EntryKind.NONE and found.trusts(each):
                 found.outputs.append(each)
         found.newest_first = found.outputs[::-1]
+        found.totals = [(o, each) for o in found.newest_first for each in o.totals][:_MOST_TOTALS]
         names = [name for each in found.outputs for name in each.names]
         titles = (source.title for each in found.outputs for source in each.entry.sources)
         found.names = frozenset(name for name in names[:_MOST_NAMES] if len(name) > 1)

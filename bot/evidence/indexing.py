@@ -12,6 +12,7 @@ from bot.evidence.aggregates import Aggregate, Series, aggregates
 from bot.evidence.characters import folded
 from bot.evidence.dates import Day, is_year
 from bot.evidence.entries import Entry, EntryKind
+from bot.evidence.marks import Marks
 from bot.evidence.mentions import Mention
 from bot.evidence.quotes import FoldedText
 from bot.evidence.tables import Cell, Grid, grids, is_json, json_grids
@@ -28,7 +29,7 @@ _FREE_LITERAL = 100  # smaller constants of a SELECT list may come back
 class IndexedOutput:
     """One entry, prepared for the check. Callers only keep it and hand it on.
 
-    `mentions` are in the order of their values, `aggregates` too, and `quantities` in that of their
+    `mentions` are in the order of their values, `aggregates` too (of which `totals` are the sums of whole columns), and `quantities` in that of their
     values in base units. `days` has each date by all less exact ones, `yearless` those without a year; `names` has the rows, as numbers of
     table and row, by each text cell of a row. `is_partial`: it was too large to be indexed whole.
     """
@@ -44,6 +45,8 @@ class IndexedOutput:
     yearless: dict[Day, Token] = field(default_factory=dict)
     clocks: dict[tuple[int, int], Token] = field(default_factory=dict)
     phones: list[Token] = field(default_factory=list)
+    totals: list[Aggregate] = field(default_factory=list)
+    marks: Marks = field(default_factory=Marks)
     folded: FoldedText = field(default_factory=lambda: FoldedText("", []))
     grids: list[Grid] = field(default_factory=list)
     names: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -109,7 +112,7 @@ def index(entry: Entry) -> IndexedOutput:
     for line in lines:
         found.starts.append(at)
         at += len(line) + 1
-    found.folded = FoldedText.of(lines)
+    found.folded, found.marks = FoldedText.of(lines), Marks.of(lines)
     found.grids = list(json_grids(text) if is_json(text) else grids(lines, found.starts))
     indexer = _Indexer(found, text)
     indexer.read()
@@ -124,6 +127,7 @@ def index(entry: Entry) -> IndexedOutput:
         key=lambda each: each[0],
     )
     found.aggregates = sorted(aggregates(indexer.series, found.grids), key=lambda each: each.value)
+    found.totals = [each for each in found.aggregates if each.is_total]
     found.sums = [each.value for each in found.aggregates]
     return found
 

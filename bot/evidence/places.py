@@ -10,14 +10,8 @@ from bot.evidence.indexing import IndexedOutput
 from bot.evidence.mentions import Mention
 
 _EXCERPT = 160
-_PAGE = re.compile(r"\[page (\d+)(?: of \d+)?\]")
-_SOURCE = re.compile(r"(?:^|· )source: ([^<\n]+?)(?: <([^>\n]+)>)?$")
-_RESULT = re.compile(r"\d+\. (.+?) — (https?://\S+)$")
 _LINK = re.compile(r"\(link: (https?://[^\s)]+)\)")
-_MESSAGE = re.compile(r"\[\d{4}-\d\d-\d\d \d\d:\d\d\] ([^:]{1,80}):")
 _FRAGMENT_WORDS = 8
-_MOST_LINES = 3_000
-"""Lines that are looked back for a page mark or a source."""
 
 
 def place_of(output: IndexedOutput, mention: Mention) -> Place:
@@ -45,7 +39,7 @@ def place_on_line(output: IndexedOutput, line: int, text: str) -> Place:
 
 def _place(output: IndexedOutput, line: int, text: str) -> Place:
     entry, starts = output.entry, output.starts
-    source, url, page = _above(output, line)
+    source, url = output.marks.source_at(line)
     if not source and len(entry.sources) == 1:
         source, url = entry.sources[0].title, entry.sources[0].url or ""
     start = starts[line] if line < len(starts) else 0
@@ -58,7 +52,7 @@ def _place(output: IndexedOutput, line: int, text: str) -> Place:
         link=_link(output, line, url),
         handle=entry.handles[0] if entry.handles else "",
         line=line + 1,
-        page=page,
+        page=output.marks.page_at(line),
         text=text[:80],
         excerpt=_excerpt(entry.text[start:end], text),
     )
@@ -70,32 +64,15 @@ def _line(output: IndexedOutput, number: int) -> str:
     return output.entry.text[starts[number] : min(end, starts[number] + 2_000)]
 
 
-def _above(output: IndexedOutput, line: int) -> tuple[str, str, str]:
-    """Return the source, its address and the page that the marks above a line tell."""
-    source = url = page = ""
-    for number in range(min(line, len(output.starts) - 1), max(-1, line - _MOST_LINES), -1):
-        text = _line(output, number)
-        if not page and (found := _PAGE.match(text)):
-            page = found[1]
-        if found := _RESULT.match(text) or _SOURCE.search(text):
-            source, url = found[1].strip(), found[2] or ""
-            break
-        if found := _MESSAGE.match(text):
-            source = found[0].rstrip(":")
-            break
-    return source, url, page
-
-
 def _link(output: IndexedOutput, line: int, url: str) -> str:
     """Return the link at the end of a message, or the address of the words on a page."""
     if output.entry.link:
         return output.entry.link
     for number in range(line, min(line + 40, len(output.starts))):
-        text = _line(output, number)
-        if found := _LINK.search(text):
-            return found[1]
-        if number > line and _MESSAGE.match(text):
+        if number > line and output.marks.is_message(number):
             break
+        if found := _LINK.search(_line(output, number)):
+            return found[1]
     words = _line(output, line).split()[:_FRAGMENT_WORDS] if output.starts else []
     if not url.startswith("http") or "slack" in url or not words:
         return ""
