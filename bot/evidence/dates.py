@@ -113,7 +113,7 @@ def worded(text: str, start: int, end: int) -> tuple[list[Day], int, int] | None
 NUMERIC = (
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d)|\d{4}-(?:0[1-9]|1[0-2])(?![\d-])"
     r"|\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})(?!\d)|(?:[0-3]?\d\.[01]?\d\.|[0-3]?\d/[01]?\d)(?![\d/%])"
-    r"|\d{4}年(?:\d{1,2}月)?(?:\d{1,2}日)?|\d{1,2}月(?:\d{1,2}日)?"
+    r"|(?:\d{4}年)?\d{1,2}月(?:\d{1,2}日(?:(?:から|[〜~–-])\d{1,2}日)?)?|\d{4}年"
 )
 """A pattern for dates in digits."""
 
@@ -122,7 +122,8 @@ def numeric(text: str) -> list[Day]:
     """Return the meanings of a date in digits: 02/12/2026 has two. An empty list for no date."""
     parts = [int(each) for each in re.findall(r"\d+", text)]
     if "月" in text or "年" in text:
-        return [Day(*parts)] if "年" in text else [Day(0, *parts)]
+        year, month, *days = [*([0] if "年" not in text else []), *parts, 0][:4]
+        return [Day(year, month, day) for day in days if day] or [Day(year, month)]
     if len(text) - len(text.lstrip("0123456789")) == len("2026"):
         found = [Day(*parts)]
     elif len(parts) == 2:

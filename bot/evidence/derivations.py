@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 from bot.core.findings import Operation, Place, Reason, Verdict
@@ -77,7 +78,7 @@ def derive(claims: Sequence[Claim], evidence: Evidence) -> None:
         figures = [each for each in open_ones if each.token and each.token.kind is Kind.FIGURE]
         stated = _stated(claims)
         runs = _runs(claims)
-        found = [_derived(each, stated, runs, evidence) for each in figures]
+        found = [_derived(each, claims, stated, runs, evidence) for each in figures]
         if not any(found):
             return
 
@@ -92,10 +93,11 @@ def _operand(claim: Claim) -> Operand | None:
         return None
     unit = claim.unit or (claim.source[1].unit if claim.source else None)
 
-    def place() -> Place:
-        return claim.places[0] if claim.places else Place(call_id="", text=claim.text)
+    return Operand(claim.value, unit, claim.group, partial(_place, claim), claim.source)
 
-    return Operand(claim.value, unit, claim.group, place, claim.source)
+
+def _place(claim: Claim) -> Place:
+    return claim.places[0] if claim.places else Place(call_id="", text=claim.text)
 
 
 def _implicit(output: IndexedOutput, mention: Mention) -> Operand:
@@ -104,10 +106,15 @@ def _implicit(output: IndexedOutput, mention: Mention) -> Operand:
     )
 
 
-def _derived(claim: Claim, stated: list[Operand], runs: list[_Run], evidence: Evidence) -> bool:
+def _derived(
+    claim: Claim,
+    claims: Sequence[Claim],
+    stated: list[Operand],
+    runs: list[_Run],
+    evidence: Evidence,
+) -> bool:
     """Try what a figure may follow from, the likeliest first. Return whether something fits."""
     near = [each for each in stated if each.group == claim.group]
-    near += _factors(claim) if near else []
     for low, high in claim.windows(exact=True):
         ways = (
             _aggregate(claim, low, high, evidence),
@@ -116,6 +123,7 @@ def _derived(claim: Claim, stated: list[Operand], runs: list[_Run], evidence: Ev
             _from_runs(claim, low, high, runs),
             _from_named_rows(claim, low, high, near, stated, evidence),
             _from_three(claim, low, high, near),
+            _from_moments(claim, low, high, claims),
             _counted_words(claim, low, high, evidence),
         )
         for result in ways:
@@ -187,7 +195,7 @@ def _from_groups(
 ) -> Iterator[Result]:
     """Yield what follows from two figures that the answer states. One must be in the claim's field or
     row, unless the claim has three digits and is told of no row that is known."""
-    yield from _from_pairs(claim, low, high, near, stated)
+    yield from _from_pairs(claim, low, high, near, [*stated, *_factors(claim)])
     if claim.significant >= _FAIRLY_CLEAR and not told_rows(claim, evidence):
         yield from _from_pairs(claim, low, high, stated, stated)
 
@@ -296,14 +304,49 @@ def _is_told_as_less(claim: Claim) -> bool:
 
 
 def _from_three(claim: Claim, low: float, high: float, near: list[Operand]) -> Iterator[Result]:
-    """Yield products of three figures of the field: people, nights and a price."""
+    """Yield what follows from three figures of the field: people × nights × a price, or what is left
+    of a budget after two costs."""
+    amounts = [each for each in near if each.kind != PERCENT][:_MOST_ON_LINE]
     if claim.significant < _FAIRLY_CLEAR or (claim.unit and claim.unit.is_percent):
         return
-    for three in combinations(near[:_MOST_ON_LINE], 3):
-        value = abs(three[0].value * three[1].value * three[2].value)
-        if low <= value <= high and all(each.kind != PERCENT for each in three):
-            written = " × ".join(shown(abs(each.value)) for each in three)
-            yield Result(value, Operation.PRODUCT, f"{written} = {shown(value)}", three)
+    for three in combinations(amounts, 3):
+        a, b, c = sorted((abs(each.value) for each in three), reverse=True)
+        for value, sign, how in (
+            (a * b * c, "×", Operation.PRODUCT),
+            (a - b - c, "−", Operation.DIFFERENCE),
+        ):
+            if low <= value <= high:
+                written = f"{shown(a)} {sign} {shown(b)} {sign} {shown(c)}"
+                yield Result(value, how, f"{written} = {shown(value)}", three)
+
+
+def _from_moments(
+    claim: Claim, low: float, high: float, claims: Sequence[Claim]
+) -> Iterator[Result]:
+    """Yield the time between two dates, or two times of day, that the field states."""
+    if claim.unit is None or claim.unit.kind != "time":
+        return
+    moments = [each for each in claims if each.group == claim.group and each.is_traced]
+    for one, other in combinations(moments[:_MOST_ON_LINE], 2):
+        seconds = _seconds_between(one, other)
+        value = seconds / claim.unit.size
+        if seconds and low <= value <= high:
+            formula = f"{one.text} to {other.text} = {shown(value)}"
+            operands = [Operand(0, None, "", partial(_place, each)) for each in (one, other)]
+            yield Result(value, Operation.DIFFERENCE, formula, operands)
+
+
+def _seconds_between(one: Claim, other: Claim) -> float:
+    """Return the time between two dates or two times of day, 0 for anything else."""
+    if not one.token or not other.token:
+        return 0
+    if one.token.kind is other.token.kind is Kind.CLOCK and one.token.clock and other.token.clock:
+        (hours, minutes), (later, more) = one.token.clock, other.token.clock
+        return ((later - hours) * 60 + more - minutes) % (24 * 60) * 60.0
+    days = [each.token.days[0].full for each in (one, other) if each.token and each.token.days]
+    if len(days) == 2 and days[0] and days[1]:
+        return abs((days[1] - days[0]).total_seconds())
+    return 0
 
 
 _Run = list[tuple[Claim, Operand]]

@@ -66,7 +66,7 @@ _TOKEN = re.compile(
     rf"(?<!{_WORD})(?:"
     rf"(?P<moment>\d{{4}}-\d\d-\d\d[T ](?P<time>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:Z|[+-]\d\d:?\d\d)?)"
     rf"|(?P<id>[A-Za-z][A-Za-z_]{{0,40}}+(?:-[A-Za-z_]{{1,40}}+){{0,4}}[-_#]?\d{_WORD}*(?:[-./:]{_WORD}+)*"
-    rf"|\d+[A-Za-z]+\d{_WORD}*(?:-{_WORD}+)*|\d+-[A-Za-z]+\d{_WORD}*"
+    rf"|(?!\d{{1,2}}h[0-5]\d(?!{_WORD}))\d+[A-Za-z]+\d{_WORD}*(?:-{_WORD}+)*|\d+-[A-Za-z]+\d{_WORD}*"
     r"|\d{2}\.\d{3}\.\d{3}/\d{4}-\d{2}|\d{4}/\d{2}(?!\d))"
     rf"|(?P<date>{dates.NUMERIC})"
     rf"|(?P<clock>{dates.CLOCK})"
@@ -126,7 +126,7 @@ def _token(text: str, found: re.Match[str], mark: Mark) -> Token | None:
     if (
         kind in ("moment", "date")
         and not said.endswith("/7")
-        and (days := dates.numeric(said[:10]))
+        and (days := dates.numeric(said[:10] if kind == "moment" else said))
     ):
         at = dates.clock(said[11:16], "") if kind == "moment" else None
         token = Token(Kind.DATE, start, end, said, days=tuple(days), clock=at)

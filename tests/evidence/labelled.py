@@ -23,7 +23,7 @@ from bot.evidence.indexing import IndexedOutput, index
 
 HERE = Path(__file__).parent
 TODAY = date(2026, 11, 23)
-SETS = ("tuning", "heldout", "untouched")
+SETS = ("tuning", "heldout_1", "heldout_2")
 LOCALES = ("de-DE", "fr-FR", "de-CH", "en-IN", "pt-BR")
 _MARKED = re.compile(r"\[\[(?P<head>.+?)\]\]|!!(?P<wrong>.+?)!!")
 _HEAD, _WRONG = "head", "wrong"

@@ -58,7 +58,7 @@ def traced(said: str, *entries: Entry) -> Findings:
     return check(fields_of({"summary": said}), [index(each) for each in entries])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(TEXTS, TEXTS, st.sampled_from(EntryKind), st.one_of(st.just("{}"), TEXTS))
 def test_no_text_makes_the_check_fail(said: str, read: str, kind: EntryKind, given: str) -> None:
     """Outputs and answers are anything; the findings can be stored."""
@@ -67,7 +67,7 @@ def test_no_text_makes_the_check_fail(said: str, read: str, kind: EntryKind, giv
     assert Findings.model_validate_json(found.model_dump_json()) == found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.floats(13, 1e12),
     st.integers(0, 3),
@@ -80,7 +80,7 @@ def test_a_copied_figure_is_never_untraced(value: float, decimals: int, shape: s
         assert not traced(f"It is {said} now.", Entry("c", "t", shape.format(plain))).untraced
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(10_000_000, 10**15), st.data())
 def test_a_changed_digit_of_a_long_figure_is_untraced(value: int, data: st.DataObject) -> None:
     """The last digit too."""
@@ -92,11 +92,19 @@ def test_a_changed_digit_of_a_long_figure_is_untraced(value: int, data: st.DataO
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_page_of_a_megabyte_is_indexed_in_bounded_time(name: str) -> None:
-    """One line of 1 MB costs under half a second of a core: 0.5 s, with room for a slow machine."""
-    text = (HOSTILE[name] * 1_000_000)[:1_000_000]
+def test_a_hostile_page_is_indexed_in_bounded_time(name: str) -> None:
+    """One line of 1 MB costs under half a second of a core. Here 20 kB of it, with room for a slow
+    machine; `python -m tests.evidence --speed` prints the whole."""
+    text = (HOSTILE[name] * 20_000)[:20_000]
     start = time.process_time()
-    indexed = index(Entry("c", "t", text, arguments=json.dumps({"sql": "select 1"})))
+    index(Entry("c", "t", text, arguments=json.dumps({"sql": "select 1"})))
+    assert time.process_time() - start < 1
+
+
+def test_a_page_of_a_megabyte_is_indexed_in_bounded_time() -> None:
+    """What is beyond the limits is not read, and that is known."""
+    start = time.process_time()
+    indexed = index(Entry("c", "t", (HOSTILE["tags"] * 1_000_000)[:1_000_000]))
     assert time.process_time() - start < 1.5
     assert indexed.is_partial
 
@@ -126,14 +134,14 @@ def _long_answer(rows: int) -> dict[str, Any]:
 
 
 def test_the_check_of_a_long_answer_is_fast() -> None:
-    """200 claims against 40 outputs of 2,000 figures each: 25 ms for usual answers, here bounded."""
-    text = "a,b,c\n" + "\n".join(f"r{n},{n * 13 % 991},{n * 7.5}" for n in range(1_000))
-    outputs = [index(Entry(f"c{n}", "t", text.replace("r", f"r{n}"))) for n in range(40)]
-    fields = fields_of(_long_answer(50))
+    """80 claims against 10 outputs of 800 figures each: 25 ms for usual answers, here bounded."""
+    text = "a,b,c\n" + "\n".join(f"r{n},{n * 13 % 991},{n * 7.5}" for n in range(400))
+    outputs = [index(Entry(f"c{n}", "t", text.replace("r", f"r{n}"))) for n in range(10)]
+    fields = fields_of(_long_answer(20))
     check(fields, outputs[:1])
     start = time.process_time()
     check(fields, outputs)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 1
 
 
 def test_only_so_much_is_read() -> None:
