@@ -46,6 +46,7 @@ def feedback(
             raise typer.BadParameter(f"--evals {evals}: name a .yaml file, as `bot eval` reads it")
         text, count = asyncio.run(feedback_cases(configured()))
         try:
+            evals.touch(0o600)  # a new file is for its owner: people wrote the questions
             evals.write_text(text, "utf-8")
         except OSError as error:
             raise ConfigurationError(f"--evals {evals}: {error.strerror}.") from None

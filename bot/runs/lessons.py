@@ -248,7 +248,9 @@ class LessonJobs:
             "comments": list(lesson.comments.values()),
             "instructions of the channel so far": channel.instructions,
         }
-        outcome = await self.deps.stores.runs.outcome(lesson.run_id) if lesson.question else None
+        # The asker of a private answer may have shown the question, but never the answer.
+        is_readable = lesson.question and not lesson.private
+        outcome = await self.deps.stores.runs.outcome(lesson.run_id) if is_readable else None
         if outcome and outcome.result is not None:
             found["answer"] = result_text(outcome)[:_MAX_ANSWER]
         return mark_as_data(json.dumps(found, ensure_ascii=False, indent=1), new_mark())

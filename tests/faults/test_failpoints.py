@@ -109,6 +109,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "threads/refreshes.py:RefreshStore.keep": "keeping it again is keeping it once",
     "threads/refreshes.py:RefreshStore.note_posted": "after a crash the result can be posted again",
     "threads/run.py:Runs.renew": "renews a term",
+    "threads/run.py:Runs.forget_request": "deleting it again does nothing",
     "threads/stale_statuses.py:StaleStatuses.add": "a courtesy: a status that is lost is cleared with the next run",
     "threads/stale_statuses.py:StaleStatuses.remove": "a second time there is nothing to remove",
     "threads/stale_statuses.py:StaleStatuses.take_turn": "a turn that is lost is taken again half a minute later",

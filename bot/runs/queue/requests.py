@@ -162,6 +162,14 @@ class Requests:
         team, channel, thread = thread_key.split(":", 2)
         await self.stores.lessons.forget_message(team, channel, thread, ts)
 
+    async def forget_question(self, thread_key: str, ts: str) -> None:
+        """Delete what is kept of a deleted question for later use of its answer. Safe to repeat."""
+        await self.forget_lessons(thread_key, ts)
+        team, channel, _ = thread_key.split(":", 2)
+        for each in await self._of_message(team, channel, ts):
+            if each.run_id:
+                await self.stores.runs.forget_request(each.run_id)
+
     async def _requeue_joined(self, edit: Revision) -> None:
         """Queue again, by themselves, the other messages that a running edit answers as well.
 
@@ -242,10 +250,16 @@ class Requests:
         return (request, outcome) if request and outcome else None
 
     async def asked_in(self, run_id: str) -> list[Request]:
-        """Return the requests that a run answers, the one that began it first; [] after they expired."""
-        begun = await self.stores.runs.begun_by(run_id)
-        request = await self.stores.mailbox.get(begun[0]) if begun else None
-        if request is None:
+        """Return the requests that a run answers, the one that began it first; [] after they expired.
+
+        Requests that joined the run expire before the one that began it.
+        """
+        answer = await self.stores.runs.answer(run_id)
+        if answer is None:
+            return []
+        request = answer[0]
+        kept = await self.stores.mailbox.get(request.id)
+        if kept and not kept.is_current:
             return []
         joined = await self.stores.mailbox.get_many(await self.stores.runs.joined(request.id))
         return [request, *(each for each in joined if each.is_current)]

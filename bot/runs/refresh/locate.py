@@ -18,6 +18,8 @@ _LONGEST_LINE = 10_000
 _NOTE = re.compile(r"[ \[-]|[a-z][a-z ]{0,30}: |.{0,200} · ")
 """The beginning of a line that is no row: "columns: …", "note: …", "tbl_… · 5 rows × 2 columns"."""
 _HANDLE = re.compile(r"\b[a-z]{2,5}_[0-9a-z]{8,}\b")
+_CUT = re.compile(r"\[(?:rows|cut)\b")
+"""The beginning of the line that says that an output shows only some of the rows."""
 
 
 class Missing(Enum):
@@ -51,7 +53,9 @@ def locate(place: Place, before: str, now: str) -> Located | Missing:
         return Missing.UNCLEAR
     block = _block_of(lines, place.line - 1)
     if block:
-        return _in_table(place, block, _blocks(new_lines))
+        found = _in_table(place, block, _blocks(new_lines))
+        is_cut = any(_CUT.match(each) for each in new_lines)
+        return Missing.UNCLEAR if found is Missing.GONE and is_cut else found
     return _in_line(place, lines, new_lines)
 
 

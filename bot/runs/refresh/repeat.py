@@ -108,8 +108,8 @@ class Repetition:
         if tool is None:
             self.skipped[call.call_id] = Skipped.NOT_ALLOWED
             return
-        if any(self._rests_on_skipped(each) for each in call.record.used):
-            self.skipped[call.call_id] = Skipped.BUILDS_ON
+        if any(each not in self.handles for each in call.record.used):
+            self.skipped[call.call_id] = Skipped.BUILDS_ON  # the stored copy is that of the answer
             return
         arguments = with_handles(call.arguments, self.handles)
         if not may_repeat(tool):  # arithmetic: its numbers are those of other calls
@@ -143,11 +143,6 @@ class Repetition:
         if group == "files" and any(before) and before != now:
             return Skipped.FILE_REPLACED
         return None
-
-    def _rests_on_skipped(self, handle: str) -> bool:
-        """Return whether the artifact was saved by a call that was not made again."""
-        owner = next((i for i, each in self.recorded.items() if handle in each.saved), None)
-        return owner is not None and owner in self.skipped
 
     def _new_operands(self, call: RecordedCall) -> dict[str, float] | Skipped:
         """Return the numbers of a calculation as they are now, by how they were written."""

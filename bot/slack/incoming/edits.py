@@ -57,6 +57,9 @@ class RequestRevisions(Protocol):
     async def forget_lessons(self, thread_key: str, ts: str) -> None:
         """Delete what admins may read of a message because of a rating. Safe to repeat."""
 
+    async def forget_question(self, thread_key: str, ts: str) -> None:
+        """Delete what is kept of a deleted message for later use of its answer. Safe to repeat."""
+
 
 class Edits:
     """The handlers of edited and deleted messages in one workspace."""
@@ -106,7 +109,7 @@ class Edits:
                 channel, answer, words.DELETED if alone else words.DELETED_AMONG
             )
         key = f"{team}:{channel}:{thread or ts}"
-        await self._asked.forget_lessons(key, str(ts))
+        await self._asked.forget_question(key, str(ts))
         await self._asked.withdraw(key, str(ts), str(before["user"]))
 
     async def _say_deleted(self, channel: str, ts: str, sentence: str) -> None:

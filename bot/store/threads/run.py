@@ -148,6 +148,10 @@ class Runs:
         noted = ("HSET", key, f"{_FILE}{file}", "up"), ("EXPIRE", key, self._seconds)
         await self._redis.together(*noted)
 
+    async def forget_request(self, run_id: str) -> None:
+        """Delete the request that is kept with an outcome, because its message was deleted."""
+        await self._redis.call("HDEL", self._key(run_id), "request")
+
     async def renew(self, run_id: str, thread_key: str) -> None:
         """Keep a run, and the ledger of its thread, as long from now on as when it ended."""
         key = self._key(run_id)

@@ -282,6 +282,7 @@ TABLE = "tbl_abcd1234 · 2 rows × 2 columns\nregion,revenue\nNorth,10\nSouth,20
         (3, "10", "revenue", "region,revenue\nNorth,\nSouth,20", Missing.GONE),
         (3, "10", "revenue", "region,revenue\nNorth,11\nNorth,12", Missing.UNCLEAR),
         (1, "2", "", "tbl_zzzz9999 · 5 rows × 2 columns\nregion,revenue\nNorth,1", Missing.UNCLEAR),
+        (3, "10", "revenue", "region,revenue\nEast,1\n[rows 1–1 of 3 shown]", Missing.UNCLEAR),
         (9, "10", "", "region,revenue\nNorth,11", Missing.UNCLEAR),
     ],
 )

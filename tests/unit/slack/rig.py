@@ -148,6 +148,9 @@ class Mailbox:
     async def forget_lessons(self, *_: object) -> None:
         """There are none."""
 
+    async def forget_question(self, *_: object) -> None:
+        """Nothing is kept."""
+
     async def whole(self, request_id: str) -> Request | None:
         return next((r for r in self.requests if r.id == request_id), None)
 

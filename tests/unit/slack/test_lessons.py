@@ -166,7 +166,13 @@ async def test_of_a_private_answer_admins_read_only_what_its_asker_shows(redis_u
         await bot.ws.close_view(ADA, bot.ws.views(ADA)[-1]["id"])
 
         await rated(bot, BEN, direct, "Wrong.", show=True)
-        assert fields(await opened(bot, "Wrong."))["question"] == QUESTION
+        view = await opened(bot, "Wrong.")
+        assert fields(view)["question"] == QUESTION
+        await bot.ws.click_in_view(ADA, view["id"], SUGGEST)
+        await bot.ws.until(lambda: str(bot.ws.views(ADA)).count("Suggested by"))
+        given = str(bot.api.requests[-1].body)
+        assert QUESTION in given
+        assert "220,919" not in given  # the answer stays the asker's
 
 
 async def test_a_form_says_what_admins_read_before_it_is_sent(redis_url: str) -> None:
@@ -287,6 +293,11 @@ async def test_a_question_that_is_taken_back_is_taken_from_admins_too(
             lesson.team, lesson.name, lambda kept: kept.model_copy(update={"problem": "late"})
         )
         assert gone is None  # what a worker still has of it is not stored again
+        if how == "deleted":  # and a later rating does not bring it back
+            await bot.ws.click(CHLOE, SALES, said["ts"], "feedback", value=f"bad:{run}")
+            [modal] = await bot.ws.until(lambda: bot.ws.views(CHLOE))
+            await bot.ws.submit(CHLOE, modal["id"], {"question": {"question": "Old."}})
+            assert [each.question for each in await stores.lessons.all()] == [""]
 
 
 async def test_a_workspace_keeps_a_bounded_number(redis_url: str) -> None:
