@@ -84,9 +84,9 @@ class Clients:
         given = server.oauth.client_secret
         method = "none"
         if given:
+            # Every issuer must know the second; not all agree on its details.
             posts = "client_secret_post" in found.methods
-            basic = "client_secret_basic" in found.methods
-            method = "client_secret_post" if posts and not basic else "client_secret_basic"
+            method = "client_secret_post" if posts else "client_secret_basic"
         return OAuthClient(
             issuer=found.endpoints.issuer,
             id=server.oauth.client_id or "",

@@ -7,10 +7,11 @@ import json
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.core.account_records import AccountRecord, OAuthClient, OAuthEndpoints
@@ -21,7 +22,8 @@ from bot.services.accounts.guard import Guard
 
 log = logging.getLogger(__name__)
 
-_ENDS = frozenset({"invalid_grant", "invalid_client", "unauthorized_client"})
+_UNKNOWN = "invalid_client"
+_ENDS = frozenset({"invalid_grant", _UNKNOWN, "unauthorized_client"})
 """Errors after which a grant is over (RFC 6749, 5.2). All others are temporary."""
 
 _CODE = re.compile(r"[a-z_]{1,60}")
@@ -77,6 +79,16 @@ class TokenRequest:
     client: OAuthClient
     form: Mapping[str, str] = field(repr=False)
 
+    async def send(self, endpoint: str, guard: Guard) -> httpx2.Response:
+        """Return the answer. Raises ConnectError when there is none."""
+        answer = await guard.post(endpoint, content=self.content, headers=self.headers)
+        if self.client.method == "client_secret_basic" and _error(answer.content) == _UNKNOWN:
+            # Some issuers want the client's id in the form as well, others refuse it there.
+            form = {**self.form, "client_id": self.client.id}
+            again = replace(self, form=form)
+            return await guard.post(endpoint, content=again.content, headers=again.headers)
+        return answer
+
     @property
     def headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -131,8 +143,7 @@ async def revoke(record: AccountRecord, guard: Guard) -> bool:
             if not token:
                 continue
             form = {"token": token, "token_type_hint": kind}
-            request = TokenRequest(record.client, form)
-            answer = await guard.post(endpoint, content=request.content, headers=request.headers)
+            answer = await TokenRequest(record.client, form).send(endpoint, guard)
             if answer.status_code != 200:
                 log.warning("A token was not revoked: HTTP %d", answer.status_code)
                 return False
@@ -144,7 +155,7 @@ async def revoke(record: AccountRecord, guard: Guard) -> bool:
 
 async def _tokens(endpoints: OAuthEndpoints, request: TokenRequest, guard: Guard) -> Tokens:
     endpoint = guard.check(endpoints.token, near=endpoints.issuer)
-    answer = await guard.post(endpoint, content=request.content, headers=request.headers)
+    answer = await request.send(endpoint, guard)
     host = urlsplit(endpoint).netloc
     if answer.status_code in (200, 201):
         try:
