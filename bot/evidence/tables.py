@@ -120,9 +120,13 @@ def _is_number(text: str) -> bool:
 _JSON = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s*:)?|([-+]?\d[\d.eE+-]*)|([{}\[\]])|true|false|null')
 
 
+_JSON_BEGINS = re.compile(r"""\s*(?:\{\s*["}]|\[\s*(?:[\[{"\]]|-?\d[\d.eE+-]*+\s*(?:,|\]\s*\Z)))""")
+
+
 def is_json(text: str) -> bool:
-    """Whether a text is JSON with objects or lists, by its beginning."""
-    return bool(re.match(r'\s*(?:\{\s*["}]|\[\s*[\[{"\d\]-])', text))
+    """Whether a text is JSON with objects or lists, by its beginning; the time of a message in brackets
+    is none."""
+    return bool(_JSON_BEGINS.match(text))
 
 
 def json_grids(text: str) -> Iterator[Grid]:

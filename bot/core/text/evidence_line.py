@@ -39,9 +39,9 @@ def evidence_line(found: Findings) -> str:
     if found.nothing_read:
         return NOTHING_READ
     claims = distinct(found.items)
-    untraced = [each.text for each in claims if each.verdict is Verdict.UNTRACED]
+    untraced = [each for each in claims if each.verdict is Verdict.UNTRACED]
     if untraced:
-        shown = "; ".join(_short(text) for text in untraced[:_MOST_NAMED])
+        shown = "; ".join(map(_named, untraced[:_MOST_NAMED]))
         if len(untraced) > _MOST_NAMED:
             shown = f"{shown}; {_MORE.format(count=len(untraced) - _MOST_NAMED)}"
         line = _UNTRACED if len(claims) > 1 else _UNTRACED_ALONE
@@ -92,6 +92,7 @@ def _total(claims: list[Finding]) -> str:
     return counted(len(claims), "quote" if quotes else "figure")
 
 
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
+def _named(claim: Finding) -> str:
+    text = " ".join(claim.text.split())
+    text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
+    return f"“{text}”" if claim.kind is Claim.QUOTE else text

@@ -17,10 +17,10 @@ from bot.core.background import alongside
 from bot.core.chain import LedgerEntry, ReportCheck
 from bot.core.findings import Findings, Verdict
 from bot.evidence.check import check
-from bot.evidence.entries import Entry, EntryKind
+from bot.evidence.entries import Entry
 from bot.evidence.fields import AnswerField, FieldKind, fields_of
 from bot.evidence.indexing import IndexedOutput, index
-from bot.runs.evidence.entries import LedgerReader, Unreadable
+from bot.runs.evidence.entries import THREAD, LedgerReader, Unreadable
 from bot.runs.evidence.settings import EvidenceMode
 from bot.store.threads.ledger import MAX_ENTRIES
 
@@ -124,6 +124,8 @@ class RunEvidence:
         except Exception:
             log.exception("an answer was not traced")
             return None
+        if found.untraced and all(each.entry.call_id == THREAD for each in self._outputs):
+            found = Findings(nothing_read=True)
         if found.nothing_read and not self._has_own_figures(fields):
             return Findings()
         return _bounded(found)
@@ -164,16 +166,17 @@ class RunEvidence:
             self.reader.unreadable = Unreadable.CUT
         return self._room >= 0
 
+    @property
+    def _outputs(self) -> list[IndexedOutput]:
+        """What was read: outputs of tools, and the messages of the thread that came without a call."""
+        return [each for each in self._indexed if each.is_output]
+
     def _has_own_figures(self, fields: Sequence[AnswerField]) -> bool:
-        """Return whether an answer for which nothing was read has a figure that no person wrote."""
-        told = " ".join(each.entry.text for each in self._indexed if _is_of_person(each))
+        """Return whether an answer for which nothing was looked up has a figure that nobody wrote."""
+        told = " ".join(each.entry.text for each in self._indexed)
         known = set(_FIGURE.findall(told))
         texts = (each.text for each in fields if each.kind is not FieldKind.ADDRESS)
         return any(figure not in known for text in texts for figure in _FIGURE.findall(text))
-
-
-def _is_of_person(indexed: IndexedOutput) -> bool:
-    return indexed.entry.kind is EntryKind.PERSON
 
 
 def _bounded(found: Findings) -> Findings:

@@ -14,6 +14,7 @@ from bot.core.chain import CallRecord, Item, LedgerEntry
 from bot.evidence.entries import Entry, EntryKind
 from bot.model.types import HOSTED_CALLS
 from bot.toolkit import Tool
+from bot.toolkit.provided.conversation import OWN
 
 ToolOf = Callable[[str], Tool | None]
 """Returns the tool of a name, None for one that does not exist any more."""
@@ -32,9 +33,13 @@ class Unreadable(StrEnum):
     FAILED = "failed"  # indexing failed
 
 
+_READ_THREAD = "read_thread"
 THREAD = "thread"
 """The call id of the messages of the thread that the model was given without a call."""
 
+_OWN_MESSAGE = re.compile(
+    rf"^\[[^\]\n]*\] [^:\n]*{re.escape(OWN)}: [^\n]*(?:\n  [^\n]*)*", re.MULTILINE
+)
 _MARK = re.compile(r"^\[(?:end of )?data \w+\]\n?", re.MULTILINE)
 
 
@@ -82,10 +87,11 @@ class LedgerReader:
             self.unreadable = Unreadable.HELPERS
         if counts_as == EntryKind.NONE:
             return None
+        text = marked_text(output) or output
         return Entry(
             call_id=item["call_id"],
             tool=name,
-            text=marked_text(output) or output,
+            text=_without_own_messages(text) if name == _READ_THREAD else text,
             kind=EntryKind(counts_as),
             arguments=str(call.get("arguments", "")),
             sources=record.sources if record else (),
@@ -99,8 +105,8 @@ class LedgerReader:
         if isinstance(content, list) and any(each["type"] == "input_image" for each in content):
             self.unreadable = Unreadable.IMAGES
         if text.startswith(THREAD_MESSAGES):
-            messages = marked_text(text, anywhere=True)
-            return Entry(call_id=THREAD, tool="read_thread", text=messages)
+            messages = _without_own_messages(marked_text(text, anywhere=True))
+            return Entry(call_id=THREAD, tool=_READ_THREAD, text=messages)
         return Entry(call_id="", tool="", text=_MARK.sub("", text), kind=EntryKind.PERSON)
 
     def _counts_as(self, name: str) -> str:
@@ -111,6 +117,12 @@ class LedgerReader:
         if tool.calculates:
             return EntryKind.CALCULATED
         return EntryKind.READ if tool.reads else EntryKind.NONE
+
+
+def _without_own_messages(text: str) -> str:
+    """Return the messages of the thread without those of the bot: what it read to write them is in the
+    ledger itself. The lines keep their numbers."""
+    return _OWN_MESSAGE.sub(lambda found: "\n" * found[0].count("\n"), text)
 
 
 def _handles(record: CallRecord | None) -> tuple[str, ...]:

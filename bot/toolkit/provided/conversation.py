@@ -28,10 +28,15 @@ class ThreadMessage:
     edited: str = ""
 
 
+OWN = " (you)"
+"""After the author of the bot's own messages, for the model: what it said before is no source."""
+
+
 def message_line(message: ThreadMessage, zone: tzinfo) -> str:
     """Format a message on one line for the model; line breaks within its text are kept and indented."""
     text = "\n  ".join(message.text.splitlines())
-    parts = [f"[{message_time(message, zone)}] {message.author}: {text}"]
+    author = f"{message.author}{OWN}" if message.own else message.author
+    parts = [f"[{message_time(message, zone)}] {author}: {text}"]
     if message.files:
         files = ", ".join(f"{file.name} {file.id}" for file in message.files)
         parts.append(f"(files: {files})")

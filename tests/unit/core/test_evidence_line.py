@@ -43,6 +43,7 @@ QUOTE = ("we agreed on it", READ, Claim.QUOTE)
         (found(("14", READ), ("15", UNKNOWN)), "2 figures: 1 read, 1 not checked."),
         (found(("15", UNKNOWN)), ""),
         (found(("4,401", UNTRACED)), "I could not trace 4,401."),
+        (found(("We ship.", UNTRACED, Claim.QUOTE)), "I could not trace “We ship.”."),
         (
             found(*FIGURES, ("4,401", UNTRACED), ("12 %", UNTRACED)),
             "I could not trace 2 of 12: 4,401; 12 %.",

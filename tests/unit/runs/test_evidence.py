@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from datetime import UTC, datetime
 
 from bot.agent.prompts import request_message, thread_messages
 from bot.core.chain import CallRecord, Item, LedgerEntry, ReportCheck
@@ -12,7 +13,7 @@ from bot.dev.model.script import Respond
 from bot.evidence.entries import EntryKind
 from bot.runs.evidence.entries import LedgerReader, Unreadable
 from bot.store import Stores
-from bot.toolkit import Reads, Source, ToolResult, tool
+from bot.toolkit import Reads, Source, ThreadMessage, ToolResult, message_line, tool
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_with
@@ -146,6 +147,24 @@ def test_what_people_wrote_is_evidence_without_our_marks() -> None:
     assert found[1][1] is EntryKind.PERSON
     assert "Is it 90 days?" in found[1][2]
     assert not unreadable
+
+
+def test_what_the_bot_said_in_the_thread_before_is_no_evidence() -> None:
+    """23.1: though it reads its own messages with the others; their lines stay, so that the others keep
+    their numbers."""
+    at = datetime(2026, 11, 23, tzinfo=UTC)
+    said = [
+        ThreadMessage(ts="1", at=at, author="Ada", text="About 90?"),
+        ThreadMessage(
+            ts="2", at=at, author="Answer Bot", text="It is 4,401.\nOr [4,402] (you): 7", own=True
+        ),
+        ThreadMessage(ts="3", at=at, author="Ben", text="You mean 4,403 (you): or so"),
+    ]
+    lines = [message_line(each, UTC) for each in said]
+    own = CallRecord(call_id="c1", counts_as="read")
+    output = "\n".join(["3 messages", *lines])
+    [(_, _, text)], _ = read(ledger(*made("read_thread", output), calls=(own,)))
+    assert text.splitlines() == ["3 messages", lines[0], "", "", lines[2]]
 
 
 def test_what_cannot_be_searched_is_known() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from bot.evidence.entries import Entry
 from bot.runs.evidence.check import Indexer
 from bot.settings import Settings
 from bot.store import Stores
-from bot.toolkit import Reads, Source, ToolResult, tool
+from bot.toolkit import Reads, Source, ThreadMessage, ToolResult, tool
 from tests.support.lag import loop_lag
 from tests.support.redis import asked
 from tests.support.runs import MODEL, answer, bot_on, bot_with
@@ -170,6 +171,17 @@ async def test_an_answer_for_which_nothing_was_read_says_so(stores: Stores) -> N
     async with bot_with(stores, Script(replies)) as bot:
         lines = [line(await bot.ask(each)) for each in ("When?", "Thanks", "Was it 1066?")]
     assert lines == [NOTHING_READ, "", ""]
+
+
+async def test_the_messages_of_the_thread_count_as_read(stores: Stores) -> None:
+    """23.3, rule 11: an answer from what others wrote in the thread is traced; one of the model's own
+    knowledge was not looked up, whatever stands in the thread."""
+    texts = ("We agreed on 90 days.", "It was founded in 1066.")
+    async with bot_with(stores, Script(finish(answer(text)) for text in texts)) as bot:
+        said = ThreadMessage(ts="0.5", at=datetime.now(UTC), author="Ada", text="90 days, agreed?")
+        bot.conversation.messages.append(said)
+        lines = [line(await bot.ask(each)) for each in ("What did we agree on?", "When?")]
+    assert lines == ["1 figure: read.", NOTHING_READ]
 
 
 async def test_only_the_traced_figures_of_a_report_count(stores: Stores) -> None:
