@@ -138,11 +138,15 @@ async def test_stop_while_it_waits() -> None:
 
 
 async def test_another_hook_may_still_object() -> None:
-    """D6: a veto counts more than anybody's yes, and nobody is bothered with it."""
-    async with bench(launching(), hooks=(Approver(), Objecting())) as place:
-        await place.run()
-    assert list(place.outputs().values()) == ["Not on Fridays."]
-    assert place.gate.log == []
+    """D6: a veto counts more than anybody's yes, and nobody is bothered with it where the hooks that ask
+    come last."""
+    person = Approver({"launch": Approved()})
+    for hooks in ((person, Objecting()), (Objecting(), unasked := Approver())):
+        async with bench(launching(), hooks=hooks) as place:
+            await place.run()
+        assert list(place.outputs().values()) == ["Not on Fridays."]
+        assert place.gate.log == []
+    assert unasked.asked == []
 
 
 async def test_no_objection_is_no_approval() -> None:
