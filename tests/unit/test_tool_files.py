@@ -209,7 +209,7 @@ async def test_every_command_says_the_same_line(tmp_path: Path) -> None:
     line = f"Wrong setting: tools.paths: {tmp_path}/missing does not exist."
     tokens = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "s", "OPENAI_API_KEY": "sk-no"}
     model = {"OPENAI_BASE_URL": "http://127.0.0.1:1"}
-    for command in ("serve", "ask x", "tools", "dev --port 0"):
+    for command in ("serve", "ask x", "tools"):
         done = await bot(tmp_path, *command.split(), **tokens, **model)
         assert (done.code, done.err.splitlines()[-1]) == (3, f"bot: {line}"), command
         assert "Traceback" not in done.err
