@@ -105,7 +105,8 @@ class Catalogue:
 
     def served_by(self, services: Collection[type]) -> Catalogue:
         """Return the tools that ask for no other services than these."""
-        served = (each for each in self.tools if set(each.services.values()) <= set(services))
+        offered = set(services)
+        served = (each for each in self.tools if offered.issuperset(each.services.values()))
         return replace(self, tools=tuple(served))
 
     def has(self, allowed: str) -> bool:
