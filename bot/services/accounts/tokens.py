@@ -22,8 +22,8 @@ from bot.services.accounts.guard import Guard
 
 log = logging.getLogger(__name__)
 
-_UNKNOWN = "invalid_client"
-_ENDS = frozenset({"invalid_grant", _UNKNOWN, "unauthorized_client"})
+_UNKNOWN = frozenset({"invalid_client", "unauthorized_client"})
+_ENDS = frozenset({"invalid_grant", *_UNKNOWN})
 """Errors after which a grant is over (RFC 6749, 5.2). All others are temporary."""
 
 _CODE = re.compile(r"[a-z_]{1,60}")
@@ -82,7 +82,7 @@ class TokenRequest:
     async def send(self, endpoint: str, guard: Guard) -> httpx2.Response:
         """Return the answer. Raises ConnectError when there is none."""
         answer = await guard.post(endpoint, content=self.content, headers=self.headers)
-        if self.client.method == "client_secret_basic" and _error(answer.content) == _UNKNOWN:
+        if self.client.method == "client_secret_basic" and _error(answer.content) in _UNKNOWN:
             # Some issuers want the client's id in the form as well, others refuse it there.
             form = {**self.form, "client_id": self.client.id}
             again = replace(self, form=form)
