@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -34,13 +34,13 @@ def nothing_reserved() -> None:
 
 @asynccontextmanager
 async def library_asked(
-    redis_url: str, tool: str, **arguments: Any
+    redis_url: str, tool: str, questions: bool | Literal["live"] = True, **arguments: Any
 ) -> AsyncGenerator[tuple[Deployment, str, dict[str, Any]]]:
     """The bot, a thread in which Ada asked it to call the tool, and the card with the question."""
     name = f"library__{tool}"
     script = [call("acquire_tools", {"names": [name]}), call(name, arguments), finish(answer())]
     async with served(library()) as url:
-        server = McpServer(url=url, questions=True, read_only=("*",))
+        server = McpServer(url=url, questions=questions, read_only=("*",))
         async with deployed(Script(script), redis_url, mcpServers={"library": server}) as bot:
             thread = await bot.ask(ADA, SALES, "Please!")
             yield bot, thread, await card(bot, "actions")
@@ -106,6 +106,20 @@ async def test_a_yes_or_no_takes_one_press(redis_url: str, action: str, said: st
         await bot.ws.click(ADA, DIRECT, asked["ts"], action)
         await bot.answered(SALES, thread)
         assert said in outputs(bot)
+
+
+async def test_a_call_goes_on_that_waited_for_the_answer(redis_url: str) -> None:
+    """A server that asks during the call: the run's message shows the step at work, and what it waits
+    for; the press reaches the process that holds the call; the card is settled at once."""
+    async with library_asked(redis_url, "discard", "live", title="Emma") as (bot, thread, asked):
+        await bot.ws.until(lambda: "waiting for your answer" in str(bot.own(SALES, thread)))
+        assert "to answer a question" not in str(bot.own(SALES, thread))
+        await bot.ws.click(ADA, DIRECT, asked["ts"], ANSWER_YES)
+        await bot.answered(SALES, thread)
+        assert "Emma: True" in outputs(bot)
+        assert "actions" not in [b["type"] for b in (await card(bot, "You answered"))["blocks"]]
+        [terminal] = bot.terminals(SALES, thread)
+        assert len(bot.own(SALES, thread)) == 1, terminal
 
 
 async def test_a_page_is_opened_from_a_modal_that_names_its_host(redis_url: str) -> None:
