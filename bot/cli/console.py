@@ -24,6 +24,7 @@ from bot.agent.events import (
     ToolsAcquired,
     ToolStarted,
 )
+from bot.cli.server_questions import answer_question
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
@@ -150,7 +151,7 @@ async def _share(approval: Approval) -> Decision:
 _QUESTIONS: dict[ApprovalKind, Question] = {
     ApprovalKind.CALL: _ask_about_call,
     ApprovalKind.SHARE: _share,
-    ApprovalKind.INPUT: go_on_without,
+    ApprovalKind.INPUT: lambda approval: answer_question(approval, typed_line),
 }
 """How each kind of approval is asked at the terminal, but for accounts, which a surface is given."""
 

@@ -82,7 +82,7 @@ class FormField(BaseModel):
     options: tuple[Option, ...] = ()
     least: float | None = None
     most: float | None = None
-    default: str | bool | float | tuple[str, ...] | None = None
+    default: str | bool | int | float | tuple[str, ...] | None = None
 
     def value(self, given: object) -> Any:
         """Return what a person filled in as the server gets it. Raises ValueError.
@@ -183,7 +183,7 @@ class Question(BaseModel):
 
 def words_of(given: object, most: int = _MAX_WORDS) -> str:
     """Return a server's words on one line, visible and cut to `most` characters."""
-    words = " ".join(without_invisible(str(given or "")).split())
+    words = " ".join(without_invisible(str(given or "")[: 20 * most]).split())
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 

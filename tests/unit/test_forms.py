@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.cli.server_questions import answer_question
 from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord
 from bot.core.forms import AnswerError, Form, FormError, Question, page_address
 from bot.dev.workspace.blocks import check_blocks, check_view
@@ -235,3 +236,42 @@ def test_an_address_that_misleads_is_refused(url: str) -> None:
     """S13: names in front of the host, machines in the network, letters that look like others."""
     with pytest.raises(FormError):
         page_address(url)
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (["n"], None),
+        (["y", "", "", "", "", "", "4", "", "y", "A!", "x", "Hi"], "4"),
+        (["y", "A", *[""] * 10, "Ben", *[""] * 10], "again"),
+    ],
+)
+async def test_a_question_at_the_terminal(
+    lines: list[str], answer: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line for each field, empty for what is filled in already; what does not fit is asked again."""
+    left, prompts = iter(lines), list[str]()
+
+    async def typed(prompt: str) -> str:
+        prompts.append(prompt)
+        return next(left)
+
+    asked = approval(Question(server="town", message="Who\x1b[2J are you?", form=EVERY))
+    decision = await answer_question(asked, typed)
+    assert "\x1b" not in "".join((*prompts, capsys.readouterr().err))
+    assert next(left, None) is None
+    if answer is None:
+        assert not decision.allows
+    elif answer == "4":
+        assert decision.answer == {
+            "name": "Ada",
+            "day": "2026-12-01",
+            "size": 4,
+            "sure": True,
+            "kind": "a",
+            "more": ["x"],
+            "note": "Hi",
+        }
+    else:
+        assert decision.answer
+        assert decision.answer["name"] == "Ben"

@@ -91,7 +91,10 @@ def _safety(facts: ToolFacts) -> Safety:
     that do not say that they only read answer with more than they were sent.
     """
     if facts.read_only:
-        return Reads(foreign=True, repeatable=False)
+        is_repeatable = (
+            facts.ours and facts.name != CONNECT_ACCOUNT.name
+        )  # a resource at its address
+        return Reads(foreign=True, repeatable=is_repeatable)
     return Changes(sensitive=True, foreign=True, evidence=True, destructive=facts.destructive)
 
 
