@@ -20,17 +20,14 @@ from bot.runs.surface import PostedMessages
 from bot.slack.approvals.cards import Cards
 from bot.slack.approvals.kinds import ConnectLink, no_connect_link
 from bot.slack.incoming.text import NameOf
-from bot.slack.render import words
 from bot.slack.render.buttons import Stops
-from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import Part, context
 from bot.slack.render.progress import progress_part
 from bot.slack.reply.done_reactions import DoneReactions
 from bot.slack.reply.duplicate_repair import repair_duplicates
 from bot.slack.reply.live_message import LiveMessage
 from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.reply.progress_state import Progress
-from bot.slack.reply.repost import is_above_cards, withdraw
+from bot.slack.reply.repost import is_above_cards, leave_thread, withdraw
 from bot.slack.reply.run_message import NoteStale, ReadArtifact, RunMessage
 from bot.slack.reply.status import ThreadStatus
 from bot.slack.reply.streams import Stream, Streams
@@ -40,7 +37,6 @@ from bot.slack.transport.client import (
     Identity,
     error_code,
     error_reason,
-    is_definitive,
 )
 
 log = logging.getLogger(__name__)
@@ -142,7 +138,7 @@ async def _open_message(
     end and has shown nothing.
     """
     if request.private:
-        await _leave_thread(request, post, writer)
+        await leave_thread(request, post, writer)
         return None, None
     if not request.is_current:  # the run must only end its message
         ts = ts or await _find_unsaved(post, writer)
@@ -150,21 +146,6 @@ async def _open_message(
     if ts and await is_above_cards(ts, post) and await withdraw(ts, post, writer):
         ts = None
     return (ts, writer.existing_stream(ts)) if ts else await _begin(request, post, writer)
-
-
-async def _leave_thread(request: Request, post: PostedMessages, writer: MessageWriter) -> None:
-    """Say in the thread, where a run began, that its asker alone reads the rest. Safe to repeat."""
-    if not request.kept_private or not (ts := await post.message()):
-        return
-    person = LinkGate().mrkdwn(request.author)
-    part = Part([context(words.KEPT_PRIVATE.format(person=person)).block], words.KEPT_PRIVATE_PLAIN)
-    try:
-        await writer.update(ts, part)
-    except SlackApiError as error:
-        if not is_definitive(error):
-            raise
-        log.warning("Message %s still says that its run waits: %s", ts, error_code(error))
-    await post.save_message("")
 
 
 async def _find_unsaved(post: PostedMessages, writer: MessageWriter) -> str | None:

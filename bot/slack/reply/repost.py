@@ -11,9 +11,13 @@ import logging
 from slack_sdk.errors import SlackApiError
 
 from bot.core.failpoints import failpoint
+from bot.core.request import Request
 from bot.runs.surface import PostedMessages
+from bot.slack.render import words
+from bot.slack.render.links import LinkGate
+from bot.slack.render.parts import Part, context
 from bot.slack.reply.message_writer import MessageWriter
-from bot.slack.transport.client import error_code
+from bot.slack.transport.client import TRANSPORT_ERRORS, error_code, error_reason
 
 log = logging.getLogger(__name__)
 
@@ -40,3 +44,20 @@ async def withdraw(ts: str, post: PostedMessages, writer: MessageWriter) -> bool
         return False
     failpoint("message-left")
     return True
+
+
+async def leave_thread(request: Request, post: PostedMessages, writer: MessageWriter) -> None:
+    """Say in the thread, where a run began, that its asker alone reads the rest. Safe to repeat.
+
+    If Slack cannot do that now, the end of the run tries again.
+    """
+    if not request.kept_private or not (ts := await post.message()):
+        return
+    person = LinkGate().mrkdwn(request.author)
+    part = Part([context(words.KEPT_PRIVATE.format(person=person)).block], words.KEPT_PRIVATE_PLAIN)
+    try:
+        await writer.update(ts, part)
+    except (SlackApiError, *TRANSPORT_ERRORS) as error:
+        log.warning("Message %s still says that its run waits: %s", ts, error_reason(error))
+    else:
+        await post.save_message("")

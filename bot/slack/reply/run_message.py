@@ -32,7 +32,7 @@ from bot.slack.reply.done_reactions import DoneReactions
 from bot.slack.reply.live_message import LiveMessage
 from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.reply.progress_state import Progress, advance
-from bot.slack.reply.repost import withdraw
+from bot.slack.reply.repost import leave_thread, withdraw
 from bot.slack.reply.status import ThreadStatus
 from bot.slack.transport.client import (
     NO_PLACE,
@@ -133,6 +133,7 @@ class RunMessage:
         if outcome.silent:
             await self._end_silently(outcome.silent)
             return
+        await leave_thread(self._request, self._posted, self._writer)
         if outcome.accounts:  # the files of the answer are stored for its asker alone
             self._reader = self._request.model_copy(update={"private": True})
         # In a thread: parsing 40,000 characters of hostile Markdown takes seconds.
