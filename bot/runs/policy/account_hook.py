@@ -86,18 +86,18 @@ class AccountHook(Hooks):
         view = await self._accounts.view(AccountOwner.of(self._waits.request), tool.account)
         async with self._asking:  # calls side by side ask once
             try:
-                refusal = await self._connected(view, tool.title(arguments)) or await self._shown(
-                    view
-                )
+                refusal = await self._connected(view, tool, arguments) or await self._shown(view)
             except CorruptValue:
                 return words.LOST
         if refusal is None:
             self.used[tool.account] = label
         return refusal
 
-    async def _connected(self, view: AccountView, title: str) -> str | Undecided | None:
+    async def _connected(
+        self, view: AccountView, tool: Tool, arguments: BaseModel
+    ) -> str | Undecided | None:
         """Return None when the account can be used; else wait for the asker, or say why not."""
-        if view.usable:
+        if view.usable_for(tool.name):
             return None
         if view.state in _NOT_TO_CONNECT:
             return _NOT_TO_CONNECT[view.state].format(label=view.label)
@@ -112,7 +112,7 @@ class AccountHook(Hooks):
                 "name": view.label,
                 "state": view.state,
                 "scopes": view.wanted.split(),
-                "title": title,
+                "title": tool.title(arguments),
             },
         )
         decision = await self._decision(ask)
