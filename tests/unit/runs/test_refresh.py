@@ -132,11 +132,12 @@ def read(text: str, place: Place) -> Finding:
 
 @asynccontextmanager
 async def scene(
-    stores: Stores, folder: Path, brain: Callable[[ModelRequest], Reply] = whole
+    stores: Stores, folder: Path, brain: Callable[[ModelRequest], Reply] = whole, url: str = ""
 ) -> AsyncGenerator[Scene]:
+    """A bot that has answered, from its own SQLite file or the database at `url`."""
     shop = folder / "shop.sqlite"
     write(shop, SALES)
-    databases = {"shop": DatabaseConfig(url=SecretStr(f"sqlite:///{shop}"))}
+    databases = {"shop": DatabaseConfig(url=SecretStr(url or f"sqlite:///{shop}"))}
     async with bot_with(stores, brain, databases=databases) as bot:
         ref = bot.conversation.attach("targets.csv", TARGETS)
         request = asked("How are we doing?").model_copy(update={"files": (ref,)})

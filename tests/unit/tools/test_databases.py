@@ -17,9 +17,12 @@ from bot.services.databases import DatabaseConfig, SqlDatabases
 from bot.services.isolated import Refused
 from bot.services.isolated.statements import checked_select
 from bot.services.tables.tables import ArtifactTables
+from bot.store import open_stores
+from bot.store.embedded import embedded_redis
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Databases
 from tests.support.postgres import postgres as postgres
+from tests.unit.runs.test_refresh import only_database, scene
 from tools.databases import list_databases, query_database
 
 if TYPE_CHECKING:
@@ -201,6 +204,24 @@ async def test_postgresql_is_read_and_cannot_be_written(
         await query_database("pg", "SELECT sneaky()", databases, ArtifactTables(artifacts))
     with pytest.raises(ToolError, match=r"statement timeout|stopped after"):
         await query_database("pg", ENDLESS, databases, ArtifactTables(artifacts))
+
+
+async def test_figures_of_postgresql_are_read_again(postgres: str, tmp_path: Path) -> None:
+    """A refresh compares its exact decimals as it does floats of SQLite."""
+    import psycopg
+
+    with psycopg.connect(postgres.replace("+psycopg", ""), autocommit=True) as admin:
+        admin.execute("CREATE TABLE sales (region text, revenue numeric(12, 2))")
+        admin.execute("INSERT INTO sales VALUES ('North', 220919.50), ('South', 180000.00)")
+        async with (
+            embedded_redis(None) as url,
+            open_stores(url) as stores,
+            scene(stores, tmp_path, only_database, postgres) as at,
+        ):
+            admin.execute("UPDATE sales SET revenue = 231004.00 WHERE region = 'North'")
+            result = await at.refresh()
+    changes = [(each.name, each.before, each.now) for each in result.figures]
+    assert changes == [("North", "220,919.50", "231,004.00")]
 
 
 STRANGE = (
