@@ -26,6 +26,7 @@ from bot.app.run_setup import (
     runner_factory,
     tool_catalogue,
 )
+from bot.app.tool_providers import bound_providers
 from bot.app.workspace_intake import check_signing, people_accounts, slack_intake
 from bot.core.background import alongside
 from bot.core.errors import ToolError
@@ -177,6 +178,7 @@ def _check_settings(settings: Settings, *, intake: bool, work: bool) -> None:
         check_signing(settings)
     if work:
         check_run_settings(settings)
+        bound_providers(settings)
 
 
 @asynccontextmanager

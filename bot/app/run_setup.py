@@ -48,7 +48,7 @@ from bot.services.databases import SqlDatabases
 from bot.services.fetching import WebFetcher
 from bot.services.mcp import open_mcp_servers
 from bot.services.processes.scratch import remove_abandoned_folders
-from bot.services.tool_clients import open_tool_clients
+from bot.services.tool_clients import BoundProvider, open_tool_clients
 from bot.services.web_search import ProviderWebSearch, WebSearchConfig
 from bot.settings import NO_MODEL, Settings, secret
 from bot.settings.checks import check_accounts, check_prices, check_tools
@@ -146,12 +146,14 @@ async def runner_factory(
     observers: Sequence[Observer] = (),
     draining: asyncio.Event | None = None,
     accounts: Accounts | None = None,
+    providers: Sequence[BoundProvider] | None = None,
 ) -> AsyncGenerator[MakeRunner]:
     """Open the model client, the MCP servers and the clients of tools. Yield a function that makes a
     runner per frontend.
 
     `accounts` are those of the process, if it has any already. `observers` see every surface and
-    every model call. Runs are requeued once `draining` is set.
+    every model call. Runs are requeued once `draining` is set. `providers` open the clients of tools
+    instead of those that are configured.
 
     Raises ConfigurationError when a setting that runs need is missing or wrong.
     """
@@ -169,7 +171,7 @@ async def runner_factory(
     }
     await asyncio.to_thread(remove_abandoned_folders)
     async with (
-        open_tool_clients(bound_providers(settings)) as clients,
+        open_tool_clients(bound_providers(settings) if providers is None else providers) as clients,
         open_mcp_servers(settings.mcp_servers, stores.mcp, accounts) as mcp,
         sdk_client(_api_key(settings), settings.openai_base_url) as client,
         alongside(_learn_windows(settings, client, prices), name="model windows"),
@@ -301,7 +303,6 @@ def response_deleter(settings: Settings, stores: Stores) -> ResponseDeleter:
 def check_run_settings(settings: Settings) -> None:
     """Raise ConfigurationError when a setting that runs need is missing or wrong."""
     check_prices(settings)
-    bound_providers(settings)
     check_accounts(settings)
     check_tools(settings, partial(is_tool_name, settings))
     _api_key(settings)

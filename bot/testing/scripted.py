@@ -114,7 +114,8 @@ async def scripted_runner(
 ) -> AsyncGenerator[Runner]:
     """Open a runner on these stores and this model server; `settings` are fields of `Settings`.
 
-    With `tools`, it has these instead of the bot's. Everybody may approve calls.
+    With `tools`, it has these instead of the bot's. No provider opens a client: pass clients in
+    `services`. Everybody may approve calls.
     """
     configured = Settings(
         openai_api_key=SecretStr(api.api_key),
@@ -132,6 +133,7 @@ async def scripted_runner(
             may_decide=_anybody,
             may_administer=_anybody,
             services=services,
+            providers=(),
         ) as runner,
     ):
         toolbox = runner.deps.toolbox
