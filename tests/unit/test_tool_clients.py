@@ -220,6 +220,45 @@ async def test_a_client_that_does_not_close_is_one_error(
     assert len(caplog.messages) == 1
 
 
+async def test_a_worker_that_ends_does_not_wait_for_a_client_that_opens() -> None:
+    """And nothing went wrong with that client."""
+    async with asyncio.timeout(5):
+        async with open_tool_clients([BoundProvider(provider(group="crm")(hangs))]) as clients:
+            await asyncio.sleep(0.05)
+    assert clients.problems == {}
+
+
+async def test_a_client_that_ends_by_itself_is_opened_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Its tools are off in between, as with a connection that a background task has lost."""
+    lost, opened = asyncio.Event(), [asyncio.Event(), asyncio.Event()]
+
+    async def lose_connection() -> None:
+        await lost.wait()
+        lost.clear()
+        raise ConnectionError("connection lost")
+
+    async def with_task() -> AsyncGenerator[Client]:
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(lose_connection())
+            next(each for each in opened if not each.is_set()).set()
+            yield Client()
+            task.cancel()
+
+    async with open_tool_clients([BoundProvider(provider(group="crm")(with_task))]) as clients:
+        await clients.settle()
+        first = clients.open[Client]
+        lost.set()
+        async with asyncio.timeout(5):
+            await opened[1].wait()
+        await asyncio.sleep(0)
+        assert clients.open[Client] is not first
+    assert clients.problems == {}
+    assert "could not keep its client: ConnectionError: connection lost" in caplog.messages[0]
+    assert len(caplog.messages) == 2  # the second says that it is open again
+
+
 async def test_a_client_comes_back_when_its_service_does(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
