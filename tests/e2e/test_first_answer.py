@@ -45,7 +45,8 @@ def finished(page: Page) -> Locator:
 
 
 def test_a_spreadsheet_is_asked_about_with_table_chart_and_source(page: Page) -> None:
-    """Attach a file, ask, watch the steps, get a table, chart, source and cost, and ask again."""
+    """Attach a file, ask, watch the steps, get a table, chart, source and cost, see what its figures rest
+    on, and ask again."""
     page.get_by_test_id("file-input").set_input_files(SAMPLE)
     say(page, "What is the total revenue by region? Show a chart.")
 
@@ -56,6 +57,14 @@ def test_a_spreadsheet_is_asked_about_with_table_chart_and_source(page: Page) ->
     expect(answer.locator("svg[role=img]").filter(visible=True)).to_be_visible()
     expect(answer).to_contain_text("Sources")
     expect(answer.get_by_role("link", name="sales.csv")).to_be_visible()
+
+    answer.get_by_role("button", name="Show evidence").click()
+    modal = page.get_by_test_id("modal")
+    expect(modal).to_contain_text("108,226")
+    expect(modal).to_contain_text("row West")
+    expect(modal).to_contain_text("SELECT region, sum(revenue)")
+    page.keyboard.press("Escape")
+    expect(modal).to_have_count(0)
 
     reply(page, "And by product?")
     expect(last_answer(page)).to_contain_text("Query")
