@@ -17,14 +17,17 @@ def writable_by_others(folder: Path) -> Path | None:
     """Return a place through which others can change the code in `folder`, an absolute path.
 
     That is a folder or file of code inside that its group or everybody may write to, or a folder
-    above that lets them replace it. None if there is none.
+    above that lets them replace it, also above what a link leads to. None if there is none.
     """
     if os.name == "nt":  # has no such permissions
         return None
+    above = [*folder.parents, *folder.resolve().parents]
     for place in _code_in(folder):
         if _is_writable_by_others(place):
             return place
-    for place in (*folder.parents, *folder.resolve().parents):
+        if place.is_symlink():
+            above += place.resolve().parents
+    for place in dict.fromkeys(above):
         if _is_writable_by_others(place) and not _keeps_entries(place):
             return place
     return None
@@ -33,15 +36,14 @@ def writable_by_others(folder: Path) -> Path | None:
 def _code_in(folder: Path) -> Iterator[Path]:
     """Yield `folder`, the folders in it and their files of code, hidden folders and venvs left out."""
     yield folder
-    for root, folders, files in os.walk(folder):
-        here = Path(root)
-        folders[:] = [
-            each
-            for each in folders
-            if not each.startswith(".") and not (here / each / "pyvenv.cfg").exists()
-        ]
-        yield from (here / each for each in folders)
-        yield from (here / each for each in files if Path(each).suffix in _CODE)
+    seen = {folder.resolve()}
+    for root, folders, files in os.walk(folder, followlinks=True):
+        inside = [Path(root, each) for each in folders if not each.startswith(".")]
+        inside = [each for each in inside if not (each / "pyvenv.cfg").exists()]
+        folders[:] = [each.name for each in inside if each.resolve() not in seen]
+        seen.update(each.resolve() for each in inside)
+        yield from inside
+        yield from (Path(root, each) for each in files if Path(each).suffix in _CODE)
 
 
 def _is_writable_by_others(place: Path) -> bool:

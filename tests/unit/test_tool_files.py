@@ -179,6 +179,11 @@ def test_a_folder_that_cannot_be_trusted_is_refused(tmp_path: Path) -> None:
     link.parent.chmod(0o777)
     with pytest.raises(ConfigurationError, match=f"write to {link.parent}"):
         catalogue((link,))
+    shared = written(tmp_path / "shared" / "parts" / "common.py", "common")
+    (folder / "common.py").symlink_to(shared / "common.py")
+    (folder / "itself").symlink_to(folder)
+    with pytest.raises(ConfigurationError, match=f"write to {link.parent}"):
+        catalogue((folder,))
     link.parent.chmod(0o1777)  # like /tmp: nobody may replace what is not theirs
     assert catalogue((link,)).get("find")
 
