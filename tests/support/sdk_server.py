@@ -13,11 +13,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp.types import (
     CallToolResult,
-    ElicitRequest,
-    ElicitRequestURLParams,
-    InputRequiredResult,
     ResourceLink,
-    TextContent,
     ToolAnnotations,
 )
 from pydantic import BaseModel, Field
@@ -86,30 +82,12 @@ def library() -> MCPServer:
         """List loans."""
         return [LoanRow(title=f"Book {n}", reader=reader, days=n) for n in range(1, 5)]
 
-    @server.tool()
-    def fees() -> CallToolResult:
-        """List fees."""
-        rows = [{"reader": f"U{n}", "fee": n / 2} for n in range(4)]
-        text = TextContent(type="text", text="Four people owe 3.00 in all.")
-        return CallToolResult(content=[text], structured_content={"fees": rows, "unit": "EUR"})
-
     @server.tool(annotations=ToolAnnotations(destructive_hint=True))
     async def discard(
         title: str, sure: Annotated[Sure, Resolve(lambda title: Elicit(f"Discard {title}?", Sure))]
     ) -> str:
         """Discard a book."""
         return f"{title}: {sure.sure}"
-
-    @server.tool()
-    async def pay(ctx: Context) -> str | InputRequiredResult:
-        """Pay the fees."""
-        if answers := ctx.input_responses:
-            return f"{answers['fees'].model_dump_json(exclude_none=True)} {ctx.request_state}"
-        page = ElicitRequestURLParams(
-            message="Pay <!channel>", url="https://pay.example.com/fees?p=1", elicitation_id="1"
-        )
-        asked = {"fees": ElicitRequest(params=page)}
-        return InputRequiredResult(input_requests=asked, request_state="fees of Ada")
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     async def count(ctx: Context) -> str:

@@ -10,11 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.cli.server_questions import answer_question
-from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord
+from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Decision
+from bot.core.errors import MalformedPayload
 from bot.core.forms import AnswerError, Form, FormError, Question, page_address
 from bot.dev.workspace.blocks import check_blocks, check_view
+from bot.services.mcp.questions import answer_of
+from bot.slack.render.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, VISIT_PAGE
 from bot.slack.render.cards import Shown
-from bot.slack.render.input_cards import Opened, input_modal, input_part
+from bot.slack.render.input_cards import Opened, input_modal, input_part, pressed_answer
 
 
 def form(required: tuple[str, ...] = (), message: str = "", **fields: Any) -> Form:
@@ -275,3 +278,49 @@ async def test_a_question_at_the_terminal(
     else:
         assert decision.answer
         assert decision.answer["name"] == "Ben"
+
+
+def test_a_yes_or_no_takes_one_press() -> None:
+    """Going on without an answer is no "no"; where nothing is to be filled in, no is a refusal. A
+    button that the card does not have answers nothing (S3)."""
+    yes_no = approval(Question(server="town", message="?", form=form(a={"type": "boolean"})))
+    assert pressed_answer(yes_no, ANSWER_YES) == {"a": True}
+    assert pressed_answer(yes_no, ANSWER_NO) == {"a": False}
+    assert pressed_answer(yes_no, DECLINE_INPUT) is None
+    assert pressed_answer(approval(Question(server="town", message="?")), ANSWER_YES) == {}
+    for other in (
+        Question(server="town", message="?", form=EVERY),
+        Question(server="town", message="?", url="https://pay.example.com"),
+    ):
+        with pytest.raises(MalformedPayload):
+            pressed_answer(approval(other), ANSWER_YES)
+
+
+def test_a_page_is_opened_from_a_modal_that_names_its_host() -> None:
+    """The card has no link to press by accident; the modal says where it leads and who named it."""
+    asked = Question(server="town", message="Pay <!channel>", url="https://pay.example.com/f?p=1")
+    card = str(input_part(ApprovalRecord(approval(asked))).blocks)
+    assert "The page is on pay.example.com" in card
+    assert asked.url not in card
+    modal = drawn(asked)
+    assert "You go to pay.example.com. The server town named this page" in str(modal)
+    [link] = [b["elements"][0] for b in modal["blocks"] if b["type"] == "actions"]
+    assert (link["action_id"], link["url"]) == (VISIT_PAGE, asked.url)
+
+
+@pytest.mark.parametrize(
+    ("decision", "result"),
+    [
+        ({"verdict": "approved", "by": "U1", "answer": {"a": 1}}, ("accept", {"a": 1})),
+        ({"verdict": "denied", "by": "U1"}, ("decline", None)),
+        ({"verdict": "denied", "comment": "the question was edited"}, ("cancel", None)),
+        ({"verdict": "expired"}, ("cancel", None)),
+        ({"verdict": "withdrawn"}, ("cancel", None)),
+    ],
+)
+def test_a_server_learns_whether_a_person_refused(
+    decision: dict[str, Any], result: tuple[str, Any]
+) -> None:
+    """A refusal is one only if a person pressed it."""
+    sent = answer_of(Decision.model_validate(decision), Question(server="town", message="?"))
+    assert (sent.action, sent.content) == result

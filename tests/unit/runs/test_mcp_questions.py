@@ -94,11 +94,10 @@ async def test_another_worker_goes_on_with_the_answer(stores: Stores) -> None:
     assert RESERVED == ["Emma"]
 
 
-@pytest.mark.parametrize("verdict", [Verdict.DENIED, Verdict.EXPIRED])
-async def test_a_server_learns_that_nobody_answered(stores: Stores, verdict: Verdict) -> None:
-    """(22.10) Refused or not answered in time: nothing is reserved, and the run goes on."""
+async def test_a_server_learns_that_the_asker_refused(stores: Stores) -> None:
+    """(22.10) Nothing is reserved, and the run goes on."""
     async with bot_of(stores) as bot:
-        bot.board.decide = deciding(verdict)
+        bot.board.decide = deciding(Verdict.DENIED)
         await bot.ask("Reserve it!")
         [output] = bot.outputs()
     assert RESERVED == []
@@ -199,7 +198,6 @@ async def test_stop_ends_a_call_that_waits_for_a_person(stores: Stores, tmp_path
     ("tool", "verdict", "output"),
     [
         ("pay", Verdict.APPROVED, '{"action": "accept"}'),
-        ("pay", Verdict.DENIED, '{"action": "decline"}'),
         ("pay_first", Verdict.APPROVED, "Paid before."),
         ("pay_first", Verdict.DENIED, "did not open the page"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from mcp.server.mcpserver import MCPServer
 from bot.core.errors import ToolError
 from bot.services.mcp import McpServer, McpServers, open_mcp_servers
 from bot.services.mcp.pins import READ_RESOURCE, Pin, ServerPins
+from bot.services.mcp.structure import repeats, table_in
 from bot.store import Stores
 from bot.testing.tools import run_tool
 from bot.toolkit.tool import ToolResult
@@ -66,16 +68,54 @@ async def test_a_link_of_the_servers_own_is_read_by_its_address(stores: Stores) 
 
 
 async def test_a_table_in_a_result_is_a_handle_and_shown_once(stores: Stores) -> None:
-    """D1: rows can be charted and queried. Text that repeats them goes; text of its own stays."""
+    """D1: rows can be charted and queried; text that only repeats them goes."""
     async with books(stores) as servers:
-        repeated = await called(servers, "books__loans", reader="Ada")
-        told = await called(servers, "books__fees")
-    assert repeated.content.startswith("handle: tbl_")
-    assert "4 rows × 3 columns" in repeated.content
-    assert repeated.content.count("Book 2") == 1
-    assert told.content.startswith("Four people owe 3.00 in all.\nhandle: tbl_")
-    assert "U2" not in told.content
-    assert [len(each.handles) for each in (repeated, told)] == [1, 1]
+        loans = await called(servers, "books__loans", reader="Ada")
+    assert loans.content.startswith("handle: tbl_")
+    assert "4 rows × 3 columns" in loans.content
+    assert loans.content.count("Book 2") == 1
+    assert len(loans.handles) == 1
+
+
+ROWS = [{"a": 1}, {"a": 2.5, "b": None}, {"b": "x"}]
+
+
+@pytest.mark.parametrize(
+    ("structured", "shape"),
+    [
+        ({"result": ROWS}, (["a", "b"], 3, {})),
+        ({"rows": ROWS, "total": 3}, (["a", "b"], 3, {"total": 3})),
+        ({"rows": ROWS[:2]}, None),
+        ({"rows": ROWS, "more": ROWS}, None),
+        ({"rows": [{"a": {}}, *ROWS]}, None),
+        ({"rows": [{}, {}, {}]}, None),
+        ({"rows": [1, 2, 3]}, None),
+        ({"rows": [{f"c{n}": n for n in range(101)}, *ROWS]}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_what_a_table_is(structured: Any, shape: Any) -> None:
+    """One list of flat objects, of a size that is worth a handle."""
+    found = table_in(structured)
+    assert (found and ([*found.columns], len(found.rows), found.rest)) == shape
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_repeated"),
+    [
+        ([json.dumps({"result": ROWS}, indent=2)], True),
+        ([json.dumps(ROWS)], True),
+        ([json.dumps(each) for each in ROWS], True),
+        ([json.dumps(ROWS[:2])], False),
+        (["Three rows."], False),
+        (["[" * 100_000], False),
+        ([], False),
+    ],
+)
+def test_when_text_only_repeats_the_structure(texts: list[str], is_repeated: bool) -> None:
+    """As the SDK, fastmcp and others write it; other text is always kept."""
+    assert repeats(texts, {"result": ROWS}) is is_repeated
 
 
 async def test_a_server_without_resources_has_no_tools_for_them(stores: Stores) -> None:

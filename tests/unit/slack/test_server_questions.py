@@ -13,7 +13,7 @@ from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN
 from bot.services.mcp import McpServer
 from bot.slack.render import input_words
-from bot.slack.render.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, OPEN_INPUT, VISIT_PAGE
+from bot.slack.render.buttons import ANSWER_YES, DECLINE_INPUT, OPEN_INPUT
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
@@ -63,8 +63,8 @@ async def opened(bot: Deployment, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 async def test_the_asker_alone_answers_in_a_modal(redis_url: str) -> None:
-    """The thread reads that the bot waits for her and not what for; nobody else can answer; what does
-    not fit is said at its field; the second answer is refused."""
+    """The thread reads that the bot waits for her and not what for; nobody else can answer, and no
+    forged press does; what does not fit is said at its field."""
     async with library_asked(redis_url, "reserve", title="Emma <!here>") as (bot, thread, asked):
         texts = [b["text"] for b in asked["blocks"] if b["type"] == "section"]
         assert texts[0]["text"] == "*library* asks you:"
@@ -74,6 +74,10 @@ async def test_the_asker_alone_answers_in_a_modal(redis_url: str) -> None:
         assert "Reserve Emma" not in str(bot.own(SALES, thread))
         await sent(bot, press(bot, BEN, SALES, thread, button(asked, OPEN_INPUT)))
         assert bot.ws.views(BEN) == []
+        forged = {**button(asked, OPEN_INPUT), "action_id": ANSWER_YES}  # it is no yes or no
+        await sent(bot, press(bot, ADA, DIRECT, thread, forged))
+        await sent(bot, press(bot, ADA, SALES, thread, button(asked, DECLINE_INPUT)))  # not there
+        assert "actions" in str((await card(bot, input_words.ANSWER))["blocks"])
 
         view = await opened(bot, asked)
         assert [b["element"]["type"] for b in view["blocks"] if b["type"] == "input"] == [
@@ -92,22 +96,6 @@ async def test_the_asker_alone_answers_in_a_modal(redis_url: str) -> None:
     assert RESERVED == ["Emma <!here>"]
 
 
-@pytest.mark.parametrize(
-    ("action", "said"),
-    [
-        (ANSWER_YES, "Emma: True"),
-        (ANSWER_NO, "Emma: False"),
-        (DECLINE_INPUT, "elicitation was decline"),
-    ],
-)
-async def test_a_yes_or_no_takes_one_press(redis_url: str, action: str, said: str) -> None:
-    """The server gets what was pressed; going on without an answer is no "no"."""
-    async with library_asked(redis_url, "discard", title="Emma") as (bot, thread, asked):
-        await bot.ws.click(ADA, DIRECT, asked["ts"], action)
-        await bot.answered(SALES, thread)
-        assert said in outputs(bot)
-
-
 async def test_a_call_goes_on_that_waited_for_the_answer(redis_url: str) -> None:
     """A server that asks during the call: the run's message shows the step at work, and what it waits
     for; the press reaches the process that holds the call; the card is settled at once."""
@@ -120,31 +108,3 @@ async def test_a_call_goes_on_that_waited_for_the_answer(redis_url: str) -> None
         assert "actions" not in [b["type"] for b in (await card(bot, "You answered"))["blocks"]]
         [terminal] = bot.terminals(SALES, thread)
         assert len(bot.own(SALES, thread)) == 1, terminal
-
-
-async def test_a_page_is_opened_from_a_modal_that_names_its_host(redis_url: str) -> None:
-    """The card has no link to press by accident; the modal says where it leads and who named it. Done
-    is when the person says so. The server gets its own state back."""
-    async with library_asked(redis_url, "pay") as (bot, thread, asked):
-        assert "The page is on pay.example.com" in str(asked["blocks"])
-        assert "https://pay.example.com" not in str(asked["blocks"])
-        view = await opened(bot, asked)
-        assert "You go to pay.example.com. The server library named this page" in str(view)
-        [link] = [b["elements"][0] for b in view["blocks"] if b["type"] == "actions"]
-        assert (link["action_id"], link["url"]) == (VISIT_PAGE, "https://pay.example.com/fees?p=1")
-        await bot.ws.submit(ADA, view["id"], {})
-        await bot.answered(SALES, thread)
-        assert '{"action":"accept"} fees of Ada' in outputs(bot)
-
-
-async def test_a_forged_press_answers_nothing(redis_url: str) -> None:
-    """A yes to a question that is no yes or no, and a card in a place where it never was."""
-    async with library_asked(redis_url, "reserve", title="Emma") as (bot, thread, asked):
-        forged = {**button(asked, OPEN_INPUT), "action_id": ANSWER_YES}
-        await sent(bot, press(bot, ADA, DIRECT, thread, forged))
-        elsewhere = press(bot, ADA, SALES, thread, button(asked, DECLINE_INPUT))
-        await sent(bot, elsewhere)
-        assert "actions" in str((await card(bot, input_words.ANSWER))["blocks"])
-        await bot.ws.click(ADA, DIRECT, asked["ts"], DECLINE_INPUT)
-        await bot.answered(SALES, thread)
-    assert RESERVED == []
