@@ -1,8 +1,8 @@
 """The table of MCP servers that others wrote: `python -m tests.mcp_servers [--cache FOLDER]`.
 
 Installs `@modelcontextprotocol/server-everything` from npm and `fastmcp` from PyPI into the folder, if
-they are not there, and calls their tools with our client as a run does. Needs npm and uv. Exit code 1
-if a call ends in another way than expected."""
+they are not there, and calls their tools with our client as a run does; two people connect accounts at
+a protected server. Needs npm and uv. Exit code 1 if a call ends in another way than expected."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from bot.services.mcp import McpServer, McpServers, open_mcp_servers
 from bot.testing.conversation import asked
 from bot.testing.tools import run_tool
 from bot.toolkit.asking import bound_asking
+from tests.mcp_servers.accounts import tried_accounts
 
 M = TypeVar("M", bound=BaseModel)
 EVERYTHING = "@modelcontextprotocol/server-everything"
@@ -94,7 +95,17 @@ def main() -> int:
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"The servers could not be installed: {error}", file=sys.stderr)
         return 1
-    return asyncio.run(tried(servers))
+    python = Path(servers["shop"].command or "")
+    return max(asyncio.run(tried(servers)), asyncio.run(tried_at_protected_server(python)))
+
+
+async def tried_at_protected_server(python: Path) -> int:
+    """Print a line for each step with personal accounts. Return 1 if one is not as expected."""
+    found = await tried_accounts(python)
+    for expected, was in found.items():
+        said = "as expected" if was == expected else f"NOT as expected: {was!r}"
+        print(f"{'protected':11} {expected:32} {said}", flush=True)
+    return int(any(expected != was for expected, was in found.items()))
 
 
 def installed(folder: Path) -> dict[str, McpServer]:
