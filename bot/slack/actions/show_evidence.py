@@ -107,10 +107,12 @@ class EvidenceDialog:
     async def _visible(
         self, claims: Sequence[Finding], request: Request, run_id: str, person: Person
     ) -> list[ShownClaim]:
-        """Return the claims with the places that the person may see."""
+        """Return the claims with the places that the person may see.
+
+        How a claim was worked out names its operands, so only those see it who see all their places.
+        """
         calls = _calls((await self.ledger_of(request, run_id)).entries)
-        places = [place for each in claims for place in each.places[:MOST_PLACES]]
-        guards = {guard for each in places for guard in _guards(each, calls)}
+        guards = {guard for each in claims for place in each.places for guard in _guards(place, calls)}
         openable = await self._openable(guards, request, person)
 
         def shown(place: Place) -> ShownPlace:
@@ -120,14 +122,16 @@ class EvidenceDialog:
             may_see = call.reader in (None, person.id) and _guards(place, calls) <= openable
             return ShownPlace(place, call.query) if may_see else ShownPlace(None)
 
-        return [
-            ShownClaim(
-                each,
-                tuple(map(shown, each.places[:MOST_PLACES])),
-                left_out=len(each.places[MOST_PLACES:]),
+        def claim(found: Finding) -> ShownClaim:
+            places = tuple(map(shown, found.places))
+            sees_all = bool(places) and all(each.place for each in places)
+            return ShownClaim(
+                found if sees_all else found.model_copy(update={"formula": ""}),
+                places[:MOST_PLACES],
+                left_out=len(places[MOST_PLACES:]),
             )
-            for each in claims
-        ]
+
+        return list(map(claim, claims))
 
     async def _openable(
         self, guards: Collection[str], request: Request, person: Person

@@ -120,19 +120,23 @@ async def test_who_may_not_ask_there_sees_no_evidence(redis_url: str) -> None:
 
 async def test_what_was_read_elsewhere_is_shown_to_those_who_see_that_place(redis_url: str) -> None:
     """23.3: a guest who is not in the other channel sees the claim, and neither its words nor where it
-    is from; a member sees both. The rights count at the press."""
+    is from, nor the figures from which it was worked out; a member sees all. The rights count at the
+    press."""
     read = call("read_channel", {"channel": "#sales"})
-    script = Script([call("acquire_tools", {"names": ["read_channel"]}), read, INVENTED])
+    worked_out = finish(answer("Ada sold 4,722 umbrellas and 9,413 hats, so 3,459 more than in May."))
+    script = Script([call("acquire_tools", {"names": ["read_channel"]}), read, worked_out])
     policy = Policy(allow_guests=True)
     async with deployed(script, redis_url, access=policy) as bot:
-        await bot.ws.say(ADA, SALES, "The secret plan: 4,722 umbrellas.")
+        await bot.ws.say(ADA, SALES, "The secret plan: 4,722 umbrellas, in May 1,263.")
         thread = await bot.ask(ADA, GENERAL, "How many in #sales?")
         [message] = await bot.answered(GENERAL, thread)
-        assert MARKED in shown(message)
+        assert "9,413" in shown(message)
         for user, sees in ((BEN, True), (GUS, False)):
             text = text_of(await opened(bot, user, GENERAL, message))
             assert "4,722" in text
+            assert "3,459" in text
             assert ("secret plan" in text) is sees
+            assert ("1,263" in text) is sees
             assert (evidence_words.HIDDEN in text) is not sees
 
 
