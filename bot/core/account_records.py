@@ -134,10 +134,13 @@ class AccountRecord(_Owned):
 class Ticket(_Owned):
     """The right to connect an account for its owner, in the link of a button in Slack.
 
-    `presses` counts how often somebody went on from our page. A ticket is used up by success.
+    `presses` counts how often somebody went on from our page; they may until `until`, in seconds since
+    the epoch. A ticket is used up by success. While it is stored, a browser that has left with it may
+    come back.
     """
 
     whom: Whom
+    until: float = float("inf")
     approval: str = ""
     presses: int = 0
 

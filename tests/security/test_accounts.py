@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
@@ -29,7 +30,7 @@ from bot.store import Stores
 from bot.store.connection import Retention
 from bot.store.sealed import box_of
 from bot.store.workspaces.accounts import AccountStore
-from tests.support.accounts import ANNA, BEN, KEY, Connecting, connecting
+from tests.support.accounts import ANNA, BEN, KEY, WHOM, Connecting, connecting
 from tests.support.notes_server import (
     METADATA,
     RESOURCE,
@@ -139,6 +140,34 @@ async def test_sign_in_with_slack_must_be_the_person_of_the_link(place: Connecti
     asked = query_of(await Browser().leave(await place.link(MALLORY)))
     other = await Browser().open(f"{asked['to']}?state={asked['state']}&code=c1")
     assert "another browser" in other.text
+
+
+async def test_a_browser_on_its_way_connects_nothing_once_its_link_is_over(
+    place: Connecting, stores: Stores
+) -> None:
+    """Row 7: somebody is erased, or their link has connected an account, while a browser with it is at
+    the issuer: it comes back to nothing, and the issuer is not even asked for tokens."""
+    used, late, erased = Browser(), Browser(), Browser()
+    link = await place.link()
+    address = await late.leave(link)
+    finish_code = code_of(await used.connect(link))
+    assert (await place.accounts.confirm(ANNA, "notes", finish_code)).accepted
+    assert (await late.open(await late.allow(address))).status_code == 410
+    address = await erased.leave(await place.link())
+    await place.accounts.erase(ANNA)
+    assert (await erased.open(await erased.allow(address))).status_code == 410
+    assert place.notes.asked["/token"] == 1
+    assert not [key for key in await stores.redis.call("KEYS", "*") if b"UANNA" in key]
+
+
+async def test_a_link_is_no_way_in_once_its_time_is_over(place: Connecting) -> None:
+    """Row 7: but who left in time may come back."""
+    link = await place.accounts.ticket(ANNA, "notes", WHOM[ANNA], seconds=1.0)
+    browser = Browser()
+    address = await browser.leave(link)
+    await asyncio.sleep(1.0)
+    assert (await Browser().open(link)).status_code == 410
+    assert "<output>" in (await browser.open(await browser.allow(address))).text
 
 
 async def test_two_links_in_one_browser_both_work(place: Connecting, stores: Stores) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from bot.core.account_records import AccountRecord, Proof, Ticket
+from bot.core.account_records import FLOW_SECONDS, AccountRecord, Proof, Ticket
 from bot.core.accounts import (
     AccountChange,
     AccountOwner,
@@ -134,9 +135,14 @@ class Accounts:
         """
         token = secrets.token_urlsafe(24)
         ticket = Ticket(
-            team=owner.team, user=owner.user, server=server, whom=whom, approval=approval
+            team=owner.team,
+            user=owner.user,
+            server=server,
+            whom=whom,
+            until=time.time() + seconds,
+            approval=approval,
         )
-        await self._storage.save_ticket(token, ticket, max(1, int(seconds)))
+        await self._storage.save_ticket(token, ticket, max(1, int(seconds)) + FLOW_SECONDS)
         return f"{self.address.url}{CONNECT}?{urlencode({'ticket': token})}"
 
     async def opened(self, token: str) -> Ticket:

@@ -169,7 +169,8 @@ class ConnectFlow:
             ticket = await self.storage.ticket(token)
         except CorruptValue:
             ticket = None
-        if ticket is None or ticket.server not in self.servers:
+        is_current = ticket is not None and time.time() < ticket.until
+        if ticket is None or not is_current or ticket.server not in self.servers:
             raise ConnectError(ConnectFailure.LINK, "the link is unknown, old or used")
         if not self.servers[ticket.server].is_for(ticket.user):
             raise ConnectError(ConnectFailure.FORBIDDEN, "the settings name other people")
@@ -216,6 +217,7 @@ class ConnectFlow:
         code = query.get("code", "")
         if not code:
             return await self._refused(flow, query.get("error", ""))
+        await self._check_ticket(flow)
         failpoint("account-exchanging")
         try:
             guard = self.guard_of(server)
@@ -243,12 +245,22 @@ class ConnectFlow:
         for secret in (record.access, record.refresh):
             remember_secret(secret)
         failpoint("account-exchanged")
+        try:
+            await self._check_ticket(flow)  # again, as the issuer may have been slow
+        except ConnectError:
+            await self.revoke(record)
+            raise
         if is_person:
             return Arrival(Outcome.CONNECTED, flow.whom, await self._connect(record))
         finish_code = f"{secrets.randbelow(10**6):06d}"
         change = change_of(record, Outcome.CODE_NEEDED)
         await self.storage.save_unconfirmed(record.model_copy(update={"code": finish_code}), change)
         return Arrival(Outcome.CODE_NEEDED, flow.whom, change, finish_code)
+
+    async def _check_ticket(self, flow: Flow) -> None:
+        """Raise ConnectError when the flow's ticket was used meanwhile, or its owner was erased."""
+        if not await self.storage.has_ticket(flow.ticket):
+            raise ConnectError(ConnectFailure.LINK, "the ticket was used or erased meanwhile")
 
     async def _connect(self, record: AccountRecord) -> AccountChange:
         change = change_of(record, Outcome.CONNECTED)

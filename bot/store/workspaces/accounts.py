@@ -168,6 +168,10 @@ class AccountStore:
         stored = await self._redis.call("GET", self._redis.key("account-ticket", digest_of(token)))
         return self._values.open(stored, Ticket) if stored else None
 
+    async def has_ticket(self, digest: str) -> bool:
+        """Return whether a ticket is still stored, by the digest that its flow has."""
+        return bool(await self._redis.call("EXISTS", self._redis.key("account-ticket", digest)))
+
     async def forget_ticket(self, digest: str) -> None:
         """Delete a ticket, by the digest that its flow has."""
         await self._redis.call("DEL", self._redis.key("account-ticket", digest))

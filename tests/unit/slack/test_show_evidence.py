@@ -123,7 +123,7 @@ async def test_what_was_read_elsewhere_is_shown_to_those_who_see_that_place(redi
     is from, nor the figures from which it was worked out; a member sees all. The rights count at the
     press."""
     read = call("read_channel", {"channel": "#sales"})
-    worked_out = finish(answer("Ada sold 4,722 umbrellas and 9,413 hats, so 3,459 more than in May."))
+    worked_out = finish(answer("Ada sold 4,722 umbrellas and 9,413 hats, 3,459 more than in May."))
     script = Script([call("acquire_tools", {"names": ["read_channel"]}), read, worked_out])
     policy = Policy(allow_guests=True)
     async with deployed(script, redis_url, access=policy) as bot:
