@@ -112,7 +112,9 @@ class EvidenceDialog:
         How a claim was worked out names its operands, so only those see it who see all their places.
         """
         calls = _calls((await self.ledger_of(request, run_id)).entries)
-        guards = {guard for each in claims for place in each.places for guard in _guards(place, calls)}
+        guards = {
+            guard for each in claims for place in each.places for guard in _guards(place, calls)
+        }
         openable = await self._openable(guards, request, person)
 
         def shown(place: Place) -> ShownPlace:
