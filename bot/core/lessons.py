@@ -70,6 +70,7 @@ class Lesson(BaseModel):
     - `id`: the id of the request. `run_id`, `answer`: its run, and the ts of the answer.
     - `messages`: ts of all messages that the request asked. `again`: it repeated an earlier request,
       whose message is not known.
+    - `asker`: "" when the question is no longer stored.
     - `question`: "" when the admins may not read it, or when it is no longer stored.
     - `private`: only the asker saw the answer.
     - `comments`: what was wrong, by user id.
@@ -88,7 +89,7 @@ class Lesson(BaseModel):
     answer: str = ""
     messages: tuple[str, ...] = ()
     again: bool = False
-    asker: str
+    asker: str = ""
     question: Redacted = ""
     private: bool = False
     comments: Mapping[str, Redacted] = {}

@@ -25,6 +25,7 @@ from bot.core.feedback import Feedback
 from bot.core.ids import new_id
 from bot.core.lessons import MAX_LINES, CaseRun, Lesson, LessonCase, LessonState, Trial
 from bot.core.request import NEXT_MESSAGE, Request
+from bot.core.text.invisible_text import readable
 from bot.core.text.result_markdown import result_text
 from bot.model import Model, ModelRequest, PriceList, whole_response
 from bot.runs.audit_trail import request_entry
@@ -44,6 +45,7 @@ DRAFT, TRY = "draft_lesson", "try_lesson"
 
 _MAX_COMMENTS = 5
 _MAX_QUESTION, _MAX_ANSWER = 3_000, 6_000  # characters
+_MAX_LINE, _MAX_INSTRUCTION = 300, 1_500
 _MAX_SAID, _MAX_REASONS = 1_500, 8
 _SECONDS = 60.0
 _MAX_DEATHS = 3
@@ -110,7 +112,7 @@ class LessonIntake:
 
 
 def _lesson_of(feedback: Feedback, asked: Sequence[Request]) -> Lesson:
-    """Return a lesson without any text; a question that is not stored any more counts as private."""
+    """Return a lesson without any text. Who asked is unknown once the question is not stored."""
     if not asked:
         return Lesson(
             id=feedback.run_id,
@@ -119,8 +121,7 @@ def _lesson_of(feedback: Feedback, asked: Sequence[Request]) -> Lesson:
             thread=feedback.message or "0",
             run_id=feedback.run_id,
             answer=feedback.message,
-            asker=feedback.user,
-            private=True,
+            private=feedback.channel.startswith("D"),
         )
     first = asked[0]
     return Lesson(
@@ -228,13 +229,13 @@ class LessonJobs:
             return {"problem": MODEL_FAILED}, None
         case = lesson.case.model_copy(
             update={
-                "must_say": tuple(draft.must_say[:MAX_LINES]),
-                "must_not_say": tuple(draft.must_not_say[:MAX_LINES]),
+                "must_say": _lines(draft.must_say),
+                "must_not_say": _lines(draft.must_not_say),
             }
         )
         changes = {
             "case": LessonCase.model_validate(case.model_dump()),
-            "instruction": draft.instruction,
+            "instruction": readable(draft.instruction)[:_MAX_INSTRUCTION].strip(),
             "suggested_by": response.model or name,
         }
         return changes, self.deps.prices.cost(name, response.usage)
@@ -294,6 +295,12 @@ class _Charged:
 
     def model(self, model: Model, _prices: PriceList) -> Model:
         return self.spending.model(model)
+
+
+def _lines(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return what a model proposed as an admin sees it: without invisible characters."""
+    found = (" ".join(readable(each).split())[:_MAX_LINE] for each in texts)
+    return tuple(filter(None, found))[:MAX_LINES]
 
 
 def _bounded(run: CaseRun) -> CaseRun:

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 REFRESH = "refresh"
 """The kind of job."""
 
-NOT_STORED = "I no longer have what this answer was made of. *Regenerate* asks again."
+NOT_STORED = "I no longer have what this answer was made of. Ask again instead."
 NOT_ALLOWED = "You may not ask here any more."
 PRIVATE = "A private answer cannot be refreshed. Ask again instead."
 NOTHING = "No figure of this answer comes from something that I can read again. Ask again instead."

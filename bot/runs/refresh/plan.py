@@ -60,7 +60,10 @@ class RecordedCall:
 
 
 def recorded_calls(entries: Iterable[LedgerEntry]) -> dict[str, RecordedCall]:
-    """Return the calls of a ledger with their outputs, by call id and in order."""
+    """Return the calls of a ledger with their outputs, by call id and in order.
+
+    Calls of earlier releases are left out: what they saved is not known.
+    """
     calls: dict[str, tuple[str, str]] = {}
     found: dict[str, RecordedCall] = {}
     for entry in entries:
@@ -73,9 +76,9 @@ def recorded_calls(entries: Iterable[LedgerEntry]) -> dict[str, RecordedCall]:
             elif item.get("type") == "function_call_output" and item["call_id"] in calls:
                 call_id, output = item["call_id"], str(item["output"])
                 name, arguments = calls[call_id]
-                record = records.get(call_id) or CallRecord(call_id=call_id)
                 text = marked_text(output) or output
-                found[call_id] = RecordedCall(call_id, name, arguments, text, record)
+                if record := records.get(call_id):
+                    found[call_id] = RecordedCall(call_id, name, arguments, text, record)
     return found
 
 
@@ -201,8 +204,8 @@ def _each_number(value: Any, change: Callable[[str], str]) -> Any:
         case bool() | None:
             return value
         case int() | float():
-            number = change(f"{abs(value):.15g}")
-            return type(value)(float(number)) * (-1 if value < 0 else 1)
+            new = float(change(f"{abs(value):.15g}")) * (-1 if value < 0 else 1)
+            return int(new) if isinstance(value, int) and new.is_integer() else new
         case str():
             for found in reversed(numbers(value)):
                 sign = len(found[0]) - len(found[0].lstrip("+-−"))

@@ -138,9 +138,9 @@ class Repetition:
         """Return why an output does not count. A replaced file is not the file of the answer."""
         if output is None or not output.ok:
             return Skipped.FILE_GONE if group == "files" else Skipped.FAILED
-        before = [each.raw_sha256 for each in call.record.saved]
-        now = [each.raw_sha256 for each in output.kept.saved]
-        if group == "files" and any(before) and before != now:
+        before = {each.raw_sha256 for each in call.record.saved} - {""}
+        now = {each.raw_sha256 for each in output.kept.saved} - {""}
+        if group == "files" and before != now:
             return Skipped.FILE_REPLACED
         return None
 
@@ -158,7 +158,7 @@ class Repetition:
             located = locate_value(number, source.output, now)
             if isinstance(located, Missing):
                 return Skipped.BUILDS_ON
-            found[number] = located.now
+            found[number] = located.now if located.before >= 0 else -located.now
         return found
 
 

@@ -135,11 +135,12 @@ def trial_line(trial: Trial) -> str:
 
 def _asked(lesson: Lesson, link: str) -> Block:
     """Return who asked what, as rich text: nothing in it becomes a link, a mention or a format."""
-    where = home_words.LESSON_ASKED_PRIVATE if lesson.private else home_words.LESSON_ASKED
-    elements: list[Block] = [_text_of(where)]
+    elements: list[Block] = [_text_of(home_words.LESSON_ASKED_PRIVATE)]
     if not lesson.private:
-        elements = [{"type": "user", "user_id": lesson.asker}, *elements]
-        elements += [
+        who: list[Block] = [{"type": "user", "user_id": lesson.asker}] if lesson.asker else []
+        elements = [
+            *who,
+            _text_of(home_words.LESSON_ASKED if who else home_words.LESSON_ASKED_IN),
             {"type": "channel", "channel_id": lesson.channel},
             _text_of(" · "),
             {"type": "link", "url": link, "text": home_words.LESSON_ANSWER},

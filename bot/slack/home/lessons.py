@@ -40,6 +40,8 @@ from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.transport.workspaces import Slack
 from bot.store import LessonStore
 
+_LOOKED_THROUGH = 100  # of the newest lessons, for those that are open
+
 
 @dataclass(frozen=True, slots=True)
 class LessonDesk:
@@ -55,11 +57,14 @@ class LessonDesk:
     async def listed(self, user: str) -> LessonList:
         """Return what the Home tab of an admin lists."""
         person = await self.gate.people.find(user)
-        every = await self.store.latest(self.gate.team)
+        every = await self.store.latest(self.gate.team, _LOOKED_THROUGH)
         found = [each for each in every if each.state is LessonState.OPEN]
         shown = found[:SHOWN]
-        may = {each.channel: await self._may_read(person, each) for each in shown}
-        unseen = frozenset(each.name for each in shown if not may[each.channel])
+        may: dict[tuple[str, bool], bool] = {}
+        for each in shown:
+            place = each.channel, each.private
+            may[place] = may[place] if place in may else await self._may_read(person, each)
+        unseen = frozenset(each.name for each in shown if not may[each.channel, each.private])
         return LessonList(shown, unseen, len(found) - len(shown))
 
     async def read(self, user: str, name: str) -> Lesson:

@@ -54,9 +54,9 @@ class LessonStore:
         raw = await self._redis.call("GET", self._redis.key("lesson", team, name))
         return decode(Lesson, raw) if raw else None
 
-    async def latest(self, team: str) -> list[Lesson]:
-        """Return the lessons of a workspace, newest first; skip damaged ones."""
-        names = await self._redis.call("ZREVRANGE", self._index(team), 0, -1)
+    async def latest(self, team: str, limit: int = MOST) -> list[Lesson]:
+        """Return up to `limit` lessons of a workspace, newest first; skip damaged ones."""
+        names = await self._redis.call("ZREVRANGE", self._index(team), 0, limit - 1)
         keys = [self._redis.key("lesson", team, name.decode()) for name in names]
         found = []
         for raw in filter(None, await self._redis.call("MGET", *keys) if keys else ()):

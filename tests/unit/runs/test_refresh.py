@@ -15,6 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.core.budgets import Pause
+from bot.core.chain import LedgerEntry
 from bot.core.findings import Claim, Finding, Findings, Place, Verdict
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
@@ -26,11 +27,20 @@ from bot.runs.refresh import jobs
 from bot.runs.refresh.jobs import REFRESH, RefreshJobs
 from bot.runs.refresh.locate import Located, Missing, locate
 from bot.runs.refresh.numbers import rewritten
-from bot.runs.refresh.plan import is_refreshable, with_handles, with_numbers
+from bot.runs.refresh.plan import (
+    Skipped,
+    is_refreshable,
+    plan,
+    recorded_calls,
+    with_handles,
+    with_numbers,
+)
 from bot.services.databases import DatabaseConfig
 from bot.store import Stores
+from bot.testing.tools import tool_of
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with
+from tools.tables import query_table
 
 SALES = {"North": 220_919.5, "South": 180_000.0}
 TARGETS = b"region,target\nNorth,200000\nSouth,190000\n"
@@ -310,6 +320,18 @@ def test_handles_and_numbers_are_replaced_inside_of_arguments() -> None:
     assert (
         with_numbers('{"value": 12.5, "times": 3}', {"12.5": 2.0}) == '{"value": 2.0, "times": 3}'
     )
+
+
+def test_no_stored_copy_passes_for_what_was_read_again() -> None:
+    """A call of an earlier release, of which it is not known what it saved, is not made again."""
+    call_item = {"type": "function_call", "call_id": "c1", "name": "query_table", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c1", "output": "region,n\nNorth,1"}
+    entry = LedgerEntry(run_id="run_1", items=(call_item, output))
+    assert recorded_calls([entry]) == {}
+    figure = read("1", Place(call_id="c1", tool="query_table", line=2, text="1"))
+    tool = tool_of(query_table)
+    assert plan([figure], {}, lambda _: tool).skipped == {"c1": Skipped.NOT_STORED}
+    assert with_numbers('{"value": 120}', {"120": 0.5}) == '{"value": 0.5}'  # no decimals lost
 
 
 def test_a_result_counts_what_changed() -> None:

@@ -253,7 +253,7 @@ class NoLessons(LessonStore):
     def __init__(self) -> None:
         pass
 
-    async def latest(self, team: str) -> list[Lesson]:
+    async def latest(self, team: str, limit: int = 0) -> list[Lesson]:
         return []
 
     async def add(self, lesson: Lesson) -> None:

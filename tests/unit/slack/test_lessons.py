@@ -36,7 +36,7 @@ SALES = "C0SALES001"
 FINANCE = "C0FINANCE1"
 QUESTION = "How much did we sell?"
 PROPOSED = {
-    "must_say": ["231,004"],
+    "must_say": ["231,\u200b004"],  # what nobody sees is left out
     "must_not_say": ["220,919"],
     "instruction": "Use the figures of this year.",
 }
@@ -192,15 +192,27 @@ async def test_a_form_says_what_admins_read_before_it_is_sent(redis_url: str) ->
 
 
 async def test_what_is_in_a_private_channel_stays_there(redis_url: str) -> None:
-    """S7: an admin who is not in it, or not any more, sees that there is a rating and no word of it."""
-    async with deployed(brain, redis_url) as bot:
+    """S7: an admin who is not in it, or not any more, sees that there is a rating and no word of it;
+    what somebody rated there in private, for admins to read, does not open the rest."""
+    async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
         bot.ws.channels[FINANCE].members.append(bot.ws.bot_user_id)
         bot.ws.people[CHLOE] = replace(bot.ws.people[CHLOE], is_admin=True)
         await rated(bot, BEN, FINANCE, "Not our salaries.")
-        tab = await home(bot, CHLOE, "In a private channel that you are not in")
+        alone = Lesson(
+            id="req_1",
+            team=bot.ws.team_id,
+            channel=FINANCE,
+            thread="1.2",
+            run_id="run_1",
+            private=True,
+            comments={BEN: "Too slow."},
+        )
+        await stores.lessons.add(alone)
+        tab = await home(bot, CHLOE, "Too slow.")
+        assert "In a private channel that you are not in" in str(tab)
         assert "salaries" not in str(tab)
-        assert LESSON not in str(tab)
-        view = await opened(bot)  # by Ada, who is in the channel
+        await stores.lessons.remove(alone)
+        view = await opened(bot, "salaries")  # by Ada, who is in the channel
         bot.ws.channels[FINANCE].members.remove(ADA)
         await bot.ws.click_in_view(ADA, view["id"], SUGGEST)
         said = await shown(bot, "In a private channel that you are not in")
