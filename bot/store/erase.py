@@ -95,8 +95,12 @@ class Erasure:
 
     async def account_owners(self, user: str) -> list[AccountOwner]:
         """Return the person in each workspace where they have personal accounts."""
-        found = [each.parts async for each in self._names() if each.family == "accounts-of"]
-        return [AccountOwner(*parts) for parts in found if len(parts) == 2 and parts[1] == user]
+        families = ("account", "account-pending")
+        found = [each.parts async for each in self._names() if each.family in families]
+        return [
+            AccountOwner(team, user)
+            for team in {parts[0] for parts in found if parts[1:2] == (user,)}
+        ]
 
     async def thread(self, thread_key: str) -> Erased:
         """Erase all data of a thread, and of the threads that were given its exchanges."""

@@ -111,7 +111,7 @@ class AccountHook(Hooks):
             details={
                 "name": view.label,
                 "state": view.state,
-                "scopes": view.wanted.split(),
+                "scopes": [each for each in view.wanted.split() if each not in view.scope.split()],
                 "title": tool.title(arguments),
             },
         )

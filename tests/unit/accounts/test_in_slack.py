@@ -9,12 +9,15 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.dev.model import ModelRequest, Reply, call, finish
-from bot.dev.workspace import ADA, BEN
+from bot.app.process import bot
+from bot.cli.operator import erase_lines
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
+from bot.dev.workspace import ADA, BEN, Workspace
 from bot.services.mcp import McpServer
 from bot.slack.render import buttons
+from bot.store import open_stores
 from tests.support.accounts import KEY
-from tests.support.deployment import Deployment, deployed
+from tests.support.deployment import Deployment, configured, deployed
 from tests.support.notes_server import Browser, Notes, code_of, notes_server
 from tests.support.ports import free_port
 from tests.support.runs import answer
@@ -22,6 +25,9 @@ from tests.support.runs import answer
 SALES = "C0SALES001"
 SIGNED_IN = {ADA: "anna", BEN: "ben"}
 READ, ADD, CONNECT = "notes__read_notes", "notes__add_note", "notes__connect_account"
+
+
+MORE = "needs one more right in *Notes*: _notes:write_"
 
 
 def looks(request: ModelRequest) -> Reply:
@@ -104,21 +110,23 @@ class Place:
         return str((await self.bot.answered(SALES, thread, count))[-1]["blocks"])
 
 
+def with_server(notes: Notes) -> dict[str, Any]:
+    """Settings of a bot on a laptop, with pages on a port of its own."""
+    server = {"url": notes.mcp, "account": "person", "timeout": 10}
+    return {
+        "mcpServers": {"notes": McpServer.model_validate(server)},
+        "bot_encryption_keys": SecretStr(KEY),
+        "bot_public_url": f"http://127.0.0.1:{free_port()}",
+    }
+
+
 @asynccontextmanager
-async def place(redis_url: str, **options: Any) -> AsyncGenerator[Place]:
-    """A bot on a laptop, with pages on a port of its own."""
-    async with notes_server() as notes:
-        server = McpServer.model_validate(
-            {"url": notes.mcp, "account": "person", "timeout": 10, **options}
-        )
-        async with deployed(
-            looks,
-            redis_url,
-            mcpServers={"notes": server},
-            bot_encryption_keys=SecretStr(KEY),
-            bot_public_url=f"http://127.0.0.1:{free_port()}",
-        ) as bot:
-            yield Place(bot, notes)
+async def place(redis_url: str) -> AsyncGenerator[Place]:
+    async with (
+        notes_server() as notes,
+        deployed(looks, redis_url, **with_server(notes)) as bot,
+    ):
+        yield Place(bot, notes)
 
 
 async def test_it_waits_for_the_account_and_goes_on_by_itself(redis_url: str) -> None:
@@ -197,3 +205,78 @@ async def test_ended_more_rights_and_refused(redis_url: str) -> None:
         await here.card(ADA, buttons.GO_WITHOUT)
         await here.click(ADA, buttons.GO_WITHOUT)
         assert "did not connect" in await here.answered(root, 3)
+
+
+async def test_the_wait_outlives_workers_and_goes_on_in_another(redis_url: str) -> None:
+    """Asked in one process, connected while none works, answered by one of two others."""
+    async with (
+        notes_server() as notes,
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=looks) as api,
+    ):
+        here = Place(Deployment(ws, api), notes)
+        settings = configured(ws, api, redis_url, **with_server(notes))
+        async with bot(settings, work=False):
+            async with bot(settings, intake=False):
+                thread = await here.ask(ADA)
+                waiting = "Waiting for Ada Lovelace"
+                await ws.until(lambda: waiting in str(here.bot.own(SALES, thread)))
+            await here.connect(ADA)
+            async with bot(settings, intake=False), bot(settings, intake=False):
+                await here.click(ADA, buttons.POST_IT)
+                assert "Anna's secret plan" in await here.answered(thread)
+        assert len(here.bot.terminals(SALES, thread)) == 1
+
+
+async def test_one_more_right_and_the_address_pasted(redis_url: str) -> None:
+    """The card names the right and the call that needs it; the asker alone approves the change. Where
+    the browser cannot come back by itself, its address is pasted, and proves the person: no digits."""
+    async with place(redis_url) as here:
+        ws, notes = here.bot.ws, here.notes
+        thread = await here.ask(ADA, "Add milk")
+        for rights in (1, 2):
+            await here.card(ADA, buttons.PASTE_ADDRESS)
+            await here.click(ADA, buttons.PASTE_ADDRESS)
+            view = (await ws.until(lambda: ws.views(ADA)))[-1]
+            [link] = [e["url"] for b in view["blocks"] for e in b.get("elements", ()) if "url" in e]
+            browser = Browser()
+            assert (await here.type(ADA, "http://127.0.0.1/elsewhere"))["response_action"]
+            await here.type(ADA, await browser.allow(await browser.leave(link)))
+            if rights == 1:
+                await here.click(ADA, buttons.POST_IT)
+                await approve(here, thread, 1)
+                await ws.until(lambda: MORE in str(here.direct(ADA)))
+        await approve(here, thread, 2)
+        assert "Added." in await here.answered(thread)
+        assert notes.notes["anna"][-1] == "Milk"
+
+
+async def approve(here: Place, thread: str, count: int) -> None:
+    """Approve the latest of `count` cards in the thread; nobody else can, though they sit beside it."""
+
+    def cards() -> list[dict[str, Any]]:
+        found = [m for m in here.bot.own(SALES, thread) if "card" in str(m.get("metadata"))]
+        return found if len(found) == count else []
+
+    card = (await here.bot.ws.until(cards))[-1]
+    await here.bot.ws.click(BEN, SALES, card["ts"], buttons.APPROVE)
+    await here.bot.ws.click(ADA, SALES, card["ts"], buttons.APPROVE)
+
+
+async def test_erasing_a_person_withdraws_their_accounts(redis_url: str) -> None:
+    """S7: `bot erase` ends the access at the server too, and leaves nothing."""
+    async with place(redis_url) as here:
+        await here.ask(ADA)
+        await here.connect(ADA)
+        await here.card(ADA, buttons.POST_IT)
+        await here.click(ADA, buttons.ONLY_ME)
+        await here.bot.ws.until(lambda: "Anna's secret plan" in str(here.direct(ADA)))
+        settings = configured(here.bot.ws, here.bot.api, redis_url, **with_server(here.notes))
+        lines = await erase_lines(settings, user=ADA)
+        assert "Deleted the access to 1 account" in str(lines)
+        assert here.notes.revoked
+        async with open_stores(redis_url) as stores:
+            assert await stores.erasure.account_owners(ADA) == []
+            log = stores.audit.read(here.bot.ws.team_id)
+            what = [each.entry.what async for each in log if each.entry]
+            assert {"connected notes", "approved account notes"} <= set(what)
