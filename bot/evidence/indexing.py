@@ -20,7 +20,7 @@ from bot.evidence.tokens import Kind, Token, tokens
 from bot.evidence.units import SCALES, UNITS, Unit, unit_of_name
 
 MOST_CHARACTERS = 300_000
-MOST_TOKENS = 6_000
+MOST_TOKENS = 5_000
 _LONGEST_NAME = 80
 _FREE_LITERAL = 100  # smaller constants of a SELECT list may come back
 
@@ -101,7 +101,7 @@ class IndexedOutput:
 
 
 def index(entry: Entry) -> IndexedOutput:
-    """Index an entry for the check. Bounded: reads 300 kB and 6,000 figures, takes under 0.5 s for any
+    """Index an entry for the check. Bounded: reads 300 kB and 5,000 figures, takes under 0.5 s for any
     text, and never holds the interpreter for long, so it may run in a thread. Raises nothing."""
     if entry.kind is EntryKind.NONE:
         return IndexedOutput(entry)

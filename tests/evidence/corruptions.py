@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,7 @@ from bot.evidence.fields import AnswerField, FieldKind, fields_of
 from bot.evidence.notations import Mark, mark_of
 from bot.evidence.quotes import quotes
 from bot.evidence.tokens import Kind, Token, tokens
-from tests.evidence.labelled import Labelled, world
+from tests.evidence.labelled import Labelled, flagged_texts, world
 
 _SMALL = 12
 
@@ -437,7 +438,7 @@ HARD_KINDS: dict[str, Corrupt] = {
 
 
 def corrupted(
-    answers: list[Labelled], kind: Corrupt, *, tries: int, seed: int = 1
+    answers: Sequence[Labelled], kind: Corrupt, *, tries: int, seed: int = 1
 ) -> Iterator[tuple[Labelled, Corrupted]]:
     """Yield corruptions of one kind, up to `tries` of each answer, no one twice. Wrong answers are left
     alone."""
@@ -451,3 +452,19 @@ def corrupted(
             if made and (made.path, made.new) not in seen:
                 seen.add((made.path, made.new))
                 yield answer, made
+
+
+def catches(answers: Sequence[Labelled], kind: Corrupt, *, tries: int) -> tuple[int, int]:
+    """Return how many corruptions of one kind are caught, and how many there are. One is caught if
+    something is flagged in its field that was not flagged before."""
+    caught = tried = 0
+    for answer, made in corrupted(answers, kind, tries=tries):
+        after = flagged_texts(made.result, answer.world)
+        tried += 1
+        caught += any(path == made.path for path, _ in after - _flagged_before(answer))
+    return caught, tried
+
+
+@cache
+def _flagged_before(answer: Labelled) -> frozenset[tuple[str, str]]:
+    return frozenset(flagged_texts(answer.result, answer.world))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -39,7 +39,7 @@ class Span:
     label: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Labelled:
     """An answer with its labels. `source` is the set that it is from, `locale` how it writes numbers."""
 
@@ -49,7 +49,7 @@ class Labelled:
     style: str
     locale: str
     result: dict[str, Any]
-    spans: tuple[Span, ...] = field(default=(), hash=False)
+    spans: tuple[Span, ...] = ()
 
     def label_of(self, finding: Finding) -> str:
         """Return the label of a finding's place: "head", "wrong" or ""."""
@@ -157,6 +157,11 @@ def checked(result: dict[str, Any], name: str) -> Findings:
 def flagged(findings: Findings) -> list[Finding]:
     """Return what a reader would be told: not found, or not word for word."""
     return findings.of(Verdict.UNTRACED, Verdict.NEAR_QUOTE)
+
+
+def flagged_texts(result: dict[str, Any], name: str) -> set[tuple[str, str]]:
+    """Return field and text of what a reader would be told of an answer about a world."""
+    return {(each.field, each.text) for each in flagged(checked(result, name))}
 
 
 @dataclass

@@ -58,7 +58,7 @@ def traced(said: str, *entries: Entry) -> Findings:
     return check(fields_of({"summary": said}), [index(each) for each in entries])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(TEXTS, TEXTS, st.sampled_from(EntryKind), st.one_of(st.just("{}"), TEXTS))
 def test_no_text_makes_the_check_fail(said: str, read: str, kind: EntryKind, given: str) -> None:
     """Outputs and answers are anything; the findings can be stored."""
@@ -67,7 +67,7 @@ def test_no_text_makes_the_check_fail(said: str, read: str, kind: EntryKind, giv
     assert Findings.model_validate_json(found.model_dump_json()) == found
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.floats(13, 1e12),
     st.integers(0, 3),
@@ -80,7 +80,7 @@ def test_a_copied_figure_is_never_untraced(value: float, decimals: int, shape: s
         assert not traced(f"It is {said} now.", Entry("c", "t", shape.format(plain))).untraced
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(10_000_000, 10**15), st.data())
 def test_a_changed_digit_of_a_long_figure_is_untraced(value: int, data: st.DataObject) -> None:
     """The last digit too."""
@@ -93,9 +93,9 @@ def test_a_changed_digit_of_a_long_figure_is_untraced(value: int, data: st.DataO
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_page_is_indexed_in_bounded_time(name: str) -> None:
-    """One line of 1 MB costs under half a second of a core. Here 20 kB of it, with room for a slow
+    """One line of 1 MB costs under half a second of a core. Here 10 kB of it, with room for a slow
     machine; `python -m tests.evidence --speed` prints the whole."""
-    text = (HOSTILE[name] * 20_000)[:20_000]
+    text = (HOSTILE[name] * 10_000)[:10_000]
     start = time.process_time()
     index(Entry("c", "t", text, arguments=json.dumps({"sql": "select 1"})))
     assert time.process_time() - start < 1
