@@ -10,7 +10,7 @@ from bot.core.text.counting import counted
 from bot.core.text.invisible_text import escaped
 from bot.evals.results import CaseSummary, Evaluation
 
-_FIGURES = ("turns", "tools", "tokens", "cost", "seconds")
+_FIGURES = ("turns", "tools", "tokens", "cost", "seconds", "untraced")
 
 
 def print_results(evaluation: Evaluation, console: Console) -> None:
@@ -63,7 +63,8 @@ def _verdict(case: CaseSummary) -> Text:
 def _figures(case: CaseSummary) -> list[str]:
     cost = "?" if case.cost is None else f"${case.cost:.4f}"
     counts = (f"{case.turns:g}", f"{case.tool_calls:g}", f"{case.tokens:,.0f}")
-    return [*counts, cost, f"{case.seconds:.1f}"]
+    untraced = f"{case.untraced} of {case.claims}" if case.claims else "–"
+    return [*counts, cost, f"{case.seconds:.1f}", untraced]
 
 
 def _sums(evaluation: Evaluation) -> str:
@@ -74,9 +75,12 @@ def _sums(evaluation: Evaluation) -> str:
     unknown = any(each.cost is None for each in totals)
     cost = "unknown cost" if unknown else f"${sum(each.cost or 0 for each in totals):.4f}"
     seconds = sum(each.seconds for each in totals)
+    claims = sum(each.claims for each in cases)
+    untraced = sum(each.untraced for each in cases)
     return (
         f"\n{passed} of {len(cases)} cases passed · {evaluation.model} · {counted(len(totals), 'run')} · "
-        f"{tokens:,} tokens · {cost} · {seconds:.0f} s of work"
+        f"{tokens:,} tokens · {cost} · {seconds:.0f} s of work · "
+        f"{untraced:,} of {counted(f'{claims:,}', 'claim')} untraced"
     )
 
 
@@ -96,4 +100,5 @@ def _changes(was: CaseSummary, now: CaseSummary) -> list[str]:
         f"{now.tokens - was.tokens:+,.0f}",
         cost,
         f"{now.seconds - was.seconds:+.1f}",
+        f"{now.untraced - was.untraced:+}" if was.claims or now.claims else "–",
     ]

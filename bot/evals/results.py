@@ -16,7 +16,9 @@ from bot.core.outcome import RunStatus, StopReason, Totals
 class CaseResult(BaseModel):
     """One run of one case, passed when `reasons` is empty.
 
-    `tools` are the tools that were called, in order; `said` is the result as Markdown.
+    `tools` are the tools that were called, in order; `said` is the result as Markdown. Of the `claims`
+    of the result (figures, dates, ids, addresses and quotes), `untraced` are those that do not occur in
+    what the run read and do not follow from it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -28,6 +30,8 @@ class CaseResult(BaseModel):
     tools: tuple[str, ...] = ()
     totals: Totals = Totals()
     said: str = ""
+    claims: int = 0
+    untraced: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -61,7 +65,7 @@ class Evaluation(BaseModel):
 
 
 class CaseSummary:
-    """The runs of one case; figures are means."""
+    """The runs of one case; figures are means, but `claims` and `untraced` are those of all runs."""
 
     def __init__(self, runs: Sequence[CaseResult]) -> None:
         self.runs = runs
@@ -73,6 +77,8 @@ class CaseSummary:
         self.tool_calls = sum(each.tool_calls for each in totals) / count
         self.tokens = sum(each.input_tokens + each.output_tokens for each in totals) / count
         self.seconds = sum(each.seconds for each in totals) / count
+        self.claims = sum(each.claims for each in runs)
+        self.untraced = sum(len(each.untraced) for each in runs)
         costs = [each.cost for each in totals]
         self.cost = None if None in costs else sum(each or 0.0 for each in costs) / count
 

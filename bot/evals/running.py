@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from bot.agent.hooks.chain import HookChain
 from bot.app.run_setup import open_runner, redis_and_stores
+from bot.core import findings
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.errors import ConfigurationError
@@ -106,6 +107,7 @@ async def run_case(
             await runner.answer(request)
         recorder.shown.clear()  # only the tools of the last question count
         outcome = await (_bounded(runner) if case.bounded else runner).answer(last)
+    traced = outcome.traced or findings.Findings()
     return CaseResult(
         case=case.name,
         reasons=tuple(reasons(case, outcome, recorder.succeeded, recorder.called)),
@@ -114,6 +116,8 @@ async def run_case(
         tools=tuple(recorder.called),
         totals=outcome.totals,
         said=result_text(outcome) if outcome.result is not None else outcome.note,
+        claims=len(traced.items),
+        untraced=tuple(each.text for each in traced.of(findings.Verdict.UNTRACED)),
     )
 
 

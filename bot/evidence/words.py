@@ -16,6 +16,7 @@ from bot.evidence.tokens import Token
 
 _FEWEST_DIGITS = 3  # of an id that is checked even if none like it was read
 _PHONE_DIGITS = 6
+_HANDLE = re.compile(r"[a-z]{3,5}_[0-9a-z]{6,8}")
 _QUARTER = re.compile(r"q[1-4]|h[12]")
 
 
@@ -33,7 +34,10 @@ def trace_phone(claim: Claim, token: Token, evidence: Evidence) -> None:
 
 
 def trace_id(claim: Claim, token: Token, evidence: Evidence) -> None:
-    """Fill in an id, version or code that was read as a whole word."""
+    """Fill in an id, version or code that was read as a whole word. Our own handles are none."""
+    if _HANDLE.fullmatch(token.text):
+        claim.is_small = True
+        return
     wanted = folded(token.text)
     for text in dict.fromkeys((wanted, wanted.removeprefix("v"))):
         pattern = re.compile(rf"(?<![a-z0-9])v?{re.escape(text)}(?![a-z0-9])")

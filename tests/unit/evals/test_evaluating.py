@@ -70,6 +70,14 @@ async def test_a_good_run_passes_each_time(case: Case) -> None:
     assert all(each.totals.cost == 0 for each in results)
 
 
+async def test_what_a_run_made_up_is_counted(case: Case) -> None:
+    """Issue 23, row 4: the column "untraced" tells how often a model states what it did not read."""
+    [result] = await ran(
+        case, reads_first(answer("7 of it, not **4,401**; North 3.0.", sources=CITED))
+    )
+    assert (result.claims, result.untraced) == (2, ("4,401",))
+
+
 async def test_a_wrong_run_fails_and_says_why(case: Case) -> None:
     """Every check can fail, and each says so."""
 
