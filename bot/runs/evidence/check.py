@@ -135,9 +135,13 @@ class RunEvidence:
     ) -> ReportCheck:
         """Trace the report of a sub-agent to what it read in its own conversation."""
         reader = LedgerReader(self.reader.tool_of)
-        outputs = [await self.indexer.index(each) for each in reader.read_all(conversation)]
-        fields = fields_of(report.model_dump(mode="json"))
-        found = await asyncio.to_thread(check, fields, outputs, today=self.today)
+        try:
+            outputs = [await self.indexer.index(each) for each in reader.read_all(conversation)]
+            fields = fields_of(report.model_dump(mode="json"))
+            found = await asyncio.to_thread(check, fields, outputs, today=self.today)
+        except Exception:
+            log.exception("a report was not traced")
+            return ReportCheck(unreadable=Unreadable.FAILED)
         untraced = dict.fromkeys(each.text for each in found.of(Verdict.UNTRACED))
         return ReportCheck(untraced=tuple(untraced), unreadable=reader.unreadable)
 

@@ -62,7 +62,7 @@ class LedgerReader:
             return []
         records = {each.call_id: each for each in added.calls}
         entries = (self._entry(item, records) for item in added.items)
-        return [each for each in entries if each and each.text]
+        return [each for each in entries if each and each.text.strip()]
 
     def _entry(self, item: Item, records: dict[str, CallRecord]) -> Entry | None:
         match item.get("type", "message"), item.get("role"):

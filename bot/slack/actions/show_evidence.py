@@ -49,7 +49,7 @@ _SECONDS = 1.5
 """Time to ask Slack who may see what: a modal opens within three seconds of a press."""
 
 _MESSAGE = re.compile(r"/archives/([A-Z0-9]+)/p\d+")
-_FILE = re.compile(r"/(?:files|docs)/[A-Z0-9]+/(F[A-Z0-9]+)")
+_FILE = re.compile(r"/(?:files|files-pri|docs)/[A-Z0-9]+[/-](F[A-Z0-9]+)")
 _QUERIES = ("sql", "query", "pattern", "expression")
 """Arguments that say what was looked for, the most telling first."""
 

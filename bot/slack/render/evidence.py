@@ -125,7 +125,7 @@ def _named(place: Place, gate: LinkGate) -> Iterator[Block]:
 def _tool(place: Place) -> str:
     """Return the name of a place without a source."""
     if not place.tool:
-        return texts.WRITTEN_HERE
+        return texts.WRITTEN
     return texts.THE_THREAD if place.tool == "read_thread" else place.tool.replace("_", " ")
 
 

@@ -35,7 +35,7 @@ UNREADABLE = {
     "cut": "It may be in an earlier part of this thread, which was too long to search.",
 }
 NOT_SEARCHED = "It could not be looked for."
-WRITTEN_HERE = "written in this conversation"
+WRITTEN = "what people wrote here"
 THE_THREAD = "a message of this thread"
 HIDDEN = "in a place that you cannot open, or that I could not check now"
 CALCULATED = "calculated from these"

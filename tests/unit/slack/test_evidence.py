@@ -153,7 +153,7 @@ def test_the_modal_shows_the_place_the_query_and_the_arithmetic_of_each_claim() 
     text = text_of(view)
     for part in (
         "sales.csv", "row North, column units", "SELECT 1", "North,4722", "90 + 12 = 102",
-        evidence_words.WRITTEN_HERE, evidence_words.REASONS[Reason.NOT_FOUND],
+        evidence_words.WRITTEN, evidence_words.REASONS[Reason.NOT_FOUND],
         evidence_words.UNREADABLE["images"], evidence_words.INTRO_UNTRACED,
     ):  # fmt: skip
         assert part in text
