@@ -310,37 +310,38 @@ async def test_tools_of_a_slow_client_are_offered_once_it_is_open(
     await crm.until(connected=0)
 
 
-async def test_the_commands_use_providers_too(folder: Path, crm: CrmServer, tmp_path: Path) -> None:
-    """`bot ask` has the tools in its first request; with the service gone it says what is missing."""
-    toml = f'[tools]\npaths = ["crm"]\n[tools.crm]\nport = {crm.port}\n'
-    (tmp_path / "bot.toml").write_text(toml)
+def write_erp(folder: Path, decorator: str) -> None:
+    """Write a second file with a tool and its provider, which go by other names."""
+    erp = FILE.replace('provider(group="crm")', decorator).replace(
+        'tool(group="crm"', 'tool(group="erp"'
+    )
+    for crm_name, name in (("tickets", "orders"), ("_crm", "_erp"), ("CRM", "ERP"), ("Crm", "Erp")):
+        erp = erp.replace(crm_name, name)
+    (folder / "erp.py").write_text(erp)
 
-    def first(request: ModelRequest) -> Any:
-        return call("find_tickets", {"words": "lamps"})
 
-    async with ResponsesServer.open(Script([respond(first), finish(answer())])) as api:
+async def test_bot_ask_uses_providers_too(folder: Path, crm: CrmServer, tmp_path: Path) -> None:
+    """Its first request has the tools, and says which are missing because a service is not there."""
+    write_erp(folder, 'provider(group="erp")')
+    ports = f"[tools.crm]\nport = {crm.port}\n[tools.erp]\nport = {crm.port}\n"
+    (tmp_path / "bot.toml").write_text(f'[tools]\npaths = ["crm"]\n{ports}')
+    script = Script([call("find_tickets", {"words": "lamps"}), finish(answer())])
+    async with ResponsesServer.open(script) as api:
         model = {"OPENAI_BASE_URL": api.url, "OPENAI_API_KEY": api.api_key}
-        done = await bot(tmp_path, "ask", "Lamps?", "--stream", CRM_TOKEN=TOKEN, **model)
-        assert done.code == 0, done.err
-        assert "ticket 17 about lamps" in str(api.requests[-1].body["input"])
-        api.brain = Script([finish(answer())])
-        done = await bot(tmp_path, "ask", "Lamps?", CRM_TOKEN="let me in please", **model)
-        assert done.code == 0, done.err
-        assert "The tools of crm" in api.requests[-1].body["instructions"]
-        assert "PermissionError: the CRM does not know [redacted CRM_TOKEN] (line " in done.err
-        assert "let me in please" not in done.out + done.err
+        secrets = {"CRM_TOKEN": TOKEN, "ERP_TOKEN": "let me in please"}
+        done = await bot(tmp_path, "ask", "Lamps?", **secrets, **model)
+    assert done.code == 0, done.err
+    assert "ticket 17 about lamps" in str(api.requests[-1].body["input"])
+    assert "The tools of erp" in api.requests[0].body["instructions"]
+    assert "PermissionError: the ERP does not know [redacted ERP_TOKEN] (line " in done.err
+    assert "let me in please" not in done.out + done.err
 
 
 async def test_doctor_and_tools_tell_off_and_broken_apart(
     folder: Path, crm: CrmServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the reason, and which tools it concerns."""
-    optional = 'provider(group="erp", optional=True)'
-    (folder / "erp.py").write_text(
-        FILE.replace('provider(group="crm")', optional).replace('tool(group="crm"', 'tool(group="erp"')
-        .replace("find_tickets", "find_orders").replace("open_crm", "open_erp")
-        .replace("CRM_TOKEN", "ERP_TOKEN").replace("Crm", "Erp")
-    )  # fmt: skip
+    write_erp(folder, 'provider(group="erp", optional=True)')
     settings = settings_for(folder, port=crm.port)
     [check] = await examine_tools(settings)
     assert check.level is Level.OK
