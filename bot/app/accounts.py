@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from bot.services.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
+
+_LIST_SECONDS = 20.0  # for the tools of a server to be listed; the owner waits for the answer
 
 
 def encryption_box(settings: Settings, why: str) -> SealedBox:
@@ -68,8 +71,9 @@ async def telling_changes(
     async def tell(change: AccountChange) -> None:
         if change.outcome is Outcome.CONNECTED and change.server in accounts.servers:
             try:
-                await servers.list_as(change.owner, change.server)
-            except ToolError as error:
+                async with asyncio.timeout(_LIST_SECONDS):
+                    await servers.list_as(change.owner, change.server)
+            except (ToolError, TimeoutError) as error:
                 log.warning("The tools of %s are not listed yet: %s", change.server, error)
         await on_change(change)
 
@@ -81,6 +85,5 @@ async def telling_changes(
         ):
             yield
     finally:
-        accounts.changes = None
+        await accounts.stop_telling()
         await servers.close()
-        await accounts.close()

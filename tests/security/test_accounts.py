@@ -135,6 +135,7 @@ async def test_sign_in_with_slack_must_be_the_person_of_the_link(place: Connecti
     page = await proved(browser, MALLORY)
     address = page.text.partition("url=")[2].partition('"')[0].replace("&amp;", "&")
     assert "is connected for Ben Okafor" in (await browser.open(await browser.allow(address))).text
+    await place.accounts.settled()
     assert place.told[-1].outcome is Outcome.CONNECTED  # without a finish code
     # The address of the proof is of one browser, and used once.
     asked = query_of(await Browser().leave(await place.link(MALLORY)))

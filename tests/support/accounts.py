@@ -48,6 +48,7 @@ class Connecting:
         page = await Browser().connect(await self.link(owner, approval))
         result = await self.accounts.confirm(owner, "notes", code_of(page))
         assert result.accepted
+        await self.accounts.settled()
 
 
 def settings_of(notes: Notes, port: int, **options: Any) -> Settings:

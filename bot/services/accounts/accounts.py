@@ -40,6 +40,7 @@ from bot.services.mcp.pins import Pins
 
 log = logging.getLogger(__name__)
 
+_STOP_SECONDS = 10.0  # for changes that are being told when the process ends
 _TELL_SECONDS = 60.0  # between two looks for changes that were not told
 
 
@@ -61,6 +62,7 @@ class Accounts:
     ) -> None:
         self.address = address
         self.changes: OnAccountChange | None = None
+        self._telling: set[asyncio.Task[None]] = set()
         self.sign_in: SignIn | None = None
         self.issuers = IssuerPins(pins)
         self._servers = dict(servers)
@@ -199,7 +201,7 @@ class Accounts:
     async def arrive(self, query: Mapping[str, str], cookies: Mapping[str, str]) -> Arrival:
         """Finish the flow of a browser that comes back from the issuer. Raises ConnectError."""
         arrival = await self._flow.finish(query, cookies)
-        await self._tell(arrival.change)
+        self._tell_soon(arrival.change)
         return arrival
 
     async def finish_pasted(self, owner: AccountOwner, address: str) -> AccountView:
@@ -208,7 +210,7 @@ class Accounts:
         The caller must know that `owner` pasted it.
         """
         arrival = await self._flow.finish_pasted(owner, address)
-        await self._tell(arrival.change)
+        self._tell_soon(arrival.change)
         if arrival.outcome is Outcome.REFUSED:
             raise ConnectError(ConnectFailure.REFUSED, "the person did not allow it")
         return await self.view(owner, arrival.change.server)
@@ -220,7 +222,7 @@ class Accounts:
             return CodeResult(accepted=False)
         change, left = await self._flow.confirm(record, code)
         if change:
-            await self._tell(change)
+            self._tell_soon(change)
         return CodeResult(accepted=change is not None, tries_left=left)
 
     # Ending.
@@ -244,9 +246,8 @@ class Accounts:
         change = change_of(kept.value, Outcome.DISCONNECTED)
         if not await self._storage.remove(kept, change):  # just refreshed or replaced
             return await self.disconnect(owner, server, id=kept.value.id)
-        revoked = await self._flow.revoke(kept.value)
-        await self._tell(change)
-        return revoked
+        self._tell_soon(change)
+        return await self._flow.revoke(kept.value)
 
     async def erase(self, owner: AccountOwner) -> int:
         """Delete everything about a person's accounts and revoke the tokens.
@@ -277,23 +278,43 @@ class Accounts:
                 log.exception("Changes of accounts are told later")
             await asyncio.sleep(_TELL_SECONDS)
 
+    def _tell_soon(self, change: AccountChange) -> None:
+        """Tell a change in a task of its own: neither a browser nor Slack waits for what follows."""
+        task = asyncio.create_task(self._tell(change), name="change of an account")
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
     async def _tell(self, change: AccountChange) -> None:
         """Tell a change, if this process does that. When it fails, it is told again later."""
         if self.changes is None:
             return
-        async with self._storage.telling(change) as may_tell:
-            if not may_tell:
-                return
-            try:
-                await self.changes(change)
-            except Exception:
-                log.exception("A change of an account at %s is told later", change.server)
-            else:
-                await self._storage.told(change)
+        try:
+            async with self._storage.telling(change) as may_tell:
+                if may_tell:
+                    await self.changes(change)
+                    await self._storage.told(change)
+        except Exception:
+            log.exception("A change of an account at %s is told later", change.server)
+
+    async def settled(self) -> None:
+        """Wait until the changes that this process has made are told."""
+        if self._telling:
+            await asyncio.wait(self._telling)
+
+    async def stop_telling(self) -> None:
+        """Tell no more changes; what takes long is cut off, and told again by another process."""
+        self.changes = None
+        tasks = set(self._telling)
+        if tasks:
+            await asyncio.wait(tasks, timeout=_STOP_SECONDS)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def close(self) -> None:
-        """Wait for refreshes under way."""
+        """Wait for refreshes under way, and tell no more changes."""
         await self.calls.close()
+        await self.stop_telling()
 
     @property
     def _proof_uri(self) -> str:

@@ -122,6 +122,7 @@ async def test_a_refused_wish_for_more_leaves_what_there_was(
         place.notes.declines = True
         page = await Browser().connect(await place.link(approval="run:call"))
         assert "You did not allow it" in page.text
+        await place.accounts.settled()
         assert place.told[-1].outcome is Outcome.REFUSED
         assert place.told[-1].approval == "run:call"
         assert (await place.accounts.view(ANNA, "notes")).usable

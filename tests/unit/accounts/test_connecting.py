@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bot.core.accounts import AccountState, Outcome
+import asyncio
+
+from bot.core.accounts import AccountChange, AccountState, Outcome
 from tests.support.accounts import ANNA, BEN, Connecting
 from tests.support.notes_server import Browser, code_of
 
@@ -18,12 +20,44 @@ async def test_an_account_is_connected_in_the_browser_and_confirmed_in_slack(
     assert "Connect Notes for Anna Kim (@anna) in ACME?" in first.text
     last = await browser.connect(link)
     assert (await place.accounts.view(ANNA, "notes")).state is AccountState.UNCONFIRMED
+    await place.accounts.settled()
     assert [each.outcome for each in place.told] == [Outcome.CODE_NEEDED]
     result = await place.accounts.confirm(ANNA, "notes", code_of(last))
     assert result.accepted
     view = await place.accounts.view(ANNA, "notes")
     assert (view.state, view.scope) == (AccountState.CONNECTED, "notes:read")
+    await place.accounts.settled()
     assert [each.outcome for each in place.told][-1] is Outcome.CONNECTED
     assert {each.approval for each in place.told} == {"run_1:call_1"}
     assert (await place.accounts.view(BEN, "notes")).state is AccountState.NONE
     assert (await browser.open(link)).status_code == 410  # used up
+
+
+async def test_nobody_waits_for_what_follows_and_nothing_of_it_is_lost(
+    place: Connecting,
+) -> None:
+    """Slack gives a modal three seconds: a slow server, or Slack itself away, holds nothing up. A
+    change that could not be told is told again."""
+    may_go_on = asyncio.Event()
+    tries = []
+
+    async def slow_then_broken(change: AccountChange) -> None:
+        tries.append(change.outcome)
+        await may_go_on.wait()
+        if len(tries) < 3:
+            raise ConnectionError("Slack is away")
+
+    place.accounts.changes = slow_then_broken
+    async with asyncio.timeout(5):
+        page = await Browser().connect(await place.link(approval="run:call"))
+        assert (await place.accounts.confirm(ANNA, "notes", code_of(page))).accepted
+    may_go_on.set()
+    await place.accounts.settled()
+    untold = await place.accounts.untold()
+    assert {each.approval for each in untold} == {"run:call"}
+    telling = asyncio.create_task(place.accounts.tell_changes())
+    async with asyncio.timeout(5):
+        while await place.accounts.untold():  # noqa: ASYNC110 - Redis has no event for it
+            await asyncio.sleep(0.02)
+    telling.cancel()
+    assert tries[-1] is Outcome.CONNECTED
