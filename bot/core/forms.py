@@ -24,10 +24,12 @@ _MAX_WORDS, _MAX_LABEL, _MAX_VALUE, _MAX_URL = 1_000, 150, 500, 2_000
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _HOST = re.compile(r"([a-z0-9-]+\.)+([a-z]{2,63}|xn--[a-z0-9-]+)", re.IGNORECASE)
 _SECRET = re.compile(
-    r"\b(pass ?(word|code|phrase)s?|passwd|pwd|secrets?|credentials?|api ?keys?"
-    r"|(access|private|secret|auth|bearer|refresh|login|security) ?(key|token|code)s?"
-    r"|otp|one time code|cvv|cvc|pin( code)?|ssn|social security|(credit|debit) ?card|card number)\b"
-    r"|^(token|key)$",
+    r"\b(pass ?(word|code|phrase)s?|passwd|pwd|passwort|kennwort|mot de passe|contrase ?n?a|senha"
+    r"|secrets?|credentials?|api ?keys?|jwt|session cookie|security (answer|question)"
+    r"|(access|private|secret|auth|bearer|refresh|login|security|encryption) ?(key|token|code)s?"
+    r"|(recovery|backup|verification|2fa|mfa|sms|one time) ?(code|key|phrase|password)s?|seed phrase"
+    r"|otp|totp|cvv2?|cvc2?|pin( code)?|ssn|social security|(credit|debit) ?card|card number)\b"
+    r"|\btoken$|^(key|bearer)$",
     re.MULTILINE,
 )
 """Words for what must never be typed into a form in Slack, where others may read it later."""

@@ -122,6 +122,10 @@ def test_what_does_not_fit_is_named(field: str, value: Any) -> None:
         {"a": {"type": "string", "title": "Your password"}},
         {"a": {"type": "string", "description": "The one-time code that we sent"}},
         {"token": {"type": "string"}},
+        {"a": {"type": "string", "title": "Your GitHub token"}},
+        {"recoveryCode": {"type": "string"}},
+        {"a": {"type": "string", "title": "Passwort"}},
+        {"a": {"type": "string", "title": "CVV2"}},
         {"card": {"type": "string", "title": "Credit card number"}},
         {"a": {"type": "string", "format": "password"}},
     ],
@@ -133,7 +137,7 @@ def test_secrets_are_not_asked_for(asked: dict[str, Any]) -> None:
     with pytest.raises(FormError, match="nobody types into a chat"):
         form(message="Please enter your login code.", value={"type": "string"})
     assert form(message="Your password expires. Go on?").is_yes_no
-    assert not form(max_tokens={"type": "string"}, key_points={"type": "string"}).is_yes_no
+    assert not form(max_tokens={"type": "string"}, issue_key={"type": "string"}).is_yes_no
 
 
 @pytest.mark.parametrize(
