@@ -129,15 +129,17 @@ async def place(redis_url: str) -> AsyncGenerator[Place]:
         yield Place(bot, notes)
 
 
-async def test_it_waits_for_the_account_and_goes_on_by_itself(redis_url: str) -> None:
-    """The thread says what it waits for, without a link; the card is the asker's alone, and becomes
-    what happened; before the first answer in the thread the asker says who may see it; and each
-    connection can be taken back."""
+async def test_two_people_in_one_thread_see_only_their_own(redis_url: str) -> None:
+    """The thread says what it waits for, without the link, which is the asker's alone. Each question
+    runs on the account of whoever asks it. What one of them keeps to themselves is answered where
+    only they read it, the thread says so, and they can still post it. Then both leave: one by the
+    admin's hand, one by a button on the Home tab."""
     async with place(redis_url) as here:
+        ws = here.bot.ws
         thread = await here.ask(ADA)
         link = await here.link(ADA)
         waiting = "Waiting for Ada Lovelace to connect Notes."
-        await here.bot.ws.until(lambda: waiting in str(here.bot.own(SALES, thread)))
+        await ws.until(lambda: waiting in str(here.bot.own(SALES, thread)))
         assert "accounts/connect" not in str(here.bot.own(SALES, thread))
         assert link not in str(here.direct(BEN))
         await here.connect(ADA)
@@ -146,21 +148,6 @@ async def test_it_waits_for_the_account_and_goes_on_by_itself(redis_url: str) ->
         assert "Anna's secret plan" in said
         assert "with Ada Lovelace's own Notes" in said
         assert "Connected" in str(here.direct(ADA))
-        await here.click(ADA, buttons.NOT_ME)
-        await here.bot.ws.until(lambda: here.notes.revoked)
-        await here.bot.ws.until(lambda: "disconnected again" in str(here.direct(ADA)))
-
-
-async def test_two_people_in_one_thread_see_only_their_own(redis_url: str) -> None:
-    """Each question runs on the account of whoever asks it. What one of them keeps to themselves is
-    answered where only they read it, the thread says so, and they can still post it. Then both
-    leave: one by the admin's hand, one by a button on the Home tab."""
-    async with place(redis_url) as here:
-        ws = here.bot.ws
-        thread = await here.ask(ADA)
-        await here.connect(ADA)
-        await here.click(ADA, buttons.POST_IT)
-        await here.answered(thread)
         await here.ask(BEN, "And in mine?", thread=thread)
         await here.connect(BEN)
         await here.click(BEN, buttons.ONLY_ME)
@@ -249,6 +236,9 @@ async def test_one_more_right_and_the_address_pasted(redis_url: str) -> None:
         await approve(here, thread, 2)
         assert "Added." in await here.answered(thread)
         assert notes.notes["anna"][-1] == "Milk"
+        await here.click(ADA, buttons.NOT_ME)
+        await ws.until(lambda: notes.revoked)
+        await ws.until(lambda: "disconnected again" in str(here.direct(ADA)))
 
 
 async def approve(here: Place, thread: str, count: int) -> None:

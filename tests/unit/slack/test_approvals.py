@@ -8,15 +8,27 @@ from typing import Any
 
 import pytest
 
+from bot.core.approvals import ApprovalKind, Ask
+from bot.core.context import RequestContext, bound_request
 from bot.dev.model import Reply, Script, call, calls, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.runs.policy.access import Policy
+from bot.runs.policy.waits import Waits
 from bot.slack.render import approval_words, words
-from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, SHOW_ALL
+from bot.slack.render.buttons import (
+    APPROVE,
+    APPROVE_THREAD,
+    DENY,
+    GO_WITHOUT,
+    POST_IT,
+    SHOW_ALL,
+)
+from bot.slack.render.cards import Shown
+from bot.store import open_stores
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
-from tests.support.redis import redis_server, redis_url
+from tests.support.redis import asked, redis_server, redis_url
 from tests.support.runs import answer
 from tests.unit.slack.scene import button
 
@@ -422,3 +434,29 @@ async def test_a_post_is_no_message_of_the_run(redis_url: str, mode: Any) -> Non
             await shows(bot, thread, "Cancelled: the run has ended")
         await bot.answered(SALES, thread)
         assert len(elsewhere(bot)) == (mode == "never")
+
+
+async def test_no_button_of_another_card_connects_an_account(redis_url: str) -> None:
+    """(S7) What waits for an account is not approved by a forged press, even of the asker's own: only a
+    connection decides it. Nor does anybody else decide to go on without it."""
+    async with deployed(posts("Hi"), redis_url) as bot, open_stores(redis_url) as stores:
+        request = asked("Hi", user=ADA).model_copy(
+            update={"team": bot.ws.team_id, "channel": SALES}
+        )
+        waits = Waits(request, "run_1", stores.approvals, 1)
+        with bound_request(RequestContext(request, "run_1", idempotency_key="run_1:r:c")):
+            await waits.decision(Ask(kind=ApprovalKind.ACCOUNT, subject="notion", title="Connect"))
+        [waiting] = await waits.records(ApprovalKind.ACCOUNT)
+        value = Shown(id=waiting.approval.id, sha256=waiting.approval.sha256).model_dump_json()
+        for user, action in (
+            (ADA, APPROVE),
+            (ADA, APPROVE_THREAD),
+            (ADA, POST_IT),
+            (BEN, GO_WITHOUT),
+        ):
+            direct = bot.ws.state.direct(user)
+            assert direct is not None
+            button = {"type": "button", "action_id": action, "value": value}
+            await bot.ws.delivery.ask("interactive", press(bot, user, direct.id, "1.0", button))
+        [waiting] = await waits.records(ApprovalKind.ACCOUNT)
+        assert waiting.decision is None

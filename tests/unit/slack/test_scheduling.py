@@ -203,6 +203,36 @@ async def test_what_fails_three_times_in_a_row_is_stopped(ws: Workspace, stores:
     assert "every Monday at 09:00 (" in told["text"]
 
 
+async def test_one_whose_account_has_ended_rests_until_it_is_connected(
+    ws: Workspace, stores: Stores
+) -> None:
+    """(R3) Its owner is told once, and not asked again and again; once they have connected the account,
+    it goes on at its next time. What waits for another account stays."""
+    async with wired(ws) as rig:
+        schedules = WorkspaceSchedules(ws.team_id, stores.schedules, rig.clients)
+        made = schedule(ws, "1.0", cron=MONDAYS)
+        await stores.schedules.add(made, most=1)
+        run = Request(
+            **made.model_dump(include={"team", "channel", "thread", "user", "text"}),
+            entry=Entry.SCHEDULE,
+            ts="1.1",
+            schedule=made.id,
+        )
+        for _ in range(2):
+            await schedules.wait_for_account(run, "notion")
+        told = [m["text"] for m in ws.messages(rig.direct(ADA))]
+        assert len(told) == 1
+        assert "Notion" in told[0]
+        assert await stores.schedules.due(ws.team_id, NOW) == []
+        await schedules.connected(ADA, "hubspot")
+        [waiting] = await schedules.of(ADA)
+        assert waiting.waits_for == "notion"
+        await schedules.connected(ADA, "notion")
+        [again] = await schedules.of(ADA)
+        assert again.waits_for == ""
+        assert again.next_at < waiting.next_at
+
+
 async def test_the_ends_of_its_runs_are_counted(redis_url: str) -> None:
     """From the question that is asked by itself to the word to its owner, in a whole bot."""
     async with (
