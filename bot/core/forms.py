@@ -27,7 +27,7 @@ _SECRET = re.compile(
     r"\b(pass ?(word|code|phrase)s?|passwd|pwd|passwort|kennwort|mot de passe|contrase ?n?a|senha"
     r"|secrets?|credentials?|api ?keys?|jwt|session cookie|security (answer|question)"
     r"|(access|private|secret|auth|bearer|refresh|login|security|encryption) ?(key|token|code)s?"
-    r"|(recovery|backup|verification|2fa|mfa|sms|one time) ?(code|key|phrase|password)s?|seed phrase"
+    r"|(recovery|backup|verification|2 ?fa|mfa|sms|one time) ?(code|key|phrase|password)s?|seed phrase"
     r"|otp|totp|cvv2?|cvc2?|pin( code)?|ssn|social security|(credit|debit) ?card|card number)\b"
     r"|\btoken$|^(key|bearer)$",
     re.MULTILINE,

@@ -124,6 +124,7 @@ def test_what_does_not_fit_is_named(field: str, value: Any) -> None:
         {"token": {"type": "string"}},
         {"a": {"type": "string", "title": "Your GitHub token"}},
         {"recoveryCode": {"type": "string"}},
+        {"a": {"type": "string", "title": "2FA code"}},
         {"a": {"type": "string", "title": "Passwort"}},
         {"a": {"type": "string", "title": "CVV2"}},
         {"card": {"type": "string", "title": "Credit card number"}},
