@@ -21,6 +21,15 @@ from bot.agent.hooks.chain import Hooks
 from bot.agent.state import LoopState
 from bot.app.tool_loading import catalogue
 from bot.cli.console import exit_code
+from bot.core.account_records import (
+    AccountRecord,
+    Flow,
+    IssuerPin,
+    OAuthClient,
+    Proof,
+    Ticket,
+)
+from bot.core.accounts import AccountChange
 from bot.core.answers import GIVEN, RESPONSE_TYPES, Chart
 from bot.core.approvals import Approval, CallProgress, Decision
 from bot.core.audit import AuditEntry, AuditHead
@@ -89,6 +98,13 @@ STORED: dict[str, Any] = {
     "modal ask_about_message": About,
     "modal channel_settings": Target,
     "modal lesson_form": LessonTarget,
+    "personal account": AccountRecord,
+    "account change": AccountChange,
+    "account client": OAuthClient,
+    "account flow": Flow,
+    "account issuer pin": IssuerPin,
+    "account proof": Proof,
+    "account ticket": Ticket,
 }
 """What is kept as JSON, by where: values in Redis, and what buttons and modals carry in Slack."""
 
