@@ -4,7 +4,6 @@ the model follows a script that invents figures."""
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,6 @@ from bot.toolkit import Reads, Source, ThreadMessage, ToolResult, tool
 from tests.support.lag import loop_lag
 from tests.support.redis import asked
 from tests.support.runs import MODEL, answer, bot_on, bot_with
-from tools.calculation import calculate
 
 ROWS = "region,units\nNorth,4722\nSouth,3048"
 
@@ -197,14 +195,17 @@ async def test_only_the_traced_figures_of_a_report_count(stores: Stores) -> None
         {
             "Units?": [
                 call("acquire_tools", {"names": ["dispatch_subagent"]}),
-                call("dispatch_subagent", {"goal": goal, "tools": []}),
+                call("dispatch_subagent", {"goal": goal, "tools": ["read_channel"]}),
                 INVENTED,
             ],
-            goal: [call("read_file", {"file_id": "F1"}), finish(report)],
+            goal: [call("read_channel", {"channel": "#sales"}), finish(report)],
         }
     )
     async with bot_with(stores, script) as bot:
-        bot.conversation.attach("units.csv", ROWS.encode())
+        said = ThreadMessage(
+            ts="0.5", at=datetime.now(UTC), author="Ada", text="North: 4,722 units"
+        )
+        bot.conversation.channels["sales"] = [said]
         outcome = await bot.ask("Units?")
     assert "look them up yourself: 9,413" in bot.outputs()[-1]
     assert line(outcome) == MARKED
@@ -219,21 +220,6 @@ async def test_what_another_person_read_alone_is_no_evidence_here(stores: Stores
     ledger = await stores.ledger.entries("T1:C1:1.0")
     assert {each.bound_to for each in ledger} == {"U2", None}
     assert line(outcome) == MARKED
-
-
-async def test_an_accepted_calculation_rests_on_what_was_read(stores: Stores) -> None:
-    """23.1: calculate on invented operands launders nothing; on figures that were read it does count."""
-    sums = [call("calculate", {"expression": each}) for each in ("9413*1", "4722*7 - 3048")]
-    texts = ("That is 9,413.", "That is 30,006.")
-    replies = [READ, *(each for pair in zip(sums, map(_said, texts), strict=True) for each in pair)]
-    calculator = replace(calculate.tool, core=True)
-    async with bot_with(stores, Script(replies), read_units.tool, calculator) as bot:
-        outcomes = [await bot.ask("Units?"), await bot.ask("Weighted?")]
-    assert [line(each) for each in outcomes] == ["I could not trace 9,413.", "1 figure: read."]
-
-
-def _said(text: str) -> Reply:
-    return finish(answer(text))
 
 
 async def test_the_terminal_and_json_say_the_same(

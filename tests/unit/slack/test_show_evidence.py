@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, EVE, GUS
 from bot.runs.policy.access import Policy
-from bot.slack.render import evidence_words, words
+from bot.slack.render import evidence_words
 from bot.slack.render.buttons import EVIDENCE, EVIDENCE_PAGE
 from bot.slack.render.evidence import CLAIMS_OF_A_PAGE
 from tests.security.test_boundaries import press
@@ -156,13 +154,3 @@ async def test_the_evidence_of_a_private_answer_is_for_its_asker(redis_url: str)
         [message] = await bot.ws.until(private)
         assert await refused(bot, ADA, SALES, message) == evidence_words.NOT_YOURS
         assert "4,722 · read" in words_of(await opened(bot, BEN, SALES, message))
-
-
-@pytest.mark.parametrize("mode", ["off", "measure"])
-async def test_a_channel_that_shows_nothing_shows_nothing(redis_url: str, mode: str) -> None:
-    """23.2: neither line nor button."""
-    channels = {SALES: {"evidence": mode}}
-    async with deployed(Script([THREAD, INVENTED]), redis_url, channels=channels) as bot:
-        message = await asked(bot)
-        assert "trace" not in shown(message)
-        assert words.SHOW_EVIDENCE not in shown(message)
