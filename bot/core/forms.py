@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -24,15 +25,17 @@ _MAX_WORDS, _MAX_LABEL, _MAX_VALUE, _MAX_URL = 1_000, 150, 500, 2_000
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _HOST = re.compile(r"([a-z0-9-]+\.)+([a-z]{2,63}|xn--[a-z0-9-]+)", re.IGNORECASE)
 _SECRET = re.compile(
-    r"\b(pass ?(word|code|phrase)s?|passwd|pwd|passwort|kennwort|mot de passe|contrase ?n?a|senha"
-    r"|secrets?|credentials?|api ?keys?|jwt|session cookie|security (answer|question)"
+    r"\b(pass ?(word|code|phrase)s?|passwd|pwd|passwort|kennwort|mot de passe|contrasena|senha"
+    r"|wachtwoord|secrets?|credentials?|api ?keys?|jwt|session cookie|security (answer|question)"
     r"|(access|private|secret|auth|bearer|refresh|login|security|encryption) ?(key|token|code)s?"
-    r"|(recovery|backup|verification|2 ?fa|mfa|sms|one time) ?(code|key|phrase|password)s?|seed phrase"
+    r"|(recovery|backup|verification|confirmation|finish|2 ?fa|mfa|sms|one ?time)"
+    r" ?(code|key|phrase|password)s?|seed phrase|(six|6) digits|digit codes?"
     r"|otp|totp|cvv2?|cvc2?|pin( code)?|ssn|social security|(credit|debit) ?card|card number)\b"
     r"|\btoken$|^(key|bearer)$",
     re.MULTILINE,
 )
 """Words for what must never be typed into a form in Slack, where others may read it later."""
+_LOOK_ALIKE = str.maketrans("аеорсухіѕјԁһοαι", "aeopcyxisjdhoai")
 
 
 class FormError(ValueError):
@@ -60,6 +63,12 @@ class FieldKind(StrEnum):
     CHOICES = "choices"
     DATE = "date"
     MOMENT = "moment"
+
+
+_TYPED = frozenset(
+    {FieldKind.TEXT, FieldKind.EMAIL, FieldKind.ADDRESS, FieldKind.NUMBER, FieldKind.INTEGER}
+)
+"""The kinds of fields into which people could type a secret."""
 
 
 class Option(BaseModel):
@@ -142,7 +151,7 @@ class Form(BaseModel):
 
     def secret_in(self, message: str) -> str:
         """Return the word by which the form asks for a secret, "" if it does not."""
-        typed = [each for each in self.fields if each.kind is FieldKind.TEXT]
+        typed = [each for each in self.fields if each.kind in _TYPED]
         words = [word for each in typed for word in (each.name, each.label, each.hint)]
         found = _SECRET.search("\n".join(map(_as_words, [*words, *([message] if typed else [])])))
         return found[0] if found else ""
@@ -352,6 +361,12 @@ def _number(given: Any) -> float | None:
 
 
 def _as_words(name: str) -> str:
-    """Return a name or sentence as lower-case words: `apiKey`, `api_key` and "API key" are the same."""
-    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
-    return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).strip()
+    """Return a name or sentence as lower-case words: `apiKey`, `api_key` and "API key" are the same.
+
+    So are letters that look alike, and words whose letters are set apart.
+    """
+    letters = unicodedata.normalize("NFKD", without_invisible(name))
+    plain = "".join(each for each in letters if not unicodedata.combining(each))
+    spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", plain).lower().translate(_LOOK_ALIKE)
+    words = re.sub(r"[^a-z0-9]+", " ", spaced).strip()
+    return re.sub(r"\b([a-z]) (?=[a-z]\b)", r"\1", words)

@@ -137,6 +137,19 @@ def test_secrets_are_not_asked_for(asked: dict[str, Any]) -> None:
         form(**asked)
     with pytest.raises(FormError, match="nobody types into a chat"):
         form(message="Please enter your login code.", value={"type": "string"})
+    for disguised in (
+        {"title": "P\u0430ssword"},  # a Cyrillic letter
+        {"title": "\uff30\uff21\uff33\uff33word"},
+        {"title": "P a s s w o r d"},
+        {"title": "Contrase\u00f1a"},
+        {"title": "Password", "format": "email"},
+        {"title": "PIN", "type": "integer"},
+        {"title": "Credit card number", "type": "number"},
+        {"title": "The six digits that you were shown", "type": "integer"},  # of a Connect link
+    ):
+        with pytest.raises(FormError, match="nobody types into a chat"):
+            form(value={"type": "string", **disguised})
+    assert form(pins={"type": "integer", "title": "How many pins"}).fields
     assert form(message="Your password expires. Go on?").is_yes_no
     assert not form(max_tokens={"type": "string"}, issue_key={"type": "string"}).is_yes_no
 
