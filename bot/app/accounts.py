@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bot.core.accounts import AccountChange, OnAccountChange, Outcome
 from bot.core.background import alongside
 from bot.core.errors import ToolError
+from bot.core.text.redaction import redact_setting
 from bot.services.accounts.addresses import PublicAddress
 from bot.services.mcp import McpServers
 from bot.settings import Settings, secret
@@ -47,6 +48,9 @@ def open_accounts(settings: Settings, stores: Stores) -> Accounts | None:
     if not settings.personal_servers:
         return None
     check_accounts(settings)
+    for server in settings.personal_servers.values():
+        if server.oauth.client_secret:
+            redact_setting(server.oauth.client_secret.get_secret_value(), "client_secret")
     from bot.services.accounts.accounts import Accounts  # loads the SDK: half a second
 
     return Accounts(
