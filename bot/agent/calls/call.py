@@ -241,7 +241,10 @@ class Calls:
             if output is None and tool.mutates:
                 events.put_nowait(NotBegun(call_id))
                 await events.join()  # until that is kept
-        return output and replace(output, title=title)
+        if output is None:
+            return None
+        personal = self.context.is_personal and not output.refused
+        return replace(output, title=title, personal=personal)
 
     async def _run(self, tool: Tool, arguments: BaseModel, parent: ParentRun) -> CallOutput | None:
         """Return the output of the call; None while it waits for a person."""

@@ -37,6 +37,7 @@ class CallOutput:
     - `result`: set only by a valid `complete_task`; `blocked` and `ends` are verdicts of stop hooks.
     - `cancelled`: a person stopped the run before the call was done.
     - `refused`: the call was not run. `rehearsed`: what the call would have done without dry run.
+    - `personal`: the run has read what only the asker may see, so other people see no detail of it.
     - `unknown`: a change may or may not have been made.
     - `restart`: the text with which a fresh chain begins.
     - `mark`: set if the text comes from outside. `note`: our own remark on it.
@@ -59,6 +60,7 @@ class CallOutput:
     inner: tuple[Step, ...] = ()
     refused: bool = False
     rehearsed: Rehearsal | None = None
+    personal: bool = False
     unknown: bool = False
     result: BaseModel | None = None
     record: CallRecord | None = None
@@ -83,6 +85,8 @@ class CallOutput:
     @property
     def detail(self) -> str:
         """Return the first line for people, without the parts that only the model has a use for."""
+        if self.personal:
+            return ""
         parts = (self.note or self.text).split("\n", 1)[0].removeprefix("result: ").split(" · ")
         return " · ".join(part for part in parts if not part.startswith(_FOR_THE_MODEL))[:200]
 

@@ -29,6 +29,9 @@ _NAME = "accounts"
 _USED, _MISSING = "used", "missing"
 
 
+_OF_NOBODY = frozenset({Entry.WORKFLOW_STEP, Entry.JOB})
+"""Runs that no person asked for, so that there is no account of theirs."""
+
 _NOT_TO_CONNECT = {
     AccountState.FORBIDDEN: words.FORBIDDEN,
     AccountState.CHANGED: words.CHANGED,
@@ -80,7 +83,7 @@ class AccountHook(Hooks):
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         if not tool.account:
             return None
-        if self._accounts is None or self._waits.request.entry is Entry.WORKFLOW_STEP:
+        if self._accounts is None or self._waits.request.entry in _OF_NOBODY:
             return words.NO_PERSON.format(label=tool.account)
         label = self._accounts.label(tool.account)
         view = await self._accounts.view(AccountOwner.of(self._waits.request), tool.account)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from bot.agent.events import ToolEnded
 from bot.core.accounts import AccountOwner, AccountState, AccountView
 from bot.core.approvals import Approval, ApprovalKind, Decision, Verdict
 from bot.core.context import current_request
@@ -118,6 +119,8 @@ async def test_it_waits_for_the_account_then_for_who_may_see_it(stores: Stores) 
         assert bot.board.asked[0].details["state"] == "none"
         assert SECRETS[ADA] in bot.outputs()[0]
         assert outcome.accounts == ("Notion",)
+        [step] = bot.board.of(ToolEnded)  # the thread sees that it was called, not what it said
+        assert (step.ok, step.detail) == (True, "")
 
 
 async def test_what_it_found_stays_with_the_asker_in_a_shared_thread(stores: Stores) -> None:
