@@ -22,6 +22,7 @@ from bot.evidence.units import SCALES, UNITS, Unit, unit_of_name
 MOST_CHARACTERS = 300_000
 MOST_TOKENS = 5_000
 _LONGEST_NAME = 80
+_MOST_ARGUMENTS = 20_000
 _FREE_LITERAL = 100  # smaller constants of a SELECT list may come back
 
 
@@ -30,7 +31,7 @@ class IndexedOutput:
     """One entry, prepared for the check. Callers only keep it and hand it on.
 
     `mentions` are in the order of their values, `aggregates` too (of which `totals` are the sums of whole columns), and `quantities` in that of their
-    values in base units. `days` has each date by all less exact ones, `yearless` those without a year; `names` has the rows, as numbers of
+    values in base units. `arguments` are those of the call, folded. `days` has each date by all less exact ones, `yearless` those without a year; `names` has the rows, as numbers of
     table and row, by each text cell of a row. `is_partial`: it was too large to be indexed whole.
     """
 
@@ -47,6 +48,7 @@ class IndexedOutput:
     phones: list[Token] = field(default_factory=list)
     totals: list[Aggregate] = field(default_factory=list)
     marks: Marks = field(default_factory=Marks)
+    arguments: str = ""
     folded: FoldedText = field(default_factory=lambda: FoldedText("", []))
     grids: list[Grid] = field(default_factory=list)
     names: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -112,6 +114,7 @@ def index(entry: Entry) -> IndexedOutput:
     for line in lines:
         found.starts.append(at)
         at += len(line) + 1
+    found.arguments = folded(entry.arguments[:_MOST_ARGUMENTS])
     found.folded, found.marks = FoldedText.of(lines), Marks.of(lines)
     found.grids = list(json_grids(text) if is_json(text) else grids(lines, found.starts))
     indexer = _Indexer(found, text)
@@ -166,7 +169,7 @@ class _Indexer:
         for token in self._bounded(text):
             token.start += start
             token.end += start
-            line = self.text.rfind("\n", 0, token.start) + 1
+            line = self.output.starts[self.output.line_of(token.start)]
             if is_calculated and self.text.startswith("expression:", line):
                 continue
             if token.start < self.head and token.text in self.output.entry.arguments:
@@ -205,12 +208,12 @@ class _Indexer:
         unit, scale = column
         if _NUMBER.fullmatch(cell.text):
             self.left -= 1
-            value, _, decimals = cell.text.lstrip("+-").partition(".")
+            digits = cell.text.lstrip("+-")
             size = abs(float(cell.text))
             sign = cell.text[0] if cell.text[0] in "+-" else ""
             end = cell.start + len(cell.text)
-            one = Mention(size, sign, unit, cell.start, end, *at, decimals=len(decimals))
-            return self._add(one, scale, is_year_column=is_year(value) and not decimals)
+            one = Mention(size, sign, unit, cell.start, end, *at)
+            return self._add(one, scale, may_be_year=is_year(digits.removesuffix(".0")))
         first = None
         found = list(self._bounded(cell.text))
         for token in found:
@@ -253,11 +256,8 @@ class _Indexer:
         counts = at[0] < 0 and token.unit is None and bool(_NOUN.match(self.text, token.end))
         first = None
         for reading in token.readings:
-            decimals = 0 if reading.step >= 1 else len(f"{reading.step:.10f}".rstrip("0")) - 2
             unit = token.unit or column[0]
-            one = Mention(
-                reading.value, token.sign, unit, token.start, token.end, *at, counts, decimals
-            )
+            one = Mention(reading.value, token.sign, unit, token.start, token.end, *at, counts)
             first = first or self._add(one, column[1])
         return first
 
@@ -267,7 +267,7 @@ class _Indexer:
         for key in day.keys:
             self.output.days.setdefault(key, token)
 
-    def _add(self, one: Mention, scale: float, *, is_year_column: bool = False) -> Mention | None:
+    def _add(self, one: Mention, scale: float, *, may_be_year: bool = False) -> Mention | None:
         if one.value in self.literals:
             return None
         self.output.mentions.append(one)
@@ -275,7 +275,7 @@ class _Indexer:
             self.output.rows.setdefault((one.grid, one.row), []).append(one)
         else:
             self.output.prose.append(one)
-        if is_year_column and one.value == int(one.value):
+        if may_be_year:
             token = Token(Kind.FIGURE, one.start, one.end, str(int(one.value)))
             self._add_day(Day(int(one.value)), token)
         if scale != 1:

@@ -21,7 +21,6 @@ class Mention:
     row: int = -1
     column: int = -1
     counts: bool = False
-    decimals: int = 0
 
     @property
     def signed(self) -> float:

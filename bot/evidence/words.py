@@ -34,7 +34,8 @@ def trace_phone(claim: Claim, token: Token, evidence: Evidence) -> None:
 
 
 def trace_id(claim: Claim, token: Token, evidence: Evidence) -> None:
-    """Fill in an id, version or code that was read as a whole word. Our own handles are none."""
+    """Fill in an id, version or code that was read as a whole word. Our own handles are none, and what
+    a call was given proves nothing when it comes back."""
     if _HANDLE.fullmatch(token.text):
         claim.is_small = True
         return
@@ -42,7 +43,7 @@ def trace_id(claim: Claim, token: Token, evidence: Evidence) -> None:
     for text in dict.fromkeys((wanted, wanted.removeprefix("v"))):
         pattern = re.compile(rf"(?<![a-z0-9])v?{re.escape(text)}(?![a-z0-9])")
         for output in evidence.newest_first:
-            if found := pattern.search(output.folded.text):
+            if text not in output.arguments and (found := pattern.search(output.folded.text)):
                 line = output.folded.line_at(found.start())
                 claim.found(Verdict.READ, place_on_line(output, line, token.text))
                 return
@@ -79,7 +80,8 @@ def _bare(address: str) -> str:
 def trace_quote(claim: Claim, quote: Quote, evidence: Evidence) -> None:
     """Fill in a quote that was read, word for word or nearly. That of a known source must be in it."""
     title = folded(claim.part.source)
-    places = evidence.newest_first
+    words = folded(quote.text)
+    places = [each for each in evidence.newest_first if words not in each.arguments]
     if title in evidence.sources:
         places = [each for each in places if title in {folded(s.title) for s in each.entry.sources}]
     if _find(claim, quote, places):
@@ -88,7 +90,8 @@ def trace_quote(claim: Claim, quote: Quote, evidence: Evidence) -> None:
         if (line := output.folded.near(quote.text)) is not None:
             claim.found(Verdict.NEAR_QUOTE, place_on_line(output, line, quote.text))
             return
-    if any(each.folded.find(quote.text) is not None for each in evidence.outputs):
+    is_of_source = title in evidence.sources
+    if is_of_source and any(o.folded.find(quote.text) is not None for o in evidence.outputs):
         claim.reason = Reason.OTHER_SOURCE
 
 

@@ -204,6 +204,16 @@ def test_a_constant_of_a_select_list_proves_nothing() -> None:
     assert only(traced("It is 4,401.", changed, *read("x"))).reason is Reason.NOT_FOUND
 
 
+@pytest.mark.parametrize("said", ["It is INC-9999.", "He wrote “the budget is all gone”."])
+def test_what_a_call_was_given_is_not_read_because_it_comes_back(said: str) -> None:
+    """S: ids and quotes that only the arguments of a call brought in; elsewhere they count."""
+    query = "INC-9999 the budget is all gone"
+    arguments = json.dumps({"query": query})
+    echo = Entry("c", "crm__find", f"Nothing found for {query}.", EntryKind.READ, arguments)
+    assert only(traced(said, echo)).reason is Reason.NOT_FOUND
+    assert only(traced(said, *read(f"note: {query}"), echo)).verdict is Verdict.READ
+
+
 def test_what_a_sub_agent_could_not_trace_is_not_evidence() -> None:
     """A report's other figures are."""
     report = Entry("c", "dispatch_subagent", "4,401 of 4,722 rows.", untraced=("4,401",))
