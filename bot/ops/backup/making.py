@@ -17,7 +17,9 @@ _LEFT_OUT = {
     "install-lock",  # held for seconds
     "lock",
     "oauth-states-used",
-    "account-flow",  # a connection under way in a browser
+    "account-flow",  # a connection under way in a browser, as the next two
+    "account-proof",
+    "account-ticket",
     "line-renewed",
 }
 _FILES = {"artifact", "artifact-bytes", "artifacts"}
