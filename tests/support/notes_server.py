@@ -48,8 +48,8 @@ RESOURCE = "/.well-known/oauth-protected-resource/mcp"
 class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
     """The server's state, with its switches. `signed_in` is who sits at the browser.
 
-    `lifetime` is that of access tokens, `slowly` how long a rotation takes (both in seconds). With
-    `answers`, a path answers that instead. With `declines`, people press No. `names` is the address of
+    `lifetime` is that of access tokens, `slowly` how long a rotation takes, and `answers_late` how
+    long after it the answer comes (all in seconds). With `answers`, a path answers that instead. With `declines`, people press No. `names` is the address of
     metadata in the header of a 401, `adds` what is added to the address that browsers return to.
     """
 
@@ -60,6 +60,7 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
     signed_in: str = "anna"
     lifetime: int = 3600
     slowly: float = 0.0
+    answers_late: float = 0.0
     declines: bool = False
     names: str = ""
     adds: dict[str, str] = field(default_factory=dict)
@@ -151,7 +152,10 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
             self.end(token.subject or "")
             raise TokenError("invalid_grant")
         self.spent[token.token] = token.subject or ""
-        return self._give(client.client_id, scopes, token.subject, token.resource)
+        tokens = self._give(client.client_id, scopes, token.subject, token.resource)
+        self.asked["rotated"] += 1
+        await asyncio.sleep(self.answers_late)
+        return tokens
 
     async def load_access_token(self, token: str) -> AccessToken | None:
         self.bearers.add(token)

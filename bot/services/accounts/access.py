@@ -26,7 +26,7 @@ from bot.core.text.redaction import remember_secret
 from bot.services.accounts.guard import Guard, NoAnswer
 from bot.services.accounts.problems import label_of, problem
 from bot.services.accounts.storage import AccountStorage
-from bot.services.accounts.tokens import GrantEnded, Tokens, refresh
+from bot.services.accounts.tokens import GrantEnded, Tokens, refresh, revoke
 from bot.services.mcp.config import McpServer
 from bot.services.mcp.issuers import IssuerPins
 
@@ -194,7 +194,26 @@ class AccountAccess:
                 await self._update(kept, sent=digest, sends=sends)
             raise
         failpoint("account-refreshed")
-        return (await self._update(kept, **refreshed_fields(before, tokens))).value
+        return await self._keep(kept, tokens)
+
+    async def _keep(self, kept: Stored[AccountRecord], tokens: Tokens) -> AccountRecord:
+        """Store what a refresh brought. Other changes of the account meanwhile stay.
+
+        Raises AccountProblem when it was ended, replaced or removed meanwhile. Whoever removed it could
+        not revoke the new tokens, so that is done here.
+        """
+        spent = kept.value
+        while True:
+            after = kept.value.model_copy(update=refreshed_fields(kept.value, tokens))
+            if await self._storage.replace(kept, after):
+                return after
+            again = await self._storage.load(spent.owner, spent.server)
+            if again is None:
+                await revoke(after, self._guard_of(self.servers[spent.server]))
+                raise problem(spent.server, AccountState.NONE)
+            if (again.value.id, again.value.refresh) != (spent.id, spent.refresh):
+                raise problem(spent.server, AccountState.BUSY)
+            kept = again
 
     async def _update(self, kept: Stored[AccountRecord], **fields: object) -> Stored[AccountRecord]:
         """Store changed fields. Raises AccountProblem when the account was replaced or removed."""

@@ -14,10 +14,10 @@ from bot.store import Stores
 from tests.support.accounts import ANNA, KEY, Connecting
 
 
-async def refreshing(place: Connecting) -> None:
-    """Wait until the issuer was asked to refresh."""
+async def refreshing(place: Connecting, what: str = "refresh") -> None:
+    """Wait until the issuer was asked to refresh, or has `rotated` the tokens."""
     async with asyncio.timeout(10):
-        while not place.notes.asked["refresh"]:  # noqa: ASYNC110 - a counter has no event
+        while not place.notes.asked[what]:  # noqa: ASYNC110 - a counter has no event
             await asyncio.sleep(0.01)
 
 
@@ -75,6 +75,34 @@ async def test_a_stop_during_a_refresh_loses_no_token(place: Connecting) -> None
     await place.accounts.close()
     assert await token_of(place) != stale
     assert place.notes.asked["refresh"] == 1
+
+
+async def test_a_wish_for_more_rights_during_a_refresh_loses_no_token(place: Connecting) -> None:
+    """Another call stores it while the issuer rotates: the only token that still works is kept, too."""
+    await place.connect(ANNA)
+    stale = await token_of(place)
+    place.notes.answers_late = 0.3
+    waiting = asyncio.create_task(place.accounts.calls.access(ANNA, "notes", stale=stale))
+    await refreshing(place, "rotated")
+    await place.accounts.calls.want(ANNA, "notes", "notes:write", "notes__add")
+    assert (await waiting).token in place.notes.access
+    view = await place.accounts.view(ANNA, "notes")
+    assert (view.state, view.wanted) == (AccountState.NEEDS_MORE, "notes:write")
+
+
+async def test_a_disconnection_during_a_refresh_leaves_no_token_alive(place: Connecting) -> None:
+    """Row 7: Disconnect revokes the tokens that it knows; those just on their way are revoked, too."""
+    await place.connect(ANNA)
+    stale = await token_of(place)
+    place.notes.answers_late = 0.3
+    waiting = asyncio.create_task(place.accounts.calls.access(ANNA, "notes", stale=stale))
+    await refreshing(place, "rotated")
+    place.notes.spent.clear()  # it takes the use of a spent token for nothing bad
+    await place.accounts.disconnect(ANNA, "notes")
+    with pytest.raises(AccountProblem):
+        await waiting
+    assert (place.notes.access, place.notes.refresh) == ({}, {})
+    assert (await place.accounts.view(ANNA, "notes")).state is AccountState.NONE
 
 
 async def test_tokens_are_refreshed_shortly_before_they_end(place: Connecting) -> None:
