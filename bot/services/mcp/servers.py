@@ -112,10 +112,10 @@ class McpServers:
         for name, pins in known:
             self._update_missing(name, is_known=pins is not None or name not in self._shared)
         usable = [
-            (name, pin.usable)
+            (name, facts)
             for name, pins in known
             for pin in (pins.tools.values() if pins else ())
-            if pin.usable and self._is_offered(name, pin.usable.name)
+            if (facts := self._usable(name, pin)) and self._is_offered(name, facts.name)
         ]
         usable += [(name, CONNECT_ACCOUNT) for name in names if name in self._personal]
         async with self._tools_lock:
@@ -288,7 +288,9 @@ class McpServers:
         error = "" if known or is_personal else "has not answered yet"
         error = await self._last_failure(name) or error
         usable = tuple(
-            tool for tool, pin in pins.tools.items() if pin.usable and self._is_offered(name, tool)
+            tool
+            for tool, pin in pins.tools.items()
+            if self._usable(name, pin) and self._is_offered(name, tool)
         )
         hidden = tuple(sorted(self._needs_tasks(name)))
         issuer = await IssuerPins(self._pins).load(name) if is_personal else None
@@ -297,6 +299,14 @@ class McpServers:
     def _changed(self, name: str, pins: ServerPins) -> dict[str, Pin]:
         allows = self._servers[name].allows
         return {tool: pin for tool, pin in pins.changed.items() if allows(tool)}
+
+    def _usable(self, server: str, pin: Pin) -> ToolFacts | None:
+        """Return the facts of a tool to use; None while it is off.
+
+        At a personal server each person may be listed other tools, so what one is listed turns off
+        nothing for the others: each connection calls only what it was listed itself, as accepted.
+        """
+        return pin.accepted if self._servers[server].is_personal else pin.usable
 
     def _is_offered(self, server: str, tool: str) -> bool:
         """Return whether the operator allows this tool and the bot can call it."""

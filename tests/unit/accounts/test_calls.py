@@ -18,7 +18,9 @@ from bot.core.accounts import (
     Outcome,
 )
 from bot.core.context import RequestContext, bound_request
+from bot.core.errors import ToolError
 from bot.services.mcp import McpServers, open_mcp_servers, personal
+from bot.services.mcp.pins import Pin, ServerPins
 from bot.store import Stores
 from bot.toolkit.tool import Tool
 from tests.support.accounts import ANNA, BEN, Connecting, connecting
@@ -87,6 +89,30 @@ async def test_tools_are_known_from_the_first_person_who_connects(
         tools = {each.name: each for each in await servers.tools()}
     assert set(tools) > {"notes__read_notes", "notes__add_note", "notes__connect_account"}
     assert {each.account for each in tools.values()} == {"notes"}
+
+
+async def test_what_one_person_is_listed_turns_off_nothing_for_others(
+    place: Connecting, stores: Stores
+) -> None:
+    """Row 8: where people define tools themselves, Mallory could turn a tool off for everybody. A tool
+    of other words than accepted is called for nobody, all the same."""
+    async with listing(place, stores) as servers:
+        await place.connect(ANNA)
+        pins = await stores.mcp.load("notes", ServerPins)
+        assert pins
+        listed = [each for pin in pins.tools.values() if (each := pin.accepted)]
+        mallorys = [each.model_copy(update={"description": "Mallory's"}) for each in listed]
+        await stores.mcp.save("notes", pins.against(mallorys))
+        [tool] = [each for each in await servers.tools() if each.name == "notes__read_notes"]
+        with acting(ANNA):
+            assert "Anna's" in await run(tool)
+        other = pins.model_copy(
+            update={"tools": {each.name: Pin(accepted=each) for each in mallorys}}
+        )
+        await stores.mcp.save("notes", other)
+        [tool] = [each for each in await servers.tools() if each.name == "notes__read_notes"]
+        with acting(ANNA), pytest.raises(ToolError, match="not what it was"):
+            await run(tool)
 
 
 async def test_a_call_that_needs_more_rights_says_which(place: Connecting, stores: Stores) -> None:
