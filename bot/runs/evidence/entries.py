@@ -34,6 +34,7 @@ class Unreadable(StrEnum):
 
 
 _READ_THREAD = "read_thread"
+_OF_MESSAGES = {_READ_THREAD, "read_channel"}
 THREAD = "thread"
 """The call id of the messages of the thread that the model was given without a call."""
 
@@ -91,7 +92,7 @@ class LedgerReader:
         return Entry(
             call_id=item["call_id"],
             tool=name,
-            text=_without_own_messages(text) if name == _READ_THREAD else text,
+            text=_without_own_messages(text) if name in _OF_MESSAGES else text,
             kind=EntryKind(counts_as),
             arguments=str(call.get("arguments", "")),
             sources=record.sources if record else (),

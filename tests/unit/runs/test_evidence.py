@@ -163,8 +163,9 @@ def test_what_the_bot_said_in_the_thread_before_is_no_evidence() -> None:
     lines = [message_line(each, UTC) for each in said]
     own = CallRecord(call_id="c1", counts_as="read")
     output = "\n".join(["3 messages", *lines])
-    [(_, _, text)], _ = read(ledger(*made("read_thread", output), calls=(own,)))
-    assert text.splitlines() == ["3 messages", lines[0], "", "", lines[2]]
+    for name in ("read_thread", "read_channel"):
+        [(_, _, text)], _ = read(ledger(*made(name, output), calls=(own,)))
+        assert text.splitlines() == ["3 messages", lines[0], "", "", lines[2]]
 
 
 def test_what_cannot_be_searched_is_known() -> None:
