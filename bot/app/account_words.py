@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from bot.core.accounts import ConnectFailure, Whom
+from bot.core.text.invisible_text import without_invisible
 
 CONTINUE = "Continue"
 GO_ON = "Go on"
 TRY_LATER = "The bot cannot answer right now. Try again in a minute."
+
+_NO_HANDLE = dict.fromkeys(map(ord, "@()＠（）"))
 
 _OLD_LINK = (
     "This link is old",
@@ -63,11 +66,13 @@ def failure(why: ConnectFailure) -> tuple[str, str]:
 
 def before_leaving(label: str, host: str, whom: Whom) -> tuple[str, str]:
     """Return the title and text of the page before somebody goes to a service."""
+    # People choose their names: one must not end in a handle of somebody else, nor turn theirs around.
+    name = without_invisible(whom.name).translate(_NO_HANDLE).strip()
     handle = f" (@{whom.handle})" if whom.handle else ""
     return (
-        f"Connect {label} for {whom.name}{handle} in {whom.workspace}?",
+        f"Connect {label} for {name}{handle} in {whom.workspace}?",
         f"You go to {host} and sign in there. The bot can then use your {label} account when "
-        f"{whom.name} asks it to in Slack. Stop if that is not you.",
+        f"{name} asks it to in Slack. Stop if that is not you.",
     )
 
 

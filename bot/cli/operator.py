@@ -114,6 +114,8 @@ def _status_lines(status: ServerStatus) -> list[str]:
         ]
     for tool, pin in status.changed.items():
         what = "CHANGED" if pin.accepted else "NEW"
+        if tool in status.usable:  # at a server where each person has an account
+            what = "CHANGED for somebody, and for them"
         lines.append(f"  {what}, disabled until `bot mcp --accept {status.name}`: {tool}")
         lines += _difference(pin)
     return lines

@@ -197,6 +197,15 @@ async def test_only_our_page_goes_on_and_programs_start_nothing(place: Connectin
     assert sum(place.notes.asked.values()) == 0
 
 
+async def test_a_name_cannot_pass_for_somebody_elses_handle(place: Connecting) -> None:
+    """Row 7: people choose their names themselves; the page shows one handle, that of the link."""
+    posing = Whom("Anna Kim (@anna) \u202e", "ben", "ACME")
+    link = await place.accounts.ticket(MALLORY, "notes", posing, seconds=60)
+    page = (await Browser().open(link)).text
+    assert "for Anna Kim anna (@ben) in ACME?" in page
+    assert "\u202e" not in page
+
+
 async def test_pages_cannot_be_framed_cached_or_filled_with_html(place: Connecting) -> None:
     """Names are somebody's own words; addresses of pages hold secrets."""
     whom = Whom('<script>alert(1)</script>"', "x'<b>", "<i>ACME")
