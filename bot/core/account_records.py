@@ -135,12 +135,12 @@ class Ticket(_Owned):
     """The right to connect an account for its owner, in the link of a button in Slack.
 
     `presses` counts how often somebody went on from our page; they may until `until`, in seconds since
-    the epoch. A ticket is used up by success. While it is stored, a browser that has left with it may
+    the epoch (0 in tickets of earlier releases: as long as they are stored). A ticket is used up by success. While it is stored, a browser that has left with it may
     come back.
     """
 
     whom: Whom
-    until: float = float("inf")
+    until: float = 0.0
     approval: str = ""
     presses: int = 0
 

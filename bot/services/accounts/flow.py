@@ -169,8 +169,8 @@ class ConnectFlow:
             ticket = await self.storage.ticket(token)
         except CorruptValue:
             ticket = None
-        is_current = ticket is not None and time.time() < ticket.until
-        if ticket is None or not is_current or ticket.server not in self.servers:
+        is_late = ticket is not None and 0 < ticket.until <= time.time()
+        if ticket is None or is_late or ticket.server not in self.servers:
             raise ConnectError(ConnectFailure.LINK, "the link is unknown, old or used")
         if not self.servers[ticket.server].is_for(ticket.user):
             raise ConnectError(ConnectFailure.FORBIDDEN, "the settings name other people")
