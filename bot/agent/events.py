@@ -131,8 +131,10 @@ class ToolProgress:
 
 @dataclass(frozen=True, slots=True)
 class ToolRetried:
-    """Attempt number `attempt` of a call failed with an exception of the class `error`, and the next
-    one begins in `pause` seconds."""
+    """An attempt of a call failed, and the next one begins in `pause` seconds.
+
+    `attempt` counts from 1; `error` is the class of the exception.
+    """
 
     call_id: str
     tool: str
@@ -154,8 +156,10 @@ class ToolsAcquired:
 
 @dataclass(frozen=True, slots=True)
 class PersonAsked:
-    """A running call asks its asker something, and waits for the answer; with `answered` it goes on.
-    Other than with `Paused`, the run keeps its worker."""
+    """A running call asks its asker something and waits; with `answered` it goes on.
+
+    The run keeps its worker, unlike with `Paused`.
+    """
 
     call_id: str
     answered: bool = False

@@ -88,7 +88,10 @@ def exchange_in_words(asked: Sequence[str], answer: str) -> tuple[Item, ...]:
 def caller_after_words(
     before: CallerState, items: Sequence[Item], bound_to: str | None
 ) -> CallerState:
-    """Return the thread as it was before a run that failed, or whose data are not for everybody,
-    with `items` on its chain. The memory of hooks is dropped, because it does not cover the items."""
+    """Return the thread as it was before a run, with `items` on its chain.
+
+    The run failed, or its data are not for everybody. The memory of hooks is dropped, because it
+    does not cover the items.
+    """
     pending = (*before.pending, *items)
     return before.model_copy(update={"pending": pending, "bound_to": bound_to, "hooks": {}})

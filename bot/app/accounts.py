@@ -29,7 +29,10 @@ _LIST_SECONDS = 20.0  # for the tools of a server to be listed; the owner waits 
 
 
 def encryption_box(settings: Settings, why: str) -> SealedBox:
-    """Return the box of BOT_ENCRYPTION_KEYS. Raises ConfigurationError; `why` says what it is for."""
+    """Return the box of BOT_ENCRYPTION_KEYS.
+
+    Raises ConfigurationError; `why` says what it is for.
+    """
     keys = secret(settings.bot_encryption_keys, "BOT_ENCRYPTION_KEYS", why)
     return box_of([key.strip() for key in keys.split(",")])
 

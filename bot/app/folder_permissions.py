@@ -34,7 +34,7 @@ def writable_by_others(folder: Path) -> Path | None:
 
 
 def _code_in(folder: Path) -> Iterator[Path]:
-    """Yield `folder`, the folders in it and their files of code, hidden folders and venvs left out."""
+    """Yield `folder`, its folders and their code files, without hidden folders and venvs."""
     yield folder
     seen = {folder.resolve()}
     for root, folders, files in os.walk(folder, followlinks=True):
@@ -58,8 +58,8 @@ def _is_writable_by_others(place: Path) -> bool:
 def _keeps_entries(place: Path) -> bool:
     """Return whether a folder protects what is in it from those who may write to it.
 
-    `/tmp` does, as only owners may replace their entries. So does a folder whose group is its owner's
-    own: many systems make such folders writable by that group.
+    `/tmp` does, as only owners may replace their entries. So does a folder whose group is its
+    owner's own: many systems make such folders writable by that group.
     """
     import grp  # not on Windows
     import pwd

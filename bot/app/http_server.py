@@ -1,12 +1,12 @@
 """HTTP ports of the process: Slack's events, health probes and metrics; and its telemetry.
 
 PORT serves Slack's events when they come over HTTP, and the host's health probes. `bot web` always
-listens on it, because hosts expect that. `bot serve` listens when events come over HTTP, when people
-install the app or connect accounts here, or when PORT is set. `bot worker` never listens on it, because it often
-shares its environment with a `bot web` beside it. BOT_METRICS_PORT serves probes and metrics for
-every command; without it the metrics are on PORT. Both listen on all interfaces: the host's network
-decides who can reach them. If BOT_PUBLIC_URL is an address of this machine alone, the pages on which
-people connect accounts are on its port, on loopback.
+listens on it, because hosts expect that. `bot serve` listens when events come over HTTP, when
+people install the app or connect accounts here, or when PORT is set. `bot worker` never listens on
+it, because it often shares its environment with a `bot web` beside it. BOT_METRICS_PORT serves
+probes and metrics for every command; without it the metrics are on PORT. Both listen on all
+interfaces: the host's network decides who can reach them. If BOT_PUBLIC_URL is an address of this
+machine alone, the pages on which people connect accounts are on its port, on loopback.
 """
 
 from __future__ import annotations

@@ -74,7 +74,10 @@ def oauth_app(
     session: aiohttp.ClientSession,
     accounts: Accounts | None,
 ) -> OAuthApp:
-    """Return the OAuth app, whose uninstallation also ends people's accounts. Raises ConfigurationError when a setting is missing or wrong."""
+    """Return the OAuth app, whose uninstallation also ends people's accounts.
+
+    Raises ConfigurationError when a setting is missing or wrong.
+    """
     installs = install_store(settings, stores)
     why = "it is next to the client id on the app's Basic Information page"
     client_secret = secret(settings.slack_client_secret, "SLACK_CLIENT_SECRET", why)

@@ -148,12 +148,13 @@ async def runner_factory(
     accounts: Accounts | None = None,
     providers: Sequence[BoundProvider] | None = None,
 ) -> AsyncGenerator[MakeRunner]:
-    """Open the model client, the MCP servers and the clients of tools. Yield a function that makes a
-    runner per frontend.
+    """Open the model client, the MCP servers and the clients of tools.
+
+    Yield a function that makes a runner per frontend.
 
     `accounts` are those of the process, if it has any already. `observers` see every surface and
-    every model call. Runs are requeued once `draining` is set. `providers` open the clients of tools
-    instead of those that are configured.
+    every model call. Runs are requeued once `draining` is set. `providers` open the clients of
+    tools instead of those that are configured.
 
     Raises ConfigurationError when a setting that runs need is missing or wrong.
     """

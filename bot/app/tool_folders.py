@@ -1,8 +1,9 @@
 """Tool folders: modules imported from a folder, wherever it is and whatever its files are called.
 
-A folder that Python finds by its own name, such as `tools` in a clone, is imported by that name. Any
-other gets a name of ours, so that `calendar.py` in it hides no installed module and is hidden by none.
-Its files import one another as they would beside a script (`import crm_client`), or with a dot.
+A folder that Python finds by its own name, such as `tools` in a clone, is imported by that name.
+Any other gets a name of ours, so that `calendar.py` in it hides no installed module and is hidden
+by none. Its files import one another as they would beside a script (`import crm_client`), or with a
+dot.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def clone_folder() -> Path | None:
 
 
 def own_folder() -> Path:
-    """Return the folder of the tools that come with the bot: inside a wheel, or beside it in a clone."""
+    """Return the folder of the bot's own tools: in the package (wheel) or beside it (clone)."""
     installed = Path(bot.__file__).parent / "tools"
     return installed if installed.is_dir() else installed.parents[1] / "tools"
 
@@ -118,8 +119,8 @@ def _make_package(name: str, folder: Path) -> None:
 class _Neighbours(MetaPathFinder):
     """Finds the modules of tool folders by the names under which their neighbours import them.
 
-    Each module exists once: `import crm_client` is the module that the folder's package holds, so that
-    its classes are the same in all files. Installed modules keep their names.
+    Each module exists once: `import crm_client` is the module that the folder's package holds, so
+    that its classes are the same in all files. Installed modules keep their names.
     """
 
     def __init__(self) -> None:

@@ -64,7 +64,8 @@ _SERVICES: frozenset[type] = frozenset(
         WebSearch,
     }
 )
-"""The services that the bot itself offers to tools, some of them only in Slack or with a setting."""
+"""The services that the bot itself offers to tools, some of them only in Slack or with a
+setting."""
 
 Offered = ToolFunction[Any] | Provider[Any]
 """What `@tool` and `@provider` make."""
@@ -115,7 +116,7 @@ def catalogue(paths: tuple[Path, ...] = ()) -> Catalogue:
 
 
 def _offered(paths: Sequence[Path]) -> Iterator[tuple[str, Offered]]:
-    """Yield all tools and providers, also imported ones, with where each is from; "" for our own."""
+    """Yield all tools and providers, imported ones too, with their origin; "" for our own."""
     folders = [_checked_folder(each) for each in paths]
     packages = _imported_packages([own_folder(), *folders])
     for folder, package in packages.items():
@@ -162,7 +163,10 @@ def _checked_folder(path: Path) -> Path:
 
 
 def _imported_packages(folders: Sequence[Path]) -> dict[Path, str]:
-    """Return the packages of `folders`. Raises ToolDefinitionError for a mistake in an `__init__.py`."""
+    """Return the packages of `folders`.
+
+    Raises ToolDefinitionError for a mistake in an `__init__.py`.
+    """
     try:
         return import_packages(folders)
     except _MISTAKES as error:
@@ -181,7 +185,7 @@ def _modules(folder: Path, package: str) -> Iterator[ModuleType]:
 
 
 def _at_entry_point(point: metadata.EntryPoint, origin: str) -> list[Offered]:
-    """Return the tools and providers of the module that an entry point names, or the one it names."""
+    """Return the tools and providers of an entry point: a module, or one tool or provider."""
     entry = f"{origin}, entry point {point.name} = {point.value}"
     try:
         loaded = point.load()
@@ -203,7 +207,7 @@ def _folders_of(point: metadata.EntryPoint) -> list[Path]:
 
 
 def _line_about(error: BaseException, *folders: Path) -> str:
-    """Return one line about a mistake in the code of `folders`: its last place there, and what is wrong."""
+    """Return one line about a mistake in `folders`: the last place in their code, and the error."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{short_path(error.filename)}, line {error.lineno}: {error.msg}."
     text = " ".join(str(error).split())

@@ -20,7 +20,8 @@ from bot.toolkit.provider import Provider
 def bound_providers(settings: Settings) -> list[BoundProvider]:
     """Return all providers with their arguments.
 
-    Raises ConfigurationError with one line that names each wrong key and each secret that is not set.
+    Raises ConfigurationError with one line that names each wrong key and each secret that is not
+    set.
     """
     providers = load_tools(settings.tools.paths).providers
     bound: list[BoundProvider] = []

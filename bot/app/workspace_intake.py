@@ -81,7 +81,8 @@ async def slack_intake(
 ) -> AsyncGenerator[None]:
     """Receive events, commands and clicks inside the context, over Socket Mode or HTTP.
 
-    Meanwhile, look for missed messages, submit scheduled questions, and let people connect accounts.
+    Meanwhile, look for missed messages, submit scheduled questions, and let people connect
+    accounts.
     """
     async with AsyncExitStack() as stack:
         background = await stack.enter_async_context(Background())

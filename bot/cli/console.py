@@ -153,7 +153,8 @@ _QUESTIONS: dict[ApprovalKind, Question] = {
     ApprovalKind.SHARE: _share,
     ApprovalKind.INPUT: lambda approval: answer_question(approval, typed_line),
 }
-"""How each kind of approval is asked at the terminal, but for accounts, which a surface is given."""
+"""How each kind of approval is asked at the terminal, but for accounts, which a surface is
+given."""
 
 
 async def typed_line(prompt: str) -> str:

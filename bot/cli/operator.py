@@ -399,7 +399,10 @@ async def _requests(settings: Settings) -> AsyncGenerator[Requests]:
 
 @asynccontextmanager
 async def open_stored(settings: Settings, *, needed: bool = True) -> AsyncGenerator[Stores]:
-    """Open the bot's stores. Raises ConfigurationError if `needed` and no bot ever stored data here."""
+    """Open the bot's stores.
+
+    Raises ConfigurationError if `needed` and no bot ever stored data here.
+    """
     async with _redis(settings, needed=needed) as (_, stores):
         yield stores
 

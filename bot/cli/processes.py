@@ -90,8 +90,8 @@ async def _run_with_settings(
 ) -> None:
     """Run the bot, and on SIGHUP again with the settings as they are then.
 
-    It drains in between as at its end, so nothing is lost: runs go on from their save points. Settings
-    with which it cannot run are logged, and the old ones stay.
+    It drains in between as at its end, so nothing is lost: runs go on from their save points.
+    Settings with which it cannot run are logged, and the old ones stay.
     """
     # The SIGHUP of a terminal says that it is closed.
     signals, worked = _Signals(reloads=not sys.stdin.isatty()), None
@@ -113,8 +113,8 @@ async def _run_with_settings(
 class _Signals:
     """The signals to this process: to end, or to take up changed settings.
 
-    A second signal to end ends it at once, after requeuing what it can in a few seconds. SIGHUP takes
-    up settings if it `reloads`, and else ends it.
+    A second signal to end ends it at once, after requeuing what it can in a few seconds. SIGHUP
+    takes up settings if it `reloads`, and else ends it.
     """
 
     def __init__(self, *, reloads: bool = False) -> None:
@@ -187,7 +187,10 @@ async def _run_until_signal(
 
 
 def _with_shared_redis() -> Settings:
-    """Load the settings. Raises ConfigurationError without the Redis that several processes share."""
+    """Load the settings.
+
+    Raises ConfigurationError without the Redis that several processes share.
+    """
     settings = configured()
     if settings.redis_url is None:
         raise ConfigurationError(

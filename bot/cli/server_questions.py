@@ -19,7 +19,10 @@ _TRUTH = {**dict.fromkeys(_YES, True), "n": False, "no": False}
 
 
 async def answer_question(approval: Approval, typed_line: TypedLine) -> Decision:
-    """Ask a server's question and return the decision. An answer that does not fit is asked again."""
+    """Ask a server's question and return the decision.
+
+    An answer that does not fit is asked again.
+    """
     asked = Question.model_validate(approval.details)
     sys.stderr.write(f"\n{escaped(asked.server)} asks: {escaped(asked.message)}\n")
     prompt = "Answer? Never enter a password or key. [y/N] "

@@ -1,4 +1,4 @@
-"""Personal accounts in `bot ask`: connected in a browser on the same machine, for as long as it runs."""
+"""Personal accounts in `bot ask`, connected in a browser on the same machine while it runs."""
 
 from __future__ import annotations
 

@@ -40,7 +40,8 @@ class OAuthEndpoints(BaseModel):
 class IssuerPin(BaseModel):
     """The endpoints that somebody trusted, and those that the server names now if they differ.
 
-    Before the first look at a server both are None. After a pin was `lost`, the next look is an offer.
+    Before the first look at a server both are None. After a pin was `lost`, the next look is an
+    offer.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -62,7 +63,9 @@ class IssuerPin(BaseModel):
 
 
 class OAuthClient(BaseModel):
-    """The bot as a client of an issuer. `expires_at` (seconds since the epoch) is that of the secret.
+    """The bot as a client of an issuer.
+
+    `expires_at` (seconds since the epoch) is that of the secret.
 
     `method` is how it authenticates: "none", "client_secret_basic" or "client_secret_post".
     """
@@ -102,8 +105,8 @@ class AccountRecord(_Owned):
     - `state`: CONNECTED, NEEDS_MORE (of `wanted`) or ENDED (for `reason`).
     - `expires_at`: end of the access token, in seconds since the epoch; 0 if it never ends.
     - `lifetime`: seconds for which the access token was valid when it was issued; 0 if unknown.
-    - `sent`, `sends`: digest of the refresh token that was sent last, and how many times it was sent
-      without an answer.
+    - `sent`, `sends`: digest of the refresh token that was sent last, and how many times it was
+      sent without an answer.
     - `wanted_by`: the tool that met the server's wish for more.
     - `code`: the finish code, while unconfirmed.
     - `ticket`: digest of the ticket that it was connected with; `approval` is that of the ticket.
@@ -134,9 +137,9 @@ class AccountRecord(_Owned):
 class Ticket(_Owned):
     """The right to connect an account for its owner, in the link of a button in Slack.
 
-    `presses` counts how often somebody went on from our page; they may until `until`, in seconds since
-    the epoch (0 in tickets of earlier releases: as long as they are stored). A ticket is used up by success. While it is stored, a browser that has left with it may
-    come back.
+    `presses` counts how often somebody went on from our page; they may until `until`, in seconds
+    since the epoch (0 in tickets of earlier releases: as long as they are stored). A ticket is used
+    up by success. While it is stored, a browser that has left with it may come back.
     """
 
     whom: Whom
@@ -148,8 +151,8 @@ class Ticket(_Owned):
 class Flow(_Owned):
     """A browser on its way through the issuer's pages. It is stored under the digest of `state`.
 
-    `browser` is the value of the cookie that this browser got. `proved` says that Slack has told who
-    uses the browser. `ticket` is the digest of its ticket.
+    `browser` is the value of the cookie that this browser got. `proved` says that Slack has told
+    who uses the browser. `ticket` is the digest of its ticket.
     """
 
     ticket: str

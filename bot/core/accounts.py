@@ -115,7 +115,7 @@ class AccountView:
         return self.state is AccountState.CONNECTED
 
     def usable_for(self, tool: str) -> bool:
-        """Return whether a call of `tool` can run: one call may need more rights than the others."""
+        """Return whether a call of `tool` can run: it may need more rights than other tools."""
         needs_more = self.state is AccountState.NEEDS_MORE and self.wanted_by != tool
         return self.usable or needs_more
 
@@ -123,8 +123,8 @@ class AccountView:
 class AccountChange(BaseModel):
     """A change of an account. It is stored until it has been told.
 
-    `approval` is the id of the approval that waits for it, "" for none. `at` is in seconds since the
-    epoch. `id` is that of the connection, `name` that of the account at the server.
+    `approval` is the id of the approval that waits for it, "" for none. `at` is in seconds since
+    the epoch. `id` is that of the connection, `name` that of the account at the server.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -63,9 +63,9 @@ class Approval(BaseModel):
 
     - `id`: the idempotency key of the call, or a `wait_id` of it. It begins with the run's id, and
       ends with the id of the call.
-    - `tool`, `arguments`: the tool and canonical JSON of the exact call; for other kinds the `Ask`'s
-      subject and details. `sha256` covers both and the ids in `mentioned`, so that a decision applies
-      to this call only.
+    - `tool`, `arguments`: the tool and canonical JSON of the exact call; for other kinds the
+      `Ask`'s subject and details. `sha256` covers both and the ids in `mentioned`, so that a
+      decision applies to this call only.
     - `mentions`, `mentioned`: the people that the text mentions, as displayed and as ids. With
       `other_names` the text also has names that look like mentions but notify nobody.
     - `requester` asked for the call; only `approvers` may decide.

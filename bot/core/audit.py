@@ -33,8 +33,8 @@ class AuditEntry(BaseModel):
     - `unknown`: the call was cut off, so nobody knows whether it changed something.
     - `arguments`: SHA-256 of the tool and its canonical arguments.
     - `cost`: US dollars.
-    - `claims`, `untraced`: how many figures and quotes of an answer were traced, and how many of them
-      were not found in what was read.
+    - `claims`, `untraced`: how many figures and quotes of an answer were traced, and how many of
+      them were not found in what was read.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -103,8 +103,8 @@ class SavedArtifact(BaseModel):
 
 
 CountsAs = Literal["read", "calculated", "none"]
-"""What an output counts as when an answer is traced: something read, the result of arithmetic on the
-call's arguments, or no evidence."""
+"""What an output counts as when an answer is traced: something read, the result of arithmetic on
+the call's arguments, or no evidence."""
 
 
 class ReportCheck(BaseModel):

@@ -63,7 +63,7 @@ class RequestContext:
 
     @property
     def is_personal(self) -> bool:
-        """Whether others may read the answer, but not the data of the asker that the run has read."""
+        """Whether others may read the answer, but not the asker's data that the run has read."""
         return bool(self.accounts) and not self.request.is_for_one
 
     @property

@@ -60,13 +60,15 @@ class Place(BaseModel):
     """A place in what was read: one line of one output.
 
     - `call_id`, `tool`: the call whose output it is; `tool` is "" for a message of a person.
-    - `source`, `url`: title and address of the source that the line belongs to. `link` is an address
-      of the line itself: of the message, or of the page with a text fragment; "" if there is none.
+    - `source`, `url`: title and address of the source that the line belongs to. `link` is an
+      address of the line itself: of the message, or of the page with a text fragment; "" if there
+      is none.
     - `handle`: the handle of the artifact that the output is based on, "" if there is none.
     - `line`: the number of the line in the output, from 1.
     - `row`, `column`: name of the row and of the column, in a table.
     - `page`: the page of a document, as its mark says it.
-    - `text`: the figure or words as they are written there. `excerpt`: the line, up to 160 characters.
+    - `text`: the figure or words as they are written there. `excerpt`: the line, up to 160
+      characters.
     """
 
     model_config = ConfigDict(frozen=True)

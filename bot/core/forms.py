@@ -1,7 +1,8 @@
 """Questions of servers to people, and the forms in which people answer them.
 
-A form is what a small part of JSON Schema describes: one level of named fields, each a text, a number,
-a yes or no, a date, or a choice. Whatever else a server asks for is refused, and so are secrets.
+A form is what a small part of JSON Schema describes: one level of named fields, each a text, a
+number, a yes or no, a date, or a choice. Whatever else a server asks for is refused, and so are
+secrets.
 """
 
 from __future__ import annotations
@@ -81,7 +82,10 @@ class Option(BaseModel):
 
 
 class FormField(BaseModel):
-    """One field. `least` and `most` bound a number, the length of a text, or the number of choices."""
+    """One field.
+
+    `least` and `most` bound a number, the length of a text, or the number of choices.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -361,7 +365,7 @@ def _number(given: Any) -> float | None:
 
 
 def _as_words(name: str) -> str:
-    """Return a name or sentence as lower-case words: `apiKey`, `api_key` and "API key" are the same.
+    """Return a text as lower-case words: `apiKey`, `api_key` and "API key" are the same.
 
     So are letters that look alike, and words whose letters are set apart.
     """

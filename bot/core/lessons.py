@@ -39,7 +39,10 @@ class LessonCase(BaseModel):
 
 
 class CaseRun(BaseModel):
-    """One run of a case, passed when `reasons` is empty. `said` is the answer; `cost` in dollars."""
+    """One run of a case, passed when `reasons` is empty.
+
+    `said` is the answer; `cost` in dollars.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -53,7 +56,7 @@ class CaseRun(BaseModel):
 
 
 class Trial(BaseModel):
-    """The runs of a case with the channel's instructions as they were, and with `instruction` added."""
+    """The runs of a case: with the channel's instructions as they were, and with `instruction`."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,8 +71,8 @@ class Lesson(BaseModel):
     """One answer that people rated bad, with what they wrote and what was made of it.
 
     - `id`: the id of the request. `run_id`, `answer`: its run, and the ts of the answer.
-    - `messages`: ts of all messages that the request asked. `again`: it repeated an earlier request,
-      whose message is not known.
+    - `messages`: ts of all messages that the request asked. `again`: it repeated an earlier
+      request, whose message is not known.
     - `asker`: "" when the question is no longer stored.
     - `question`: "" when the admins may not read it, or when it is no longer stored.
     - `private`: only the asker saw the answer.

@@ -94,8 +94,8 @@ class Outcome(BaseModel):
     - `response_type`, `result`: the name of the response type and a dump of its value, None when
       there is none. The type is the requested one, or `Answer` for text that does not fit it.
     - `error`: how the model service failed, if that ended the run.
-    - `note`: a sentence for the asker: why the answer is partial or failed and what to do next, or a
-      remark about a complete answer.
+    - `note`: a sentence for the asker: why the answer is partial or failed and what to do next, or
+      a remark about a complete answer.
     - `found`, `draft`, `called_off`: for a run that somebody stopped, its steps with their results,
       the beginning of the answer, and the calls that were waiting for approval.
     - `silent`: why nothing is posted, if so. `stopped_by`: the user who stopped the run, if any.
@@ -105,8 +105,8 @@ class Outcome(BaseModel):
       call; answering again would repeat it.
     - `rehearsed`: the calls that a dry run would have made, in order.
     - `over`: the budget that ended the run, shown to people who may raise it.
-    - `accounts`: the personal accounts that the run used, as people call the servers. `unconnected`:
-      names of the servers whose accounts a scheduled run lacked.
+    - `accounts`: the personal accounts that the run used, as people call the servers.
+      `unconnected`: names of the servers whose accounts a scheduled run lacked.
     - `warnings`: sentences about budgets that are nearly used up.
     - `traced`: where the figures and quotes of the result come from, None if it was not traced.
       Readers are told of it with `traced_shown`.

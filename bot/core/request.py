@@ -92,16 +92,16 @@ class Request(BaseModel):
     - `trace`: W3C traceparent of the span that received the request, if any.
     - `schedule`: id of the schedule that asked, if any.
     - `late`: catch-up found the message after a time in which no process listened.
-    - `restored`: when the backup was made from which this request came back: what its run did since is
-      not known.
+    - `restored`: when the backup was made from which this request came back: what its run did since
+      is not known.
     - `job`: the request is no question, but this work.
 
     What it asks:
 
     - `mentioned`: people and channels that `user` mentioned in the message.
     - `quoted`: a message forwarded with it, or the message that a shortcut was used on.
-    - `private`: only `user` may see the answer. `kept_private`: it became so while the bot worked, so
-      the thread shows that there was a question, and the answer goes to a direct message.
+    - `private`: only `user` may see the answer. `kept_private`: it became so while the bot worked,
+      so the thread shows that there was a question, and the answer goes to a direct message.
     - `suggested`: the model wrote the text as a suggestion, and `user` pressed its button.
     - `response_type`: the wanted response type; with `response_schema`, data of that JSON schema.
     - `action_token`: Slack's short-lived token for searching on behalf of `user`.
@@ -111,10 +111,12 @@ class Request(BaseModel):
     - `again`: why this request repeats an earlier one, if it does.
     - `message`, `before_edit`, `revision`: ts of the edited message, its text before the edit, and
       how many edits it had.
-    - `own`: the text of the message itself, where `text` also has questions answered together with it.
-    - `replaces`: ids of the runs whose answers are obsolete, the newest last. The new run takes over
-      the newest run's message and deletes the others.
-    - `revises`: ids of the earlier versions of this request, the oldest first; these are `superseded`.
+    - `own`: the text of the message itself, where `text` also has questions answered together with
+      it.
+    - `replaces`: ids of the runs whose answers are obsolete, the newest last. The new run takes
+      over the newest run's message and deletes the others.
+    - `revises`: ids of the earlier versions of this request, the oldest first; these are
+      `superseded`.
     - `withdrawn`: the author deleted the message. The stored request has no text and remains until
       its run has removed what it posted.
     """

@@ -35,8 +35,8 @@ async def try_case(
 ) -> CaseRun:
     """Run a case once in a channel with these settings, on a temporary Redis, changing nothing.
 
-    `pins` are the tools of MCP servers that the operator accepted. Raises ConfigurationError when no
-    case can be run.
+    `pins` are the tools of MCP servers that the operator accepted. Raises ConfigurationError when
+    no case can be run.
     """
     separate = separated(settings).model_copy(update={"channels": {CHANNEL: channel}})
     try:

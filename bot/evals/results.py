@@ -16,9 +16,9 @@ from bot.core.outcome import RunStatus, StopReason, Totals
 class CaseResult(BaseModel):
     """One run of one case, passed when `reasons` is empty.
 
-    `tools` are the tools that were called, in order; `said` is the result as Markdown. Of the `claims`
-    of the result (figures, dates, ids, addresses and quotes), `untraced` are those that do not occur in
-    what the run read and do not follow from it.
+    `tools` are the tools that were called, in order; `said` is the result as Markdown. Of the
+    `claims` of the result (figures, dates, ids, addresses and quotes), `untraced` are those that do
+    not occur in what the run read and do not follow from it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -65,7 +65,7 @@ class Evaluation(BaseModel):
 
 
 class CaseSummary:
-    """The runs of one case; figures are means, but `claims` and `untraced` are those of all runs."""
+    """The runs of one case. Figures are means; `claims` and `untraced` are sums of all runs."""
 
     def __init__(self, runs: Sequence[CaseResult]) -> None:
         self.runs = runs

@@ -20,8 +20,10 @@ _MOST_CELLS = 3_000
 
 @dataclass(slots=True)
 class Series:
-    """A column of a table of which every filled cell is one figure, by row. `scale` is what the name
-    of the column multiplies them by: "capex_crore"."""
+    """A column of a table of which every filled cell is one figure, by row.
+
+    `scale` is what the name of the column multiplies them by: "capex_crore".
+    """
 
     grid: int
     column: int
@@ -31,8 +33,11 @@ class Series:
 
 @dataclass(slots=True)
 class Aggregate:
-    """A value computed from a table. `value` has no sign; `is_weak` if it is one of so many that only
-    a figure of four digits or more may be told from chance by it."""
+    """A value computed from a table.
+
+    `value` has no sign; `is_weak` if it is one of so many that only a figure of four digits or more
+    may be told from chance by it.
+    """
 
     value: float
     is_negative: bool
@@ -47,7 +52,7 @@ class Aggregate:
         return self.operation is Operation.SUM and not self.is_weak and len(self.operands) > 0
 
     def is_column_of(self, mention: Mention) -> bool:
-        """Whether it was computed from the column that a figure is in."""
+        """Return whether it was computed from the column that a figure is in."""
         first = self.operands[0]
         return (first.grid, first.column) == (mention.grid, mention.column)
 
@@ -127,7 +132,7 @@ def _row_sums(grid: Grid, numeric: list[Series]) -> Iterator[Aggregate]:
 
 
 def _groups(grid: Grid, numeric: list[Series]) -> Iterator[Aggregate]:
-    """Yield counts and sums of the rows that share a text in a column, and how many texts there are."""
+    """Yield counts and sums of rows that share a text in a column, and the number of texts."""
     numbers = {each.column for each in numeric}
     for column, name in enumerate(grid.columns):
         if column in numbers:

@@ -18,9 +18,10 @@ _Range = tuple[float, float]
 class Step:
     """A step from the figures `a` and `b` to a third.
 
-    `needed` gives for `a` and the range of the result the range of `b`, None if there is none. `kinds`
-    tells which units go together: "same", "any", "part" (a is a percentage, b none) or "points" (both
-    are percentages). `mixes`: the result has another unit than the figures, so they are not converted.
+    `needed` gives for `a` and the range of the result the range of `b`, None if there is none.
+    `kinds` tells which units go together: "same", "any", "part" (a is a percentage, b none) or
+    "points" (both are percentages). `mixes`: the result has another unit than the figures, so they
+    are not converted.
     """
 
     operation: Operation
@@ -34,7 +35,7 @@ class Step:
         return (kind in (PERCENT, POINTS)) == (self.kinds in ("part", "points"))
 
     def takes(self, first: str, second: str) -> bool:
-        """Whether figures with these kinds of units may be combined."""
+        """Return whether figures with these kinds of units may be combined."""
         is_percent = second in (PERCENT, POINTS)
         if self.kinds == "points":
             return is_percent

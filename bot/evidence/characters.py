@@ -37,7 +37,7 @@ def plain(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return `text` for comparing words: without case, quotation marks, emphasis and extra spaces."""
+    """Return `text` for comparing words: no case, quotation marks, emphasis or extra spaces."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     return " ".join(text.translate(_FOLDED).casefold().split())

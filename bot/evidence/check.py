@@ -37,8 +37,8 @@ def check(
     """Trace every claim of the fields to the outputs, which are in the order of the run.
 
     `today` is the asker's date when they asked: "tomorrow" follows from it. `unreadable` says why a
-    claim may have been read where code cannot see it; then nothing is untraced. Takes at most 25 ms.
-    Raises nothing.
+    claim may have been read where code cannot see it; then nothing is untraced. Takes at most 25
+    ms. Raises nothing.
     """
     if not any(each.is_output for each in outputs):
         return Findings(nothing_read=True, unreadable=unreadable)

@@ -50,8 +50,8 @@ NUMBER_WORDS = {
 class Claim:
     """A claim: a token or a quote of a field, and what tracing has found so far.
 
-    `group` is the field, or the row of a table: what belongs together. `is_small`: it is not checked, but others may follow from it.
-    `significant` is the number of its digits. `value` is
+    `group` is the field, or the row of a table: what belongs together. `is_small`: it is not
+    checked, but others may follow from it. `significant` is the number of its digits. `value` is
     the exact value, as it was read or computed, with its sign; None before. `source` is where.
     """
 
@@ -107,8 +107,9 @@ class Claim:
     def windows(self, *, exact: bool = False) -> Iterator[tuple[float, float]]:
         """Yield the least and greatest value that each meaning of a figure stands for.
 
-        That is half of its last written digit to either side, or, from three digits on, a digit cut off; after "about" half
-        of its last digit that is not zero. `exact` leaves out digits cut off.
+        That is half of its last written digit to either side, or, from three digits on, a digit cut
+        off; after "about" half of its last digit that is not zero. `exact` leaves out digits cut
+        off.
         """
         for reading in self.token.readings if self.token else ():
             step = _last_digit(reading) if self.is_approximate else reading.step
@@ -124,7 +125,7 @@ class Claim:
 
 
 def _significant(token: Token) -> int:
-    """Return the number of digits to which a figure is told, zeros included: 3 for 665k and 42.8."""
+    """Return the number of digits of a figure, zeros included: 3 for 665k and 42.8."""
     least = min((each.value / each.step for each in token.readings), default=0)
     return len(str(round(least)))
 
@@ -141,8 +142,11 @@ def _last_digit(reading: Reading) -> float:
 
 
 def claims_of(fields: Sequence[AnswerField]) -> list[Claim]:
-    """Return the claims of an answer, the first 200. Small bare numbers in prose are marked `is_small`:
-    they are not checked, but others may follow from them."""
+    """Return the claims of an answer, the first 200.
+
+    Small bare numbers in prose are marked `is_small`: they are not checked, but others may follow
+    from them.
+    """
     digits = [
         each.digits for field in fields for each in tokens(field.text) if each.kind is Kind.FIGURE
     ]
@@ -190,7 +194,7 @@ def _claims(given: AnswerField, mark: Mark) -> Iterator[Claim]:
 
 
 def _is_small(given: AnswerField, token: Token, text: str) -> bool:
-    """Whether it is a bare number up to 12 in prose that is not bold."""
+    """Return whether it is a bare number up to 12 in prose that is not bold."""
     is_bold = text[token.start - 2 : token.start] == "**" or text[token.end : token.end + 2] == "**"
     is_little = token.is_bare and int(token.digits) <= _SMALL and token.readings[0].value <= _SMALL
     return token.kind is Kind.FIGURE and is_little and given.kind is FieldKind.PROSE and not is_bold

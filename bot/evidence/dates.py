@@ -41,7 +41,7 @@ class Day:
             return None
 
     def is_near(self, today: date | None, days: int = 1) -> bool:
-        """Whether it may be today, or up to so many days from it."""
+        """Return whether it may be today, or up to so many days from it."""
         near = [today + timedelta(n) for n in range(-days, days + 1)] if today else []
         return any(self in Day(each.year, each.month, each.day).keys for each in near)
 
@@ -159,5 +159,5 @@ def clock(text: str, after: str) -> tuple[int, int]:
 
 
 def is_year(digits: str) -> bool:
-    """Whether a bare number may be a year."""
+    """Return whether a bare number may be a year."""
     return digits.isdecimal() and len(digits) == len("2026") and int(digits) in _YEARS

@@ -1,8 +1,8 @@
 """Derivations: figures that follow from others by arithmetic that code repeats.
 
-The operands are figures that the answer states and that were read, with their exact values; figures of
-the same line or row; and the sums of whole columns. Few may be combined, because of many figures some
-fit nearly every percentage.
+The operands are figures that the answer states and that were read, with their exact values; figures
+of the same line or row; and the sums of whole columns. Few may be combined, because of many figures
+some fit nearly every percentage.
 """
 
 from __future__ import annotations
@@ -71,8 +71,10 @@ def _fill(claim: Claim, result: Result) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What the figures of an answer may follow from: the figures that it `stated`, the `runs` of them
-    that may be summed, and the evidence."""
+    """A search for what the figures of an answer follow from.
+
+    `stated` are the figures of the answer, `runs` those that follow each other and may be summed.
+    """
 
     claims: Sequence[Claim]
     stated: list[Operand]
@@ -81,7 +83,7 @@ class _Search:
 
     @classmethod
     def of(cls, claims: Sequence[Claim], evidence: Evidence) -> _Search:
-        """Take the figures that are traced by now; those of each column, and of the prose, are runs."""
+        """Take the figures traced so far; those of each column, and of the prose, are runs."""
         runs: dict[str, _Run] = {}
         for each in claims:
             column = each.part.path.rpartition(".")[2] if each.part.kind is FieldKind.CELL else ""
@@ -134,16 +136,22 @@ class _Search:
                 yield Result(value, each.operation, f"{formula} = {shown(value)}", operands)
 
     def _stated_pairs(self, target: Target, near: list[Operand]) -> Iterator[Result]:
-        """Yield what follows from two figures that the answer states. One must be in the claim's field
-        or row, unless the claim has three digits and is told of no row that is known."""
+        """Yield what follows from two figures that the answer states.
+
+        One must be in the claim's field or row, unless the claim has three digits and is told of no
+        row that is known.
+        """
         claim = target.claim
         yield from from_pairs(target, near, [*self.stated, *factors(claim)])
         if claim.significant >= FAIRLY_CLEAR and not told_rows(claim, self.evidence):
             yield from from_pairs(target, self.stated, self.stated)
 
     def _lines(self, target: Target, near: list[Operand]) -> Iterator[Result]:
-        """Yield what follows from a figure of the field and one that stands on its line or in a row of the
-        same name, and its shares in the sum of its column."""
+        """Yield what follows from a figure of the field and others near the place it was read at.
+
+        These are on its line, or in rows of the same name. Its shares in the sum of its column come
+        too.
+        """
         for one in near[:_MOST_LINES]:
             if one.read is None:
                 continue
@@ -184,8 +192,10 @@ class _Search:
                         yield sum_of(used, total / end, Operation.MEAN)
 
     def _named_rows(self, target: Target, near: list[Operand]) -> Iterator[Result]:
-        """Yield what follows from the figures of the rows that the sentence names, with each other and with
-        those of the field; and the sums of a column over these rows."""
+        """Yield what follows from the figures of the rows that the sentence names.
+
+        They are combined with each other and with those of the field, and summed by column.
+        """
         names = sorted(target.claim.names_in(self.evidence.names))
         if len(names) > _MOST_ON_LINE:
             return
@@ -221,8 +231,10 @@ class _Search:
 
 
 def _from_three(target: Target, near: list[Operand]) -> Iterator[Result]:
-    """Yield what follows from three figures of the field: people × nights × a price, or what is left
-    of a budget after two costs."""
+    """Yield what follows from three figures of the field.
+
+    That is people × nights × a price, or what is left of a budget after two costs.
+    """
     amounts = [each for each in near if each.kind != PERCENT][:_MOST_ON_LINE]
     if target.claim.significant < FAIRLY_CLEAR or target.is_percent:
         return

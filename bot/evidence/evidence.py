@@ -27,8 +27,11 @@ _FREE = {360, 365, 1000, 1024, 3600, 1_000_000}
 
 @dataclass(slots=True)
 class Evidence:
-    """Outputs of tools that read, messages of people, and results of calculators whose operands were
-    read. `totals` are the sums of columns, the newest first, up to 30. `names` are the names of all rows, `columns` those of all columns, `sources` the titles."""
+    """What counts as read: outputs, people's messages, and results calculated from these.
+
+    `totals` are the sums of columns, the newest first, up to 30. `names` are the names of all rows,
+    `columns` those of all columns, `sources` the titles.
+    """
 
     outputs: list[IndexedOutput]
     today: date | None = None
@@ -57,7 +60,7 @@ class Evidence:
         return found
 
     def trusts(self, output: IndexedOutput) -> bool:
-        """Whether an output counts as read: a calculation only if its operands were."""
+        """Return whether an output counts as read: a calculation only if its operands were."""
         if output.entry.kind is not EntryKind.CALCULATED:
             return True
         try:
@@ -77,7 +80,7 @@ class Evidence:
         )
 
     def has_between(self, low: float, high: float) -> bool:
-        """Whether a figure, or the sum or mean of a column, is in a range."""
+        """Return whether a figure, or the sum or mean of a column, is in a range."""
         return any(o.between(low, high) or o.aggregates_between(low, high) for o in self.outputs)
 
     def figures_named(self, name: str) -> list[tuple[IndexedOutput, Mention]]:
@@ -99,7 +102,10 @@ class Evidence:
         ]
 
     def day(self, day: Day) -> Place | None:
-        """Return where a date was read. One without a year counts where its year is told elsewhere."""
+        """Return where a date was read.
+
+        One without a year counts where its year is told elsewhere.
+        """
         for output in reversed(self.outputs):
             token = output.days.get(day)
             if token is None and day.year and Day(day.year) in output.days:

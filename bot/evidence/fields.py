@@ -23,8 +23,8 @@ class FieldKind(StrEnum):
 class AnswerField:
     """One text of an answer.
 
-    `path` is where it is: "key_points.0". For a cell, `row` is the first cell of its row and `column`
-    the heading. For a quote or an address of a source, `source` is the source's title.
+    `path` is where it is: "key_points.0". For a cell, `row` is the first cell of its row and
+    `column` the heading. For a quote or an address of a source, `source` is the source's title.
     """
 
     path: str

@@ -111,7 +111,7 @@ def _doubt(
 def _has_other_unit(
     token: Token, evidence: Evidence, output: IndexedOutput, mention: Mention
 ) -> bool:
-    """Whether the units contradict. Only where both are told, except that a text which tells
+    """Return whether the units contradict. Only where both are told, except that a text which tells
     currencies has no others, and "46 people" are no 46 %."""
     unit, other = token.unit, mention.unit
     if unit is None:
@@ -127,14 +127,14 @@ def _has_other_unit(
 
 
 def tells_decline(claim: Claim) -> bool:
-    """Whether words of the answer tell that a figure is less, so that a minus before it is right."""
+    """Return whether words around a claim say that it is less, which explains a minus."""
     text, end = claim.part.text, claim.start + len(claim.text)
     near = text[max(0, claim.start - _NEAR) : end + _NEAR // 2]
     return any(map(_DECLINES.search, [near, claim.part.column, claim.part.row]))
 
 
 def _declines(claim: Claim, output: IndexedOutput, mention: Mention) -> bool:
-    """Whether words around the claim or the figure tell that it is less."""
+    """Return whether words around the claim or the figure tell that it is less."""
     if mention.grid >= 0:
         near = output.grids[mention.grid].columns[mention.column]
     else:
@@ -144,8 +144,10 @@ def _declines(claim: Claim, output: IndexedOutput, mention: Mention) -> bool:
 
 
 def told_rows(claim: Claim, evidence: Evidence) -> set[str]:
-    """Return the names of the row that a claim is told of: of a cell its row's, of a sentence with one
-    figure the only name in it."""
+    """Return the names of the row that a claim is about.
+
+    That is the row of a cell, or the only name in a sentence with one figure.
+    """
     if claim.part.kind is not FieldKind.CELL:
         figures = sum(each.kind is Kind.FIGURE for each in tokens(claim.sentence))
         named = claim.names_in(evidence.names) if figures == 1 else set()
@@ -174,7 +176,7 @@ def _closeness(claim: Claim, output: IndexedOutput, mention: Mention) -> int:
 
 
 def _is_fraction(unit: Unit, mention: Mention) -> bool:
-    """Whether a figure of a table may be a percentage as a fraction: 0.0132 is 1.32 %."""
+    """Return whether a figure of a table may be a percentage as a fraction: 0.0132 is 1.32 %."""
     return unit.is_percent and mention.unit is None and mention.grid >= 0 and mention.value <= 10
 
 
@@ -183,7 +185,7 @@ def _is_near(token: Token, value: float) -> bool:
 
 
 def _converts(token: Token, mention: Mention) -> bool:
-    """Whether a figure is the same quantity in another unit: 0.66 s is 655.1 ms."""
+    """Return whether a figure is the same quantity in another unit: 0.66 s is 655.1 ms."""
     unit, other = token.unit, mention.unit
     if unit is None or other is None or unit == other or unit.kind != other.kind or unit.is_percent:
         return False

@@ -30,9 +30,11 @@ _FREE_LITERAL = 100  # smaller constants of a SELECT list may come back
 class IndexedOutput:
     """One entry, prepared for the check. Callers only keep it and hand it on.
 
-    `mentions` are in the order of their values, `aggregates` too (of which `totals` are the sums of whole columns), and `quantities` in that of their
-    values in base units. `arguments` are those of the call, folded. `days` has each date by all less exact ones, `yearless` those without a year; `names` has the rows, as numbers of
-    table and row, by each text cell of a row. `is_partial`: it was too large to be indexed whole.
+    `mentions` are in the order of their values, `aggregates` too (of which `totals` are the sums of
+    whole columns), and `quantities` in that of their values in base units. `arguments` are those of
+    the call, folded. `days` has each date by all less exact ones, `yearless` those without a year;
+    `names` has the rows, as numbers of table and row, by each text cell of a row. `is_partial`: it
+    was too large to be indexed whole.
     """
 
     entry: Entry
@@ -103,8 +105,11 @@ class IndexedOutput:
 
 
 def index(entry: Entry) -> IndexedOutput:
-    """Index an entry for the check. Bounded: reads 300 kB and 5,000 figures, takes under 0.5 s for any
-    text, and never holds the interpreter for long, so it may run in a thread. Raises nothing."""
+    """Index an entry for the check.
+
+    Bounded: reads 300 kB and 5,000 figures, takes under 0.5 s for any text, and never holds the
+    interpreter for long, so it may run in a thread. Raises nothing.
+    """
     if entry.kind is EntryKind.NONE:
         return IndexedOutput(entry)
     text = entry.text[:MOST_CHARACTERS]
@@ -301,8 +306,10 @@ _SELECT = re.compile(r"\bselect\b(.{0,2000}?)(?:\bfrom\b|$)", re.IGNORECASE | re
 
 
 def _select_literals(arguments: str) -> frozenset[float]:
-    """Return the numbers over 100 in the SELECT lists of a call's arguments: the model wrote them, so
-    that they come back proves nothing."""
+    """Return the numbers over 100 in the SELECT lists of a call's arguments.
+
+    The model wrote them, so their return proves nothing.
+    """
     if "select" not in arguments.casefold():
         return frozenset()
     try:

@@ -47,6 +47,6 @@ class Marks:
         return self.sources[at - 1][1:] if at else ("", "")
 
     def is_message(self, line: int) -> bool:
-        """Whether a message or another source begins on a line."""
+        """Return whether a message or another source begins on a line."""
         at = bisect_right(self.sources, line, key=lambda each: each[0])
         return bool(at) and self.sources[at - 1][0] == line

@@ -9,8 +9,11 @@ from bot.evidence.units import Unit
 
 @dataclass(slots=True)
 class Mention:
-    """A figure in an output: `value` without its `sign`, in its scale. `row` and `column` are numbers
-    in the table `grid`, -1 outside of tables. `counts` tells that a noun follows: "46 people"."""
+    """A figure in an output: `value` without its `sign`, in its scale.
+
+    `row` and `column` are numbers in the table `grid`, -1 outside of tables. `counts` tells that a
+    noun follows: "46 people".
+    """
 
     value: float
     sign: str

@@ -1,4 +1,4 @@
-"""Moments: looks up the dates and times of an answer, and what follows from the day of the question."""
+"""Moments: looks up dates and times of an answer, and what follows from the day of the question."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def trace_date(claim: Claim, token: Token, evidence: Evidence) -> None:
 
 
 def _is_of_other_row(claim: Claim, token: Token, evidence: Evidence) -> bool:
-    """Whether the rows of a cell's name have dates in what was read, but not this one."""
+    """Return whether the rows of a cell's name have dates in what was read, but not this one."""
     if claim.part.kind is not FieldKind.CELL:
         return False
     cells = {cell for name in told_rows(claim, evidence) for cell in evidence.cells_named(name)}
@@ -62,7 +62,7 @@ def trace_clock(claim: Claim, token: Token, evidence: Evidence) -> None:
 
 
 def _is_told_by_today(day: Day, evidence: Evidence) -> bool:
-    """Whether a date is today, or the day before or after where somebody says so."""
+    """Return whether a date is today, or the day before or after where somebody says so."""
     if not day.is_near(evidence.today):
         return False
     is_today = day.is_near(evidence.today, days=0)
@@ -70,7 +70,7 @@ def _is_told_by_today(day: Day, evidence: Evidence) -> bool:
 
 
 def _is_named_weekday(day: Day, evidence: Evidence) -> bool:
-    """Whether a date is within two weeks after somebody named its weekday: "by Friday"."""
+    """Return whether a date is within two weeks after somebody named its weekday: "by Friday"."""
     today = evidence.today
     full = day.full or (Day(today.year, day.month, day.day).full if today else None)
     if full is None:

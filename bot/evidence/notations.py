@@ -1,4 +1,4 @@
-"""Notations of numbers: 1,234.56 · 1.234,56 · 1 234,56 · 1'234.56 · 12,34,567 and what each may mean."""
+"""Notations of numbers, and meanings: 1,234.56 · 1.234,56 · 1 234,56 · 1'234.56 · 12,34,567."""
 
 from __future__ import annotations
 

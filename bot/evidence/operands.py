@@ -26,8 +26,11 @@ _LEAST_PART = 0.002  # of the greater figure, that the lesser one of a sum is
 
 @dataclass(slots=True)
 class Operand:
-    """A figure to compute with. `group` is the field or row of the answer that states it, "" if none
-    does. `read` is where it was read."""
+    """A figure to compute with.
+
+    `group` is the field or row of the answer that states it, "" if none does. `read` is where it
+    was read.
+    """
 
     value: float
     unit: Unit | None
@@ -69,7 +72,7 @@ class Target:
         return self.claim.unit is not None and self.claim.unit.is_percent
 
     def holds(self, value: float) -> bool:
-        """Whether a result is in the range, whatever its sign."""
+        """Return whether a result is in the range, whatever its sign."""
         return self.low <= abs(value) <= self.high
 
 
@@ -158,9 +161,11 @@ def from_pairs(
 
 
 def may_be(claim: Claim, units: Sequence[Unit | None], *, exact: bool = True) -> bool:
-    """Whether something computed from figures with these units may have the claim's unit: one of them
-    has it, none has any, or it is a currency and none has one. Unless `exact`, it may be in
-    milliseconds where they are in seconds."""
+    """Return whether a result of figures with these `units` may have the claim's unit.
+
+    It may if one of them has it, none has any, or it is a currency and none has one. Unless
+    `exact`, it may be in milliseconds where they are in seconds.
+    """
     unit = claim.unit
     if unit is None or unit.is_percent or not any(units):
         return True
@@ -171,7 +176,7 @@ def may_be(claim: Claim, units: Sequence[Unit | None], *, exact: bool = True) ->
 
 
 def _is_idle(step: Step, one: Operand, other: Operand) -> bool:
-    """Whether a step leaves a figure as it is, or has the same figure twice: 61,200 + 0.7 or × 1."""
+    """Return whether a step changes nothing (61,200 + 0.7 or × 1) or has one figure twice."""
     if one is other or (one.read and other.read and one.read[1] is other.read[1]):
         return True
     less, more = sorted((abs(one.base), abs(other.base)))
@@ -180,8 +185,11 @@ def _is_idle(step: Step, one: Operand, other: Operand) -> bool:
 
 
 def _is_plain(claim: Claim, step: Step) -> bool:
-    """Whether a step may give such a figure. A bare number of two digits is only a sum or difference:
-    some product of other figures nearly always fits."""
+    """Return whether a step may give such a figure.
+
+    A bare number of two digits is only a sum or difference: some product of other figures nearly
+    always fits.
+    """
     is_coarse = claim.unit is None and claim.significant < FAIRLY_CLEAR and claim.is_whole
     return not is_coarse or step.operation in (Operation.SUM, Operation.DIFFERENCE)
 
@@ -201,7 +209,7 @@ def _result(
 
 
 def _is_told_as_less(claim: Claim) -> bool:
-    """Whether the claim has a minus that its words, or the column of the answer's table, explain."""
+    """Return whether the words or the column of a claim explain its minus."""
     is_cell = claim.part.kind is FieldKind.CELL
     is_list = len(claim.part.text) <= len(claim.text) + _SHORT
     return claim.has_sign("-") and (is_cell or is_list or tells_decline(claim))

@@ -46,7 +46,7 @@ def quotes(text: str) -> list[Quote]:
 
 
 def is_long_enough(words: str) -> bool:
-    """Whether words are enough to be looked for as a quote."""
+    """Return whether words are enough to be looked for as a quote."""
     if re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", words):
         return len(re.findall(r"\w", words)) >= _LETTERS_WITHOUT_SPACES
     return len(re.findall(r"[^\W\d_]+", words)) >= _WORDS
@@ -75,7 +75,7 @@ class FoldedText:
         return max(0, bisect_right(self.starts, offset) - 1)
 
     def find(self, quote: str) -> int | None:
-        """Return the line where the parts of a quote stand word for word and in order, else None."""
+        """Return the line that has the parts of a quote word for word and in order, else None."""
         first, at = None, 0
         for part in _GAP.split(quote):
             words = folded(part).strip(_EDGES)
@@ -89,7 +89,7 @@ class FoldedText:
         return None if first is None else self.line_at(first)
 
     def near(self, quote: str) -> int | None:
-        """Return the line with nearly the same words: typing errors, no other number, no negation."""
+        """Return the line with nearly the same words, the same numbers and the same negations."""
         wanted = folded(quote).strip(_EDGES)
         for word in sorted(set(wanted.split()), key=len, reverse=True)[:3]:
             for found in islice(re.finditer(re.escape(word), self.text), 20):
@@ -102,7 +102,7 @@ class FoldedText:
 
 
 def _same_sense(one: str, other: str) -> bool:
-    """Whether two texts have the same numbers, and neither negates what the other says."""
+    """Return whether two texts have the same numbers, and neither negates what the other says."""
     first, second = (set(re.findall(r"\w+", each)) for each in (one, other))
     changed = {each for each in first ^ second if each.isdigit() or each in _NEGATIONS}
     return not changed

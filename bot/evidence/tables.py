@@ -31,8 +31,8 @@ class Row:
 class Grid:
     """A table: names of columns, and rows. `is_whole` unless the output says that rows are missing.
 
-    Of JSON, each object of a list is a row, and an object outside of a list a row by itself. `lines`
-    are the first line and the one after the last, both 0 for JSON.
+    Of JSON, each object of a list is a row, and an object outside of a list a row by itself.
+    `lines` are the first line and the one after the last, both 0 for JSON.
     """
 
     columns: list[str]
@@ -124,8 +124,10 @@ _JSON_BEGINS = re.compile(r"""\s*(?:\{\s*["}]|\[\s*(?:[\[{"\]]|-?\d[\d.eE+-]*+\s
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is JSON with objects or lists, by its beginning; the time of a message in brackets
-    is none."""
+    """Return whether a text begins as JSON with objects or lists.
+
+    The time of a message in brackets is none.
+    """
     return bool(_JSON_BEGINS.match(text))
 
 

@@ -1,6 +1,7 @@
 """Tokens: the whole figures, dates, times, phone numbers, ids and addresses of a text.
 
-The whole token is taken first: 4.12.3 is a version and holds no 4.12, and the digits of a link are none.
+The whole token is taken first: 4.12.3 is a version and holds no 4.12, and the digits of a link are
+none.
 """
 
 from __future__ import annotations
@@ -32,9 +33,10 @@ class Kind(Enum):
 class Token:
     """A token of a text, from `start` to `end`.
 
-    A figure (and a date that may be one) has its `digits` as written, its `readings` in its scale and without its sign, `sign`
-    ("+", "-" or ""), its `unit`, and `spaced` where spaces may only separate several numbers. A date
-    has `days`, of which any may be meant; a time has `clock`. Of a phone number, `digits` are all digits.
+    A figure (and a date that may be one) has its `digits` as written, its `readings` in its scale
+    and without its sign, `sign` ("+", "-" or ""), its `unit`, and `spaced` where spaces may only
+    separate several numbers. A date has `days`, of which any may be meant; a time has `clock`. Of a
+    phone number, `digits` are all digits.
     """
 
     kind: Kind
@@ -87,7 +89,9 @@ _BREAK = re.compile(r"\s(?=\S*$)")
 
 
 def tokens(text: str, *, mark: Mark = Mark.UNKNOWN) -> Iterator[Token]:
-    """Yield the tokens of a text in order. With a decimal `mark`, figures have the readings that fit.
+    """Yield the tokens of a text in order.
+
+    With a decimal `mark`, figures have the readings that fit.
 
     Takes linear time, and looks at 4,000 characters at once.
     """
@@ -204,7 +208,7 @@ def _figure(text: str, start: int, mark: Mark) -> Token | None:
 
 
 def _has_words(before: str, after: str) -> bool:
-    """Whether a sign, a unit or the name of a month may stand beside a number."""
+    """Return whether a sign, a unit or the name of a month may stand beside a number."""
     return not (before + after).isascii() or any(map(_BESIDE, before + after))
 
 

@@ -26,7 +26,7 @@ class Unit:
         return 1.0 if self.is_currency else self.size
 
     def is_like(self, other: Unit) -> bool:
-        """Whether both measure the same kind of thing: two currencies, or days and months."""
+        """Return whether both measure the same thing: two currencies, or days and months."""
         kinds = {self.kind, other.kind}
         return (
             len(kinds) == 1
@@ -198,7 +198,7 @@ def _unit_of(found: re.Match[str]) -> Unit | None:
 
 
 def unit_of_name(name: str) -> tuple[Unit | None, float]:
-    """Return the unit and the scale that the name of a column or key tells: "p95_ms", "Preis (€)"."""
+    """Return the unit and the scale in the name of a column or key: "p95_ms", "Preis (€)"."""
     unit, scale = None, 1.0
     for word in re.findall(r"[^\W_]+|[%€$£¥₹]", name.casefold())[-4:]:
         scale = SCALES.get(word, scale) if len(word) > 1 else scale

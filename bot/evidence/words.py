@@ -34,8 +34,10 @@ def trace_phone(claim: Claim, token: Token, evidence: Evidence) -> None:
 
 
 def trace_id(claim: Claim, token: Token, evidence: Evidence) -> None:
-    """Fill in an id, version or code that was read as a whole word. Our own handles are none, and what
-    a call was given proves nothing when it comes back."""
+    """Fill in an id, version or code that was read as a whole word.
+
+    Our own handles are none, and what a call was given proves nothing when it comes back.
+    """
     if _HANDLE.fullmatch(token.text):
         claim.is_small = True
         return
@@ -52,7 +54,7 @@ def trace_id(claim: Claim, token: Token, evidence: Evidence) -> None:
 
 
 def _has_sibling(wanted: str, evidence: Evidence) -> bool:
-    """Whether ids with the same letters were read: P-31 beside P-30. Else "UTF-8" is no id."""
+    """Return whether ids with the same letters were read: P-30 for P-31. "UTF-8" alone is no id."""
     letters = re.match(r"[a-z]+[-#]?(?=\d)", wanted)
     if not letters or _QUARTER.fullmatch(wanted):
         return False
@@ -78,7 +80,10 @@ def _bare(address: str) -> str:
 
 
 def trace_quote(claim: Claim, quote: Quote, evidence: Evidence) -> None:
-    """Fill in a quote that was read, word for word or nearly. That of a known source must be in it."""
+    """Fill in a quote that was read, word for word or nearly.
+
+    That of a known source must be in it.
+    """
     title = folded(claim.part.source)
     words = folded(quote.text)
     places = [each for each in evidence.newest_first if words not in each.arguments]

@@ -212,8 +212,8 @@ _ECS = {
     "span_id": "span.id",
     "user": "user.id",
 }
-"""Names of the Elastic Common Schema (ECS 8), which OpenTelemetry collectors read as well. All other
-fields of a record are `labels`."""
+"""Names of the Elastic Common Schema (ECS 8), which OpenTelemetry collectors read as well. All
+other fields of a record are `labels`."""
 
 _STATIC = {"ecs.version": "8.17.0", "service.name": "slack-answer-bot"}
 

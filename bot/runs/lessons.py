@@ -257,7 +257,7 @@ class LessonJobs:
         return mark_as_data(json.dumps(found, ensure_ascii=False, indent=1), new_mark())
 
     async def _try(self, lesson: Lesson, spending: Spending) -> tuple[dict[str, Any], float | None]:
-        """Run the case with the channel's settings as they are, then with the proposed instruction."""
+        """Run the case with the channel's settings, then with the proposed instruction added."""
         if self.try_case is None:
             return {"problem": NO_TRIALS.format(why="this process has no evaluations.")}, 0.0
         channel = await self.deps.channels.of(lesson.team, lesson.channel)

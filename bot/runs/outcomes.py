@@ -53,8 +53,10 @@ async def outcome_of(
 
 
 def with_findings(outcome: Outcome, traced: Findings | None, *, shown: bool) -> Outcome:
-    """Return `outcome` with where its claims come from. A deep link that code found may be posted where
-    its page may."""
+    """Return `outcome` with where its claims come from.
+
+    A deep link that code found may be posted where its page may.
+    """
     places = (place for each in (traced.items if traced else ()) for place in each.places)
     deep = {each.link for each in places if each.link.partition("#")[0] in outcome.links}
     changes = {"traced": traced, "traced_shown": shown, "links": outcome.links | deep}

@@ -71,8 +71,9 @@ class Surface(Protocol):
     async def ask(
         self, approvals: Sequence[Approval], *, meanwhile: bool = False
     ) -> Sequence[tuple[Approval, Decision]]:
-        """Ask people for these approvals, each exactly once however often it is called. The run waits
-        for them, or goes on `meanwhile` with a call that waits.
+        """Ask people for these approvals, each exactly once however often it is called.
+
+        The run waits for them, or goes on `meanwhile` with a call that waits.
 
         Returns the decisions made at once, at a console; elsewhere decisions arrive through the
         store. Raises when an approval could not be asked for.

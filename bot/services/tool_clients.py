@@ -1,4 +1,4 @@
-"""Clients of tools: each is opened once per worker by its provider, and closed when the worker ends.
+"""Clients of tools: opened once per worker by their providers, closed when the worker ends.
 
 They open beside the start of the bot. A client that cannot be opened is one error in the log; its
 tools are off, and the worker tries again.
@@ -32,7 +32,10 @@ _LONGEST_REASON = 300
 
 @dataclass(frozen=True, slots=True)
 class BoundProvider:
-    """A provider with its arguments from the settings. `off` says why it is switched off, if it is."""
+    """A provider with its arguments from the settings.
+
+    `off` says why it is switched off, if it is.
+    """
 
     provider: Provider[Any]
     arguments: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -81,8 +84,8 @@ class ToolClients:
 class _Client:
     """The client of one provider.
 
-    The provider runs in a task of its own, from the opening of the client to the end of its closing:
-    many libraries demand that both happen in one task.
+    The provider runs in a task of its own, from the opening of the client to the end of its
+    closing: many libraries demand that both happen in one task.
     """
 
     def __init__(

@@ -268,7 +268,7 @@ class Settings(BaseSettings, Tables):
         return (init_settings, env_settings, dotenv_settings, toml)
 
     def variable(self, name: str) -> str:
-        """Return a variable of the environment or `.env`, for the secrets of own tools; "" if unset."""
+        """Return a variable of the environment or `.env`, for secrets of own tools; "" if unset."""
         return os.environ.get(name) or self._env_file.get(name) or ""
 
     def differing(self, other: Settings) -> list[str]:

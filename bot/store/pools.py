@@ -54,8 +54,8 @@ class Pool(BlockingConnectionPool):
 def open_pool(url: str, **options: Any) -> Pool:
     """Return a pool for `url`, which connects when it is first used.
 
-    `options` are those of `BlockingConnectionPool` and of its connections; the URL's own win. Raises
-    ConfigurationError for a URL that cannot be used.
+    `options` are those of `BlockingConnectionPool` and of its connections; the URL's own win.
+    Raises ConfigurationError for a URL that cannot be used.
     """
     try:
         pool = _pool(url, options)

@@ -68,7 +68,10 @@ class SealedValues:
         return self._box.encrypt(value.model_dump_json().encode())
 
     def open(self, stored: bytes, kind: type[M]) -> M:
-        """Return the value of `stored`. Raises CorruptValue when it is damaged or no key opens it."""
+        """Return the value of `stored`.
+
+        Raises CorruptValue when it is damaged or no key opens it.
+        """
         try:
             return decode(kind, self._box.decrypt(stored))
         except (InvalidToken, CorruptValue):

@@ -42,8 +42,9 @@ async def run_tool(
     """Call a tool as a run does: validate `arguments` (JSON, as from a model), check them, call it.
 
     `services` by type are added to those in memory. `progress` gets every line that the tool shows
-    meanwhile. Without a bound request (see `asked`), one of U1 is bound. Raises pydantic's ValidationError for arguments that do not fit, LookupError for a
-    service that is missing, and what the tool raises.
+    meanwhile. Without a bound request (see `asked`), one of U1 is bound. Raises pydantic's
+    ValidationError for arguments that do not fit, LookupError for a service that is missing, and
+    what the tool raises.
     """
     made, given = tool_of(tool), with_memory(services)
     check_services(made, given)

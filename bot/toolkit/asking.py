@@ -1,4 +1,4 @@
-"""Questions to the asker while a call runs, for servers that cannot be called again with the answer.
+"""Questions to the asker during a call, for servers that cannot be called again.
 
 The call waits for the answer, and keeps its worker. A tool that can be called again raises
 `PersonNeeded`: the run then waits without a worker.

@@ -1,4 +1,4 @@
-"""Places of definitions, for error messages: the file and line of a function, the name of a type."""
+"""Places of definitions, for error messages: file and line of a function, name of a type."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ Tell = Callable[[str, float | None], None]
 def progress(text: str, share: float | None = None) -> Any:
     """Show what the running call does now, and the share of it that is done (0 to 1).
 
-    Write `await progress(…)` in an async function, and `progress(…)` in a plain one, which runs in a
-    thread. People see the newest line, at most one a second, until the call ends. Outside a run it
-    does nothing.
+    Write `await progress(…)` in an async function, and `progress(…)` in a plain one, which runs in
+    a thread. People see the newest line, at most one a second, until the call ends. Outside a run
+    it does nothing.
     """
     current_progress()(text, share)
     return _REPORTED  # an awaitable; declared as Any, since type checkers want all of them awaited
@@ -72,8 +72,8 @@ def bound_progress(tell: Tell) -> Generator[None]:
 def paced_progress(tell: Tell, pace: float = _PACE) -> Generator[None]:
     """Let `tell` take the newest progress of the body, at most once in `pace` seconds.
 
-    It gets safe lines, always on this event loop, and nothing after the body: a thread that was left
-    behind may go on reporting.
+    It gets safe lines, always on this event loop, and nothing after the body: a thread that was
+    left behind may go on reporting.
     """
     paced = _Paced(tell, pace)
     try:

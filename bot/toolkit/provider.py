@@ -23,7 +23,7 @@ _GENERATORS = (AsyncGenerator, AsyncIterator, AsyncIterable)
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """The mark of a parameter whose value is a secret: `token: Annotated[str, Secret("CRM_TOKEN")]`.
+    """The mark of a secret parameter: `token: Annotated[str, Secret("CRM_TOKEN")]`.
 
     `variable` is the environment variable, or line of `.env`, that holds it. The value is redacted
     in logs, answers and everything that the model reads.
@@ -69,9 +69,10 @@ def provider(
 ) -> Callable[[Callable[..., AsyncIterator[T]]], Provider[T]]:
     """Make a provider from an async generator function that yields one client.
 
-    Each worker runs it once: up to its `yield` to open the client, and the rest, best in a `finally`,
-    to close it. Each has ten seconds. Its parameters are the keys of `[tools.<group>]` in bot.toml,
-    except those marked as `Secret`. With `optional`, it is off until bot.toml has that table.
+    Each worker runs it once: up to its `yield` to open the client, and the rest, best in a
+    `finally`, to close it. Each has ten seconds. Its parameters are the keys of `[tools.<group>]`
+    in bot.toml, except those marked as `Secret`. With `optional`, it is off until bot.toml has that
+    table.
 
     Raises ToolDefinitionError for a function that is no such generator, and for a parameter whose
     type is not data.

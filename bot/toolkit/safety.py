@@ -27,8 +27,8 @@ class Reads:
 
     - `foreign`: other people wrote what it returns, so the model gets it marked as data.
     - `calculates`: the result is arithmetic on the arguments: evidence only as far as they are.
-    - `evidence`: False if the output repeats what the model wrote (a file, a report). It then proves
-      nothing, and there is nothing to repeat.
+    - `evidence`: False if the output repeats what the model wrote (a file, a report). It then
+      proves nothing, and there is nothing to repeat.
     - `repeatable`: code may make the same call again later, and gets the same kind of data as it is
       then. Not for what depends on who asks, when, or by chance (searches, the newest messages).
     - `sends`: arguments whose words leave the bot.
@@ -43,15 +43,17 @@ class Reads:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """The safety of a tool that changes something outside the bot: it runs alone, in order, at most
-    once, and not in a dry run.
+    """The safety of a tool that changes something outside the bot.
+
+    It runs alone, in order, at most once, and not in a dry run.
 
     - `sensitive`: a person must approve each call, except calls that are `free_in_direct` where the
       asker writes to the bot alone.
     - `standing`: arguments that stay the same while one approval holds for further calls; None if
       each sensitive call needs an approval of its own.
     - `mentions`: the argument whose text can mention people whom the asker mentioned.
-    - `check`: raises ToolError for a call that cannot succeed, before anybody is asked to approve it.
+    - `check`: raises ToolError for a call that cannot succeed, before anybody is asked to approve
+      it.
     - `destructive`: a call may delete or overwrite something; the approval card says so.
     - `for_everybody`: whether a call affects the whole workspace; only admins may make such a call.
     - `foreign`: as for `Reads`. `evidence`: True if the output tells more than the arguments do.

@@ -66,13 +66,13 @@ class Tool:
     """A tool, as the agent loop uses it.
 
     `summary` is the tool's line in `acquire_tools`; the model reads `description` once the tool is
-    offered. Requests always carry `core` tools. `strict` makes the model service enforce the schema.
-    After a temporary error there are up to `retries` further attempts; `timeout` is in seconds, for
-    all of them together. `title` makes the one-line summary of a call for people from its arguments.
-    `on_acquired` returns text that enters the conversation when the model acquires the tool.
-    `narrowing` names the arguments that make the output smaller. `safety` says what the tool reads or
-    changes; the loop and the hooks ask for it by the properties below. `account` names the MCP server
-    on whose account of the asker a call runs, "" for a tool that needs none.
+    offered. Requests always carry `core` tools. `strict` makes the model service enforce the
+    schema. After a temporary error there are up to `retries` further attempts; `timeout` is in
+    seconds, for all of them together. `title` makes the one-line summary of a call for people from
+    its arguments. `on_acquired` returns text that enters the conversation when the model acquires
+    the tool. `narrowing` names the arguments that make the output smaller. `safety` says what the
+    tool reads or changes; the loop and the hooks ask for it by the properties below. `account`
+    names the MCP server on whose account of the asker a call runs, "" for a tool that needs none.
     """
 
     name: str
@@ -243,9 +243,9 @@ def tool(
 ) -> Callable[[Callable[..., R_co]], ToolFunction[R_co]]:
     """Make a tool from a typed function; its docstring is the description that the model reads.
 
-    Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes
-    and bounds it; the description may be in the docstring's `Args:` section instead. The model may
-    omit a parameter with a default (it sends null). `title`, up to 80 characters, is a format string
+    Each parameter becomes an argument: `Annotated[int, Field(ge=1, description="…")]` describes and
+    bounds it; the description may be in the docstring's `Args:` section instead. The model may omit
+    a parameter with a default (it sends null). `title`, up to 80 characters, is a format string
     over the arguments, or a function of the validated arguments. `safety` is `Reads(...)` or
     `Changes(...)`; `Tool` describes the other options.
 

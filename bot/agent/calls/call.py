@@ -222,7 +222,10 @@ class Calls:
         veto: str | None,
         events: CallEvents,
     ) -> CallOutput | None:
-        """Make a call, with the events that show it to people. Return None while it waits for one."""
+        """Make a call, with the events that show it to people.
+
+        Return None while it waits for one.
+        """
         call_id = call["call_id"]
         call_digest = digest(tool.name, canonical(arguments))
         events.put_nowait(ToolStarted(call_id, tool.name, title, call_digest))

@@ -92,12 +92,13 @@ class Dispatch:
     ) -> AsyncGenerator[
         CallEvent | Intent | NotBegun | OutputsReady | AwaitingDecision | Dispatched
     ]:
-        """Run the calls of `open_response` that have no output yet, yielding what happens, and last
-        the outputs in the order of the calls, or `AwaitingDecision`. `offered` are the names of the
-        tools that the request carried.
+        """Run the calls of `open_response` that have no output yet.
 
-        The consumer keeps `Intent`, `NotBegun` and `OutputsReady` before it goes on: what was begun and changes
-        something is never begun again.
+        Yield what happens, and last the outputs in the order of the calls, or `AwaitingDecision`.
+        `offered` are the names of the tools that the request carried.
+
+        The consumer keeps `Intent`, `NotBegun` and `OutputsReady` before it goes on: what was begun
+        and changes something is never begun again.
 
         Read-only calls next to each other run side by side; one that mutates runs alone;
         `complete_task` comes last and counts only if all beside it went well; a checkpoint counts

@@ -127,9 +127,11 @@ class Hooks:
         return None
 
     async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided | None:
-        """Ask the asker for what a call turned out to need of them; the call was not made. A text is
-        the output of the call. None leaves it to the other hooks. Runs in the call's own task, once
-        more after each pause, unless the call then needs nothing more."""
+        """Ask the asker for what a call turned out to need of them; the call was not made.
+
+        A text is the output of the call. None leaves it to the other hooks. Runs in the call's own
+        task, once more after each pause, unless the call then needs nothing more.
+        """
         return None
 
     async def on_person_asked(

@@ -106,7 +106,8 @@ def remember_secret(secret: str) -> None:
 
 _SHORTEST_CONFIGURED = 6
 _configured: dict[str, str] = {}
-"""Secrets of tools' own clients, as texts, URLs and JSON hold them, and the names of their settings."""
+"""Secrets of tools' own clients, as texts, URLs and JSON hold them, and the names of their
+settings."""
 
 
 def redact_setting(secret: str, name: str) -> None:

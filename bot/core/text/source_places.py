@@ -16,8 +16,11 @@ _FOUND = (Verdict.READ, Verdict.NEAR_QUOTE)
 
 @dataclass(frozen=True, slots=True)
 class PlacedSource:
-    """A source with the address of the place in it, what the place is called ("page 3", "row North";
-    "" if that is not known), and up to 25 words that it is quoted with."""
+    """A source and a place in it.
+
+    It has the address of the place, its name ("page 3", "row North"; "" if unknown), and up to 25
+    words as a quote.
+    """
 
     title: str
     url: str | None
@@ -47,8 +50,7 @@ def _placed(number: int, source: Source, found: Sequence[Finding]) -> PlacedSour
 
 
 def _place(number: int, source: Source, found: Sequence[Finding]) -> Place | None:
-    """Return where the quote of a source stands, or else the only place that the answer's claims have
-    in it."""
+    """Return the place of a source's quote, or else the only place that claims have in it."""
     own = f"sources.{number}.quote"
     for each in found:
         if each.field == own and each.verdict in _FOUND and each.places:

@@ -1,8 +1,9 @@
 """The file of a backup: a header, pieces of JSON, and an end, one per line.
 
-Each piece is compressed and sealed with `BOT_ENCRYPTION_KEYS` (Fernet). It says which backup it belongs
-to and its number, and the end says how many pieces there were: a file that was cut, mixed or reordered
-is found. Without keys the pieces are only encoded; the end then has a hash, which finds accidents.
+Each piece is compressed and sealed with `BOT_ENCRYPTION_KEYS` (Fernet). It says which backup it
+belongs to and its number, and the end says how many pieces there were: a file that was cut, mixed
+or reordered is found. Without keys the pieces are only encoded; the end then has a hash, which
+finds accidents.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ _DAMAGED = "The backup is damaged."
 def write_archive(path: Path, sealing: Sealing, pieces: Iterable[list[Item]]) -> Header:
     """Write a backup of `pieces` to a new file that only this user can read.
 
-    The file appears under its name when it is whole. Raises ConfigurationError when it exists or cannot
-    be written.
+    The file appears under its name when it is whole. Raises ConfigurationError when it exists or
+    cannot be written.
     """
     header = Header(new_id("backup"), datetime.now(UTC), sealing.is_sealed)
     with _new_file(path) as file:
@@ -152,8 +153,8 @@ def read_header(path: Path) -> Header:
 def read_archive(path: Path, sealing: Sealing) -> Iterator[list[Item]]:
     """Yield the pieces of a backup in order.
 
-    Raises ConfigurationError for a file that is damaged or not whole, which may show only at its end:
-    read it once to check before anything is done with it.
+    Raises ConfigurationError for a file that is damaged or not whole, which may show only at its
+    end: read it once to check before anything is done with it.
     """
     header = read_header(path)
     number, checksum = 0, hashlib.sha256()

@@ -23,7 +23,8 @@ _LEFT_OUT = {
     "line-renewed",
 }
 _FILES = {"artifact", "artifact-bytes", "artifacts"}
-"""What tools saved for a week: as large as the files people share, and left out unless asked for."""
+"""What tools saved for a week: as large as the files people share, and left out unless asked
+for."""
 _GROWING = {"ledger", "audit", "memories", "lesson", "feedback", *_FILES}
 """Families that only grow. They are read after the others, so that whatever those name is there."""
 _AT_ONCE = 200
@@ -39,8 +40,8 @@ async def make_backup(
 ) -> tuple[Header, int]:
     """Write a backup to the new file `path`. Return its header and the number of keys.
 
-    The queues, runs, approvals and everything else that moves are read in one transaction, as they were
-    at one moment. Redis serves nobody else meanwhile: about a second for each 100 MB of them.
+    The queues, runs, approvals and everything else that moves are read in one transaction, as they
+    were at one moment. Redis serves nobody else meanwhile: about a second for each 100 MB of them.
     """
     pieces = [piece async for piece in _pieces(redis, with_files=with_files)]
     header = write_archive(path, sealing, pieces)

@@ -3,12 +3,12 @@
 Nobody knows what the bot did between the backup and the loss. So nothing of that time happens twice
 unless a person says so:
 
-- Each request that waits or runs is marked as restored: every change that its run wants to make needs an
-  approval, whose card says why.
-- An approval that was not used up is asked for again. What was decided before counts no more, as the call
-  may have been made since.
-- Schedules whose time has passed are not asked for it: they go on with their next time. Those for one
-  time are removed, and named in the report.
+- Each request that waits or runs is marked as restored: every change that its run wants to make
+  needs an approval, whose card says why.
+- An approval that was not used up is asked for again. What was decided before counts no more, as
+  the call may have been made since.
+- Schedules whose time has passed are not asked for it: they go on with their next time. Those for
+  one time are removed, and named in the report.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Restored:
     """What was restored.
 
     - `keys`, `expired`: how many were written, and how many had expired since.
-    - `requests`: requests that wait or are gone on with. `approvals`: those that are asked for again.
+    - `requests`: requests that wait or are gone on with. `approvals`: those that are asked for
+      again.
     - `missed`: questions of schedules that were due since and are not asked.
     """
 
@@ -71,8 +72,8 @@ async def restore_backup(
 ) -> Restored:
     """Check a backup, then write it to the Redis of `stores`.
 
-    Raises ConfigurationError when the file cannot be used, when a worker runs, and when there is data
-    and not `replace`.
+    Raises ConfigurationError when the file cannot be used, when a worker runs, and when there is
+    data and not `replace`.
     """
     header = check_backup(path, sealing)
     now = clock()

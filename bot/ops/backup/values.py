@@ -9,7 +9,8 @@ from typing import Any
 from bot.store.connection import Connection
 
 Item = dict[str, Any]
-"""A key with its type, its value and `until`: the time in seconds at which it expires, None for never."""
+"""A key with its type, its value and `until`: the time in seconds at which it expires, None for
+never."""
 
 _READ: dict[str, tuple[str, tuple[object, ...]]] = {
     "string": ("GET", ()),
@@ -23,7 +24,7 @@ _AT_ONCE = 5_000  # parts of a value in one command
 
 
 async def read_items(redis: Connection, keys: Sequence[str], now: float) -> list[Item]:
-    """Read `keys` in one transaction, so that they fit together; those that are gone are left out."""
+    """Read `keys` in one transaction, so that they fit together. Skip missing ones."""
     types = await redis.together(*(("TYPE", key) for key in keys)) if keys else []
     kinds = dict(zip(keys, (each.decode() for each in types), strict=True))
     wanted = [key for key, kind in kinds.items() if kind in _READ]

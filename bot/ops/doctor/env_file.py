@@ -16,7 +16,7 @@ _OTHERS = "otel_"
 
 
 def examine_env_file(read: Iterable[str] = ()) -> list[Check]:
-    """Warn about misspelt settings; ignore the names of other programs, and those that tools `read`."""
+    """Warn about misspelt settings, except names of other programs and those that tools `read`."""
     known = Settings.model_fields
     others = DotEnvSettingsSource(Settings).env_vars.keys() - known.keys()
     names = sorted(others - {each.lower() for each in read})

@@ -52,7 +52,7 @@ async def examine_mcp(settings: Settings) -> list[Check]:
 
 
 async def _accepted(settings: Settings) -> dict[str, BaseModel]:
-    """Return the accepted tools and issuer of each server; nothing without a Redis that can be read.
+    """Return the accepted tools and issuer of each server; nothing if Redis cannot be read.
 
     The check of Redis reports one that cannot be reached.
     """

@@ -142,16 +142,22 @@ class RunLoader:
 
 
 class ReadBefore(NamedTuple):
-    """The ledger entries that a run may see. With `is_cut`, entries of runs whose answers it sees are
-    not among them: somebody's own account was read there."""
+    """The ledger entries that a run may see.
+
+    With `is_cut`, entries of runs whose answers it sees are not among them: somebody's own account
+    was read there.
+    """
 
     entries: list[LedgerEntry]
     is_cut: bool
 
 
 async def read_before(stores: Stores, request: Request, run_id: str = "") -> ReadBefore:
-    """Return the entries to which the answer of the run `run_id` is traced: those of its thread, and
-    in a direct message, before them, those of the exchanges that it goes on from."""
+    """Return the ledger entries to which the answer of the run `run_id` is traced.
+
+    These are the entries of its thread. In a direct message, the exchanges that it continues come
+    first.
+    """
     if not request.channel.startswith("D"):
         return await _visible(stores, request.thread_key, request, run_id)
     own, *earlier = await stores.artifacts.places(request.thread_key)

@@ -1,4 +1,4 @@
-"""The check of a run's answers: indexes what is read while the model thinks, and traces results to it."""
+"""The check of a run's answers: indexes outputs while the model thinks, and traces results."""
 
 from __future__ import annotations
 
@@ -172,11 +172,11 @@ class RunEvidence:
 
     @property
     def _outputs(self) -> list[IndexedOutput]:
-        """What was read: outputs of tools, and the messages of the thread that came without a call."""
+        """What was read: outputs of tools, and messages of the thread that came without a call."""
         return [each for each in self._indexed if each.is_output]
 
     def _has_own_figures(self, fields: Sequence[AnswerField]) -> bool:
-        """Return whether an answer for which nothing was looked up has a figure that nobody wrote."""
+        """Return whether an answer without look-ups has a figure that nobody wrote."""
         told = " ".join(each.entry.text for each in self._indexed)
         known = set(_FIGURE.findall(told))
         texts = (each.text for each in fields if each.kind is not FieldKind.ADDRESS)

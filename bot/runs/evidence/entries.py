@@ -121,8 +121,10 @@ class LedgerReader:
 
 
 def _without_own_messages(text: str) -> str:
-    """Return the messages of the thread without those of the bot: what it read to write them is in the
-    ledger itself. The lines keep their numbers."""
+    """Return the messages of the thread without those of the bot.
+
+    What the bot read to write them is in the ledger itself. The lines keep their numbers.
+    """
     return _OWN_MESSAGE.sub(lambda found: "\n" * found[0].count("\n"), text)
 
 

@@ -17,8 +17,10 @@ _MOST_NAMED = 8
 
 
 class EvidenceHook(Hooks):
-    """Traces the reports of sub-agents and, in the mode "send_back", the result of the run, which it
-    sends back once. Readers are told afterwards what is left: see `Outcome.traced`."""
+    """The hook that traces reports of sub-agents and, in the mode "send_back", the run's result.
+
+    It sends the result back once. Readers are told afterwards what is left: see `Outcome.traced`.
+    """
 
     name = "evidence"
     inherited = False

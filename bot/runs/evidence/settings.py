@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 EvidenceMode = Literal["off", "measure", "mark", "send_back"]
 """What happens with the claims of an answer: nothing; they are traced and counted; readers are told
-what could not be traced; or the model is asked once to compute or quote it, and then readers are told.
-"""
+what could not be traced; or the model is asked once to compute or quote it, and then readers are
+told."""
 
 DEFAULT_MODE: EvidenceMode = "mark"
 

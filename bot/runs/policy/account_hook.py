@@ -53,8 +53,8 @@ class PersonalAccounts(Protocol):
 class AccountHook(Hooks):
     """The hook of one run that decides whether a call may use its asker's account.
 
-    `used` are the accounts whose data the run may have read, by server, with their names for people;
-    it grows during the run.
+    `used` are the accounts whose data the run may have read, by server, with their names for
+    people; it grows during the run.
     """
 
     name = _NAME
@@ -128,7 +128,8 @@ class AccountHook(Hooks):
     async def _shown(self, view: AccountView) -> str | Undecided | None:
         """Return None when the readers of the answer may see what the account finds.
 
-        A run whose asker keeps that to themselves goes on as a private one (see `RunApprovals.wait`).
+        A run whose asker keeps that to themselves goes on as a private one (see
+        `RunApprovals.wait`).
         """
         request = self._waits.request
         if request.is_for_one:
@@ -168,7 +169,7 @@ class AccountHook(Hooks):
                 await self._audiences.choose(self._waits.request, view.server, Audience.ASKER)
 
     async def _decision(self, ask: Ask) -> Decision | str | Undecided:
-        """Return what the asker has decided; ask them unless another call of the run has done so."""
+        """Return the asker's decision. Ask unless another call of the run has done so."""
         if self._waits.in_subagent:
             return words.IN_SUBAGENT.format(label=ask.details["name"])
         for each in await self._asked(ask):

@@ -94,7 +94,10 @@ class ChannelSettings(BaseModel):
         return ChannelSettings(**changed)
 
     def with_instruction(self, more: str) -> ChannelSettings:
-        """Return these settings with another instruction. Raises ValidationError if it is too long."""
+        """Return these settings with another instruction.
+
+        Raises ValidationError if it is too long.
+        """
         lines = filter(None, (self.instructions.rstrip(), more.strip()))
         return ChannelSettings.model_validate(
             self.model_dump() | {"instructions": "\n".join(lines)}

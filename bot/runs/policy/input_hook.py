@@ -1,4 +1,4 @@
-"""Questions of servers to the asker: a call that needs an answer waits for it, and is made again."""
+"""Questions of servers to the asker: a call waits for the answer, and is then made again."""
 
 from __future__ import annotations
 

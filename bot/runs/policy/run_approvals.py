@@ -65,7 +65,7 @@ class RunApprovals:
         self._decided[:] = [each for each in await self._all() if each.decision]
 
     async def turns_private(self) -> bool:
-        """Return whether the asker keeps to themselves what the run finds, and it is not private yet."""
+        """Return whether the asker keeps the result to themselves, and it is not private yet."""
         if self.request.is_for_one:
             return False
         return any(each.keeps_private for each in await self._all())

@@ -1,7 +1,7 @@
 """The task queue library (pydocket), adapted for the engine.
 
-The version is pinned to 0.27: `open_docket` touches private attributes, for which there is no public
-option, and `_safeguard_wake` wraps a private function.
+The version is pinned to 0.27: `open_docket` touches private attributes, for which there is no
+public option, and `_safeguard_wake` wraps a private function.
 """
 
 from __future__ import annotations

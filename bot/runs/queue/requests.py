@@ -250,7 +250,7 @@ class Requests:
         return (request, outcome) if request and outcome else None
 
     async def asked_in(self, run_id: str) -> list[Request]:
-        """Return the requests that a run answers, the one that began it first; [] after they expired.
+        """Return the requests that a run answers, the first of them first; [] after they expired.
 
         Requests that joined the run expire before the one that began it.
         """

@@ -1,1 +1,1 @@
-"""Refresh: the recorded calls of an answer, made again without the model, and what changed since."""
+"""Refresh: an answer's recorded calls, made again without the model, and what has changed."""

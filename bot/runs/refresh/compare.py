@@ -40,8 +40,10 @@ class Repeated:
     def compare(
         self, figures: Sequence[Finding], fields: Mapping[str, str]
     ) -> tuple[FigureChange, ...]:
-        """Return each figure with its value now, or why it has none. `fields` are the answer's texts
-        by their paths."""
+        """Return each figure with its value now, or why it has none.
+
+        `fields` are the answer's texts by their paths.
+        """
         return tuple(self._compared(each, _name(each, fields)) for each in figures)
 
     def _compared(self, figure: Finding, name: str) -> FigureChange:
@@ -93,11 +95,12 @@ def _places(figure: Finding) -> tuple[Place, ...]:
 def _results(
     operation: Operation | None, values: Sequence[float], column: Sequence[float]
 ) -> list[float | None]:
-    """Return what an operation may make of the values, or of the column of the first, in a fixed
-    order; None where undefined.
+    """Return the possible results of an operation, in a fixed order; None where undefined.
 
-    The formula of a finding is for people, so each way is tried; the one that gives the figure of the
-    answer from the old values is applied to the new ones.
+    It takes the values, or the whole `column` of the first one.
+
+    The formula of a finding is for people, so each way is tried; the one that gives the figure of
+    the answer from the old values is applied to the new ones.
     """
     total, whole = sum(values), sum(column)
     a, b = values[0], values[-1]

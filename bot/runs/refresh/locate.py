@@ -76,8 +76,7 @@ def locate_value(number: str, before: str, now: str) -> Located | Missing:
 
 
 def columns_at(place: Place, before: str, now: str) -> tuple[list[float], list[float]]:
-    """Return the figures of the column at a place before, and of the same column now; [] for a place
-    in no table."""
+    """Return the figures of the column at a place, before and now; [] outside of tables."""
     lines = before.splitlines()
     block = _block_of(lines, place.line - 1) if 0 < place.line <= len(lines) else None
     index = place.line - 2 - block.at if block else -1
@@ -131,7 +130,7 @@ def _column(place: Place, block: _Block, row: tuple[str, ...]) -> int | None:
 
 
 def _names(place: Place, row: tuple[str, ...], column: int) -> dict[int, str]:
-    """Return the cells that name a row: its texts; else the cell that the place names, or the first."""
+    """Return the cells that name a row: its texts, else the place's name, else the first cell."""
     texts = {n: cell for n, cell in enumerate(row) if n != column and value_of(cell) is None}
     if texts:
         return texts

@@ -13,7 +13,8 @@ _NUMBER = re.compile(
     r"|\d{1,2}(?:,\d{2})+,\d{3}(?!\d)|\d+)(?:[.,]\d+)?(?:[eE][-+]?\d+)?"
 )
 _SCALES = (1.0, 1e3, 1e6, 1e9, 1e5, 1e7, 0.01, 100.0)
-"""Values of "1.2" in 1.2, 1.2k, 1.2 million, 1.2 billion, lakh, crore; of a percentage; of a share."""
+"""Values of "1.2" in 1.2, 1.2k, 1.2 million, 1.2 billion, lakh, crore; of a percentage; of a
+share."""
 _ROUNDING = 1.0001  # of the last written digit: half of it, or all of it where it was cut off
 
 

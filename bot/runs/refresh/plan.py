@@ -108,7 +108,10 @@ def may_repeat(tool: Tool | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The calls to make again, in order, and why others that are needed are not. Both by call id."""
+    """The calls to make again, in order, and why others that are needed are not.
+
+    Both by call id.
+    """
 
     calls: dict[str, RecordedCall]
     skipped: dict[str, Skipped]

@@ -1,4 +1,4 @@
-"""Repetition of recorded calls, with the rights and the channel policy of the person who asks now."""
+"""Repetition of recorded calls with the rights and channel policy of the person who asks now."""
 
 from __future__ import annotations
 

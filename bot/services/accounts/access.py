@@ -51,8 +51,8 @@ class Access:
 class AccountAccess:
     """Gives out access tokens of people's accounts.
 
-    A refresh runs in a task of its own that is never cancelled: a Stop between an issuer's answer and
-    the store would lose the new refresh token, and with it the account.
+    A refresh runs in a task of its own that is never cancelled: a Stop between an issuer's answer
+    and the store would lose the new refresh token, and with it the account.
     """
 
     def __init__(
@@ -199,8 +199,8 @@ class AccountAccess:
     async def _keep(self, kept: Stored[AccountRecord], tokens: Tokens) -> AccountRecord:
         """Store what a refresh brought. Other changes of the account meanwhile stay.
 
-        Raises AccountProblem when it was ended, replaced or removed meanwhile. Whoever removed it could
-        not revoke the new tokens, so that is done here.
+        Raises AccountProblem when it was ended, replaced or removed meanwhile. Whoever removed it
+        could not revoke the new tokens, so that is done here.
         """
         spent = kept.value
         while True:
@@ -234,7 +234,7 @@ class AccountAccess:
 
 
 def _is_due(record: AccountRecord) -> bool:
-    """Return whether a token should be refreshed: a little early, and not by all workers at once."""
+    """Return whether to refresh a token: a little early, and not in all workers at once."""
     early = min(_EARLY_SECONDS, record.lifetime * _EARLY_SHARE) * random.uniform(1.0, 1.5)  # noqa: S311
     return bool(record.expires_at) and time.time() > record.expires_at - early
 

@@ -279,7 +279,7 @@ class Accounts:
             await asyncio.sleep(_TELL_SECONDS)
 
     def _tell_soon(self, change: AccountChange) -> None:
-        """Tell a change in a task of its own: neither a browser nor Slack waits for what follows."""
+        """Tell a change in a task of its own, so that no browser or Slack request waits for it."""
         task = asyncio.create_task(self._tell(change), name="change of an account")
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)

@@ -1,4 +1,4 @@
-"""The bot as a client of an issuer: configured, known by its address, or registered once (RFC 7591)."""
+"""The bot as a client of an issuer: configured, known by address, or registered (RFC 7591)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Discovery: who lets people in to a server, and where, by RFC 9728, RFC 8414 and OpenID Connect.
 
-The SDK's functions build the addresses and read the answers; what they do not check is checked here.
+The SDK's functions build the addresses and read the answers; what they do not check is checked
+here.
 """
 
 from __future__ import annotations

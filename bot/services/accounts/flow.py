@@ -288,7 +288,7 @@ class ConnectFlow:
         return Arrival(Outcome.REFUSED, flow.whom, change)
 
     async def _want_no_more(self, flow: Flow) -> None:
-        """Forget a wish for more rights that the person has refused; the account goes on without."""
+        """Forget the extra rights that the person has refused. The account stays usable."""
         kept = await self.storage.load(flow.owner, flow.server)
         if kept and kept.value.state is AccountState.NEEDS_MORE:
             as_before = {"state": AccountState.CONNECTED, "wanted": "", "wanted_by": ""}

@@ -1,9 +1,9 @@
 """Requests to addresses that servers name: an issuer, its endpoints, their metadata.
 
 A server could name an address inside our network, or one that collects the codes and tokens of
-others. So each address must be https and public, the connection goes to the address that was checked,
-redirects are not followed, and answers are small and quick. Only hosts that the operator named
-themselves may be in a private network, and only on this machine may they do without https.
+others. So each address must be https and public, the connection goes to the address that was
+checked, redirects are not followed, and answers are small and quick. Only hosts that the operator
+named themselves may be in a private network, and only on this machine may they do without https.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Guard:
     def check(self, url: str, *, near: str = "") -> str:
         """Return `url` if it may be asked, as far as its text tells. Raises AddressRefused.
 
-        With `near`, it must be on the same host as that address, or on a host that the operator named.
+        With `near`, it must be on the same host as that address, or on a host that the operator
+        named.
         """
         try:
             at = urlsplit(url)
@@ -159,7 +160,10 @@ class Guard:
 
 
 async def _answer(url: str, response: aiohttp.ClientResponse) -> httpx2.Response:
-    """Return the answer with its body, as the SDK reads it. Raises AddressRefused if it is too large."""
+    """Return the answer with its body, as the SDK reads it.
+
+    Raises AddressRefused if it is too large.
+    """
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise AddressRefused(url, "sends a compressed answer, which was not asked for")
     body = bytearray()

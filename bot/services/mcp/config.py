@@ -55,10 +55,10 @@ HttpsUrl = Annotated[str, AfterValidator(_https)]
 class McpOAuth(BaseModel):
     """What the bot must know about a server that it cannot find out: `[mcpServers.NAME.oauth]`.
 
-    `client_id` and `client_secret` are for servers at which the bot cannot register itself. `scopes`
-    are asked for instead of those that the server names. Its addresses may have the `hosts`, besides
-    the host of `url` and that of the issuer; they may be in a private network, others must be public.
-    Both endpoints are given for a server that publishes no metadata.
+    `client_id` and `client_secret` are for servers at which the bot cannot register itself.
+    `scopes` are asked for instead of those that the server names. Its addresses may have the
+    `hosts`, besides the host of `url` and that of the issuer; they may be in a private network,
+    others must be public. Both endpoints are given for a server that publishes no metadata.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -85,12 +85,12 @@ class McpServer(BaseModel):
     """An entry of `mcpServers`: a `command` to start, or the `url` of a running server.
 
     The environment of a command is `env` and little else: HOME, PATH and the like. Only tools whose
-    names match a pattern in `tools` are used (`*` matches any letters). Tools that match `read_only`
-    change nothing; if it is None, the server's own claim counts. All other tools need a person's
-    approval. `timeout` is in seconds. With `questions` the server may ask the asker during a call.
-    That is off at first: a server that may ask can offer other tools, which would come as changes,
-    and it writes what people read and fill in. "live" is for a server that can only ask while a call
-    runs, over the protocol of 2025-11-25.
+    names match a pattern in `tools` are used (`*` matches any letters). Tools that match
+    `read_only` change nothing; if it is None, the server's own claim counts. All other tools need a
+    person's approval. `timeout` is in seconds. With `questions` the server may ask the asker during
+    a call. That is off at first: a server that may ask can offer other tools, which would come as
+    changes, and it writes what people read and fill in. "live" is for a server that can only ask
+    while a call runs, over the protocol of 2025-11-25.
 
     With `account = "person"` each person connects an account of their own, and calls run on the
     account of the asker. Only `people`, by their ids, may use the server; None is for everybody.

@@ -26,8 +26,10 @@ _WAITING = "waiting for your answer"
 
 
 class LiveQuestions:
-    """The questions of one call of `server`. The call has `seconds`, not counting those in which its
-    asker thinks."""
+    """The questions of one call of `server`.
+
+    The call has `seconds`, not counting those in which its asker thinks.
+    """
 
     def __init__(self, server: str, seconds: float) -> None:
         self._server = server

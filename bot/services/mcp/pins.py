@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ToolFacts(BaseModel):
-    """The description of a tool by its server, or by us: `ours` are those for its resources and accounts.
+    """The description of a tool by its server, or by us (`ours`: for resources and accounts).
 
-    A `destructive` tool may delete or overwrite something, as its server says. That is a warning for
-    people and no part of what is trusted: a server that leaves it out gets no more than before.
+    A `destructive` tool may delete or overwrite something, as its server says. That is a warning
+    for people and no part of what is trusted: a server that leaves it out gets no more than before.
     """
 
     model_config = ConfigDict(frozen=True)

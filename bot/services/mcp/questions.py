@@ -1,7 +1,7 @@
 """Questions that an MCP server asks during a call: checked, put to the asker, and answered.
 
-Since 2026-07-28 a server ends the call with its questions and a state of its own, and wants the call
-again with both the state and the answers. In between, the run waits without a worker.
+Since 2026-07-28 a server ends the call with its questions and a state of its own, and wants the
+call again with both the state and the answers. In between, the run waits without a worker.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _check_pages(server: str, inputs: Inputs) -> None:
 
 
 def pages_to_open(error: MCPError) -> InputRequiredResult | None:
-    """Return the question that an error stands for: servers of 2025-11-25 want pages opened first."""
+    """Return the question in an error: servers of 2025-11-25 want pages opened first."""
     if error.code != URL_ELICITATION_REQUIRED:
         return None
     try:

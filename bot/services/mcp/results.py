@@ -104,8 +104,11 @@ class ResultConverter:
     async def _table(
         self, structured: Mapping[str, Any] | None, owner: str, *, is_shown: bool
     ) -> ToolResult | None:
-        """Save the table of a structured result, and show it with what is beside it, or only name it
-        where the text tells what it holds. None without a table that can be saved."""
+        """Save the table of a structured result, and show it with what is beside it.
+
+        Only name it where the text tells what it holds. Return None without a table that can be
+        saved.
+        """
         found = await asyncio.to_thread(table_in, structured)
         if found is None:
             return None
@@ -121,7 +124,10 @@ class ResultConverter:
     async def contents(
         self, contents: Sequence[TextResourceContents | BlobResourceContents]
     ) -> ToolResult:
-        """Return what a resource holds. It may have several parts, such as the files of a folder."""
+        """Return what a resource holds.
+
+        It may have several parts, such as the files of a folder.
+        """
         parts = [await self._resource(each, is_asked_for=True) for each in contents[:_MAX_SAVED]]
         left_out = len(contents) - _MAX_SAVED
         lines = (
@@ -195,7 +201,7 @@ class ResultConverter:
         return ToolResult(saved, sources, (kept.handle,))
 
     def _how_to_read(self, content: Sequence[ContentBlock]) -> str:
-        """Say how to read addresses that no browser opens, if the server's resources can be read."""
+        """Return how to read addresses that no browser opens, if the server has resources."""
         links = (block.uri for block in content if isinstance(block, ResourceLink))
         if self.reader and not all(map(_ADDRESS.match, links)):
             return f"[{self.reader} reads the addresses that are not of the web.]"
@@ -215,7 +221,7 @@ def _joined(parts: Sequence[ToolResult], lines: Sequence[str]) -> ToolResult:
 
 
 def _sources(title: str, uri: str) -> tuple[Source, ...]:
-    """Return the source that a web address is; nobody could open one with the server's own scheme."""
+    """Return a web address as a source; None for a server's own scheme: nobody can open it."""
     if len(uri) > _MAX_URL or not _ADDRESS.fullmatch(uri):
         return ()
     return (Source(title=" ".join(title.split())[:_MAX_TITLE] or uri, url=uri, supports=""),)

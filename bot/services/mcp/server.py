@@ -239,7 +239,8 @@ class Connection:
     async def ask(self, tool: ToolFacts, request: Callable[[Client], Awaitable[T]]) -> T:
         """Make a request for a call of `tool`, if the server still lists the accepted facts.
 
-        Raises ToolError with the server's own message; it says so where the call may have been made.
+        Raises ToolError with the server's own message; it says so where the call may have been
+        made.
         """
         client = await self._connected()
         if not tool.ours and tool.name not in self._listed:

@@ -33,10 +33,12 @@ _DISCOVERY_SECONDS = 10.0  # seconds after the start in which runs wait for new 
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """The status of one server, for operators. `usable` tools can be called, `changed` ones are off
-    until accepted, and the bot cannot call `hidden` ones. `error` says why the server cannot be
-    reached, with details if it was asked just now. `issuer` is the pin of a server at which people have
-    accounts of their own."""
+    """The status of one server, for operators.
+
+    `usable` tools can be called, `changed` ones are off until accepted, and the bot cannot call
+    `hidden` ones. `error` says why the server cannot be reached, with details if it was asked just
+    now. `issuer` is the pin of a server at which people have accounts of their own.
+    """
 
     name: str
     usable: tuple[str, ...] = ()
@@ -167,7 +169,10 @@ class McpServers:
         return accepted
 
     async def accept_issuer(self, name: str) -> IssuerPin:
-        """Accept the issuer that a server offered when it was last asked. Return the pin as it was."""
+        """Accept the issuer that a server offered when it was last asked.
+
+        Return the pin as it was.
+        """
         return await IssuerPins(self._pins).accept(name)
 
     async def list_as(self, owner: AccountOwner, name: str) -> None:
@@ -268,7 +273,10 @@ class McpServers:
         return replace(await self._pinned_status(name), error=error)
 
     async def _issuer_error(self, name: str) -> str:
-        """Ask a personal server who lets people in. Return why nobody can connect, "" if they can."""
+        """Ask a personal server who lets people in.
+
+        Return why nobody can connect, "" if they can.
+        """
         from bot.services.accounts.discovery import discover
         from bot.services.accounts.guard import Guard
 

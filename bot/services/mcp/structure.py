@@ -13,7 +13,10 @@ _MAX_REPEATED = 4_000_000  # characters of text that are compared with the struc
 
 @dataclass(frozen=True, slots=True)
 class StructuredTable:
-    """The one table of a structured result: a list of flat objects. `rest` is all that is beside it."""
+    """The one table of a structured result: a list of flat objects.
+
+    `rest` is all that is beside it.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -35,7 +38,7 @@ def table_in(structured: Mapping[str, Any] | None) -> StructuredTable | None:
 
 
 def repeats(texts: Sequence[str], structured: Mapping[str, Any]) -> bool:
-    """Return whether the texts are the structure as JSON: as a whole, or each a part of its list."""
+    """Return whether the texts repeat the structure as JSON: whole, or item by item."""
     if not texts or sum(map(len, texts)) > _MAX_REPEATED:
         return False
     try:

@@ -34,9 +34,9 @@ class Notices(Protocol):
 class AccountChanges:
     """What follows from a change of an account in one workspace.
 
-    Each change is told at least once, so everything here may be repeated: the first decision counts,
-    and a message that was posted is not posted again. `find` loads an approval by its id, `decide`
-    stores a decision about it, `connected` resumes what else waited for an account.
+    Each change is told at least once, so everything here may be repeated: the first decision
+    counts, and a message that was posted is not posted again. `find` loads an approval by its id,
+    `decide` stores a decision about it, `connected` resumes what else waited for an account.
     """
 
     people: PeopleAccounts

@@ -97,7 +97,7 @@ class AnswerRefresh:
         return said.SCHEDULED.format(often=often, time_zone=person.time_zone)
 
     async def _answer(self, run_id: str, user: str, channel: str) -> tuple[Request, Person]:
-        """Return the request of an answer that everybody in the channel could read, and the person."""
+        """Return the request of an answer that the whole channel could read, and the person."""
         found = await self.answer_of(run_id)
         kept = found[0] if found else None
         is_here = kept and (kept.team, kept.channel) == (self.questions.team, channel)
@@ -109,8 +109,8 @@ class AnswerRefresh:
 def _job(kept: Request, person: Person, run_id: str) -> Request:
     """Return the request for a worker.
 
-    In place of a thread it has the answer, so that refreshes of one answer go one at a time and hold
-    up no question.
+    In place of a thread it has the answer, so that refreshes of one answer go one at a time and
+    hold up no question.
     """
     return Request(
         entry=Entry.JOB,
@@ -144,8 +144,11 @@ async def post_result(
 
 @dataclass(frozen=True, slots=True)
 class RefreshResults:
-    """Where the results of one workspace go: to the person who pressed, or, from a schedule, into the
-    thread when a figure changed since the last time."""
+    """Delivery of results in one workspace.
+
+    The person who pressed sees the result. A scheduled one goes into the thread when a figure has
+    changed since the last time.
+    """
 
     clients: Clients
     answer_of: AnswerOf

@@ -109,7 +109,8 @@ class EvidenceDialog:
     ) -> list[ShownClaim]:
         """Return the claims with the places that the person may see.
 
-        How a claim was worked out names its operands, so only those see it who see all their places.
+        How a claim was worked out names its operands, so only those see it who see all their
+        places.
         """
         calls = _calls((await self.ledger_of(request, run_id)).entries)
         guards = {

@@ -162,7 +162,8 @@ def _is_pressed_in_place(approval: Approval, team: str, press: ButtonPress) -> b
     """Return whether the conversation of the press can hold a card of this approval.
 
     A card is in the request's channel, unless the request is private, or in an approver's direct
-    messages, where cards for the asker alone are. The team is compared because another workspace may share the channel.
+    messages, where cards for the asker alone are. The team is compared because another workspace
+    may share the channel.
     """
     request_team, request_channel, _ = approval.thread_key.split(":", 2)
     is_direct = press.channel.startswith("D") and press.user in approval.approvers

@@ -1,6 +1,7 @@
-"""Kinds of approvals in Slack: for each kind how its card looks, who sees it and what its buttons do.
+"""Kinds of approvals in Slack: how the card looks, who sees it and what its buttons do.
 
-To add a kind, add its entry to `KINDS`: posting, deciding, expiry and recovery are the same for all.
+To add a kind, add its entry to `KINDS`: posting, deciding, expiry and recovery are the same for
+all.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from bot.slack.render.progress import plan
 from bot.slack.reply.progress_state import Progress, Step, StepStatus
 
 ConnectLink = Callable[[Approval], Awaitable[str]]
-"""Returns the address of the page on which the asker connects the account that the approval is about."""
+"""Returns the address of the page on which the asker connects the account that the approval is
+about."""
 
 
 async def no_connect_link(_approval: Approval) -> str:

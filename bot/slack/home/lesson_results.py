@@ -26,7 +26,7 @@ class LessonResults:
     identity: Identity
 
     async def show(self, request: Request, lesson: Lesson) -> None:
-        """Show a lesson in its modal if that is still open, else say in a message that it is ready."""
+        """Show a lesson in its modal; if that was closed, send a message that it is ready."""
         job = request.job
         if job is None:
             return

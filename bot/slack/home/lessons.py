@@ -184,7 +184,7 @@ class LessonDesk:
 
 
 def _changes(kept: Lesson, proposal: Proposal) -> dict[str, Any]:
-    """Return the fields that the admin typed; a trial of another proposal does not count any more."""
+    """Return the fields that the admin typed. A changed proposal discards the trial."""
     is_same = (kept.case, kept.instruction) == (proposal.case, proposal.instruction)
     changes: dict[str, Any] = {
         "problem": "",

@@ -76,7 +76,8 @@ def home_view(
     `board` is the part for admins. `choice` is the block id of the channel menu: a new id empties
     the menu, because Slack otherwise keeps showing the last choice and does not report the same
     choice again. `refusal` is the sentence for people who may not ask, and replaces the
-    instructions. `accounts` are the person's own at MCP servers. `model` is the person's choice, "" where there is nothing to choose.
+    instructions. `accounts` are the person's own at MCP servers. `model` is the person's choice, ""
+    where there is nothing to choose.
     """
     instructions = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences, model)]
     blocks = [

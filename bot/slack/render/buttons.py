@@ -158,9 +158,9 @@ def answer_buttons(
     """Return a row of buttons for an answer; None if it would be empty.
 
     `share` adds a button that posts a private answer in the thread. `again` adds buttons that
-    answer again, as before or with more work. `evidence` is the id of a run whose answer was traced:
-    it adds a button that shows to what. `refresh` is the id of a run whose calls can be made again: it
-    adds a button for that. `details` adds one that says what the run took.
+    answer again, as before or with more work. `evidence` is the id of a run whose answer was
+    traced: it adds a button that shows to what. `refresh` is the id of a run whose calls can be
+    made again: it adds a button for that. `details` adds one that says what the run took.
     """
     elements = [{**button(words.SHARE, SHARE, request_id), "style": "primary"}] if share else []
     choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE)) if again else ()

@@ -57,7 +57,7 @@ def is_called_off(decision: Decision) -> bool:
 
 
 def decided_line(decision: Decision, sentence: str) -> str:
-    """Return the last line of a decided card: `sentence`, unless it was called off, and the time."""
+    """Return the last line of a decided card: `sentence`, or that it is off, and the time."""
     if is_called_off(decision):
         sentence = approval_words.DENIED_BY_ITSELF
     by = people([decision.by]) if decision.by else ""

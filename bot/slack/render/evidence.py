@@ -51,8 +51,11 @@ class EvidencePage:
 
 
 def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
-    """Return the modal with a page. Texts are rich text: nothing in them becomes a link, a mention or
-    a format; `gate` says which addresses may be links."""
+    """Return the modal with a page.
+
+    Texts are rich text: nothing in them becomes a link, a mention or a format; `gate` says which
+    addresses may be links.
+    """
     intro = texts.INTRO_UNTRACED if page.has_untraced else texts.INTRO
     blocks: list[Block] = [
         {"type": "section", "text": text_object(shortened(page.line, 2_900))},

@@ -1,7 +1,7 @@
 """Cards and modals with a question of a server to the asker.
 
-The server wrote the question, so all its words are plain text: nothing in them is a link, a mention or
-a format, and the frame that says who asks is ours.
+The server wrote the question, so all its words are plain text: nothing in them is a link, a mention
+or a format, and the frame that says who asks is ours.
 """
 
 from __future__ import annotations
@@ -238,7 +238,10 @@ def _options(field: FormField) -> list[Block]:
 
 
 def _given(field: FormField, state: Mapping[str, Any] | None) -> object:
-    """Return what the person filled in. Raises MalformedPayload for what the form does not offer."""
+    """Return what the person filled in.
+
+    Raises MalformedPayload for what the form does not offer.
+    """
     if state is None:
         raise MalformedPayload(f"a form without its field {field.name}")
     match field.kind:

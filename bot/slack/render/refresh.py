@@ -1,4 +1,7 @@
-"""The result of a refresh as a message. Names and figures come from data: nothing in them is a link."""
+"""The result of a refresh as a message.
+
+Names and figures come from data: nothing in them is a link.
+"""
 
 from __future__ import annotations
 

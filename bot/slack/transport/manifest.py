@@ -19,7 +19,8 @@ from bot.slack.transport.install_flow import REDIRECT_PATH
 _IN_CLONE = Path(__file__).resolve().parents[3] / "manifest.yml"
 _INSTALLED = Path(sys.prefix) / "share" / "slack-answer-bot" / "manifest.yml"
 MANIFEST_FILE = _IN_CLONE if _IN_CLONE.is_file() else _INSTALLED
-"""The file is at the root of the checkout, where Slack's CLI expects it too; a wheel installs a copy."""
+"""The file is at the root of the checkout, where Slack's CLI expects it too; a wheel installs a
+copy."""
 
 _CREATE_APP = "https://api.slack.com/apps?new_app=1&manifest_yaml="
 _MAX_NAME = 35  # characters; the manifest schema's limit for display_information.name

@@ -16,14 +16,20 @@ PAUSE_SECONDS = 10  # between two refreshes of one answer
 
 
 class RefreshStore:
-    """The store of refreshes. All keys are those of the answer's thread, and go when it is erased."""
+    """The store of refreshes.
+
+    All keys are those of the answer's thread, and go when it is erased.
+    """
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis
         self._seconds = retention.thread
 
     async def begin(self, thread_key: str, run_id: str) -> bool:
-        """Note that an answer is being refreshed. Return False if it is already, or was just now."""
+        """Note that an answer is being refreshed.
+
+        Return False if it is already, or was just now.
+        """
         key = self._key("refreshing", thread_key, run_id)
         return bool(await self._redis.call("SET", key, 1, "NX", "EX", BUSY_SECONDS))
 

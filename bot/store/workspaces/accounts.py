@@ -1,7 +1,9 @@
-"""Personal accounts at MCP servers, and the ways to connect one. Everything with a secret is encrypted.
+"""Personal accounts at MCP servers, and the ways to connect one.
 
-Links and states that browsers carry are stored under their digests, so that nobody who can read Redis
-can use them.
+Everything with a secret is encrypted.
+
+Links and states that browsers carry are stored under their digests, so that nobody who can read
+Redis can use them.
 """
 
 from __future__ import annotations

@@ -90,7 +90,10 @@ class OAuthApp:
         return f"{asked['redirect_uri']}?{urlencode(answer)}"
 
     def signed_in(self, given: str, redirect_uri: str) -> Json:
-        """Exchange a code, which works once, for a token that names the person. Raises SlackFault."""
+        """Exchange a code, which works once, for a token that names the person.
+
+        Raises SlackFault.
+        """
         code = self.sign_ins.pop(given, None)
         if code is None or code.core.clock.now() > code.created + CODE_LIFETIME:
             raise SlackFault("invalid_code")

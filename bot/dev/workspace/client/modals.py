@@ -58,7 +58,7 @@ def show_command_answer(core: Core, user: str, conversation: Channel, answer: Js
 
 
 def fill_in(view: Json, values: Json) -> Json:
-    """Return the state of all inputs of a modal: `values`, what was typed before, or as it began."""
+    """Return the state of a modal's inputs: `values`, else what was typed, else initial values."""
     filled: Json = {}
     before = view["state"]["values"]
     for where, element in elements.interactive(view["blocks"]):

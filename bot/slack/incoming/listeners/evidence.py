@@ -25,7 +25,10 @@ Body = dict[str, Any]
 def register(
     app: AsyncApp, clients: Clients, dialog: EvidenceDialog, background: Background
 ) -> None:
-    """Listen to the button of an answer, and to Back and Next. Each press checks the rights again."""
+    """Listen to the button of an answer, and to Back and Next.
+
+    Each press checks the rights again.
+    """
 
     @app.action(buttons.EVIDENCE)
     async def show(body: Body, action: Body, ack: AsyncAck) -> None:
