@@ -31,7 +31,7 @@ def backup(
 def restore(
     file: _File,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Delete what the Redis holds before.")
+        bool, typer.Option("--replace", help="Delete what Redis holds first.")
     ] = False,
 ) -> None:
     """Write a backup to an empty Redis. No worker may run; start them afterwards."""
@@ -73,11 +73,11 @@ async def put_back(settings: Settings, file: Path, *, replace: bool) -> list[str
     ]
     if done.requests:
         lines.append(
-            f"{counted(done.requests, 'question')} will be gone on with. Whatever they want to change "
+            f"{counted(done.requests, 'question')} will continue. Whatever they want to change "
             "needs an approval, as it may have been done since."
         )
     if done.approvals:
         lines.append(f"{counted(done.approvals, 'approval')} will be asked for again.")
     lines += [f"! Not asked, as its time has passed: {each}" for each in done.missed]
-    lines.append("Who was erased since then is back: run `bot erase` for them again.")
+    lines.append("People who were erased since then are back: run `bot erase` for them again.")
     return lines

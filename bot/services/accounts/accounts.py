@@ -86,11 +86,6 @@ class Accounts:
         """Whether people may paste the address that their browser could not open."""
         return self.address.is_loopback
 
-    @property
-    def needs_code(self) -> bool:
-        """Whether people must type a finish code in Slack."""
-        return self.sign_in is None
-
     def is_personal(self, server: str) -> bool:
         """Return whether each person has an account of their own at this server."""
         return server in self._servers

@@ -85,15 +85,7 @@ class AccountChanges:
         name = _name(change, "told")
         if await self.notices.was_noticed(change.team, _TOLD, name):
             return
-        writes = self.people.slack.clients.writes
-        opened = await writes.conversations_open(users=change.user)
-        await writes.chat_postMessage(
-            channel=str(opened["channel"]["id"]),
-            text=part.text,
-            blocks=part.blocks,
-            unfurl_links=False,
-            unfurl_media=False,
-        )
+        await self.people.tell(change.user, part.text, part.blocks)
         await self.notices.first_notice(change.team, _TOLD, name)
 
     async def _is_new(self, change: AccountChange, what: str) -> bool:

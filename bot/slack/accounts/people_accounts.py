@@ -17,6 +17,7 @@ from bot.core.audit import AuditEntry, AuditKind
 from bot.core.errors import BotError
 from bot.runs.audit_trail import Record
 from bot.runs.policy.access import PersonKind
+from bot.slack.render.parts import Block
 from bot.slack.transport.client import TRANSPORT_ERRORS
 from bot.slack.transport.workspaces import Slack
 
@@ -90,13 +91,16 @@ class PeopleAccounts:
         if erased := await self.accounts.erase(self.owner(user)):
             await self.note(user, f"erased {erased}, as they left")
 
-    async def tell(self, user: str, text: str) -> None:
-        """Send the person a direct message."""
+    async def tell(self, user: str, text: str, blocks: Sequence[Block] | None = None) -> None:
+        """Send the person a direct message; `text` is the notification if it has `blocks`."""
         writes = self.slack.clients.writes
         opened = await writes.conversations_open(users=user)
-        channel = str(opened["channel"]["id"])
         await writes.chat_postMessage(
-            channel=channel, text=text, unfurl_links=False, unfurl_media=False
+            channel=str(opened["channel"]["id"]),
+            text=text,
+            blocks=blocks,
+            unfurl_links=False,
+            unfurl_media=False,
         )
 
     async def note(self, user: str, what: str, *, ok: bool = True) -> None:

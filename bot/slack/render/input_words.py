@@ -30,7 +30,7 @@ LEAVING = (
 )
 NO_SECRETS = "Goes to {server}. Never enter a password, key or card number here."
 
-MISTAKE = "Fill this in so that it fits."
+MISTAKE = "Check this field."
 MISTAKES = {
     FieldKind.EMAIL: "Enter an email address, such as ada@example.com.",
     FieldKind.ADDRESS: "Enter a full address that begins with https://.",

@@ -11,7 +11,7 @@ SAME_BUT = "No change found in {figures}."
 NOT_READ = "{count} could not be read again:"
 MORE = "and {count} more"
 PERIOD = (
-    "The calls name these dates and still ask about them: {dates}. Ask again for another period."
+    "The queries name these dates and still ask about them: {dates}. Ask again for another period."
 )
 AS_OF = "As of {now}; the answer is of {then}. Its words are unchanged and may no longer fit."
 LAST_GOOD = "All figures were last read again {when}."
@@ -27,7 +27,6 @@ POSTED_SCHEDULED = "Refreshed as {person} scheduled."
 NOTHING_TO_POST = (
     "There is nothing to post any more: it was posted, or is a day old. Press Refresh again."
 )
-POSTED = "Posted."
 SCHEDULED = (
     "I will read the figures again {often} ({time_zone}) in your name, and post here when one of them "
     "changed. Cancel it in my Home tab."
