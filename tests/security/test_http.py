@@ -15,6 +15,7 @@ from redis.asyncio import Redis
 from slack_sdk.signature import SignatureVerifier
 
 from bot.ops.doctor.refused import examine_refused
+from bot.ops.log_privacy import shown
 from bot.slack.transport import http as events
 from bot.slack.transport.signatures import refusal_of
 from tests.operators.test_many_workspaces import place
@@ -107,7 +108,8 @@ async def test_refused_requests_leave_a_trace(
         settings = configured(bot.ws, bot.api, redis_url, slack_app_token=None)
         found = {each.text: each for each in await examine_refused(settings)}
         await still_answers(bot)
-    said = [r.getMessage() for r in caplog.records if r.getMessage().startswith("Refused")]
+    lines = [r.msg % tuple(map(shown, r.args)) for r in caplog.records if r.args]  # as logs show it
+    said = [each for each in lines if each.startswith("Refused")]
     [secrets, clocks, strangers] = said  # one of each reason, however many there are
     assert "SLACK_SIGNING_SECRET" in secrets
     assert re.search(r"360\d s ahead of", clocks)

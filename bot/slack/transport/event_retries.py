@@ -83,7 +83,9 @@ class EventRetries:
             if task.done():
                 return task.result()
             if self._failing:
-                raise StoreUnavailable("Redis cannot be reached; the event is tried again here.")
+                raise StoreUnavailable(
+                    "Redis cannot be reached or accepts no writes; the event is tried again here."
+                )
 
     @asynccontextmanager
     async def turn(self, line: str, when: float) -> AsyncGenerator[None]:

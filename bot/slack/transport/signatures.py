@@ -99,7 +99,7 @@ class Refusals:
         if now - self._logged_at.get(reason, -_LOG_EVERY) < _LOG_EVERY:
             return
         self._logged_at[reason], count = now, self._unlogged.pop(reason)
-        log.warning("Refused %d requests under Slack's address: %s", count, refused)
+        log.warning("Refused %d requests under Slack's address: %s", count, str(refused))
         if self.keep is not None:
             with suppress(StoreError, TimeoutError):
                 async with asyncio.timeout(_STORE_TIMEOUT):
