@@ -98,7 +98,8 @@ async def http_server(
             await web.TCPSite(runner, host, port).start()
         except OSError as error:
             raise ConfigurationError(
-                f"Port {port} cannot be used: {os.strerror(error.errno or 0)}."
+                f"Port {port} cannot be used: {os.strerror(error.errno or 0)}. Set another one "
+                "(PORT, BOT_METRICS_PORT, or the port in BOT_PUBLIC_URL)."
             ) from None
         yield int(runner.addresses[0][1])
     finally:

@@ -17,6 +17,7 @@ from bot.core.errors import ConfigurationError
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call
 from bot.dev.workspace import Workspace
 from bot.ops.doctor import Check, Level, examine
+from bot.ops.health import http_server
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.services.databases import DatabaseConfig
@@ -157,18 +158,21 @@ async def test_scopes_that_were_not_granted(practice, scope, level) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "subject"),
+    ("option", "value", "level", "subject"),
     [
-        ("maxmemory-policy", "allkeys-lru", "maxmemory-policy"),
-        ("appendonly", "no", "appendonly"),
-        ("maxmemory", "1", "memory"),
+        ("maxmemory-policy", "allkeys-lru", Level.WARNING, "maxmemory-policy"),
+        ("appendonly", "no", Level.WARNING, "appendonly"),
+        ("maxmemory", "1", Level.PROBLEM, "memory"),
     ],
 )
-async def test_a_redis_that_may_lose_something(practice, option, value, subject) -> None:
+async def test_a_redis_that_loses_or_refuses_something(
+    practice, option, value, level, subject
+) -> None:
+    """O2: a full Redis takes no question, so doctor must not say that the bot can work."""
     async with Redis.from_url(practice.redis.url) as redis:
         await redis.config_set(option, value)
     found = await practice.complaint()
-    assert (found.level, found.subject) == (Level.WARNING, subject)
+    assert (found.level, found.subject) == (level, subject)
 
 
 async def test_a_replica(practice) -> None:
@@ -197,6 +201,22 @@ async def test_an_address_of_the_model_that_lacks_its_path(practice) -> None:
     found = await practice.complaint(openai_base_url=practice.api.url.removesuffix("/v1"))
     assert found.level is Level.PROBLEM
     assert "/v1" in found.fix, found
+
+
+async def test_a_model_service_that_fails(practice) -> None:
+    """O2: nothing in the settings is wrong, so the fix points to the service."""
+    practice.api.faults.fail("server_error", times=10)
+    found = await practice.complaint()
+    assert (found.level, found.subject) == (Level.PROBLEM, "model gpt-5.4-mini")
+    assert "status page" in found.fix
+
+
+async def test_a_port_that_is_taken_names_its_settings() -> None:
+    """O2: several processes on one machine read one .env; the last line says what to change."""
+    async with http_server((), port=0, host="127.0.0.1") as port:
+        with pytest.raises(ConfigurationError, match=f"Port {port} .* BOT_METRICS_PORT"):
+            async with http_server((), port=port, host="127.0.0.1"):
+                pass
 
 
 async def test_the_embedded_redis_needs_a_place_to_write(practice, tmp_path) -> None:

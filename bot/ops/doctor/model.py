@@ -54,6 +54,10 @@ _TOOL = {
 _ASKED: Item = {"role": "user", "content": "Call report with the state ready."}
 _ASKED_AGAIN: Item = {"role": "user", "content": "Thank you. Call it once more."}
 _MISSING_KEY = "create a key on the service's page and set OPENAI_API_KEY"
+_FAILING = (
+    "look at the service's status page, or at the log of your own server; OPENAI_FALLBACK_MODELS are "
+    "asked when a model fails"
+)
 _UNREACHED = "check the network, and OPENAI_BASE_URL if you set it"
 
 
@@ -174,6 +178,10 @@ class _Examination:
                 text, fix = "the service rejects the key", _MISSING_KEY
             case ModelErrorKind.OVERLOADED if not error.detail.startswith("HTTP"):
                 text, fix = f"the service cannot be reached: {error}", _UNREACHED
+            case ModelErrorKind.OVERLOADED:
+                fix = _FAILING
+            case ModelErrorKind.QUOTA:
+                fix = "raise the quota or pay the bill on the service's page"
             case ModelErrorKind.MISSING_MODEL:
                 text = "the service has no such model for this key"
                 fix = "set OPENAI_MODEL or OPENAI_FALLBACK_MODELS to one that your key may use"

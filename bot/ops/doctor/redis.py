@@ -90,8 +90,11 @@ def _memory(info: dict[str, Any]) -> Check:
     if not most:
         return ok("memory", f"{text}, no limit set")
     text += f" of {most / 2**20:,.0f} MB"
+    fix = "give it more memory (maxmemory): a full Redis accepts no requests"
+    if used >= most:
+        return problem("memory", f"full: {text}", fix)
     if used > _FULL * most:
-        return warning("memory", text, "give it more memory: a full Redis accepts no requests")
+        return warning("memory", text, fix)
     return ok("memory", text)
 
 

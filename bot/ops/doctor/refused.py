@@ -11,7 +11,7 @@ from bot.slack.transport.signatures import RefusedRequest
 from bot.store import open_stores
 
 _FIX = {
-    "signature": "copy the Signing Secret from the app's Basic Information into SLACK_SIGNING_SECRET",
+    "signature": "if you have corrected it since, there is nothing to do: this stays for a day",
     "age": "synchronise the machine's clock (NTP)",
     "missing headers": "ignore this if the address is public: anybody can send such requests",
 }

@@ -61,7 +61,7 @@ async def _workers(stores: Stores, now: float) -> Check:
     alive = sorted(name.decode() for name in await stores.redis.call(*heard))
     if not alive:
         text = f"none was heard of in the last {_SILENT_SECONDS:.0f} s"
-        return problem("workers", text, "start `bot worker` or `bot serve`")
+        return problem("workers", text, "start `bot worker` or `bot serve`; restart one that hangs")
     return ok("workers", f"{len(alive)} running: {', '.join(alive[:10])}")
 
 
@@ -122,7 +122,8 @@ async def _undelivered(stores: Stores) -> Check:
     if not count:
         return ok("answers not posted", "none")
     fix = (
-        "look for `was not posted` in the log: Slack refuses them or is away; they are tried again"
+        "run `bot doctor`, which tries the token, and look for `was not posted` in the log: Slack "
+        "refuses them or is away; they are tried again"
     )
     return warning("answers not posted", f"{count}", fix)
 
