@@ -66,16 +66,6 @@ def exit_code(outcome: Outcome) -> int:
     return _EXIT[outcome.status]
 
 
-Question = Callable[[Approval], Awaitable[Decision]]
-"""Asks the person at the terminal about one approval."""
-
-
-async def go_on_without(approval: Approval) -> Decision:
-    """Say what cannot be asked here."""
-    sys.stderr.write(f"\n{escaped(approval.title)}: not possible in a terminal.\n")
-    return Decision(verdict=Verdict.DENIED, by=approval.requester)
-
-
 @dataclass(frozen=True, slots=True)
 class ConsoleSurface:
     """A surface with the answer on stdout and, with `stream`, the run's progress on stderr.
@@ -87,7 +77,6 @@ class ConsoleSurface:
     as_json: bool
     stream: bool
     only_data: bool
-    ask_for_account: Question = go_on_without
 
     async def show(self, event: Event) -> None:
         """See `Surface.show`."""
@@ -108,8 +97,7 @@ class ConsoleSurface:
         """Ask about one approval and return the decision; nobody at a pipe is asked."""
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return Decision(verdict=Verdict.DENIED, comment=_NOBODY_THERE)
-        questions = _QUESTIONS | {ApprovalKind.ACCOUNT: self.ask_for_account}
-        return await questions[approval.kind](approval)
+        return await _QUESTIONS[approval.kind](approval)
 
     async def settle(self, asked: Sequence[ApprovalRecord]) -> None:
         """Do nothing: the terminal already shows what was typed."""
@@ -143,18 +131,24 @@ async def _ask_about_call(approval: Approval) -> Decision:
     return Decision(verdict=Verdict.APPROVED if yes else Verdict.DENIED, by=approval.requester)
 
 
+async def _go_on_without(approval: Approval) -> Decision:
+    """Say what cannot be asked here: `bot ask` offers no server with personal accounts."""
+    sys.stderr.write(f"\n{escaped(approval.title)}: not possible in a terminal.\n")
+    return Decision(verdict=Verdict.DENIED, by=approval.requester)
+
+
 async def _share(approval: Approval) -> Decision:
     """Approve: only the person at the terminal sees what is printed there."""
     return Decision(verdict=Verdict.APPROVED, by=approval.requester)
 
 
-_QUESTIONS: dict[ApprovalKind, Question] = {
+_QUESTIONS: dict[ApprovalKind, Callable[[Approval], Awaitable[Decision]]] = {
     ApprovalKind.CALL: _ask_about_call,
+    ApprovalKind.ACCOUNT: _go_on_without,
     ApprovalKind.SHARE: _share,
     ApprovalKind.INPUT: lambda approval: answer_question(approval, typed_line),
 }
-"""How each kind of approval is asked at the terminal, but for accounts, which a surface is
-given."""
+"""How each kind of approval is asked at the terminal."""
 
 
 async def typed_line(prompt: str) -> str:
@@ -178,9 +172,7 @@ async def typed_line(prompt: str) -> str:
         loop.remove_reader(sys.stdin)
 
 
-def console_surface(
-    *, as_json: bool, stream: bool, ask_for_account: Question = go_on_without
-) -> OpenSurface:
+def console_surface(*, as_json: bool, stream: bool) -> OpenSurface:
     """Return a function that opens the terminal as the surface of a run."""
 
     @asynccontextmanager
@@ -188,9 +180,7 @@ def console_surface(
         request: Request, _post: PostedMessages
     ) -> AsyncGenerator[ConsoleSurface]:
         only_data = request.response_schema is not None
-        yield ConsoleSurface(
-            as_json=as_json, stream=stream, only_data=only_data, ask_for_account=ask_for_account
-        )
+        yield ConsoleSurface(as_json=as_json, stream=stream, only_data=only_data)
 
     return open_surface
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.cli.console import ConsoleConversation, anybody, console_surface
-from bot.cli.terminal_accounts import terminal_accounts
 from bot.core.answers import GIVEN, Answer, stored_name
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
@@ -33,18 +33,24 @@ async def ask_once(
     stream: bool,
     dry_run: bool,
 ) -> Outcome:
-    """Answer on stdout, using a temporary Redis. A signal to end stops the run cleanly."""
+    """Answer on stdout, using a temporary Redis. A signal to end stops the run cleanly.
+
+    Servers with personal accounts are left out: an account would be gone with the Redis.
+    """
+    servers = settings.mcp_servers
+    shared = {name: each for name, each in servers.items() if not each.is_personal}
+    if left_out := sorted(servers.keys() - shared.keys()):
+        sys.stderr.write(f"Only in Slack, where people have accounts: {', '.join(left_out)}\n")
+    settings = settings.model_copy(update={"mcp_servers": shared})
     conversation = ConsoleConversation.with_files(files, Path.cwd())
     async with (
         telemetry(settings.otel_exporter_otlp_endpoint) as observers,
         redis_and_stores(settings, data_dir=None) as (_, stores),
-        terminal_accounts(settings, stores) as own,
         open_runner(
             settings,
             stores,
             conversation,
-            console_surface(as_json=as_json, stream=stream, ask_for_account=own.question),
-            accounts=own.accounts,
+            console_surface(as_json=as_json, stream=stream),
             stream=stream,
             dry_run=dry_run,
             observers=observers,
