@@ -24,6 +24,7 @@ from bot.ops.health import CHECK_SECONDS, Health, health_routes, http_server, me
 from bot.ops.metrics import Metrics
 from bot.ops.tracing import telemetry
 from bot.runs.observers import Observer
+from bot.runs.queue.docket import live_workers
 from bot.settings import Settings
 from bot.slack.transport.http import MAX_BODY, SlackRequests
 from bot.slack.transport.install_flow import InstallPages
@@ -55,16 +56,17 @@ class ProcessStatus:
 
     async def metrics_text(self) -> bytes:
         """Return all metrics in Prometheus's text format."""
-        waiting, undelivered = await self._backlog()
-        self.metrics.queues(waiting=waiting, undelivered=undelivered)
+        workers, waiting, undelivered = await self._deployment()
+        self.metrics.deployment(workers=workers, waiting=waiting, undelivered=undelivered)
         return self.metrics.text()
 
-    async def _backlog(self) -> tuple[float, float]:
+    async def _deployment(self) -> tuple[float, float, float]:
         if self._stores is not None:
             with suppress(TimeoutError, StoreUnavailable):
                 async with asyncio.timeout(CHECK_SECONDS):
-                    return await self._stores.backlog()
-        return math.nan, math.nan  # unknown while Redis does not answer
+                    workers = await live_workers(self._stores.redis)
+                    return len(workers), *await self._stores.backlog()
+        return math.nan, math.nan, math.nan  # unknown while Redis does not answer
 
 
 @asynccontextmanager

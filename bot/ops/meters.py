@@ -102,6 +102,11 @@ class ProcessMeters:
             "Requests in all mailboxes, including running ones.",
             registry=registry,
         )
+        self.workers = Gauge(
+            "bot_workers",
+            "Workers of all processes that were heard of in the last minute.",
+            registry=registry,
+        )
         self.undelivered = Gauge(
             "bot_runs_undelivered",
             "Finished runs whose final message is not posted.",

@@ -40,8 +40,9 @@ class Metrics:
         """Return all metrics in Prometheus's text format."""
         return generate_latest(self._registry)
 
-    def queues(self, *, waiting: float, undelivered: float) -> None:
-        """Set the lengths of the queues, over all processes."""
+    def deployment(self, *, workers: float, waiting: float, undelivered: float) -> None:
+        """Set how many workers there are and the lengths of the queues, over all processes."""
+        self._process.workers.set(workers)
         self._process.waiting.set(waiting)
         self._process.undelivered.set(undelivered)
 

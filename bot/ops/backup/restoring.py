@@ -26,12 +26,11 @@ from bot.ops.backup.archive import Header, Sealing, read_archive, read_header
 from bot.ops.backup.making import delete_all, has_data
 from bot.ops.backup.values import write_item
 from bot.runs.context.own_schedules import next_time
-from bot.runs.queue.docket import WORKERS_KEY
+from bot.runs.queue.docket import live_workers
 from bot.store import Stores
 from bot.store.connection import PREFIX
 
 _OVER = {CallProgress.DONE, CallProgress.FAILED, CallProgress.CUT_OFF}
-_ALIVE_SECONDS = 60.0
 
 
 @dataclass(slots=True)
@@ -77,7 +76,7 @@ async def restore_backup(
     """
     header = check_backup(path, sealing)
     now = clock()
-    if await stores.redis.call("ZCOUNT", WORKERS_KEY, now - _ALIVE_SECONDS, "+inf"):
+    if await live_workers(stores.redis):
         raise ConfigurationError("A worker runs on this Redis, or did a minute ago: stop it first.")
     if await has_data(stores.redis):
         if not replace:

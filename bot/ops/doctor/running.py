@@ -11,13 +11,12 @@ from bot.core.errors import ConfigurationError, StoreError
 from bot.core.outcome import StopReason
 from bot.core.text.counting import counted
 from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
-from bot.runs.queue.docket import WORKERS_KEY
+from bot.runs.queue.docket import SILENT_SECONDS, live_workers
 from bot.settings import Settings
 from bot.store import Stores, open_stores
 
 _LATE, _TOO_LATE = 60.0, 600.0
 """Seconds that a request may wait for a worker before it is a warning, and a problem."""
-_SILENT_SECONDS = 60.0  # three heartbeats of a worker
 _MARGIN_SECONDS = 300.0  # a run may go on so long after its time: it answers with what it has
 _FAILING, _BROKEN = 0.1, 0.5  # share of runs that end for the model
 _FEWEST_RUNS = 5  # in the last hour, to speak of a share
@@ -47,7 +46,7 @@ async def examine_running(settings: Settings) -> list[Check]:
             seconds, micros = await stores.redis.call("TIME")
             now = seconds + micros / 1_000_000
             return [
-                await _workers(stores, now),
+                await _workers(stores),
                 *_queues(await _read_queue(stores, now), settings.limits.run_seconds),
                 await _undelivered(stores),
                 *await _ends(stores, now),
@@ -56,11 +55,10 @@ async def examine_running(settings: Settings) -> list[Check]:
         return [problem(_SUBJECT, f"cannot be read: {error}", "run `bot doctor`")]
 
 
-async def _workers(stores: Stores, now: float) -> Check:
-    heard = ("ZRANGEBYSCORE", WORKERS_KEY, now - _SILENT_SECONDS, "+inf")
-    alive = sorted(name.decode() for name in await stores.redis.call(*heard))
+async def _workers(stores: Stores) -> Check:
+    alive = await live_workers(stores.redis)
     if not alive:
-        text = f"none was heard of in the last {_SILENT_SECONDS:.0f} s"
+        text = f"none was heard of in the last {SILENT_SECONDS:.0f} s"
         return problem("workers", text, "start `bot worker` or `bot serve`; restart one that hangs")
     return ok("workers", f"{len(alive)} running: {', '.join(alive[:10])}")
 
