@@ -43,6 +43,7 @@ def trace_figure(claim: Claim, token: Token, evidence: Evidence) -> None:
         for low, high in claim.windows()
         for mention in _of_size(output, claim.unit, low, high)
     ]
+    found = found or list(_written_alike(claim.text, evidence))
     told = told_rows(claim, evidence)
     doubts = [_doubt(claim, token, evidence, told, each) for each in found]
     fitting = [each for each, doubt in zip(found, doubts, strict=True) if doubt is None]
@@ -62,6 +63,17 @@ def trace_figure(claim: Claim, token: Token, evidence: Evidence) -> None:
     claim.found(Verdict.READ, *(place_of(*each) for each in fitting[:_MOST_PLACES]))
     claim.source = fitting[0]
     _take_value(claim, token, fitting[0][1])
+
+
+def _written_alike(text: str, evidence: Evidence) -> Iterator[_Read]:
+    """Yield the figures that are written as in the claim: 13.000 is copied, whatever it means there."""
+    if "." not in text and "," not in text:
+        return
+    for output in evidence.newest_first:
+        if text in output.entry.text:
+            for mention in output.mentions:
+                if output.entry.text[mention.start : mention.end] == text:
+                    yield output, mention
 
 
 def _take_value(claim: Claim, token: Token, read: Mention) -> None:

@@ -95,7 +95,7 @@ async def test_a_model_that_goes_on_without_has_its_conversation_shortened() -> 
     """E2 E3: it has the say for one turn."""
     added = call("add", {"a": 1, "b": 1})
     script = Script([*LEAPS.values(), added, added, text("They added."), finish(ANSWER)])
-    async with bench(script, window=12_300) as place:
+    async with bench(script, window=12_600) as place:
         ended = await place.run()
     script.assert_done()
     assert offered(place)[:6] == [*[False] * 5, True]
@@ -110,7 +110,7 @@ async def test_outputs_that_nobody_has_read_are_not_put_away() -> None:
     script = Script(
         [*LEAPS.values(), call("add", {"a": 1, "b": 1}), both, text("Lists."), finish(ANSWER)]
     )
-    async with bench(script, window=12_300) as place:
+    async with bench(script, window=12_600) as place:
         await place.run()
         refused, added = place.of(Recorded)[11].entry.items
     assert "Not done" in refused["output"]
@@ -118,7 +118,7 @@ async def test_outputs_that_nobody_has_read_are_not_put_away() -> None:
     script = Script(
         [*LEAPS.values(), call("add", {"a": 1, "b": 1}), wrong, text("Lists."), finish(ANSWER)]
     )
-    async with bench(script, window=12_300) as place:
+    async with bench(script, window=12_600) as place:
         await place.run()
         [refused] = place.of(Recorded)[11].entry.items
     assert "summary" in refused["output"]
@@ -191,7 +191,7 @@ async def test_a_checkpoint_has_room_in_the_fresh_conversation() -> None:
     long = NOTES | {"summary": "漢字" * 3_000}
     leaps = [*LEAPS.values(), call("add", {"a": 1, "b": 1})]
     script = Script([*leaps, call("checkpoint_and_restart", long), text("Lists."), finish(ANSWER)])
-    async with bench(script, window=12_300) as place:
+    async with bench(script, window=12_600) as place:
         ended = await place.run()
         [refused] = place.of(Recorded)[11].entry.items
     assert refused["output"].startswith("Too long: about ")

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.core.findings import Findings, Verdict
@@ -68,6 +68,7 @@ def test_no_text_makes_the_check_fail(said: str, read: str, kind: EntryKind, giv
 
 
 @settings(max_examples=25, deadline=None)
+@example(value=13.0, decimals=3, shape="a,b\nx,{}")
 @given(
     st.floats(13, 1e12),
     st.integers(0, 3),
