@@ -127,12 +127,12 @@ WRONG = {
     ),
     "LM Studio without /v1": (_MISTAKEN, _MISTAKEN, "/v1", "no Responses API"),
     "another service": ((404, "Nothing"), (200, "<html>Hello</html>"), "/v1", "no Responses API"),
-    "a proxy without its server": ((502, "Bad"), (502, "Bad Gateway"), "models.md", "fails"),
+    "a proxy without its server": ((502, "Bad"), (502, "Bad Gateway"), "your own server", "fails"),
     "a wrong key": ((401, {}), (401, {"error": {"message": "No"}}), "OPENAI_API_KEY", "key"),
     "no credit": (
         (429, {}),
         (429, {"error": {"message": "No credit.", "code": "insufficient_quota"}}),
-        "models.md",
+        "raise the quota",
         "No credit",
     ),
 }

@@ -48,17 +48,17 @@ def test_what_is_written_passes_and_is_found(folder: Path, monkeypatch: pytest.M
 
 def test_others_cannot_change_what_was_written(folder: Path) -> None:
     """22.1: otherwise the bot would not start with it."""
-    write_tool("crm", folder)
+    write_tool("invoices", folder)
     assert not [path for path in (folder, *folder.iterdir()) if path.stat().st_mode & 0o022]
 
 
-@pytest.mark.parametrize("existing", ["crm.py", "test_crm.py"])
+@pytest.mark.parametrize("existing", ["invoices.py", "test_invoices.py"])
 def test_nothing_is_overwritten(folder: Path, existing: str) -> None:
     """22.4: neither file; the other one is not written then."""
     folder.mkdir()
     (folder / existing).write_text("mine")
     with pytest.raises(ConfigurationError, match=f"{existing} exists"):
-        write_tool("crm", folder)
+        write_tool("invoices", folder)
     assert [path.name for path in folder.iterdir()] == [existing]
     assert (folder / existing).read_text() == "mine"
 
@@ -66,8 +66,18 @@ def test_nothing_is_overwritten(folder: Path, existing: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("", "../crm", "crm.py", "1crm", "_crm", "test_crm", "crm_test", "setup", "class"),
-        *("c" * 21, "crm\n", "calendar", "aiohttp", "web"),
+        *(
+            "",
+            "../invoices",
+            "invoices.py",
+            "1invoices",
+            "_invoices",
+            "test_invoices",
+            "invoices_test",
+            "setup",
+            "class",
+        ),
+        *("c" * 21, "invoices\n", "calendar", "aiohttp", "web"),
     ],
 )
 def test_a_name_that_cannot_work_is_refused(folder: Path, name: str) -> None:
@@ -80,7 +90,7 @@ def test_a_name_that_cannot_work_is_refused(folder: Path, name: str) -> None:
 
 def test_a_name_becomes_that_of_a_module(folder: Path) -> None:
     """22.4: people write names as they like."""
-    assert write_tool("Our-CRM", folder).file.name == "our_crm.py"
+    assert write_tool("Our-INVOICES", folder).file.name == "our_invoices.py"
 
 
 def test_in_a_clone_the_test_is_with_the_others(tmp_path: Path) -> None:
@@ -89,9 +99,9 @@ def test_in_a_clone_the_test_is_with_the_others(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "__init__.py").touch()
     tests.mkdir(parents=True)
-    made = write_tool("crm", folder)
-    assert made.test == tests / "test_crm.py"
-    assert "from tools.crm import search_crm\n" in made.test.read_text()
+    made = write_tool("invoices", folder)
+    assert made.test == tests / "test_invoices.py"
+    assert "from tools.invoices import search_invoices\n" in made.test.read_text()
 
 
 def test_without_a_place_it_says_how_to_configure_it(
@@ -99,6 +109,6 @@ def test_without_a_place_it_says_how_to_configure_it(
 ) -> None:
     """22.4: an installed bot finds tools only where bot.toml says."""
     monkeypatch.setattr("bot.cli.new_tool.clone_folder", lambda: None)
-    *_, then = new_tool_lines("crm", [])
+    *_, then = new_tool_lines("invoices", [])
     assert 'paths = ["tools"]' in then
-    assert (folder.parent / "tools" / "crm.py").is_file()
+    assert (folder.parent / "tools" / "invoices.py").is_file()
