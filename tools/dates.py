@@ -239,7 +239,10 @@ class _Place:
     def _of_region(self, region: str) -> HolidayBase:
         import holidays
 
-        return holidays.country_holidays(self._code, subdiv=region or None, years=self._years)
+        # In English, whatever the language of the machine and its Python.
+        return holidays.country_holidays(
+            self._code, subdiv=region or None, years=self._years, language="en_US"
+        )
 
 
 def _left_out(count: int) -> list[str]:

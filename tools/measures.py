@@ -134,7 +134,7 @@ def _fitting(sources: list[Any], targets: list[Any]) -> tuple[Any, Any]:
     """Return the likeliest readings of the same kind, or the likeliest of each side."""
     for source in sources:
         for target in targets:
-            if source.dimensionality in (target.dimensionality, (1 / target).dimensionality):
+            if source.dimensionality in (target.dimensionality, target.dimensionality**-1):
                 return source, target
     return sources[0], targets[0]
 
@@ -142,7 +142,9 @@ def _fitting(sources: list[Any], targets: list[Any]) -> tuple[Any, Any]:
 def _converted(value: float, source: Any, target: Any) -> float:
     """Convert `value`. Miles per gallon are the inverse of litres per 100 km."""
     quantity = _registry().Quantity(value, source)
-    if source.dimensionality != target.dimensionality and source.is_compatible_with(1 / target):
+    # Of the dimensions alone: the inverse of a temperature's unit is an error.
+    given, wanted = source.dimensionality, target.dimensionality
+    if given != wanted and given == wanted**-1:
         quantity = 1 / quantity
     return float(quantity.to(target).magnitude)
 
