@@ -87,7 +87,7 @@ class AccountPages:
 
     async def _before_leaving(self, accounts: Accounts, request: web.Request) -> web.Response:
         token = request.query.get("ticket", "")
-        ticket = await accounts.opened(token)
+        ticket = await accounts.connecting.opened(token)
         view = await accounts.view(ticket.owner, ticket.server)
         title, text = words.before_leaving(view.label, view.host, ticket.whom)
         seen = secrets.token_urlsafe(24)
@@ -109,13 +109,13 @@ class AccountPages:
         is_ours = cookie and hmac.compare_digest(digest_of(cookie), seen)
         if not is_ours or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
             raise ConnectError(ConnectFailure.BROWSER, "the page before leaving was not seen")
-        return _departing(accounts, await accounts.depart(token))
+        return _departing(accounts, await accounts.connecting.depart(token))
 
     async def _proved(self, accounts: Accounts, request: web.Request) -> web.Response:
-        return _departing(accounts, await accounts.prove(request.query, request.cookies))
+        return _departing(accounts, await accounts.connecting.prove(request.query, request.cookies))
 
     async def _returned(self, accounts: Accounts, request: web.Request) -> web.Response:
-        arrival = await accounts.arrive(request.query, request.cookies)
+        arrival = await accounts.connecting.arrive(request.query, request.cookies)
         label = arrival.change.label
         match arrival.outcome:
             case Outcome.REFUSED:

@@ -84,13 +84,13 @@ async def telling_changes(
                 log.warning("The tools of %s are not listed yet: %s", change.server, error)
         await on_change(change)
 
-    accounts.changes = tell
+    accounts.outbox.on_change = tell
     try:
         async with (
-            alongside(accounts.tell_changes(), name="account changes"),
+            alongside(accounts.outbox.run(), name="account changes"),
             alongside(servers.close_idle(), name="idle account connections"),
         ):
             yield
     finally:
-        await accounts.stop_telling()
+        await accounts.outbox.stop()
         await servers.close()

@@ -88,7 +88,7 @@ def oauth_app(
 
     async def forget(team: str) -> None:
         if accounts:  # first: erasing deletes the tokens that are to be revoked
-            await accounts.erase_team(team)
+            await accounts.ending.erase_team(team)
         await _forget(settings, stores, team)
 
     return OAuthApp(

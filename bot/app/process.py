@@ -145,7 +145,7 @@ async def bot(
             oauth = oauth_app(settings, stores, session, accounts)
             workspaces = oauth.workspaces
             if accounts and not accounts.takes_pasted:  # Slack sends browsers to https only
-                accounts.sign_in = oauth.sign_in
+                accounts.connecting.sign_in = oauth.sign_in
         engine = await stack.enter_async_context(open_engine(url, stores.mailbox, settings.engine))
         if work:
             await stack.enter_async_context(

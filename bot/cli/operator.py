@@ -256,7 +256,7 @@ async def _end_accounts(settings: Settings, stores: Stores, user: str) -> int:
         return 0
     try:
         owners = await stores.erasure.account_owners(user)
-        return sum([await accounts.erase(each) for each in owners])
+        return sum([await accounts.ending.erase(each) for each in owners])
     finally:
         await accounts.close()
 

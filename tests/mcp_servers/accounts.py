@@ -37,7 +37,7 @@ async def tried_accounts(python: Path) -> dict[str, str]:
         for owner, name in ((ANNA, "anna"), (BEN, "ben")):
             await browser.open(f"{notes.url}/signed_in/{name}")
             page = await Browser().connect(await place.link(owner))
-            await place.accounts.confirm(owner, "notes", code_of(page))
+            await place.accounts.connecting.confirm(owner, "notes", code_of(page))
         await servers.list_as(ANNA, "notes")
         [tool] = [each for each in await servers.tools() if each.name == "notes__read_notes"]
         found = {
@@ -46,7 +46,7 @@ async def tried_accounts(python: Path) -> dict[str, str]:
         }
         await browser.open(f"{notes.url}/expire")
         found["refreshed: the notes of anna"] = f"refreshed: {await _read(tool, ANNA)}"
-        found["revoked True"] = f"revoked {await place.accounts.disconnect(ANNA, 'notes')}"
+        found["revoked True"] = f"revoked {await place.accounts.ending.disconnect(ANNA, 'notes')}"
         found["none"] = await _read(tool, ANNA)
         await servers.close()
         return found

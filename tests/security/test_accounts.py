@@ -24,8 +24,8 @@ from bot.core.request import Entry
 from bot.core.text.redaction import redacted
 from bot.dev.model import Script, call, finish
 from bot.services.accounts.guard import AddressRefused, Guard, NoAnswer
+from bot.services.accounts.issuers import IssuerPins
 from bot.services.mcp import McpServers
-from bot.services.mcp.issuers import IssuerPins
 from bot.store import Stores
 from bot.store.connection import Retention
 from bot.store.sealed import box_of
@@ -98,9 +98,12 @@ async def test_a_forwarded_link_gives_nothing_without_the_code(place: Connecting
     with pytest.raises(AccountProblem):
         await place.accounts.calls.access(MALLORY, "notes")
     guesses = [f"{(int(code) + n) % 10**6:06d}" for n in range(1, 6)]
-    left = [(await place.accounts.confirm(MALLORY, "notes", each)).tries_left for each in guesses]
+    left = [
+        (await place.accounts.connecting.confirm(MALLORY, "notes", each)).tries_left
+        for each in guesses
+    ]
     assert left == [4, 3, 2, 1, 0]
-    assert not (await place.accounts.confirm(MALLORY, "notes", code)).accepted
+    assert not (await place.accounts.connecting.confirm(MALLORY, "notes", code)).accepted
     assert len(place.notes.revoked) == 2
     assert (await place.accounts.view(MALLORY, "notes")).state is AccountState.NONE
 
@@ -119,7 +122,7 @@ async def test_sign_in_with_slack_must_be_the_person_of_the_link(place: Connecti
             return self.who
 
     sign_in = SignIn()
-    place.accounts.sign_in = sign_in
+    place.accounts.connecting.sign_in = sign_in
 
     async def proved(browser: Browser, owner: AccountOwner) -> Any:
         asked = query_of(await browser.leave(await place.link(owner)))
@@ -135,7 +138,7 @@ async def test_sign_in_with_slack_must_be_the_person_of_the_link(place: Connecti
     page = await proved(browser, MALLORY)
     address = page.text.partition("url=")[2].partition('"')[0].replace("&amp;", "&")
     assert "is connected for Ben Okafor" in (await browser.open(await browser.allow(address))).text
-    await place.accounts.settled()
+    await place.accounts.outbox.settled()
     assert place.told[-1].outcome is Outcome.CONNECTED  # without a finish code
     # The address of the proof is of one browser, and used once.
     asked = query_of(await Browser().leave(await place.link(MALLORY)))
@@ -152,10 +155,10 @@ async def test_a_browser_on_its_way_connects_nothing_once_its_link_is_over(
     link = await place.link()
     address = await late.leave(link)
     finish_code = code_of(await used.connect(link))
-    assert (await place.accounts.confirm(ANNA, "notes", finish_code)).accepted
+    assert (await place.accounts.connecting.confirm(ANNA, "notes", finish_code)).accepted
     assert (await late.open(await late.allow(address))).status_code == 410
     address = await erased.leave(await place.link())
-    await place.accounts.erase(ANNA)
+    await place.accounts.ending.erase(ANNA)
     assert (await erased.open(await erased.allow(address))).status_code == 410
     assert place.notes.asked["/token"] == 1
     assert not [key for key in await stores.redis.call("KEYS", "*") if b"UANNA" in key]
@@ -163,7 +166,7 @@ async def test_a_browser_on_its_way_connects_nothing_once_its_link_is_over(
 
 async def test_a_link_is_no_way_in_once_its_time_is_over(place: Connecting) -> None:
     """Row 7: but who left in time may come back."""
-    link = await place.accounts.ticket(ANNA, "notes", WHOM[ANNA], seconds=1.0)
+    link = await place.accounts.connecting.ticket(ANNA, "notes", WHOM[ANNA], seconds=1.0)
     browser = Browser()
     address = await browser.leave(link)
     await asyncio.sleep(1.0)
@@ -200,7 +203,7 @@ async def test_only_our_page_goes_on_and_programs_start_nothing(place: Connectin
 async def test_a_name_cannot_pass_for_somebody_elses_handle(place: Connecting) -> None:
     """Row 7: people choose their names themselves; the page shows one handle, that of the link."""
     posing = Whom("Anna Kim (@anna) \u202e", "ben", "ACME")
-    link = await place.accounts.ticket(MALLORY, "notes", posing, seconds=60)
+    link = await place.accounts.connecting.ticket(MALLORY, "notes", posing, seconds=60)
     page = (await Browser().open(link)).text
     assert "for Anna Kim anna (@ben) in ACME?" in page
     assert "\u202e" not in page
@@ -209,7 +212,7 @@ async def test_a_name_cannot_pass_for_somebody_elses_handle(place: Connecting) -
 async def test_pages_cannot_be_framed_cached_or_filled_with_html(place: Connecting) -> None:
     """Names are somebody's own words; addresses of pages hold secrets."""
     whom = Whom('<script>alert(1)</script>"', "x'<b>", "<i>ACME")
-    link = await place.accounts.ticket(ANNA, "notes", whom, seconds=60)
+    link = await place.accounts.connecting.ticket(ANNA, "notes", whom, seconds=60)
     page = await Browser().open(link)
     assert "<script>" not in page.text
     assert "<b>" not in page.text
@@ -233,13 +236,14 @@ async def test_a_pasted_address_counts_only_from_whom_it_is_for(place: Connectin
         (back.replace("http://127.0.0.1", "http://evil.example"), ConnectFailure.ADDRESS),
     ):
         with pytest.raises(ConnectError) as caught:
-            await place.accounts.finish_pasted(ANNA, pasted)
+            await place.accounts.connecting.finish_pasted(ANNA, pasted)
         assert caught.value.why is why
     with pytest.raises(ConnectError) as caught:
-        await place.accounts.finish_pasted(MALLORY, back)
+        await place.accounts.connecting.finish_pasted(MALLORY, back)
     assert caught.value.why is ConnectFailure.PERSON
     back = await browser.allow(await browser.leave(await place.link(ANNA)))
-    assert (await place.accounts.finish_pasted(ANNA, f" <{back}> ")).usable
+    await place.accounts.connecting.finish_pasted(ANNA, f" <{back}> ")
+    assert (await place.accounts.view(ANNA, "notes")).usable
 
 
 # What servers say about themselves.

@@ -38,7 +38,7 @@ class Connecting:
     told: list[AccountChange] = field(default_factory=list)
 
     async def link(self, owner: AccountOwner = ANNA, approval: str = "") -> str:
-        return await self.accounts.ticket(
+        return await self.accounts.connecting.ticket(
             owner, "notes", WHOM[owner], approval=approval, seconds=600
         )
 
@@ -46,9 +46,9 @@ class Connecting:
         """Connect an account, all the way to the finish code typed in Slack."""
         self.notes.signed_in = {ANNA: "anna", BEN: "ben"}.get(owner, "anna")
         page = await Browser().connect(await self.link(owner, approval))
-        result = await self.accounts.confirm(owner, "notes", code_of(page))
+        result = await self.accounts.connecting.confirm(owner, "notes", code_of(page))
         assert result.accepted
-        await self.accounts.settled()
+        await self.accounts.outbox.settled()
 
 
 def settings_of(notes: Notes, port: int, **options: Any) -> Settings:
@@ -75,7 +75,7 @@ async def connecting(stores: Stores, notes: Notes, **options: Any) -> AsyncGener
     async def tell(change: AccountChange) -> None:
         place.told.append(change)
 
-    accounts.changes = tell
+    accounts.outbox.on_change = tell
     pages = AccountPages()
     async with http_server(pages.routes, port=port, host="127.0.0.1"):
         with pages.served_by(accounts):

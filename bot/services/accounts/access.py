@@ -24,11 +24,11 @@ from bot.core.failpoints import failpoint
 from bot.core.stored import Stored
 from bot.core.text.redaction import remember_secret
 from bot.services.accounts.guard import Guard, NoAnswer
+from bot.services.accounts.issuers import IssuerPins
 from bot.services.accounts.problems import label_of, problem
 from bot.services.accounts.storage import AccountStorage
 from bot.services.accounts.tokens import GrantEnded, Tokens, refresh, revoke
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.issuers import IssuerPins
 
 log = logging.getLogger(__name__)
 

@@ -37,11 +37,11 @@ from bot.services.accounts.addresses import PublicAddress
 from bot.services.accounts.clients import Clients
 from bot.services.accounts.discovery import bounded_scopes, discover
 from bot.services.accounts.guard import Guard
+from bot.services.accounts.issuers import IssuerPins
 from bot.services.accounts.problems import label_of
 from bot.services.accounts.storage import AccountStorage
 from bot.services.accounts.tokens import GrantEnded, exchange, revoke
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.issuers import IssuerPins
 
 CODE_TRIES = 5
 """How often a finish code may be typed."""

@@ -14,9 +14,9 @@ from bot.core.account_records import IssuerPin
 from bot.core.accounts import AccountOwner, ConnectError, ConnectFailure
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
+from bot.services.accounts.issuers import IssuerPins
 from bot.services.given_schema import given_models
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.issuers import IssuerPins
 from bot.services.mcp.pins import CONNECT_ACCOUNT, Pin, Pins, Reachability, ServerPins, ToolFacts
 from bot.toolkit.tool import Tool
 

@@ -59,9 +59,9 @@ class PeopleAccounts:
         return await self._link(user, server, _LINK_SECONDS)
 
     async def _link(self, user: str, server: str, seconds: float, *, approval: str = "") -> str:
-        whom = await self._whom(user)
-        owner = self.owner(user)
-        return await self.accounts.ticket(owner, server, whom, approval=approval, seconds=seconds)
+        return await self.accounts.connecting.ticket(
+            self.owner(user), server, await self._whom(user), approval=approval, seconds=seconds
+        )
 
     async def views(self, user: str) -> tuple[AccountView, ...]:
         """Return the person's accounts at all servers that they may use."""
@@ -69,17 +69,17 @@ class PeopleAccounts:
 
     async def confirm(self, user: str, server: str, code: str) -> CodeResult:
         """Confirm a new connection by the digits that its last page shows."""
-        return await self.accounts.confirm(self.owner(user), server, code)
+        return await self.accounts.connecting.confirm(self.owner(user), server, code)
 
-    async def paste(self, user: str, address: str) -> AccountView:
+    async def paste(self, user: str, address: str) -> None:
         """Finish a connection with the pasted address. Raises ConnectError."""
-        return await self.accounts.finish_pasted(self.owner(user), address)
+        await self.accounts.connecting.finish_pasted(self.owner(user), address)
 
     async def disconnect(self, user: str, server: str, connection: str) -> bool:
         """Disconnect this connection. Return whether the server has revoked it."""
         if not self.accounts.is_personal(server):
             return False
-        return await self.accounts.disconnect(self.owner(user), server, id=connection)
+        return await self.accounts.ending.disconnect(self.owner(user), server, id=connection)
 
     async def disown(self, user: str, server: str, connection: str) -> bool:
         """Disconnect a connection that its owner did not make, and put that on record."""
@@ -88,7 +88,7 @@ class PeopleAccounts:
 
     async def left(self, user: str) -> None:
         """Erase the accounts of a person who has left the workspace."""
-        if erased := await self.accounts.erase(self.owner(user)):
+        if erased := await self.accounts.ending.erase(self.owner(user)):
             await self.note(user, f"erased {erased}, as they left")
 
     async def tell(self, user: str, text: str, blocks: Sequence[Block] | None = None) -> None:

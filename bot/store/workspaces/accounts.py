@@ -89,9 +89,13 @@ class AccountStore:
         )
 
     async def unconfirmed(self, owner: AccountOwner, server: str) -> AccountRecord | None:
-        """Return the account that waits for its finish code."""
+        """Return the account that waits for its finish code; None also when it cannot be opened."""
         stored = await self._redis.call("GET", self._key("account-pending", owner, server))
-        record = self._values.open(stored, AccountRecord) if stored else None
+        try:
+            record = self._values.open(stored, AccountRecord) if stored else None
+        except CorruptValue as error:
+            log.warning("An account that waits for its code cannot be opened: %s", error)
+            return None
         is_own = record and (record.owner, record.server) == (owner, server)
         return record if is_own else None
 

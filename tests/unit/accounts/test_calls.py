@@ -148,7 +148,7 @@ async def test_a_refused_wish_for_more_leaves_what_there_was(
         place.notes.declines = True
         page = await Browser().connect(await place.link(approval="run:call"))
         assert "You did not allow it" in page.text
-        await place.accounts.settled()
+        await place.accounts.outbox.settled()
         assert place.told[-1].outcome is Outcome.REFUSED
         assert place.told[-1].approval == "run:call"
         assert (await place.accounts.view(ANNA, "notes")).usable
@@ -171,7 +171,7 @@ async def test_an_account_that_an_admin_removed_has_ended(
         assert (view.state, view.reason) == (AccountState.ENDED, EndReason.REFUSED)
         assert view.scope == "notes:read"
         # This process tells changes of its own calls a little later, as those of workers.
-        assert [each.outcome for each in await place.accounts.untold()] == [Outcome.ENDED]
+        assert [each.outcome for each in await place.accounts.outbox.untold()] == [Outcome.ENDED]
         await place.connect(ANNA)
         with acting(ANNA):
             assert "Anna's" in await run(tool)
@@ -219,8 +219,8 @@ async def test_a_disconnected_account_is_revoked_and_of_no_use(
         with acting(ANNA):
             await run(tool)
         view = await place.accounts.view(ANNA, "notes")
-        assert not await place.accounts.disconnect(ANNA, "notes", id="acct_other")
-        assert await place.accounts.disconnect(ANNA, "notes", id=view.id)
+        assert not await place.accounts.ending.disconnect(ANNA, "notes", id="acct_other")
+        assert await place.accounts.ending.disconnect(ANNA, "notes", id=view.id)
         assert len(place.notes.revoked) == 2
         with acting(ANNA), pytest.raises(AccountProblem) as caught:
             await run(tool)
@@ -236,7 +236,7 @@ async def test_another_account_of_a_person_gets_a_connection_of_its_own(
         [tool] = [each for each in await servers.tools() if each.name == "notes__read_notes"]
         with acting(ANNA):
             assert "Anna's" in await run(tool)
-        await place.accounts.disconnect(ANNA, "notes")
+        await place.accounts.ending.disconnect(ANNA, "notes")
         place.notes.notes["anna"] = ["of the second account"]
         await place.connect(ANNA)
         with acting(ANNA):
@@ -280,10 +280,10 @@ async def test_erasing_a_person_or_a_workspace_deletes_and_revokes(
     await place.connect(ANNA)
     await place.connect(BEN)
     await place.link(ANNA)
-    assert await place.accounts.erase(ANNA) == 1
+    assert await place.accounts.ending.erase(ANNA) == 1
     assert len(place.notes.revoked) == 2
     assert not [key for key in await stores.redis.call("KEYS", "*") if b"UANNA" in key]
     assert not await stores.redis.call("KEYS", "*account-ticket:*")
     assert (await place.accounts.view(BEN, "notes")).usable
-    assert await place.accounts.erase_team("T1") == 1
+    assert await place.accounts.ending.erase_team("T1") == 1
     assert (await place.accounts.view(BEN, "notes")).state is AccountState.NONE

@@ -81,7 +81,7 @@ async def test_a_configured_client_counts_before_registration(
         assert (await place.accounts.view(ANNA, "notes")).scope == f"{READ} {WRITE}"
         # To revoke, the SDK's server wants the secret in the form, however else it lets clients in.
         assert redacted("It is s:ecret & so on.") == "It is [redacted client_secret] so on."
-        revoked = await place.accounts.disconnect(ANNA, "notes")
+        revoked = await place.accounts.ending.disconnect(ANNA, "notes")
         assert revoked is (method == "client_secret_post")
     assert notes.asked["/register"] == 0
 

@@ -20,13 +20,13 @@ async def test_an_account_is_connected_in_the_browser_and_confirmed_in_slack(
     assert "Connect Notes for Anna Kim (@anna) in ACME?" in first.text
     last = await browser.connect(link)
     assert (await place.accounts.view(ANNA, "notes")).state is AccountState.UNCONFIRMED
-    await place.accounts.settled()
+    await place.accounts.outbox.settled()
     assert [each.outcome for each in place.told] == [Outcome.CODE_NEEDED]
-    result = await place.accounts.confirm(ANNA, "notes", code_of(last))
+    result = await place.accounts.connecting.confirm(ANNA, "notes", code_of(last))
     assert result.accepted
     view = await place.accounts.view(ANNA, "notes")
     assert (view.state, view.scope) == (AccountState.CONNECTED, "notes:read")
-    await place.accounts.settled()
+    await place.accounts.outbox.settled()
     assert [each.outcome for each in place.told][-1] is Outcome.CONNECTED
     assert {each.approval for each in place.told} == {"run_1:call_1"}
     assert (await place.accounts.view(BEN, "notes")).state is AccountState.NONE
@@ -47,17 +47,17 @@ async def test_nobody_waits_for_what_follows_and_nothing_of_it_is_lost(
         if len(tries) < 3:
             raise ConnectionError("Slack is away")
 
-    place.accounts.changes = slow_then_broken
+    place.accounts.outbox.on_change = slow_then_broken
     async with asyncio.timeout(5):
         page = await Browser().connect(await place.link(approval="run:call"))
-        assert (await place.accounts.confirm(ANNA, "notes", code_of(page))).accepted
+        assert (await place.accounts.connecting.confirm(ANNA, "notes", code_of(page))).accepted
     may_go_on.set()
-    await place.accounts.settled()
-    untold = await place.accounts.untold()
+    await place.accounts.outbox.settled()
+    untold = await place.accounts.outbox.untold()
     assert {each.approval for each in untold} == {"run:call"}
-    telling = asyncio.create_task(place.accounts.tell_changes())
+    telling = asyncio.create_task(place.accounts.outbox.run())
     async with asyncio.timeout(5):
-        while await place.accounts.untold():  # noqa: ASYNC110 - Redis has no event for it
+        while await place.accounts.outbox.untold():  # noqa: ASYNC110 - Redis has no event for it
             await asyncio.sleep(0.02)
     telling.cancel()
     assert tries[-1] is Outcome.CONNECTED

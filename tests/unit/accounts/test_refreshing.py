@@ -98,7 +98,7 @@ async def test_a_disconnection_during_a_refresh_leaves_no_token_alive(place: Con
     waiting = asyncio.create_task(place.accounts.calls.access(ANNA, "notes", stale=stale))
     await refreshing(place, "rotated")
     place.notes.spent.clear()  # it takes the use of a spent token for nothing bad
-    await place.accounts.disconnect(ANNA, "notes")
+    await place.accounts.ending.disconnect(ANNA, "notes")
     with pytest.raises(AccountProblem):
         await waiting
     assert (place.notes.access, place.notes.refresh) == ({}, {})
@@ -131,7 +131,7 @@ async def test_without_a_refresh_token_the_account_ends_with_its_token(
         await token_of(place)
     assert caught.value.state is AccountState.ENDED
     assert (await place.accounts.view(ANNA, "notes")).reason is EndReason.NO_REFRESH
-    assert Outcome.ENDED in {each.outcome for each in await place.accounts.untold()}
+    assert Outcome.ENDED in {each.outcome for each in await place.accounts.outbox.untold()}
 
 
 async def test_a_token_that_may_be_spent_is_sent_once_more_and_no_more(
@@ -190,7 +190,7 @@ async def test_an_account_disconnected_during_a_refresh_stays_disconnected(
     place.notes.slowly = 0.3
     waiting = asyncio.create_task(place.accounts.calls.access(ANNA, "notes", stale=stale))
     await refreshing(place)
-    await place.accounts.disconnect(ANNA, "notes")
+    await place.accounts.ending.disconnect(ANNA, "notes")
     with pytest.raises(AccountProblem):
         await waiting
     assert (await place.accounts.view(ANNA, "notes")).state is AccountState.NONE

@@ -62,11 +62,11 @@ async def test_only_the_person_of_the_link_gets_to_the_server(
     ws: Workspace, place: Connecting
 ) -> None:
     """A forwarded link ends at Slack: who signs in is not whom it was made for."""
-    place.accounts.sign_in = sign_in_at(ws)
+    place.accounts.connecting.sign_in = sign_in_at(ws)
     whom = Whom("Ada", "ada", "ACME")
     owner = AccountOwner(ws.team_id, ADA)
     for user, arrives in ((BEN, False), (ADA, True)):
-        link = await place.accounts.ticket(owner, "notes", whom, seconds=600)
+        link = await place.accounts.connecting.ticket(owner, "notes", whom, seconds=600)
         browser = Browser()
         back = await browser.open(ws.sign_in(await browser.leave(link), user))
         assert ("authorize" in back.text) == arrives
