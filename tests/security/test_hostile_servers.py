@@ -21,8 +21,8 @@ from bot.core.errors import ToolError
 from bot.ops.logs import Handler
 from bot.services.given_schema import given_model
 from bot.services.mcp import McpServer, ToolFacts
-from bot.services.mcp import server as connections
-from bot.services.mcp.server import Connection
+from bot.services.mcp import connection as connections
+from bot.services.mcp.connection import Connection
 from bot.services.mcp.tools import mcp_tool, tool_name
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.tools import run_tool

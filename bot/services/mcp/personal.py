@@ -17,7 +17,8 @@ from bot.services.accounts.accounts import Accounts
 from bot.services.accounts.auth import PersonAuth, problems
 from bot.services.accounts.problems import label_of, problem
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.server import Connection, OnListed, OnUnreachable, Refused
+from bot.services.mcp.connection import Connection, OnListed, OnUnreachable
+from bot.services.mcp.refusals import Refused
 
 log = logging.getLogger(__name__)
 

@@ -18,8 +18,8 @@ from mcp.types import (
 
 from bot.core.errors import ToolError
 from bot.core.text.counting import counted
+from bot.services.mcp.connection import Connection
 from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE
-from bot.services.mcp.server import Connection
 from bot.toolkit.tool import ToolResult
 
 _SHOWN = 50

@@ -22,8 +22,8 @@ from bot.toolkit.tool import Tool
 
 if TYPE_CHECKING:
     from bot.services.accounts.accounts import Accounts
+    from bot.services.mcp.connection import Connection
     from bot.services.mcp.personal import PersonalConnections, PersonalPool
-    from bot.services.mcp.server import Connection
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class McpServers:
         on_listed = partial(self._record_tools, name)
         on_unreachable = partial(self._record_unreachable, name)
         if not server.is_personal:
-            from bot.services.mcp.server import Connection  # loads the SDK: half a second
+            from bot.services.mcp.connection import Connection  # loads the SDK: half a second
 
             self._shared[name] = Connection(name, server, on_listed, on_unreachable)
         elif self._accounts:  # without them, personal servers can only be looked at
@@ -258,7 +258,7 @@ class McpServers:
         if self._servers[name].is_personal:
             error = await self._issuer_error(name)
             return replace(await self._pinned_status(name), error=error)
-        from bot.services.mcp.server import describe_error, first_error
+        from bot.services.mcp.refusals import describe_error, first_error
 
         error = ""
         try:

@@ -11,11 +11,11 @@ from pydantic import BaseModel, TypeAdapter
 
 from bot.services.given_schema import GivenModel
 from bot.services.mcp.config import McpServer
+from bot.services.mcp.connection import CONNECT_SECONDS, LONGEST_CALL, Connections
 from bot.services.mcp.pins import CONNECT_ACCOUNT, LIST_RESOURCES, READ_RESOURCE, ToolFacts
 from bot.services.mcp.questions import call_with_answers
 from bot.services.mcp.resources import list_resources, read_resource
 from bot.services.mcp.results import READ_SECONDS, ResultConverter, misfit_of
-from bot.services.mcp.server import CONNECT_SECONDS, LONGEST_CALL, Connections
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.documents import Documents
 from bot.toolkit.provided.tables import Tables
@@ -46,7 +46,7 @@ def mcp_tool(
         async with connections.for_asker(name) as connection:
             if facts == CONNECT_ACCOUNT:
                 await connection.refresh()
-                names = (tool_name(connection.name, each) for each in connection.listed)
+                names = (tool_name(connection.name, each) for each in connection.listing.tools)
                 return ToolResult(f"Connected. Tools to acquire: {', '.join(names) or 'none'}.")
             if facts.ours and facts.name == LIST_RESOURCES.name:
                 return await list_resources(connection, root)
@@ -58,8 +58,8 @@ def mcp_tool(
                 partial(connection.call, facts, root),
                 may_ask=bool(server.questions),
             )
-        misfit = await misfit_of(result, connection.output_schema(facts.name))
-        reads = connection.reads_resources
+        misfit = await misfit_of(result, connection.listing.output_schemas.get(facts.name))
+        reads = connection.listing.reads_resources
         reader = tool_name(connection.name, READ_RESOURCE.name) if reads else ""
         converter = ResultConverter(artifacts, documents, tables, reader)
         return await converter.tool_result(result, misfit, owner)

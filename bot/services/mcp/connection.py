@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -26,19 +25,19 @@ from mcp.types import (
     ElicitRequestParams,
     ElicitResult,
     InputRequiredResult,
-    Tool,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import Discriminator, Tag, TypeAdapter, ValidationError
+from pydantic import Discriminator, Tag, TypeAdapter
 
 from bot.core.background import alongside
 from bot.core.errors import StoreError, ToolError
-from bot.core.text.invisible_text import without_invisible
 from bot.services.mcp.config import McpServer
+from bot.services.mcp.listing import Listing, list_tools
 from bot.services.mcp.live_questions import LiveQuestions
-from bot.services.mcp.pins import LIST_RESOURCES, READ_RESOURCE, ToolFacts
+from bot.services.mcp.pins import ToolFacts
 from bot.services.mcp.questions import NO_INPUTS, SWITCH, Inputs, pages_to_open
+from bot.services.mcp.refusals import Refused, describe_error, first_error, refusal, shorten
 from bot.services.mcp.transports import http, statuses, stdio
 from bot.toolkit.progress import current_progress
 
@@ -77,16 +76,10 @@ MAYBE_DONE = (
 
 CONNECT_SECONDS = 30.0  # npx and uvx may have to download the server first
 LONGEST_CALL = 3_600.0  # of a server that may ask people; each wait for a person is shorter
-_RESOURCES_SECONDS = 5.0  # to find out whether a server has resources
 _CLOSE_SECONDS = 5.0
 _LIST_SECONDS = 600.0  # maximum age of the list of tools when a tool is called
 _LIST_PAUSE = 2.0  # before the first listing that a notice of the server causes
 _LISTEN_PAUSE = 60.0  # before the bot listens again for such notices
-_MAX_TOOLS, _MAX_PAGES = 500, 100
-_MAX_ALL_TOOLS, _MAX_TOOL = 2_000_000, 100_000  # characters of all tools, and of one
-_MAX_LISTED = 16_000_000  # characters of all pages, tools that are left out included
-_MAX_NAME, _MAX_CURSOR = 128, 10_000
-_MAX_MESSAGE = 2_000  # characters of a server's own words
 
 
 OnListed = Callable[[Sequence[ToolFacts]], Awaitable[None]]
@@ -94,10 +87,6 @@ OnListed = Callable[[Sequence[ToolFacts]], Awaitable[None]]
 
 OnUnreachable = Callable[[str], Awaitable[None]]
 """Called with the reason when a server cannot be reached or refuses the bot."""
-
-
-class Refused(ToolError):
-    """The server refused the bot's credentials before it did anything."""
 
 
 class Connections(Protocol):
@@ -139,8 +128,7 @@ class Connection:
         self._auth = auth
         self._on_listed = on_listed
         self._on_unreachable = on_unreachable
-        self._listed: dict[str, ToolFacts] = {}
-        self._output_schemas: dict[str, dict[str, object]] = {}
+        self._listing = Listing()
         self._listed_at = 0.0
         self._list_changed = asyncio.Event()
         self._lock = asyncio.Lock()
@@ -149,8 +137,6 @@ class Connection:
         self._client: Client | None = None
         self._alone = asyncio.Lock()
         self._questions: LiveQuestions | None = None
-        self.needs_tasks: frozenset[str] = frozenset()
-        """Tools that require MCP tasks, which the bot does not support; from the last listing."""
 
     @asynccontextmanager
     async def for_asker(self, _tool: str) -> AsyncGenerator[Connection]:
@@ -243,12 +229,12 @@ class Connection:
         made.
         """
         client = await self._connected()
-        if not tool.ours and tool.name not in self._listed:
+        if not tool.ours and tool.name not in self._listing.tools:
             raise ToolError(
                 f"The MCP server {self.name} does not offer {tool.name} any more. Nothing was done; "
                 "go on without it and say so."
             )
-        if not tool.ours and not self._listed[tool.name].is_like(tool):
+        if not tool.ours and not self._listing.tools[tool.name].is_like(tool):
             raise ToolError(
                 f"{tool.name} of the MCP server {self.name} is not what it was. It stays off until "
                 "an admin accepts the change; go on without it and say so."
@@ -257,18 +243,14 @@ class Connection:
             return await request(client)
 
     @property
-    def listed(self) -> Sequence[str]:
-        """The names of the tools at the last listing."""
-        return tuple(self._listed)
+    def listing(self) -> Listing:
+        """What the server listed last."""
+        return self._listing
 
     @property
-    def reads_resources(self) -> bool:
-        """Whether the server had resources at the last listing, which our own tools can read."""
-        return self._listed.get(READ_RESOURCE.name) == READ_RESOURCE
-
-    def output_schema(self, tool: str) -> dict[str, object] | None:
-        """Return the schema of a tool's structured results, from the last listing."""
-        return self._output_schemas.get(tool)
+    def needs_tasks(self) -> frozenset[str]:
+        """Tools that require MCP tasks, which the bot does not support; from the last listing."""
+        return self._listing.needs_tasks
 
     async def close(self) -> None:
         """Disconnect from the server; a later call connects again."""
@@ -292,7 +274,7 @@ class Connection:
             yield
         except MCPError as error:
             # The first status is that of the call itself; later ones belong to its response.
-            if refused := _refusal(collected[:1]):
+            if refused := refusal(collected[:1]):
                 raise Refused(f"The MCP server {self.name} {refused}. Nothing was done.") from None
             if (error.code, error.message) == (CONNECTION_CLOSED, _CLOSED_MESSAGE):
                 raise await self._disconnect(error, did, doubt) from error
@@ -304,7 +286,7 @@ class Connection:
             if error.code == REQUEST_TIMEOUT:
                 problem = f"did not answer within {self._server.timeout:g} s."
             else:
-                problem = f"says: {_shorten(error.message)}"
+                problem = f"says: {shorten(error.message)}"
             if error.code == MISSING_REQUIRED_CLIENT_CAPABILITY and not self._server.questions:
                 problem += f" It may want to ask a person: {SWITCH}."
             doubt = "" if error.code in _NOT_BEGUN else doubt
@@ -336,90 +318,9 @@ class Connection:
             return client
 
     async def _list(self, client: Client) -> None:
-        found: list[Tool] = []
-        cursor: str | None = None
-        seen: set[str | None] = set()
-        listed = 0
         async with self._errors_for_model("listed its tools"), asyncio.timeout(CONNECT_SECONDS):
-            while (
-                cursor not in seen
-                and len(cursor or "") <= _MAX_CURSOR
-                and len(seen) < _MAX_PAGES
-                and len(found) <= _MAX_TOOLS
-                and listed <= _MAX_LISTED
-            ):
-                seen.add(cursor)
-                page = await client.list_tools(cursor=cursor, cache_mode="refresh")
-                found += page.tools
-                listed += sum(map(_size, page.tools))
-                cursor = page.next_cursor
-                if not cursor:
-                    break
-            else:
-                log.warning("MCP server %s lists without an end; the rest is left out", self.name)
-        wanted = [each for each in found if self._server.allows(each.name)]
-        self.needs_tasks = frozenset(
-            each.name
-            for each in wanted
-            if each.execution and each.execution.task_support == "required"
-        )
-        usable = await self._within_bounds(
-            [each for each in wanted if each.name not in self.needs_tasks]
-        )
-        ours = (LIST_RESOURCES, READ_RESOURCE) if await self._has_resources(client) else ()
-        offered = {each.name: each for each in ours if self._server.allows(each.name)}
-        facts = [*(offered | {each.name: self._server.facts(each) for each in usable}).values()]
-        self._listed = {each.name: each for each in facts}
-        self._output_schemas = {
-            each.name: each.output_schema for each in usable if each.output_schema is not None
-        }
-        await self._on_listed(facts)
-
-    async def _has_resources(self, client: Client) -> bool:
-        """Return whether the server lists any resource; many say that they may, and have none."""
-        if client.server_capabilities.resources is None:
-            return False
-        try:
-            async with asyncio.timeout(_RESOURCES_SECONDS):
-                if (await client.list_resources(cache_mode="refresh")).resources:
-                    return True
-                found = await client.list_resource_templates(cache_mode="refresh")
-                return bool(found.resource_templates)
-        except Exception as error:  # noqa: BLE001 - a server may cause any error, its tools go on
-            log.info("MCP server %s lists no resources: %s", self.name, first_error(error))
-            return self.reads_resources
-
-    async def _within_bounds(self, listed: Sequence[Tool]) -> list[Tool]:
-        """Return the tools within the limits: each once, with a printable name, and not too large
-        alone or together. Log the others."""
-        usable: dict[str, Tool] = {}
-        left_out: list[str] = []
-        left = _MAX_ALL_TOOLS
-        for each in listed:
-            size = _size(each)
-            if (
-                size > min(left, _MAX_TOOL)
-                or len(usable) == _MAX_TOOLS
-                or each.name in usable
-                or not each.name.isprintable()
-                or each.name != without_invisible(each.name)
-                or not 0 < len(each.name) <= _MAX_NAME
-            ):
-                left_out.append(each.name[:_MAX_NAME])
-            else:
-                usable[each.name] = each
-                left -= size
-            await asyncio.sleep(0)  # let other tasks run
-        if left_out:
-            some = ", ".join(left_out[:5])
-            log.warning(
-                "MCP server %s: %d tools are left out, as they are too many, too large, listed "
-                "twice or without a name that can be shown: %s",
-                self.name,
-                len(left_out),
-                some,
-            )
-        return list(usable.values())
+            self._listing = await list_tools(client, self.name, self._server, self._listing)
+        await self._on_listed([*self._listing.tools.values()])
 
     async def _open(self) -> Client:
         opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
@@ -443,7 +344,7 @@ class Connection:
             self._closing.set()  # the next call closes it
             raise
         except Exception as error:
-            if refused := _refusal(collected):
+            if refused := refusal(collected):
                 await self._on_unreachable(refused)
                 log.warning("MCP server %s %s; see `bot doctor`", self.name, refused)
                 raise Refused(f"The MCP server {self.name} {refused}.") from None
@@ -534,46 +435,6 @@ class Connection:
                 await self._connected()
 
 
-def _size(tool: Tool) -> int:
-    """Return the number of characters in a tool's listing."""
-    try:
-        schemas = sum(len(json.dumps(each)) for each in (tool.input_schema, tool.output_schema))
-        return schemas + len(tool.description or "") + len(tool.title or "")
-    except (RecursionError, ValueError):
-        return _MAX_ALL_TOOLS
-
-
-def _refusal(collected: Sequence[int]) -> str:
-    """Return a sentence if the server refused the bot; "" otherwise."""
-    if 401 in collected:
-        return "wants you to sign in (401): its entry in bot.toml needs valid `headers`"
-    if 403 in collected:
-        return "does not let the bot in (403): the account in its `headers` has no right to it"
-    return ""
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_MESSAGE else f"{text[:_MAX_MESSAGE]}…"
-
-
 def _mark_retrieved(opened: asyncio.Future[Client]) -> None:
     if not opened.cancelled():
         opened.exception()
-
-
-def first_error(error: BaseException) -> BaseException:
-    """Return the first error inside exception groups, which anyio uses."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
-
-
-def describe_error(error: BaseException) -> str:
-    """Describe the first error without data from the server: a response that cannot be parsed may
-    hold anybody's data."""
-    error = first_error(error)
-    if isinstance(error, ValidationError):
-        return f"its answer does not fit the protocol ({error.title})"
-    if isinstance(error, FileNotFoundError):
-        return f"there is no program {error.filename}"
-    return _shorten(f"{type(error).__name__}: {error}")
