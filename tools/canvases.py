@@ -54,7 +54,7 @@ _Text = Field(
 @tool(
     group="slack",
     summary="Read a canvas, or the canvas of a channel",
-    safety=Reads(foreign=True),
+    safety=Reads(foreign=True, quotes=True),
     title=lambda arguments: "Read a canvas" if arguments.canvas else "Read the canvas here",
     narrowing=("compact", "query"),
 )

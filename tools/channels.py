@@ -28,7 +28,7 @@ from bot.toolkit.narrowing import has_words
 @tool(
     group="slack",
     summary="List the files, canvases or pinned messages of a channel",
-    safety=Reads(foreign=True, repeatable=False),
+    safety=Reads(foreign=True, quotes=True, repeatable=False),
     timeout=120.0,
     title=lambda arguments: (
         f"List the {arguments.what} {f'of {arguments.channel}' if arguments.channel else 'here'}"

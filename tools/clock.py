@@ -16,7 +16,7 @@ _Zone = Field(description='Time zone, city or offset, as "Europe/Berlin", "Tokyo
 @tool(
     group="time",
     summary="Date and time now, here or anywhere",
-    safety=Reads(repeatable=False),
+    safety=Reads(public=True, repeatable=False),
     title="Look at the clock",
 )
 def current_time(

@@ -100,6 +100,7 @@ def shift_date(
 @tool(
     group="time",
     summary="Public holidays of a country or region in a year",
+    safety=Reads(public=True),
     title="Holidays of {country} in {year}",
 )
 def list_holidays(

@@ -35,7 +35,7 @@ _Limit = Annotated[int, Field(ge=1, le=200, description="At most so many.")]
 @tool(
     group="slack",
     summary="Find people of the workspace by name or title",
-    safety=Reads(foreign=True),
+    safety=Reads(foreign=True, quotes=True),
     timeout=120.0,
     title="Find {query}",
     narrowing=("query", "limit"),
@@ -57,7 +57,7 @@ async def find_people(
 @tool(
     group="slack",
     summary="Find public channels by name, topic or purpose",
-    safety=Reads(foreign=True),
+    safety=Reads(foreign=True, quotes=True),
     timeout=120.0,
     title="Find channels",
     narrowing=("query", "limit"),
@@ -74,7 +74,7 @@ async def find_channels(
 @tool(
     group="slack",
     summary="Topic, purpose and size of a channel",
-    safety=Reads(foreign=True),
+    safety=Reads(foreign=True, quotes=True),
     title="Look at {channel}",
 )
 async def describe_channel(channel: _Channel, directory: Provided[Directory]) -> str:
@@ -85,7 +85,7 @@ async def describe_channel(channel: _Channel, directory: Provided[Directory]) ->
 @tool(
     group="slack",
     summary="Who is in a channel",
-    safety=Reads(foreign=True),
+    safety=Reads(foreign=True, quotes=True),
     timeout=120.0,
     title="List who is in {channel}",
     narrowing=("limit",),
@@ -103,7 +103,7 @@ async def list_members(
 @tool(
     group="slack",
     summary="Read the message and thread that a Slack link leads to",
-    safety=Reads(foreign=True, repeatable=False),
+    safety=Reads(foreign=True, quotes=True, repeatable=False),
     title="Follow a link",
     narrowing=("limit",),
 )

@@ -33,7 +33,7 @@ def _title(arguments: Any) -> str:
 @tool(
     group="files",
     summary="Read a file of this thread, or of a channel that the asker sees",
-    safety=Reads(foreign=True),
+    safety=Reads(foreign=True, quotes=True),
     core=True,
     timeout=60.0,
     title=_title,

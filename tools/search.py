@@ -25,7 +25,7 @@ from bot.toolkit import (
 @tool(
     group="slack",
     summary="Search messages of all public channels",
-    safety=Reads(foreign=True, repeatable=False),
+    safety=Reads(foreign=True, quotes=True, repeatable=False),
     timeout=120.0,
     title="Search Slack for “{query}”",
     narrowing=("query", "time_range", "limit"),

@@ -34,7 +34,7 @@ _COMPACT = 100
 @tool(
     group="slack",
     summary="Read the messages of this thread",
-    safety=Reads(foreign=True, repeatable=False),
+    safety=Reads(foreign=True, quotes=True, repeatable=False),
     core=True,
     title="Read this thread",
     narrowing=("compact", "query", "limit"),
@@ -67,7 +67,7 @@ def _channel_title(arguments: object) -> str:
 @tool(
     group="slack",
     summary="Read or search the recent messages of a channel",
-    safety=Reads(foreign=True, repeatable=False),
+    safety=Reads(foreign=True, quotes=True, repeatable=False),
     timeout=60.0,
     title=_channel_title,
     narrowing=("compact", "query", "time_range", "limit"),

@@ -26,6 +26,10 @@ class Reads:
     """The safety of a tool that changes nothing but what the bot itself keeps.
 
     - `foreign`: other people wrote what it returns, so the model gets it marked as data.
+    - `quotes`: it returns their text word for word and none of the model's, so that addresses in
+      it may be opened.
+    - `public`: anybody may read what it returns. Once a run has read anything else, what leaves
+      the bot may need an approval.
     - `calculates`: the result is arithmetic on the arguments: evidence only as far as they are.
     - `evidence`: False if the output repeats what the model wrote (a file, a report). It then
       proves nothing, and there is nothing to repeat.
@@ -35,6 +39,8 @@ class Reads:
     """
 
     foreign: bool = False
+    quotes: bool = False
+    public: bool = False
     calculates: bool = False
     evidence: bool = True
     repeatable: bool = True
@@ -76,6 +82,8 @@ Safety = Reads | Changes
 def mistake_in(safety: object) -> str:
     """Return what is wrong with the value that a tool was given as `safety`, "" if nothing is."""
     match safety:
+        case Reads(quotes=True, foreign=False):
+            return "quotes says more of what others wrote: it needs foreign=True"
         case Reads(calculates=True) if safety.foreign or safety.sends or not safety.evidence:
             return (
                 "what calculates works on its arguments alone: no foreign, sends or evidence=False"

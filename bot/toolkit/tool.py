@@ -115,6 +115,16 @@ class Tool:
         return self.safety.foreign
 
     @property
+    def quotes(self) -> bool:
+        """Whether it returns what other people wrote, word for word."""
+        return isinstance(self.safety, Reads) and self.safety.quotes
+
+    @property
+    def is_public(self) -> bool:
+        """Whether anybody may read what the tool returns, or it computes with its arguments."""
+        return isinstance(self.safety, Reads) and (self.safety.public or self.calculates)
+
+    @property
     def calculates(self) -> bool:
         """Whether the result is arithmetic on the arguments: evidence only as far as they are."""
         return isinstance(self.safety, Reads) and self.safety.calculates

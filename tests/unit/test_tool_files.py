@@ -26,6 +26,7 @@ SAFE = '@tool(group="g", summary="-", safety='
         ('@tool(group="g", summary="-", title="{b}")', "a: int", ": Tool slips: title.* name b"),
         ('@tool(group="Ma th!", summary="-")', "a: int", ": Tool slips: 'Ma th!' is no name"),
         (f"{SAFE}Reads(calculates=True, foreign=True))", "a: int", ": Tool slips: what calculates"),
+        (f"{SAFE}Reads(quotes=True))", "a: int", ": Tool slips: quotes says more of what others"),
         (
             f"{SAFE}Reads(calculates=True, evidence=False))",
             "a: int",

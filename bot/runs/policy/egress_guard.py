@@ -35,17 +35,13 @@ from bot.runs.policy.access import Policy
 from bot.toolkit import Tool, ToolResult
 
 _WEB, _THREAD = "web", "the thread"
-_PUBLIC = frozenset({_WEB, "math", "time", "units"})
-"""Groups of tools whose outputs are public."""
-
-_QUOTING = frozenset({_WEB, "slack", "files"})
-"""Groups of tools that quote other people word for word. In outputs of other tools an address may be
-the model's own: written to a file and read again, remembered, or built in SQL."""
 _READING = frozenset(
     {"read_artifact", "search_artifact", "search_document", "outline_document", "check_quote"}
 )
 _READ_BEFORE = "doc_"
-"""The prefix of handles of pages and files that were read; the model's own texts never have it."""
+"""The prefix of handles of pages and files that were read. In outputs of other tools that do not
+quote, an address may be the model's own: written to a file and read again, remembered, or built in
+SQL."""
 
 MOST_OF_A_SITE = 2
 MOST_QUOTED = 6
@@ -185,7 +181,7 @@ class EgressGuard(Hooks):
     def on_exposure(self, tool: Tool) -> None:
         if not self._knows_private_data(tool):
             self._began_clean.add(current_request().idempotency_key)
-        if tool.is_of_server or tool.group not in _PUBLIC:
+        if not tool.is_public:
             self._sources.add(_origin(tool))
 
     @override
@@ -194,14 +190,14 @@ class EgressGuard(Hooks):
             self._remember_output(tool.group, result.content)
             self._note_sent_pieces(tool, arguments)
         sources = {source.url for source in result.sources if source.url}
-        if not tool.is_of_server:
+        if tool.quotes:  # also the address that was called
             self._quoted |= set(map(_normalised_address, sources))
         if not result.own and _quotes(tool, arguments):
             found = (each[0] for each in _ADDRESS.finditer(result.content))
-            quoted = {*islice(found, _MOST_QUOTING), *(sources if tool.is_of_server else ())}
-            is_made = self._repeats_arguments(tool, arguments)
-            kept = (each for each in quoted if not is_made(each))
-            self._quoted.update(chain.from_iterable(map(_address_forms, kept)))
+            sources |= {*islice(found, _MOST_QUOTING)}
+        is_made = self._repeats_arguments(tool, arguments)
+        kept = (each for each in sources if not is_made(each))
+        self._quoted.update(chain.from_iterable(map(_address_forms, kept)))
         return ""
 
     def _note_sent_pieces(self, tool: Tool, arguments: BaseModel) -> None:
@@ -332,7 +328,7 @@ class EgressGuard(Hooks):
         sites = {_site(_host(url)) for text in sent if (url := _address_in(text))}
         own = {word for each in self._asked() if not each.suggested for word in _pieces(each.text)}
         pieces = {piece for text in sent for piece in _pieces(text)} - own
-        if tool.is_of_server:
+        if tool.is_of_server or tool.name in _READING:  # which reads the files of servers too
             pieces |= {*self._sent_pieces} - own
         is_too_much = max(len(whole), len(pieces)) > _MOST_COMPARED
 
@@ -382,7 +378,7 @@ def _quotes(tool: Tool, arguments: BaseModel) -> bool:
     """Return whether the call's output contains only text that other people wrote."""
     if tool.name in _READING:
         return str(getattr(arguments, "handle", "")).startswith(_READ_BEFORE)
-    return tool.group in _QUOTING or tool.is_of_server
+    return tool.quotes or tool.is_of_server
 
 
 def _has_more_than_words(request: Request) -> bool:
