@@ -25,9 +25,7 @@ _EXCERPT = 500
 @tool(
     group="web",
     summary="Search the web: titles, addresses and excerpts of pages, news included",
-    safety=Reads(
-        foreign=True, quotes=True, public=True, repeatable=False, sends=("query", "site")
-    ),
+    safety=Reads(foreign=True, quotes=True, public=True, repeatable=False, sends=("query", "site")),
     retries=2,
     title="Search the web: {query}",
     narrowing=("query", "recent", "site", "limit"),

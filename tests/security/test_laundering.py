@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -26,6 +25,7 @@ from bot.slack.actions import due_schedules
 from bot.slack.render.buttons import APPROVE
 from bot.toolkit import Page
 from tests.security.model import filled, question
+from tests.security.test_egress import server_tool
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked
 from tests.support.runs import answer
@@ -187,7 +187,7 @@ async def test_what_was_seen_in_an_image_is_private_too(redis_url: str, fetched:
 
 def test_a_server_called_web_is_not_the_web() -> None:
     """An operator may call an MCP server as a group of ours is called: what it shows is private."""
-    page, look = fetch_page.tool, replace(fetch_page.tool, name="web__look")
+    page, look = fetch_page.tool, server_tool("web__look", "web")
     guard = EgressGuard(lambda: [asked()], Policy())
     arguments = page.arguments(url=EVIL)
     assert not guard.may_leak(page, arguments)

@@ -117,13 +117,11 @@ class LessonDesk:
             raise WrongField(field_error(view, MUST_SAY, home_words.LESSON_EMPTY))
         lesson = await self._edited(user, view)
         if instruction and has_channel(lesson):
-            before = await self.admin.channel(user, lesson.channel)
             try:
-                wanted = before.with_instruction(instruction)
+                await self.admin.add_instruction(user, lesson.channel, instruction)
             except ValidationError:
                 sentence = home_words.LESSON_TOO_LONG
                 raise WrongField(field_error(view, INSTRUCTION, sentence)) from None
-            await self.admin.change_channel(user, lesson.channel, wanted)
         await self._record(user, "feedback accepted", lesson)
         state = {"state": LessonState.ACCEPTED}
         await self.store.change(

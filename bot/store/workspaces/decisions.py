@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeVar, cast
 
@@ -55,6 +56,25 @@ class Decisions:
         await self._redis.call("SET", self._key(name), kept, "EX", self._seconds)
         self._loaded.pop(name, None)
 
+    async def change(
+        self, name: str, kind: type[M], change: Callable[[M | None], M | None]
+    ) -> None:
+        """Store what `change` makes of the value as it is now; None leaves it.
+
+        Another process may change it meanwhile: `change` is then called again. Raises CorruptValue
+        for a damaged value.
+        """
+        key, is_stored = self._key(name), False
+        while not is_stored:
+            raw = await self._redis.call("GET", key)
+            changed = change(decode(kind, raw) if raw else None)
+            if changed is None:
+                return
+            new = changed.model_dump_json(exclude_unset=True)
+            args = (raw or b"", new, self._seconds)
+            is_stored = bool(await self._redis.script("compare_and_set", [key], *args))
+            self._loaded.pop(name, None)
+
     async def forget(self, name: str) -> None:
         """Delete the value, so that bot.toml applies again."""
         await self._redis.call("DEL", self._key(name))
@@ -70,8 +90,14 @@ class ListedDecisions(Decisions):
     @override
     async def save(self, name: str, value: BaseModel) -> None:
         await super().save(name, value)
-        index = self._key(_team(name))
-        await self._redis.together(("SADD", index, name), ("EXPIRE", index, self._seconds))
+        await self._list(name)
+
+    @override
+    async def change(
+        self, name: str, kind: type[M], change: Callable[[M | None], M | None]
+    ) -> None:
+        await super().change(name, kind, change)
+        await self._list(name)
 
     @override
     async def forget(self, name: str) -> None:
@@ -83,6 +109,10 @@ class ListedDecisions(Decisions):
         index = self._key(team)
         found, _ = await self._redis.together(("SMEMBERS", index), ("EXPIRE", index, self._seconds))
         return sorted(name.decode() for name in found)
+
+    async def _list(self, name: str) -> None:
+        index = self._key(_team(name))
+        await self._redis.together(("SADD", index, name), ("EXPIRE", index, self._seconds))
 
 
 def _team(name: str) -> str:

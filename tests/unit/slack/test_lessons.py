@@ -20,10 +20,12 @@ from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.evals.lessons import cases_file
 from bot.evals.reading import read_cases
 from bot.runs.policy.budgets import Budgets
-from bot.slack.home.lesson_form import DISMISS, SUGGEST, TRY_CASE
+from bot.runs.policy.channels import ChannelSettings
+from bot.slack.home.lesson_form import DISMISS, SUGGEST, TRY_CASE, lesson_form
 from bot.slack.home.lesson_list import LESSON
 from bot.store import open_stores
 from bot.store.workspaces.lessons import MOST
+from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, configured, deployed
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
@@ -150,6 +152,39 @@ async def test_a_bad_rating_becomes_a_case_and_an_instruction_once_an_admin_acce
         log = await command(tmp_path, "audit", "--kind", "administered", REDIS_URL=redis_url)
         assert "channel settings: instructions" in log.out
         assert "feedback accepted" in log.out
+
+
+async def test_admins_who_accept_at_once_lose_and_double_nothing(redis_url: str) -> None:
+    """R1: each instruction stands there once, also when Slack sends a submission again."""
+    async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
+        fields = {"team": bot.ws.team_id, "channel": SALES, "thread": "1.2", "run_id": "run_1"}
+        wanted = [f"Rule {number}." for number in range(6)]
+        for number, rule in enumerate(wanted):
+            await stores.lessons.add(Lesson(id=f"req_{number}", instruction=rule, **fields))
+        lessons = await stores.lessons.latest(bot.ws.team_id)
+        twice = [submission(bot, each) for each in (*lessons, *lessons)]
+        await asyncio.gather(*(sent(bot, each) for each in twice))
+        edits = await stores.channels.load(f"{bot.ws.team_id}:{SALES}", ChannelSettings)
+        assert edits
+        assert sorted(edits.instructions.splitlines()) == wanted
+
+
+def submission(bot: Deployment, lesson: Lesson) -> dict[str, Any]:
+    """What Slack sends when Ada accepts a lesson as it is."""
+    view = {**lesson_form(lesson, "https://x.example"), "id": "V1"}
+    inputs = [each for each in view["blocks"] if each["type"] == "input"]
+    values = {
+        each["block_id"]: {element["action_id"]: {"value": element.get("initial_value")}}
+        for each in inputs
+        for element in [each["element"]]
+    }
+    return {
+        "type": "view_submission",
+        "team": {"id": bot.ws.team_id},
+        "user": {"id": ADA, "team_id": bot.ws.team_id},
+        "api_app_id": bot.ws.app_id,
+        "view": {**view, "state": {"values": values}},
+    }
 
 
 async def test_of_a_private_answer_admins_read_only_what_its_asker_shows(redis_url: str) -> None:
