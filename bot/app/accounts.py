@@ -21,7 +21,7 @@ from bot.store.sealed import SealedBox, box_of
 from bot.store.workspaces.accounts import AccountStore
 
 if TYPE_CHECKING:
-    from bot.services.accounts.accounts import Accounts
+    from bot.services.accounts.accounts import Accounts, MayPin
 
 log = logging.getLogger(__name__)
 
@@ -43,8 +43,12 @@ def account_store(settings: Settings, stores: Stores) -> AccountStore:
     return AccountStore(stores.redis, settings.retention, box)
 
 
-def open_accounts(settings: Settings, stores: Stores) -> Accounts | None:
+def open_accounts(
+    settings: Settings, stores: Stores, may_pin: MayPin | None = None
+) -> Accounts | None:
     """Return the accounts of people; None when no MCP server has `account = "person"`.
+
+    `may_pin` says whose listing of tools may be pinned; without it, only the operator accepts tools.
 
     Raises ConfigurationError when a setting is missing or wrong.
     """
@@ -54,13 +58,14 @@ def open_accounts(settings: Settings, stores: Stores) -> Accounts | None:
     for server in settings.personal_servers.values():
         if server.oauth.client_secret:
             redact_setting(server.oauth.client_secret.get_secret_value(), "client_secret")
-    from bot.services.accounts.accounts import Accounts  # loads the SDK: half a second
+    from bot.services.accounts.accounts import Accounts, nobody_pins  # loads the SDK: half a second
 
     return Accounts(
         settings.personal_servers,
         account_store(settings, stores),
         stores.mcp,
         PublicAddress(settings.bot_public_url or ""),
+        may_pin or nobody_pins,
     )
 
 
@@ -70,7 +75,7 @@ async def telling_changes(
 ) -> AsyncGenerator[None]:
     """Tell `on_change` of each change of an account while the body runs.
 
-    The tools of a server are listed before somebody is told that it is connected: the first person
+    The tools of a server are listed before somebody is told that it is connected: the first admin
     who connects makes them known.
     """
     servers = McpServers(settings.personal_servers, stores.mcp, accounts=accounts)

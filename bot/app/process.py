@@ -28,6 +28,7 @@ from bot.app.run_setup import (
 )
 from bot.app.tool_providers import bound_providers
 from bot.app.workspace_intake import check_signing, people_accounts, slack_intake
+from bot.core.accounts import AccountOwner
 from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.lessons import CaseRun, LessonCase
@@ -36,6 +37,7 @@ from bot.ops.event_loop import EventLoopWatchdog
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import DRAFT, TRY, LessonJobs
 from bot.runs.observers import Observer
+from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.refresh.jobs import REFRESH, RefreshJobs
@@ -68,7 +70,7 @@ from bot.toolkit import Canvases, Directory, ScheduledMessages
 from bot.toolkit.tool import Services
 
 if TYPE_CHECKING:
-    from bot.services.accounts.accounts import Accounts
+    from bot.services.accounts.accounts import Accounts, MayPin
 
 log = logging.getLogger(__name__)
 
@@ -92,6 +94,22 @@ async def one_workspace(settings: Settings, session: aiohttp.ClientSession) -> O
         session, static_token(_bot_token(settings)), base_url=settings.slack_api_url
     )
     return OneWorkspace(Slack.with_clients(clients, await identify(clients.reads)))
+
+
+def admins_of(single: OneWorkspace | None, policy: Policy) -> MayPin | None:
+    """Return whose listing of a personal server's tools may be pinned: that of admins.
+
+    Pins hold for all workspaces, so with several of them (`single` is None) only the operator pins.
+    """
+    if single is None:
+        return None
+    slack = single.slack
+
+    async def may_pin(owner: AccountOwner) -> bool:
+        is_here = owner.team == slack.identity.team
+        return is_here and await may_administer(slack.people, policy, owner.user)
+
+    return may_pin
 
 
 def _bot_token(settings: Settings) -> str:
@@ -134,7 +152,7 @@ async def bot(
         process.use_stores(stores)
         await stores.wait_reachable(REDIS_SECONDS)
         await reseal(settings, stores)
-        accounts = open_accounts(settings, stores)
+        accounts = open_accounts(settings, stores, admins_of(single, settings.access))
         if accounts:
             stack.push_async_callback(accounts.close)
         oauth: OAuthApp | None = None

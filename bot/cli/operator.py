@@ -105,7 +105,7 @@ def _accepted_lines(status: ServerStatus) -> list[str]:
 
 
 def _status_lines(status: ServerStatus) -> list[str]:
-    none = "no tools until somebody connects an account" if status.issuer else "no tools"
+    none = "no tools until an admin connects an account" if status.issuer else "no tools"
     lines = [_head(status, ", ".join(status.usable) or none)]
     if issuer := _issuer_lines(status):
         lines += [

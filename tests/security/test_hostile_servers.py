@@ -40,8 +40,9 @@ class Seen:
         self.tools: Sequence[ToolFacts] = ()
         self.missed = ""
 
-    async def saw(self, listed: Sequence[ToolFacts]) -> None:
+    async def saw(self, listed: Sequence[ToolFacts]) -> Sequence[str]:
         self.tools = listed
+        return [each.name for each in listed]
 
     async def miss(self, why: str) -> None:
         self.missed = why

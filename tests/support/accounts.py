@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Collection, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from cryptography.fernet import Fernet
 
 from bot.app.account_pages import AccountPages
-from bot.app.accounts import open_accounts
+from bot.app.accounts import open_accounts, telling_changes
 from bot.core.accounts import AccountChange, AccountOwner, Whom
+from bot.core.context import RequestContext, bound_request
 from bot.ops.health import http_server
 from bot.services.accounts.accounts import Accounts
-from bot.services.mcp import McpServer
+from bot.services.mcp import McpServer, McpServers, open_mcp_servers
 from bot.settings import Settings
 from bot.store import Stores
+from bot.toolkit.tool import Tool
 from tests.support.notes_server import Browser, Notes, code_of
 from tests.support.ports import free_port
+from tests.support.redis import asked
 
 KEY = Fernet.generate_key().decode()
 ANNA, BEN = AccountOwner("T1", "UANNA"), AccountOwner("T1", "UBEN")
@@ -64,11 +67,17 @@ def settings_of(notes: Notes, port: int, **options: Any) -> Settings:
 
 
 @asynccontextmanager
-async def connecting(stores: Stores, notes: Notes, **options: Any) -> AsyncGenerator[Connecting]:
+async def connecting(
+    stores: Stores, notes: Notes, *, admins: Collection[AccountOwner] = (ANNA, BEN), **options: Any
+) -> AsyncGenerator[Connecting]:
     """A bot with one personal server, whose pages are served on loopback."""
     port = free_port()
     settings = settings_of(notes, port, **options)
-    accounts = open_accounts(settings, stores)
+
+    async def may_pin(owner: AccountOwner) -> bool:
+        return owner in admins
+
+    accounts = open_accounts(settings, stores, may_pin)
     assert accounts is not None
     place = Connecting(settings, accounts, notes)
 
@@ -81,3 +90,32 @@ async def connecting(stores: Stores, notes: Notes, **options: Any) -> AsyncGener
         with pages.served_by(accounts):
             yield place
     await accounts.close()
+
+
+@asynccontextmanager
+async def listing(place: Connecting, stores: Stores) -> AsyncGenerator[McpServers]:
+    """The servers of a worker; connections list their tools, as in the intake."""
+
+    async def note(change: AccountChange) -> None:
+        place.told.append(change)
+
+    servers, accounts = place.settings.mcp_servers, place.accounts
+    async with (
+        telling_changes(place.settings, stores, accounts, note),
+        open_mcp_servers(servers, stores.mcp, accounts) as opened,
+    ):
+        yield opened
+
+
+@contextmanager
+def acting(owner: AccountOwner) -> Generator[None]:
+    """The body runs in a request of this person."""
+    request = asked(user=owner.user).model_copy(update={"team": owner.team})
+    with bound_request(RequestContext(request=request, run_id="run_1")):
+        yield
+
+
+async def run(tool: Tool, **arguments: Any) -> str:
+    """Call a tool, as a run does."""
+    services: dict[type, object] = dict.fromkeys(tool.services.values())
+    return (await tool.run(tool.arguments.model_validate(arguments), services)).content

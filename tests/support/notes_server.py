@@ -33,7 +33,7 @@ from mcp.server.auth.provider import (
 )
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, RevocationOptions
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
-from mcp.types import ToolAnnotations
+from mcp.types import Tool, ToolAnnotations
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
 
@@ -51,6 +51,7 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
     `lifetime` is that of access tokens, `slowly` how long a rotation takes, and `answers_late` how
     long after it the answer comes (all in seconds). With `answers`, a path answers that instead. With `declines`, people press No. `names` is the address of
     metadata in the header of a 401, `adds` what is added to the address that browsers return to.
+    `lists` changes what one person is listed, as where people define tools themselves.
     """
 
     url: str = ""
@@ -65,6 +66,7 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
     names: str = ""
     adds: dict[str, str] = field(default_factory=dict)
     gives_refresh: bool = True
+    lists: dict[str, Callable[[Tool], Tool]] = field(default_factory=dict)
     answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
     edit: Callable[[dict[str, Any]], None] | None = None
     edit_resource: Callable[[dict[str, Any]], None] | None = None
@@ -186,7 +188,8 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
 
 def app_of(notes: Notes) -> ASGIApp:
     """The server: one tool that reads, one that writes and needs one scope more."""
-    server = MCPServer(
+    server = _Listing(
+        notes,
         "notes",
         auth_server_provider=notes,
         auth=AuthSettings.model_validate(
@@ -227,6 +230,21 @@ def app_of(notes: Notes) -> ASGIApp:
         return "Added."
 
     return _Switches(server.streamable_http_app(), notes)
+
+
+class _Listing(MCPServer[Any]):
+    """Lists each person the tools as `lists` says."""
+
+    def __init__(self, notes: Notes, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.notes = notes
+
+    @override
+    async def list_tools(self) -> list[Tool]:
+        token = get_access_token()
+        changed = self.notes.lists.get((token.subject if token else None) or "")
+        tools = await super().list_tools()
+        return [changed(each) for each in tools] if changed else tools
 
 
 class _Switches:

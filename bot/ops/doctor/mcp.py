@@ -80,7 +80,7 @@ def _check(status: ServerStatus) -> Check:
         fix = f"compare them with `bot mcp`, then accept: `bot mcp --accept {status.name}`"
         return warning(subject, text, fix)
     if status.issuer and not (status.usable or status.changed):
-        return ok(subject, "lets people connect; its tools are known once somebody has")
+        return ok(subject, "lets people connect; its tools are known once an admin has")
     if not (status.usable or status.changed):
         fix = f"check `tools` under [mcpServers.{status.name}] in bot.toml"
         return warning(subject, "answers but offers no tools", fix)

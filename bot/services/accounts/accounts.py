@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,12 +24,21 @@ from bot.services.accounts.storage import AccountStorage
 from bot.services.mcp.config import McpServer
 from bot.services.mcp.pins import Pins
 
+MayPin = Callable[[AccountOwner], Awaitable[bool]]
+"""Returns whether the tools that a server lists on a person's account may be pinned for everybody."""
+
+
+async def nobody_pins(_owner: AccountOwner) -> bool:
+    """Return False: only the operator accepts tools."""
+    return False
+
 
 class Accounts:
     """The accounts of people at the servers with `account = "person"`.
 
     People connect them with `connecting` and end them with `ending`; `calls` has tokens for calls,
-    and `outbox` tells of each change.
+    and `outbox` tells of each change. The first listing of a server on the account of somebody who
+    `may_pin` is what everybody gets.
     """
 
     def __init__(
@@ -38,8 +47,10 @@ class Accounts:
         storage: AccountStorage,
         pins: Pins,
         address: PublicAddress,
+        may_pin: MayPin = nobody_pins,
         guard_of: Callable[[McpServer], Guard] = Guard.of,
     ) -> None:
+        self.may_pin = may_pin
         self.address = address
         self._servers = dict(servers)
         self._storage = storage

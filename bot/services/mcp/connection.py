@@ -82,8 +82,9 @@ _LIST_PAUSE = 2.0  # before the first listing that a notice of the server causes
 _LISTEN_PAUSE = 60.0  # before the bot listens again for such notices
 
 
-OnListed = Callable[[Sequence[ToolFacts]], Awaitable[None]]
-"""Called with the tools that a server lists, after each listing."""
+OnListed = Callable[[Sequence[ToolFacts]], Awaitable[Sequence[str]]]
+"""Called with the tools that a server lists, after each listing. Returns the names of those that are
+accepted."""
 
 OnUnreachable = Callable[[str], Awaitable[None]]
 """Called with the reason when a server cannot be reached or refuses the bot."""
@@ -129,6 +130,8 @@ class Connection:
         self._on_listed = on_listed
         self._on_unreachable = on_unreachable
         self._listing = Listing()
+        self.accepted: Sequence[str] = ()
+        """The tools of the last listing that are accepted."""
         self._listed_at = 0.0
         self._list_changed = asyncio.Event()
         self._lock = asyncio.Lock()
@@ -320,7 +323,7 @@ class Connection:
     async def _list(self, client: Client) -> None:
         async with self._errors_for_model("listed its tools"), asyncio.timeout(CONNECT_SECONDS):
             self._listing = await list_tools(client, self.name, self._server, self._listing)
-        await self._on_listed([*self._listing.tools.values()])
+        self.accepted = await self._on_listed([*self._listing.tools.values()])
 
     async def _open(self) -> Client:
         opened: asyncio.Future[Client] = asyncio.get_running_loop().create_future()

@@ -6,9 +6,10 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from bot.core.accounts import AccountOwner, AccountState
 from bot.core.context import current_request
@@ -17,7 +18,8 @@ from bot.services.accounts.accounts import Accounts
 from bot.services.accounts.auth import PersonAuth, problems
 from bot.services.accounts.problems import label_of, problem
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.connection import Connection, OnListed, OnUnreachable
+from bot.services.mcp.connection import Connection, OnUnreachable
+from bot.services.mcp.pins import ToolFacts
 from bot.services.mcp.refusals import Refused
 
 log = logging.getLogger(__name__)
@@ -25,6 +27,11 @@ log = logging.getLogger(__name__)
 _IDLE_SECONDS = 600.0
 _MOST = 200  # connections of one process, to all servers
 _SWEEP_SECONDS = 60.0
+
+
+OnPersonListed = Callable[[AccountOwner, Sequence[ToolFacts]], Awaitable[Sequence[str]]]
+"""Called with the tools that a server lists on a person's account. Returns the names of those that
+are accepted."""
 
 
 @dataclass(slots=True)
@@ -108,12 +115,11 @@ class PersonalConnections:
         server: McpServer,
         accounts: Accounts,
         pool: PersonalPool,
-        on_listed: OnListed,
+        on_listed: OnPersonListed,
         on_unreachable: OnUnreachable,
     ) -> None:
         self.name = name
         self.account = name
-        self.needs_tasks: frozenset[str] = frozenset()
         self._server = server
         self._accounts = accounts
         self._pool = pool
@@ -140,7 +146,6 @@ class PersonalConnections:
                 (self.name, owner), access.id, lambda: self._connection(owner)
             ) as connection:
                 yield connection
-                self.needs_tasks |= connection.needs_tasks
         except Refused:
             found = next(iter(problems.get()), None)
             if found is None:
@@ -155,9 +160,8 @@ class PersonalConnections:
 
     def _connection(self, owner: AccountOwner) -> Connection:
         auth = PersonAuth(self._accounts.calls, owner, self.name)
-        return Connection(
-            self.name, self._server, self._on_listed, self._note_unreachable, auth=auth
-        )
+        on_listed = partial(self._on_listed, owner)
+        return Connection(self.name, self._server, on_listed, self._note_unreachable, auth=auth)
 
     async def _note_unreachable(self, why: str) -> None:
         """Record that the server cannot be reached, unless it only refuses one person."""

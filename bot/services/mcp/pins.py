@@ -111,15 +111,24 @@ class ServerPins(BaseModel):
 
     @classmethod
     def first(cls, listed: Iterable[ToolFacts]) -> ServerPins:
-        """Accept all tools of the first listing: the operator configured the server on purpose."""
+        """Accept all tools of the first trusted listing: the operator configured the server on
+        purpose."""
         return cls(tools={each.name: Pin(accepted=each) for each in listed})
 
-    def against(self, listed: Iterable[ToolFacts]) -> ServerPins:
+    def against(self, listed: Iterable[ToolFacts], *, trusted: bool = True) -> ServerPins:
         """Return these pins, updated by what the server lists now. An accepted tool stays pinned when
-        it is no longer listed, because it may come back changed; others are forgotten."""
+        it is no longer listed, because it may come back changed; others are forgotten.
+
+        A listing that is not `trusted`, of one person's account, changes nothing that is accepted.
+        """
         accepted = {name: pin for name, pin in self.tools.items() if pin.accepted}
-        now = {each.name: _pin(self.tools.get(each.name), each) for each in listed}
+        now = {each.name: _pin(self.tools.get(each.name), each, trusted) for each in listed}
         return self.model_copy(update={"tools": {**accepted, **now}})
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether somebody has accepted any tool."""
+        return any(pin.accepted for pin in self.tools.values())
 
     @property
     def changed(self) -> dict[str, Pin]:
@@ -132,12 +141,12 @@ class ServerPins(BaseModel):
         return self.model_copy(update={"tools": {**self.tools, **accepted}})
 
 
-def _pin(before: Pin | None, now: ToolFacts) -> Pin:
+def _pin(before: Pin | None, now: ToolFacts, trusted: bool) -> Pin:
     accepted = before.accepted if before else None
     if accepted and accepted.ours and now.ours:  # the new words are ours too
         return Pin(accepted=now)
     if accepted and accepted.is_like(now):
-        return Pin(accepted=now)
+        return Pin(accepted=now if trusted else accepted)
     return Pin(accepted=accepted, offered=now)
 
 

@@ -81,18 +81,19 @@ class McpServers:
             self._add_connections(name, server)
 
     def _add_connections(self, name: str, server: McpServer) -> None:
-        on_listed = partial(self._record_tools, name)
         on_unreachable = partial(self._record_unreachable, name)
         if not server.is_personal:
             from bot.services.mcp.connection import Connection  # loads the SDK: half a second
 
+            on_listed = partial(self._record_tools, name)
             self._shared[name] = Connection(name, server, on_listed, on_unreachable)
         elif self._accounts:  # without them, personal servers can only be looked at
             from bot.services.mcp.personal import PersonalConnections, PersonalPool
 
             self._pool = self._pool or PersonalPool()
+            on_person_listed = partial(self._record_tools_of, name)
             self._personal[name] = PersonalConnections(
-                name, server, self._accounts, self._pool, on_listed, on_unreachable
+                name, server, self._accounts, self._pool, on_person_listed, on_unreachable
             )
 
     async def tools(
@@ -214,21 +215,44 @@ class McpServers:
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    async def _record_tools(self, name: str, listed: Sequence[ToolFacts]) -> None:
-        if await self._last_failure(name):
-            await self._pins.save(_reach_name(name), Reachability(down=False))
+    async def _record_tools(self, name: str, listed: Sequence[ToolFacts]) -> Sequence[str]:
+        """Record what a shared server lists. Return the names of the accepted tools."""
         before = await self._load_pins(name)
         now = before.against(listed) if before else ServerPins.first(listed)
-        if now == before:
-            return
-        await self._pins.save(name, now)
-        if now.changed:
-            log.warning(
-                "MCP server %s changed %s: off until `bot mcp --accept %s`",
-                name,
-                ", ".join(sorted(now.changed)),
-                name,
-            )
+        return await self._record(name, before, now, listed)
+
+    async def _record_tools_of(
+        self, name: str, owner: AccountOwner, listed: Sequence[ToolFacts]
+    ) -> Sequence[str]:
+        """Record what a personal server lists on a person's account, which may be the person's own
+        making. Return the names of the accepted tools."""
+        trusted = self._accounts is not None and await self._accounts.may_pin(owner)
+        before = await self._load_pins(name)
+        if trusted and not (before and before.is_accepted):
+            now = ServerPins.first(listed)
+            log.info("The tools of MCP server %s are accepted as listed for %s", name, owner)
+        else:
+            now = (before or ServerPins()).against(listed, trusted=trusted)
+        return await self._record(name, before, now, listed)
+
+    async def _record(
+        self, name: str, before: ServerPins | None, now: ServerPins, listed: Sequence[ToolFacts]
+    ) -> Sequence[str]:
+        if await self._last_failure(name):
+            await self._pins.save(_reach_name(name), Reachability(down=False))
+        if now != before:
+            await self._pins.save(name, now)
+            if now.changed:
+                log.warning(
+                    "MCP server %s changed %s: off until `bot mcp --accept %s`",
+                    name,
+                    ", ".join(sorted(now.changed)),
+                    name,
+                )
+        usable = {each: self._usable(name, pin) for each, pin in now.tools.items()}
+        return [
+            each.name for each in listed if (facts := usable[each.name]) and facts.is_like(each)
+        ]
 
     async def _record_unreachable(self, name: str, why: str) -> None:
         await self._pins.save(_reach_name(name), Reachability(down=True, why=why))
@@ -321,8 +345,10 @@ class McpServers:
         return tool not in self._needs_tasks(server) and self._servers[server].allows(tool)
 
     def _needs_tasks(self, name: str) -> frozenset[str]:
-        connections = self._shared.get(name) or self._personal.get(name)
-        return connections.needs_tasks if connections else frozenset()
+        """Return the tools of a shared server that the bot cannot call. A personal server may say
+        that of one person's tools, which turns off nothing for the others."""
+        connection = self._shared.get(name)
+        return connection.needs_tasks if connection else frozenset()
 
     async def _build_tools(self, wanted: Sequence[tuple[str, ToolFacts]]) -> None:
         """Build tools from their facts; None, with a warning, for a tool that cannot be used."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from bot.services.given_schema import GivenModel
 from bot.services.mcp.config import McpServer
-from bot.services.mcp.connection import CONNECT_SECONDS, LONGEST_CALL, Connections
+from bot.services.mcp.connection import CONNECT_SECONDS, LONGEST_CALL, Connection, Connections
 from bot.services.mcp.pins import CONNECT_ACCOUNT, LIST_RESOURCES, READ_RESOURCE, ToolFacts
 from bot.services.mcp.questions import call_with_answers
 from bot.services.mcp.resources import list_resources, read_resource
@@ -46,8 +46,7 @@ def mcp_tool(
         async with connections.for_asker(name) as connection:
             if facts == CONNECT_ACCOUNT:
                 await connection.refresh()
-                names = (tool_name(connection.name, each) for each in connection.listing.tools)
-                return ToolResult(f"Connected. Tools to acquire: {', '.join(names) or 'none'}.")
+                return ToolResult(f"Connected. {_offered(connection)}")
             if facts.ours and facts.name == LIST_RESOURCES.name:
                 return await list_resources(connection, root)
             if facts.ours:
@@ -81,6 +80,18 @@ def mcp_tool(
         timeout=CONNECT_SECONDS + longest + _CHECK_SECONDS + READ_SECONDS,
         title=lambda given: _title(connections.name, facts.name, given),
         account=connections.account,
+    )
+
+
+def _offered(connection: Connection) -> str:
+    """Return which tools a person has whose account is connected, for the model."""
+    names = [tool_name(connection.name, each) for each in connection.accepted]
+    if names or not connection.listing.tools:
+        return f"Tools to acquire: {', '.join(names) or 'none'}."
+    return (
+        "Its tools are off until they are accepted. Where the bot serves one workspace, an admin of it "
+        "has to connect an account here too; else the bot's operator runs "
+        f"`bot mcp --accept {connection.name}`. Tell the asker so, and go on without it."
     )
 
 

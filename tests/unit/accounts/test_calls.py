@@ -2,59 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
-from typing import Any
-
 import pytest
 
-from bot.app.accounts import telling_changes
 from bot.core.accounts import (
-    AccountChange,
     AccountOwner,
     AccountProblem,
     AccountState,
     EndReason,
     Outcome,
 )
-from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
-from bot.services.mcp import McpServers, open_mcp_servers, personal
+from bot.services.mcp import personal
 from bot.services.mcp.pins import Pin, ServerPins
 from bot.store import Stores
-from bot.toolkit.tool import Tool
-from tests.support.accounts import ANNA, BEN, Connecting, connecting
+from tests.support.accounts import ANNA, BEN, Connecting, acting, connecting, listing, run
 from tests.support.notes_server import Browser, Notes
-from tests.support.redis import asked
-
-
-@asynccontextmanager
-async def listing(place: Connecting, stores: Stores) -> AsyncGenerator[McpServers]:
-    """The servers of a worker; connections list their tools, as in the intake."""
-
-    async def note(change: AccountChange) -> None:
-        place.told.append(change)
-
-    servers, accounts = place.settings.mcp_servers, place.accounts
-    async with (
-        telling_changes(place.settings, stores, accounts, note),
-        open_mcp_servers(servers, stores.mcp, accounts) as opened,
-    ):
-        yield opened
-
-
-@contextmanager
-def acting(owner: AccountOwner) -> Generator[None]:
-    """The body runs in a request of this person."""
-    request = asked(user=owner.user).model_copy(update={"team": owner.team})
-    with bound_request(RequestContext(request=request, run_id="run_1")):
-        yield
-
-
-async def run(tool: Tool, **arguments: Any) -> str:
-    """Call a tool, as a run does."""
-    services: dict[type, object] = dict.fromkeys(tool.services.values())
-    return (await tool.run(tool.arguments.model_validate(arguments), services)).content
 
 
 async def test_two_people_see_their_own_data_and_the_third_none(

@@ -23,7 +23,7 @@ async def test_the_operator_is_shown_a_changed_issuer_and_accepts_it(
     """Reliability 14, for issuers: old and new are shown; nothing else makes the server go on."""
     settings = on(place, redis_url)
     [check] = await examine_mcp(settings)
-    assert check.text == "lets people connect; its tools are known once somebody has"
+    assert check.text == "lets people connect; its tools are known once an admin has"
     await place.connect(ANNA)
     place.notes.edit = lambda document: document.update(token_endpoint=f"{place.notes.url}/t2")
     lines = await mcp_lines(settings)
