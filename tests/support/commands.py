@@ -17,7 +17,7 @@ from pathlib import Path
 from bot.__main__ import main
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-_CONTEXT.set_forkserver_preload(["__main__", "bot.app.process", "bot.app.run_setup", __name__])
+_CONTEXT.set_forkserver_preload(["__main__", "tests.support.loaded", __name__])
 
 
 @dataclass(frozen=True, slots=True)
