@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any
@@ -292,7 +292,7 @@ def _field(name: str, part: Any, *, required: bool) -> FormField:
         part = {key: value for key, value in part.items() if key != "anyOf"} | inner
         required = False
     kind, options = _kind(part)
-    low, high = _BOUNDS.get(kind, ("minLength", "maxLength"))
+    least, most = _bounds(kind, options, part)
     field = FormField(
         name=name,
         label=words_of(part.get("title") or name.replace("_", " "), _MAX_LABEL) or "…",
@@ -300,10 +300,31 @@ def _field(name: str, part: Any, *, required: bool) -> FormField:
         kind=kind,
         required=required,
         options=options,
-        least=_number(part.get(low)),
-        most=_number(part.get(high)),
+        least=least,
+        most=most,
     )
     return field.model_copy(update={"default": _default(field, part.get("default"))})
+
+
+def _bounds(
+    kind: FieldKind, options: Sequence[Option], part: Mapping[str, Any]
+) -> tuple[float | None, float | None]:
+    """Return the least and the most of a field; None for a bound that it does not have.
+
+    Raises FormError when nothing that can be filled in is within them.
+    """
+    low, high = _BOUNDS.get(kind, ("minLength", "maxLength"))
+    least, most = _number(part.get(low)), _number(part.get(high))
+    lowest, highest = -math.inf, math.inf
+    if kind is FieldKind.INTEGER:
+        least = None if least is None else math.ceil(least)
+        most = None if most is None else math.floor(most)
+    elif kind is not FieldKind.NUMBER:
+        least = least if least and least > 0 else None
+        lowest, highest = 0, len(options) if kind is FieldKind.CHOICES else MAX_TEXT
+    if max(lowest, least or lowest) > min(highest, highest if most is None else most):
+        raise FormError("the form has a field that no answer fits")
+    return least, most
 
 
 def _kind(part: Mapping[str, Any]) -> tuple[FieldKind, tuple[Option, ...]]:
@@ -348,12 +369,16 @@ def _options(part: Mapping[str, Any]) -> tuple[Option, ...]:
 
 
 def _default(field: FormField, given: Any) -> Any:
-    """Return the value that is filled in already; None without one that fits."""
+    """Return the value that is filled in already; None without one that can be shown."""
     if given is None or field.kind is FieldKind.MOMENT:
         return None
     try:
         value = field.value(given)
     except (ValueError, OverflowError):
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_odd = field.kind is FieldKind.ADDRESS and not value.startswith(("https://", "http://"))
+    if value in ("", []) or is_odd or (is_number and not abs(value) < _MAX_BOUND):
         return None
     return tuple(value) if isinstance(value, list) else value
 

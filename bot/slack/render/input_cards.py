@@ -7,6 +7,7 @@ or a format, and the frame that says who asks is ours.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -273,5 +274,6 @@ def _block(number: int) -> str:
 
 
 def _digits(value: float) -> str:
-    """Format a number without trailing zeros: Slack refuses a decimal point for integers."""
-    return f"{value:.6f}".rstrip("0").rstrip(".")
+    """Write a number out: Slack takes no exponent, and no decimal point in integers."""
+    digits = f"{Decimal(repr(value)):f}"
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits

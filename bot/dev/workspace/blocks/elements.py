@@ -121,7 +121,7 @@ class Checks(_Confirmed):
 
     type: Literal["checkboxes", "radio_buttons"]
     options: Annotated[list[Option], Field(min_length=1, max_length=10)]
-    initial_options: list[Option] | None = None
+    initial_options: Annotated[list[Option], Field(min_length=1)] | None = None
     initial_option: Option | None = None
 
     @model_validator(mode="after")
@@ -147,6 +147,9 @@ class PlainInput(_Choice):
         longest = 3000 if self.max_length is None else self.max_length
         if (self.min_length or 0) > longest or len(self.initial_value or "") > longest:
             raise ValueError("min_length and initial_value must fit into max_length")
+        is_address = self.type == "url_text_input"
+        if is_address and self.initial_value and not self.initial_value.startswith("http"):
+            raise ValueError("initial_value must be a valid URL")
         return self
 
     dispatch_action_config: dict[str, Any] | None = None
@@ -164,8 +167,13 @@ class NumberInput(_Choice):
     @model_validator(mode="after")
     def _are_numbers(self) -> "NumberInput":
         kind = float if self.is_decimal_allowed else int
-        for given in (self.initial_value, self.min_value, self.max_value):
-            kind(given or 0)  # raises ValueError
+        least, value, most = (  # raises ValueError
+            None if given is None else kind(given)
+            for given in (self.min_value, self.initial_value, self.max_value)
+        )
+        known = [each for each in (least, value, most) if each is not None]
+        if known != sorted(known):
+            raise ValueError("min_value, initial_value and max_value must be in this order")
         return self
 
     dispatch_action_config: dict[str, Any] | None = None
