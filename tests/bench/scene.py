@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
 from pydantic import SecretStr
+from typing_extensions import override
 
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.events import Event
@@ -29,6 +30,7 @@ from bot.runs.runner import Runner
 from bot.runs.surface import PostedMessages
 from bot.settings import Settings
 from bot.store import Mailbox, Phase, RunRecord, Stores, open_stores
+from bot.store.connection import Retention
 from bot.store.embedded import embedded_redis
 from bot.testing.conversation import MemoryConversation
 from bot.toolkit import tool
@@ -82,15 +84,14 @@ class _Unwatched:
         yield self
 
 
-class _NobodyElse:
-    """The mailbox, known to hold no other request."""
+class _NobodyElse(Mailbox):
+    """The mailbox, known to hold no other request: what a run asks it at each save point is at hand."""
 
-    async def kept(self, ids: Sequence[str]) -> list[Request]:
-        return []
-
+    @override
     async def waiting_behind(self, request: Request, most: int) -> list[Request]:
         return []
 
+    @override
     async def obsolete(self, requests: Sequence[Request]) -> list[Request]:
         return []
 
@@ -112,7 +113,8 @@ class Composition:
         """Return what the runner gives to the loop for a new question: everything but Redis, which is
         measured with the runner. What hooks look up there before each call is at hand."""
         asked, interrupt = request(), Interrupt()
-        stores = replace(self.stores, mailbox=cast("Mailbox", _NobodyElse()))
+        mailbox = _NobodyElse(self.stores.redis, Retention())
+        stores = replace(self.stores, mailbox=mailbox)
         deps = replace(self.runner.deps, stores=stores)
         record = RunRecord("run_bench", asked.id, asked.thread_key, Phase.RUNNING)
         here = ChannelSettings()
