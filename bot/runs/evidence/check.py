@@ -30,6 +30,8 @@ _MOST_READ = 2_000_000
 """Characters that are indexed of a thread, the newest first."""
 _MOST_CACHED, _CACHED_SECONDS = 4_000_000, 600.0
 _LARGEST_CACHED = 300_000
+_SHORT = 200
+"""Characters of an output that is indexed at once: a thread would cost more than the work."""
 _WAIT_SECONDS = 10.0
 """How long a result waits until everything before it is indexed."""
 _MOST_STORED = 40_000  # characters of findings as JSON, before places are left out
@@ -51,7 +53,8 @@ class Indexer:
         async with self._alone:
             if known := self._known.get(entry):
                 return known
-            indexed = await asyncio.to_thread(index, entry)
+            is_short = len(entry.text) + len(entry.arguments) <= _SHORT
+            indexed = index(entry) if is_short else await asyncio.to_thread(index, entry)
             if len(entry.text) <= _LARGEST_CACHED:
                 self._known[entry] = indexed
             return indexed
