@@ -36,6 +36,17 @@ _SECRET = re.compile(
     re.MULTILINE,
 )
 """Words for what must never be typed into a form in Slack, where others may read it later."""
+_CLAUSE = re.compile(r"[^.!?;:()]+")
+_WARNING = re.compile(
+    r"(please )?(do not|don t|never) "
+    r"(enter|type|give|write|put|include|add|paste|provide|submit|send|share)\b(.*)"
+)
+_WARNING_WORDS = frozenset(
+    "us me here in this field form a an the any your our or and other such sensitive private personal "
+    "confidential information info data details phone account bank number numbers keys".split()
+)
+"""What a warning may say beside the secrets themselves. With any other word, as in "do not enter your
+PIN twice", the sentence may well ask for one."""
 _LOOK_ALIKE = str.maketrans("аеорсухіѕјԁһοαι", "aeopcyxisjdhoai")
 
 
@@ -156,8 +167,10 @@ class Form(BaseModel):
     def secret_in(self, message: str) -> str:
         """Return the word by which the form asks for a secret, "" if it does not."""
         typed = [each for each in self.fields if each.kind in _TYPED]
-        words = [word for each in typed for word in (each.name, each.label, each.hint)]
-        found = _SECRET.search("\n".join(map(_as_words, [*words, *([message] if typed else [])])))
+        names = [word for each in typed for word in (each.name, each.label)]
+        sentences = [each.hint for each in typed] + [message] * bool(typed)
+        words = [*map(_as_words, names), *map(_without_warnings, sentences)]
+        found = _SECRET.search("\n".join(words))
         return found[0] if found else ""
 
     def answer(self, given: Mapping[str, object]) -> dict[str, Any]:
@@ -387,6 +400,16 @@ def _number(given: Any) -> float | None:
     if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < _MAX_BOUND:
         return None  # not a number, or one that bounds nothing
     return given
+
+
+def _without_warnings(text: str) -> str:
+    """Return a text as `_as_words` does, without clauses that ask people to keep secrets back."""
+    return _as_words(_CLAUSE.sub(lambda clause: "" if _is_warning(clause[0]) else clause[0], text))
+
+
+def _is_warning(clause: str) -> bool:
+    warning = _WARNING.fullmatch(_as_words(clause))
+    return warning is not None and _WARNING_WORDS.issuperset(_SECRET.sub(" ", warning[4]).split())
 
 
 def _as_words(name: str) -> str:

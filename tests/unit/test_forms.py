@@ -155,6 +155,46 @@ def test_secrets_are_not_asked_for(asked: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
+    "warning",
+    [
+        "Your favorite integer (do not give us your phone number, pin, or other sensitive info)",
+        "Describe the problem. Please do not include passwords or API keys!",
+        "Don't enter secrets here; we never ask for them.",
+    ],
+)
+def test_a_warning_not_to_give_secrets_is_no_question_for_them(warning: str) -> None:
+    """S8: MCP's reference server and many help desks say so."""
+    assert form(a={"type": "string", "description": warning}).fields
+    assert form(message=warning, a={"type": "string"}).fields
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        "Do not forget your password",
+        "Do not enter your password in capitals",
+        "Don't share your PIN with anyone but us",
+        "Never give your password to others, enter it here",
+        "Please do not enter your password twice",
+        "Do not paste more than your API key",
+        "Do not include passwords. Your PIN is enough.",
+        "Do not include passwords. Only p.a.s.s.w.o.r.d",
+        "Your pass; word",
+    ],
+)
+def test_a_question_for_secrets_is_no_warning(disguise: str) -> None:
+    """S8: only a sentence that asks for nothing else is one."""
+    for asked in (
+        {"message": disguise, "a": {"type": "string"}},
+        {"a": {"type": "string", "description": disguise}},
+    ):
+        with pytest.raises(FormError, match="nobody types into a chat"):
+            form(**asked)
+    with pytest.raises(FormError, match="nobody types into a chat"):
+        form(a={"type": "string", "title": "Do not enter your PIN"})
+
+
+@pytest.mark.parametrize(
     "part",
     [
         {"type": "object", "properties": {}},
