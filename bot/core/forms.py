@@ -41,9 +41,9 @@ _WARNING = re.compile(
     r"(please )?(do not|don t|never) "
     r"(enter|type|give|write|put|include|add|paste|provide|submit|send|share)\b(.*)"
 )
-_WARNING_WORDS = frozenset(
-    "us me here in this field form a an the any your our or and other such sensitive private personal "
-    "confidential information info data details phone account bank number numbers keys".split()
+_BESIDE_SECRETS = re.compile(
+    r"(\s+(us|me|here|in|this|field|form|an?|the|any|your|our|or|and|other|such|sensitive|private"
+    r"|personal|confidential|information|info|data|details|phone|account|bank|numbers?|keys))*\s*"
 )
 """What a warning may say beside the secrets themselves. With any other word, as in "do not enter your
 PIN twice", the sentence may well ask for one."""
@@ -409,7 +409,7 @@ def _without_warnings(text: str) -> str:
 
 def _is_warning(clause: str) -> bool:
     warning = _WARNING.fullmatch(_as_words(clause))
-    return warning is not None and _WARNING_WORDS.issuperset(_SECRET.sub(" ", warning[4]).split())
+    return bool(warning and _BESIDE_SECRETS.fullmatch(_SECRET.sub(" ", warning[4])))
 
 
 def _as_words(name: str) -> str:

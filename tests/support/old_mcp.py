@@ -28,9 +28,14 @@ TOOLS = [
     tool("open_shelf", "Open a shelf.", {"name": STRING}, required=["name"], reads=True),
     tool("work", "Work in steps.", {}, required=[], reads=True),
     tool("book", "Book a table.", {}, required=[], reads=False),
+    tool("log_in", "Log in.", {}, required=[], reads=False),
     tool("pay", "Pay.", {}, required=[], reads=False),
     tool("pay_first", "Needs to be paid.", {}, required=[], reads=False),
 ]
+QUESTIONS = {
+    "book": ("Which day?", DAY),
+    "log_in": ("Log in.", {"type": "object", "properties": {"password": STRING}}),
+}
 PAY = {"mode": "url", "message": "Pay here.", "url": "https://pay.example.com/p/1"}
 asked = count()
 
@@ -70,12 +75,10 @@ def called(name: str, params: dict[str, Any]) -> dict[str, Any]:
                 send(method="notifications/progress", params={**told, "message": message})
                 time.sleep(0.05)
             said = "Done."
-        case "book":
-            answer = answer_to(
-                "elicitation/create",
-                {"mode": "form", "message": "Which day?", "requestedSchema": DAY},
-            )
-            said = json.dumps(answer)
+        case "book" | "log_in":
+            message, schema = QUESTIONS[name]
+            question = {"mode": "form", "message": message, "requestedSchema": schema}
+            said = json.dumps(answer_to("elicitation/create", question))
         case "pay":
             said = json.dumps(answer_to("elicitation/create", {**PAY, "elicitationId": "p1"}))
         case _:

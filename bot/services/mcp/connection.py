@@ -180,10 +180,13 @@ class Connection:
     ) -> CallToolResult | InputRequiredResult:
         """Make a call during which the server may ask. A call that is given up ends the connection,
         as its questions would come during the next."""
-        self._questions = LiveQuestions(self.name, self._server.timeout)
+        self._questions = questions = LiveQuestions(self.name, self._server.timeout)
         try:
-            async with self._questions.answered():
-                return await self._request(tool, arguments, NO_INPUTS, client, seconds=LONGEST_CALL)
+            async with questions.answered():
+                result = await self._request(
+                    tool, arguments, NO_INPUTS, client, seconds=LONGEST_CALL
+                )
+            return questions.noted(result) if isinstance(result, CallToolResult) else result
         except TimeoutError:
             await self.close()
             raise MCPError(REQUEST_TIMEOUT, "") from None

@@ -11,11 +11,16 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from mcp.types import ElicitRequest, ElicitRequestParams, ElicitResult
+from mcp.types import (
+    CallToolResult,
+    ElicitRequest,
+    ElicitRequestParams,
+    ElicitResult,
+    TextContent,
+)
 
 from bot.core.background import alongside
-from bot.core.errors import ToolError
-from bot.services.mcp.questions import answer_of, ask_for, question_of
+from bot.services.mcp.questions import NotAsked, answer_of, ask_for, question_of
 from bot.toolkit.asking import current_asking
 from bot.toolkit.progress import progress
 
@@ -36,6 +41,7 @@ class LiveQuestions:
         self._seconds = seconds
         self._asked = asyncio.Queue[tuple[ElicitRequestParams, asyncio.Future[ElicitResult]]]()
         self._is_over = False
+        self._not_asked: list[str] = []
 
     async def put(self, params: ElicitRequestParams) -> ElicitResult:
         """Return the answer to a question. May be called in any task, also after the call."""
@@ -76,12 +82,27 @@ class LiveQuestions:
     async def _ask(self, number: int, params: ElicitRequestParams) -> ElicitResult:
         try:
             question = question_of(self._server, ElicitRequest(params=params))
-        except ToolError as error:
+        except NotAsked as error:
             log.info("%s", error)
+            self._not_asked.append(error.why)
             return ElicitResult(action="decline")
         await progress(_WAITING)
         ask = ask_for(question, f"{self._server} question live {number}", number=0, key=str(number))
         return answer_of(await current_asking()(ask), question)
+
+    def noted(self, result: CallToolResult) -> CallToolResult:
+        """Return the result of the call, which says what was asked and not shown.
+
+        The server, which was told "declined", blames the asker.
+        """
+        notes = [
+            TextContent(
+                type="text",
+                text=f"[The person was not asked what {self._server} wanted to know: {why}. Say so.]",
+            )
+            for why in self._not_asked
+        ]
+        return result.model_copy(update={"content": [*result.content, *notes]})
 
     def _cancel_rest(self) -> None:
         while not self._asked.empty():

@@ -162,8 +162,20 @@ def _round_of(record: ApprovalRecord) -> _Round:
     return _Round(details["round"], details["requests"], details["state"])
 
 
+class NotAsked(ToolError):
+    """The asker is not shown what a server asks; `why` is the reason, as a clause."""
+
+    def __init__(self, server: str, why: str) -> None:
+        super().__init__(
+            f"The MCP server {server} asks the person for something that they are not shown: {why}. "
+            "Nothing was done; go on without it and say so."
+        )
+        self.why = why
+
+
 def question_of(server: str, request: InputRequest) -> Question:
-    """Return what a server asks. Raises ToolError for anything that it must not ask."""
+    """Return what a server asks. Raises ToolError for anything that it must not ask, which for a
+    question to people is NotAsked."""
     if not isinstance(request, ElicitRequest):
         raise ToolError(
             f"The MCP server {server} wants something that the bot does for no server "
@@ -180,10 +192,7 @@ def question_of(server: str, request: InputRequest) -> Question:
                 return Question(server=server, message=message, url=page_address(asked.url))
     except (FormError, ValidationError) as error:
         why = str(error) if isinstance(error, FormError) else "the form is damaged"
-        raise ToolError(
-            f"The MCP server {server} asks the person for something that they are not shown: {why}. "
-            "Nothing was done; go on without it and say so."
-        ) from None
+        raise NotAsked(server, why) from None
 
 
 def _check_pages(server: str, inputs: Inputs) -> None:

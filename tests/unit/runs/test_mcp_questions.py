@@ -154,6 +154,17 @@ async def test_an_old_server_waits_for_the_answer_longer_than_for_anything_else(
         assert {each.approval.id for each in bot.board.settled} == {question.id}
 
 
+async def test_the_model_learns_that_the_asker_was_not_asked(
+    stores: Stores, tmp_path: Path
+) -> None:
+    """S8: an old server is told that the asker declined, and says so; they never saw the question."""
+    async with old_bot(stores, "log_in", old_server(tmp_path / "notes")) as bot:
+        await bot.ask("Log in!")
+        assert bot.board.asked == []
+        assert '{"action": "decline"}' in bot.outputs()[-1]
+        assert "it asks for a secret (password)" in bot.outputs()[-1]
+
+
 async def test_nobody_answers_the_question_of_another_call(stores: Stores, tmp_path: Path) -> None:
     """S9: an old server does not say which call its question belongs to. Two people whose calls run
     at once get one each, with their own words."""
