@@ -73,7 +73,8 @@ def open_accounts(
 async def telling_changes(
     settings: Settings, stores: Stores, accounts: Accounts, on_change: OnAccountChange
 ) -> AsyncGenerator[None]:
-    """Tell `on_change` of each change of an account while the body runs.
+    """Tell `on_change` of each change of an account while the body runs, and try to revoke again what
+    could not be revoked.
 
     The tools of a server are listed before somebody is told that it is connected: the first admin
     who connects makes them known.
@@ -93,6 +94,7 @@ async def telling_changes(
     try:
         async with (
             alongside(accounts.outbox.run(), name="account changes"),
+            alongside(accounts.revocations.run(stores.audit.append), name="revocations"),
             alongside(servers.close_idle(), name="idle account connections"),
         ):
             yield

@@ -207,7 +207,7 @@ async def erase_lines(
     arm_failpoints(settings)
     await record(settings, "erased a person" if user else "erased a thread")
     async with _requests(settings) as requests:
-        ended = await _end_accounts(settings, requests.stores, user) if user else 0
+        ended, later = await _end_accounts(settings, requests.stores, user) if user else (0, 0)
         erased = await _erased(requests, user, thread, wait)
         held = await _without_responses(response_deleter(settings, requests.stores))
         is_rewritten = settings.redis_url is not None or await rewrite_append_only_file(
@@ -223,6 +223,11 @@ async def erase_lines(
         lines.append(
             f"Deleted the access to {counted(ended, 'account')} of theirs, and had the servers "
             "withdraw it where they can."
+        )
+    if later:
+        lines.append(
+            f"! The servers of {counted(later, 'erased account')} do not answer, so the access there is "
+            "not withdrawn yet. A running bot tries again for a day; run this again to check."
         )
     if erased.busy:
         busy = ", ".join(sorted(erased.busy))
@@ -247,16 +252,18 @@ async def erase_lines(
     return lines
 
 
-async def _end_accounts(settings: Settings, stores: Stores, user: str) -> int:
-    """Delete and revoke the personal accounts of a person in all workspaces. Return how many.
+async def _end_accounts(settings: Settings, stores: Stores, user: str) -> tuple[int, int]:
+    """Delete and revoke the personal accounts of a person in all workspaces. Return how many, and how
+    many of all erased accounts are to be revoked later.
 
     First of all: what is erased afterwards holds the tokens that are to be revoked.
     """
     if (accounts := open_accounts(settings, stores)) is None:
-        return 0
+        return 0, 0
     try:
         owners = await stores.erasure.account_owners(user)
-        return sum([await accounts.ending.erase(each) for each in owners])
+        ended = sum([await accounts.ending.erase(each) for each in owners])
+        return ended, await accounts.revocations.nameless()
     finally:
         await accounts.close()
 

@@ -134,6 +134,29 @@ class AccountRecord(_Owned):
     approval: str = ""
 
 
+class Revocation(_Owned):
+    """The tokens of a removed account, until their issuer has revoked them.
+
+    Those of somebody who was erased have neither `team` nor `user`. It is tried again at `next_at`,
+    and no longer after `until`, both in seconds since the epoch; `tries` counts the attempts after
+    the first. `id` is that of the connection.
+    """
+
+    id: str
+    endpoints: OAuthEndpoints
+    client: OAuthClient
+    access: str = Field(default="", repr=False)
+    refresh: str = Field(default="", repr=False)
+    until: float
+    next_at: float
+    tries: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name under which it is stored."""
+        return f"{self.team}:{self.user}:{self.id}:{self.server}"
+
+
 class Ticket(_Owned):
     """The right to connect an account for its owner, in the link of a button in Slack.
 

@@ -48,6 +48,14 @@ class Outcome(StrEnum):
     DISCONNECTED = "disconnected"
 
 
+class Revoked(StrEnum):
+    """Whether a server has revoked the tokens of a removed account; never stored."""
+
+    NOW = "now"
+    LATER = "later"  # it does not answer, and is asked again for a day
+    NEVER = "never"  # it cannot, or refuses
+
+
 class ConnectFailure(StrEnum):
     """Why a connection could not be made. The words for people are in `bot.app.account_words`."""
 

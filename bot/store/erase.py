@@ -94,8 +94,9 @@ class Erasure:
         return erased
 
     async def account_owners(self, user: str) -> list[AccountOwner]:
-        """Return the person in each workspace where they have personal accounts."""
-        families = ("account", "account-pending")
+        """Return the person in each workspace where they have personal accounts, or had some that
+        are not revoked yet."""
+        families = ("account", "account-pending", "account-revocation")
         found = [each.parts async for each in self._names() if each.family in families]
         return [
             AccountOwner(team, user)

@@ -27,6 +27,7 @@ from bot.core.account_records import (
     IssuerPin,
     OAuthClient,
     Proof,
+    Revocation,
     Ticket,
 )
 from bot.core.accounts import AccountChange
@@ -104,6 +105,7 @@ STORED: dict[str, Any] = {
     "account flow": Flow,
     "account issuer pin": IssuerPin,
     "account proof": Proof,
+    "account revocation": Revocation,
     "account ticket": Ticket,
 }
 """What is kept as JSON, by where: values in Redis, and what buttons and modals carry in Slack."""

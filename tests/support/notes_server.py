@@ -48,7 +48,7 @@ RESOURCE = "/.well-known/oauth-protected-resource/mcp"
 class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, AccessToken]):
     """The server's state, with its switches. `signed_in` is who sits at the browser.
 
-    `lifetime` is that of access tokens, `slowly` how long a rotation takes, and `answers_late` how
+    `lifetime` is that of access tokens, `slowly` how long a rotation or revocation takes, and `answers_late` how
     long after it the answer comes (all in seconds). With `answers`, a path answers that instead. With `declines`, people press No. `names` is the address of
     metadata in the header of a 401, `adds` what is added to the address that browsers return to.
     `lists` changes what one person is listed, as where people define tools themselves.
@@ -164,6 +164,7 @@ class Notes(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken, Ac
         return self.access.get(token)
 
     async def revoke_token(self, token: AccessToken | RefreshToken) -> None:
+        await asyncio.sleep(self.slowly)
         self.revoked.append(token.token)
         self.access.pop(token.token, None)
         self.refresh.pop(token.token, None)

@@ -20,6 +20,8 @@ _LEFT_OUT = {
     "account-flow",  # a connection under way in a browser, as the next two
     "account-proof",
     "account-ticket",
+    "account-revocation",  # tokens that are gone within a day
+    "account-revocations",
     "line-renewed",
 }
 _FILES = {"artifact", "artifact-bytes", "artifacts"}

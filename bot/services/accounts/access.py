@@ -26,8 +26,9 @@ from bot.core.text.redaction import remember_secret
 from bot.services.accounts.guard import Guard, NoAnswer
 from bot.services.accounts.issuers import IssuerPins
 from bot.services.accounts.problems import label_of, problem
+from bot.services.accounts.revocations import Revocations
 from bot.services.accounts.storage import AccountStorage
-from bot.services.accounts.tokens import GrantEnded, Tokens, refresh, revoke
+from bot.services.accounts.tokens import GrantEnded, Tokens, refresh
 from bot.services.mcp.config import McpServer
 
 log = logging.getLogger(__name__)
@@ -61,11 +62,13 @@ class AccountAccess:
         storage: AccountStorage,
         pins: IssuerPins,
         guard_of: Callable[[McpServer], Guard],
+        revocations: Revocations,
     ) -> None:
         self.servers = servers
         self._storage = storage
         self._pins = pins
         self._guard_of = guard_of
+        self._revocations = revocations
         self._refreshes: set[asyncio.Task[AccountRecord | None]] = set()
 
     async def access(self, owner: AccountOwner, server: str, *, stale: str = "") -> Access:
@@ -209,7 +212,7 @@ class AccountAccess:
                 return after
             again = await self._storage.load(spent.owner, spent.server)
             if again is None:
-                await revoke(after, self._guard_of(self.servers[spent.server]))
+                await self._revocations.revoke(after)
                 raise problem(spent.server, AccountState.NONE)
             if (again.value.id, again.value.refresh) != (spent.id, spent.refresh):
                 raise problem(spent.server, AccountState.BUSY)

@@ -20,6 +20,7 @@ from bot.services.accounts.flow import ConnectFlow
 from bot.services.accounts.guard import Guard
 from bot.services.accounts.issuers import IssuerPins
 from bot.services.accounts.problems import label_of
+from bot.services.accounts.revocations import Revocations
 from bot.services.accounts.storage import AccountStorage
 from bot.services.mcp.config import McpServer
 from bot.services.mcp.pins import Pins
@@ -37,7 +38,7 @@ class Accounts:
     """The accounts of people at the servers with `account = "person"`.
 
     People connect them with `connecting` and end them with `ending`; `calls` has tokens for calls,
-    and `outbox` tells of each change. The first listing of a server on the account of somebody who
+    `outbox` tells of each change, and `revocations` has tokens of removed accounts revoked. The first listing of a server on the account of somebody who
     `may_pin` is what everybody gets.
     """
 
@@ -55,11 +56,15 @@ class Accounts:
         self._servers = dict(servers)
         self._storage = storage
         issuers = IssuerPins(pins)
-        flow = ConnectFlow(self._servers, storage, issuers, Clients(storage, address), guard_of)
-        self.calls = AccountAccess(self._servers, storage, issuers, guard_of)
+        self.revocations = Revocations(self._servers, storage, guard_of)
         self.outbox = ChangeOutbox(storage)
-        self.connecting = Connecting(flow, self.outbox)
-        self.ending = Ending(storage, flow, self.outbox)
+        self.calls = AccountAccess(self._servers, storage, issuers, guard_of, self.revocations)
+        clients = Clients(storage, address)
+        self.connecting = Connecting(
+            ConnectFlow(self._servers, storage, issuers, clients, guard_of, self.revocations),
+            self.outbox,
+        )
+        self.ending = Ending(storage, self.revocations, self.outbox)
 
     @property
     def servers(self) -> tuple[str, ...]:

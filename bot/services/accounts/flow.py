@@ -39,8 +39,9 @@ from bot.services.accounts.discovery import bounded_scopes, discover
 from bot.services.accounts.guard import Guard
 from bot.services.accounts.issuers import IssuerPins
 from bot.services.accounts.problems import label_of
+from bot.services.accounts.revocations import Revocations
 from bot.services.accounts.storage import AccountStorage
-from bot.services.accounts.tokens import GrantEnded, exchange, revoke
+from bot.services.accounts.tokens import GrantEnded, exchange
 from bot.services.mcp.config import McpServer
 
 CODE_TRIES = 5
@@ -84,6 +85,7 @@ class ConnectFlow:
     pins: IssuerPins
     clients: Clients
     guard_of: Callable[[McpServer], Guard]
+    revocations: Revocations
 
     @property
     def address(self) -> PublicAddress:
@@ -185,15 +187,11 @@ class ConnectFlow:
             if secrets.compare_digest(typed.encode(), record.code.encode()):
                 return await self._connect(record), 0
         if left <= 0 or is_late:
+            revocation = await self.revocations.store(record, named=False)
             await self.storage.forget_unconfirmed(record.owner, record.server)
-            await self.revoke(record)
+            await self.revocations.attempt(revocation)
             return None, 0
         return None, left
-
-    async def revoke(self, record: AccountRecord) -> bool:
-        """Revoke the tokens of an account, if its server is still configured and can do that."""
-        server = self.servers.get(record.server)
-        return server is not None and await revoke(record, self.guard_of(server))
 
     async def _take(self, state: str) -> Flow:
         try:
@@ -248,7 +246,7 @@ class ConnectFlow:
         try:
             await self._check_ticket(flow)  # again, as the issuer may have been slow
         except ConnectError:
-            await self.revoke(record)
+            await self.revocations.revoke(record)
             raise
         if is_person:
             return Arrival(Outcome.CONNECTED, flow.whom, await self._connect(record))

@@ -14,11 +14,11 @@ from urllib.parse import quote, urlencode, urlsplit
 import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bot.core.account_records import AccountRecord, OAuthClient, OAuthEndpoints
-from bot.core.accounts import ConnectError, ConnectFailure
+from bot.core.account_records import AccountRecord, OAuthClient, OAuthEndpoints, Revocation
+from bot.core.accounts import ConnectError, ConnectFailure, Revoked
 from bot.core.text.invisible_text import without_invisible
 from bot.services.accounts.discovery import bounded_scopes
-from bot.services.accounts.guard import Guard
+from bot.services.accounts.guard import Guard, NoAnswer
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +26,8 @@ _UNKNOWN = frozenset({"invalid_client", "unauthorized_client"})
 _ENDS = frozenset({"invalid_grant", *_UNKNOWN})
 """Errors after which a grant is over (RFC 6749, 5.2). All others are temporary."""
 
+_NO_ACCESS_TOKENS = "unsupported_token_type"  # RFC 7009, 2.2.1
+_BUSY = frozenset({408, 425, 429})  # HTTP statuses after which to try again
 _CODE = re.compile(r"[a-z_]{1,60}")
 _MAX_NAME = 100
 _MAX_TOKEN = 20_000
@@ -132,25 +134,31 @@ async def refresh(record: AccountRecord, guard: Guard) -> Tokens:
     return await _tokens(record.endpoints, TokenRequest(record.client, form), guard)
 
 
-async def revoke(record: AccountRecord, guard: Guard) -> bool:
-    """Ask the issuer to revoke the tokens of an account (RFC 7009). Return whether it did."""
-    endpoint = record.endpoints.revocation
-    if not endpoint:
-        return False
-    tokens = {"refresh_token": record.refresh, "access_token": record.access}
+async def revoke(revocation: Revocation, guard: Guard) -> Revoked:
+    """Ask the issuer to revoke tokens (RFC 7009), once."""
+    endpoints = revocation.endpoints
+    tokens = {"refresh_token": revocation.refresh, "access_token": revocation.access}
     try:
+        endpoint = guard.check(endpoints.revocation, near=endpoints.issuer)
         for kind, token in tokens.items():
             if not token:
                 continue
             form = {"token": token, "token_type_hint": kind}
-            answer = await TokenRequest(record.client, form).send(endpoint, guard)
-            if answer.status_code != 200:
-                log.warning("A token was not revoked: HTTP %d", answer.status_code)
-                return False
+            answer = await TokenRequest(revocation.client, form).send(endpoint, guard)
+            # With its refresh token a grant ends, and some issuers revoke no other.
+            ends_alone = revocation.refresh and _error(answer.content) == _NO_ACCESS_TOKENS
+            if answer.status_code == 200 or (kind == "access_token" and ends_alone):
+                continue
+            log.warning("A token was not revoked: HTTP %d", answer.status_code)
+            is_busy = answer.status_code >= 500 or answer.status_code in _BUSY
+            return Revoked.LATER if is_busy else Revoked.NEVER
+    except NoAnswer as error:
+        log.warning("A token is not revoked yet: %s", error)
+        return Revoked.LATER
     except ConnectError as error:
         log.warning("A token was not revoked: %s", error)
-        return False
-    return True
+        return Revoked.NEVER
+    return Revoked.NOW
 
 
 async def _tokens(endpoints: OAuthEndpoints, request: TokenRequest, guard: Guard) -> Tokens:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from slack_sdk.errors import SlackApiError
 
-from bot.core.accounts import AccountOwner, AccountView, CodeResult, Whom
+from bot.core.accounts import AccountOwner, AccountView, CodeResult, Revoked, Whom
 from bot.core.approvals import Approval
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.errors import BotError
@@ -75,20 +75,20 @@ class PeopleAccounts:
         """Finish a connection with the pasted address. Raises ConnectError."""
         await self.accounts.connecting.finish_pasted(self.owner(user), address)
 
-    async def disconnect(self, user: str, server: str, connection: str) -> bool:
+    async def disconnect(self, user: str, server: str, connection: str) -> Revoked:
         """Disconnect this connection. Return whether the server has revoked it."""
         if not self.accounts.is_personal(server):
-            return False
+            return Revoked.NEVER
         return await self.accounts.ending.disconnect(self.owner(user), server, id=connection)
 
-    async def disown(self, user: str, server: str, connection: str) -> bool:
+    async def disown(self, user: str, server: str, connection: str) -> Revoked:
         """Disconnect a connection that its owner did not make, and put that on record."""
         await self.note(user, f"not made by its owner {server}", ok=False)
         return await self.disconnect(user, server, connection)
 
     async def left(self, user: str) -> None:
         """Erase the accounts of a person who has left the workspace."""
-        if erased := await self.accounts.ending.erase(self.owner(user)):
+        if erased := await self.accounts.ending.erase(self.owner(user), named=True):
             await self.note(user, f"erased {erased}, as they left")
 
     async def tell(self, user: str, text: str, blocks: Sequence[Block] | None = None) -> None:

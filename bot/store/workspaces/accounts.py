@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from bot.core.account_records import (
     Flow,
     OAuthClient,
     Proof,
+    Revocation,
     Ticket,
     digest_of,
 )
@@ -32,6 +33,7 @@ from bot.store.connection import Connection, Retention
 from bot.store.locks import locked
 from bot.store.sealed import SealedBox, SealedValues
 from bot.store.values import decode
+from bot.store.workspaces.revocations import RevocationStore
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +54,7 @@ class AccountStore:
         self._seconds = retention.settings
         self._values = SealedValues(redis, box, self._seconds)
         self._changes = redis.key("account-changes")
+        self.revocations = RevocationStore(redis, self._values, self._seconds)
 
     async def load(self, owner: AccountOwner, server: str) -> Stored[AccountRecord] | None:
         """Return the account of a person at a server, None without one.
@@ -121,31 +124,44 @@ class AccountStore:
         """Delete the account, whatever is stored."""
         await self._redis.call("DEL", self._key("account", owner, server))
 
-    async def remove_all(self, owner: AccountOwner) -> list[AccountRecord]:
-        """Delete everything about a person's accounts. Return the accounts there were."""
-        found, keys = [], [self._tickets(owner)]
+    async def remove_all(
+        self, owner: AccountOwner, revocation_of: Callable[[AccountRecord], Revocation | None]
+    ) -> list[Revocation | None]:
+        """Delete everything about a person's accounts. Return what has to be revoked of each.
+
+        That is stored in the same transaction; revocations from before do not name the person any
+        more.
+        """
+        removed, keys = list[Revocation | None](), [self._tickets(owner)]
         for family in ("account", "account-pending"):
             async for name in self._values.names(family, f"{owner.team}:{owner.user}:"):
                 keys.append(key := self._redis.key(family, name))
                 stored = await self._redis.call("GET", key)
                 try:
-                    found += [self._values.open(stored, AccountRecord)] if stored else []
+                    record = self._values.open(stored, AccountRecord) if stored else None
                 except CorruptValue as error:
                     log.warning("Deleted an account that could not be opened: %s", error)
+                    continue
+                removed += [revocation_of(record)] if record else []
         tries = self._values.names("account-tries", f"{owner.team}:{owner.user}:")
         keys += [self._redis.key("account-tries", name) async for name in tries]
         digests = await self._redis.call("SMEMBERS", self._tickets(owner))
         keys += [self._redis.key("account-ticket", each.decode()) for each in digests]
         told = [each.key for each in await self.changes() if each.owner == owner]
         forgetting = [("HDEL", self._changes, *told)] if told else []
-        await self._redis.together(("DEL", *keys), *forgetting)
-        return found
+        await self._redis.together(
+            *await self.revocations.making_nameless(owner),
+            *(command for each in removed if each for command in self.revocations.saving(each)),
+            ("DEL", *keys),
+            *forgetting,
+        )
+        return removed
 
     async def owners(self, team: str) -> list[AccountOwner]:
-        """Return the people of a workspace who have connected an account, or tried to."""
+        """Return the people of a workspace who have or had an account, or tried to connect one."""
         found = {
             AccountOwner(team, name.split(":")[1])
-            for family in ("account", "account-pending", "account-tickets")
+            for family in ("account", "account-pending", "account-tickets", "account-revocation")
             async for name in self._values.names(family, f"{team}:")
         }
         return sorted(found, key=lambda each: each.user)
@@ -252,7 +268,7 @@ class AccountStore:
             f"{family}:{name}"
             for family in ("account", "account-client")
             for name in await self._values.on_old_keys(family)
-        ]
+        ] + [f"account-revocation:{name}" for name in await self.revocations.on_old_keys()]
 
     async def reseal(self) -> None:
         """Encrypt all accounts with the first key, so that the other keys can be retired."""
@@ -266,6 +282,7 @@ class AccountStore:
                     await self._values.load(self._redis.key(family, name), kind)
                 except CorruptValue as error:
                     log.warning("%s:%s cannot be opened: %s", family, name, error)
+        await self.revocations.reseal()
 
     def _noting(self, change: AccountChange) -> Sequence[tuple[Any, ...]]:
         noted = ("HSET", self._changes, change.key, change.model_dump_json())

@@ -8,7 +8,7 @@ import pytest
 from mcp.shared.auth import OAuthClientInformationFull
 from pydantic import AnyUrl
 
-from bot.core.accounts import AccountState
+from bot.core.accounts import AccountState, Revoked
 from bot.core.text.redaction import redacted
 from bot.services.accounts.addresses import PublicAddress
 from bot.services.accounts.clients import Clients, client_document
@@ -82,7 +82,7 @@ async def test_a_configured_client_counts_before_registration(
         # To revoke, the SDK's server wants the secret in the form, however else it lets clients in.
         assert redacted("It is s:ecret & so on.") == "It is [redacted client_secret] so on."
         revoked = await place.accounts.ending.disconnect(ANNA, "notes")
-        assert revoked is (method == "client_secret_post")
+        assert (revoked is Revoked.NOW) is (method == "client_secret_post")
     assert notes.asked["/register"] == 0
 
 

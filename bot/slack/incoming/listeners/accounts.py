@@ -10,7 +10,7 @@ from typing import Any
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.core.accounts import ConnectError
+from bot.core.accounts import ConnectError, Revoked
 from bot.core.errors import NotPermitted
 from bot.slack.accounts.people_accounts import PeopleAccounts
 from bot.slack.actions.button_payload import ButtonPress
@@ -110,7 +110,9 @@ class AccountListeners:
 
     async def _disown(self, press: ButtonPress, of: Connection) -> None:
         revoked = await self.people.disown(press.user, of.server, of.id)
-        part = account_messages.disowned_part(self._label(of.server), revoked=revoked)
+        part = account_messages.disowned_part(
+            self._label(of.server), revoked=revoked is Revoked.NOW
+        )
         await self.clients.updates.chat_update(
             channel=press.channel, ts=press.message, text=part.text, blocks=part.blocks
         )
@@ -122,7 +124,7 @@ class AccountListeners:
         await ack()
 
     async def _end(self, user: str, of: Connection) -> None:
-        if not await self.people.disconnect(user, of.server, of.id):
+        if await self.people.disconnect(user, of.server, of.id) is not Revoked.NOW:
             notice = words.DELETED_NOT_REVOKED.format(server=self._label(of.server))
             await self.people.tell(user, notice)
         self.refresh_home(user)
