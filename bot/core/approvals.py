@@ -208,9 +208,15 @@ class PersonNeeded(BotError):
 
 
 def wait_id(call_key: str, ask: Ask) -> str:
-    """Return the id of what the call with this idempotency key waits for besides its approval."""
+    """Return the id of what the call with this idempotency key waits for besides its approval.
+
+    A question that reads differently when the call is made again is another one.
+    """
     run_id, _, call = call_key.partition(":")
-    about = hashlib.sha256(f"{ask.kind}\n{ask.subject}".encode()).hexdigest()[:12]
+    named = [ask.kind, ask.subject]
+    if ask.kind is ApprovalKind.INPUT:
+        named.append(json.dumps(ask.details, sort_keys=True))
+    about = hashlib.sha256("\n".join(named).encode()).hexdigest()[:12]
     return f"{run_id}:{ask.kind}-{about}:{call}"
 
 

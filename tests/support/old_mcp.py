@@ -7,6 +7,7 @@ the file in which it writes down the answers that it got.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from itertools import count
@@ -33,7 +34,7 @@ TOOLS = [
     tool("pay_first", "Needs to be paid.", {}, required=[], reads=False),
 ]
 QUESTIONS = {
-    "book": ("Which day?", DAY),
+    "book": (os.environ.get("QUESTION", "Which day?"), DAY),
     "log_in": ("Log in.", {"type": "object", "properties": {"password": STRING}}),
 }
 PAY = {"mode": "url", "message": "Pay here.", "url": "https://pay.example.com/p/1"}

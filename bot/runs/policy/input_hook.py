@@ -66,7 +66,9 @@ class InputHook(Hooks):
         is_shown = False
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
-                while (decision := await self._waits.decision(ask)) is None:
+                while (
+                    decision := await self._waits.decision(ask, seconds=_ANSWER_SECONDS)
+                ) is None:
                     if not is_shown:
                         tell(False)
                         is_shown = True

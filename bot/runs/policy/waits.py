@@ -37,14 +37,17 @@ class Waits:
         """Whether a sub-agent makes the call in progress. Sub-agents cannot wait."""
         return current_request().run_id != self.run_id
 
-    async def decision(self, ask: Ask) -> Decision | None:
+    async def decision(self, ask: Ask, *, seconds: float | None = None) -> Decision | None:
         """Return the asker's decision on what the call in progress needs, None while there is none.
 
-        Nothing is stored for a sub-agent. Raises CorruptValue for a damaged value.
+        They have `seconds`, if that differs from `hours`. Nothing is stored for a sub-agent. Raises
+        CorruptValue for a damaged value.
         """
         if self.in_subagent:
             return None
         wanted = self._approval(ask, current_request().idempotency_key)
+        if seconds is not None:
+            wanted = wanted.model_copy(update={"expires": int(time.time() + seconds)})
         return await self.approvals.claim(await self.approvals.ask(wanted))
 
     async def decide(self, ask: Ask, decision: Decision) -> None:

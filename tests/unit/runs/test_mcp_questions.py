@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -163,6 +164,34 @@ async def test_the_model_learns_that_the_asker_was_not_asked(
         assert bot.board.asked == []
         assert '{"action": "decline"}' in bot.outputs()[-1]
         assert "it asks for a secret (password)" in bot.outputs()[-1]
+
+
+async def test_an_answer_is_for_the_question_that_was_shown(stores: Stores, tmp_path: Path) -> None:
+    """S5: the worker dies while an old server waits, and the call, which only reads, is made again.
+    The server asks something else by now: the answer to what it asked before is not given."""
+
+    def server(question: str) -> McpServer:
+        env = {"PYTHONPATH": ROOT, "QUESTION": question}
+        return old_server(tmp_path / "notes", env=env)
+
+    request = asked()
+    async with old_bot(stores, "book", server("Book for 2?")) as bot:
+        running = asyncio.create_task(bot.ask(request))
+        await until(lambda: bot.board.asked)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        [before] = bot.board.asked
+        said = Decision(verdict=Verdict.APPROVED, by="U1", answer={"day": "2026-12-01"})
+        assert not await decided(stores, before, said)
+    entry = {"town": server("Book for 200?")}
+    async with bot_with(stores, Script([finish(answer())]), mcpServers=entry) as other:
+        running = asyncio.create_task(other.runner.answer(request))
+        [now] = await until(lambda: other.board.asked)
+        assert now.details["message"] == "Book for 200?"
+        assert now.expires <= time.time() + 600  # a worker waits no longer, whatever the card says
+        assert not await decided(stores, now, Decision(verdict=Verdict.DENIED, by="U1"))
+        await running
+    assert (tmp_path / "notes").read_text().splitlines()[-1] == '{"action": "decline"}'
 
 
 async def test_nobody_answers_the_question_of_another_call(stores: Stores, tmp_path: Path) -> None:
