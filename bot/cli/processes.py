@@ -16,7 +16,7 @@ import typer
 
 from bot.cli.output import print_lines
 from bot.cli.start import configured
-from bot.core.errors import ConfigurationError, ToolDefinitionError
+from bot.core.errors import BotError, ConfigurationError
 from bot.core.process_signals import ending_signals
 
 if TYPE_CHECKING:
@@ -96,13 +96,13 @@ async def _run_with_settings(
     # The SIGHUP of a terminal says that it is closed.
     signals, worked = _Signals(reloads=not sys.stdin.isatty()), None
     settings: Settings | None = load()
-    while settings:
+    while settings and not signals.is_ending:
         try:
             async with opened(settings):
                 log.info("ready")
                 worked, settings = settings, await signals.next_settings(load, settings)
                 log.info("stopping: runs are requeued")
-        except (ConfigurationError, ToolDefinitionError) as error:
+        except BotError as error:
             if worked is None or settings is worked:
                 raise
             log.warning("cannot start with the new settings, so the old ones stay: %s", error)
@@ -138,6 +138,11 @@ class _Signals:
     def _hang_up(self) -> None:
         self._hung_up = True
         self._news.set()
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the process is to end."""
+        return self._ending
 
     async def end(self) -> None:
         """Wait for a signal to end."""

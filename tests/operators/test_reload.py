@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+from bot.cli.processes import _run_with_settings
+from bot.core.errors import StoreUnavailable
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
 from bot.dev.workspace import ADA, Workspace
+from bot.settings import Settings
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment
 from tests.support.runs import answer
@@ -67,3 +73,43 @@ async def test_it_takes_up_new_settings_and_keeps_the_old_ones_if_they_are_wrong
             process.send_signal(signal.SIGTERM)
             async with asyncio.timeout(30):
                 assert await process.wait() == 0
+
+
+def settings_each_time(first: str, *more: str) -> Callable[[], Settings]:
+    """What the command reads, at each reading."""
+    rest = iter([Settings(openai_model=each) for each in (first, *more)])
+    return lambda: next(rest)
+
+
+async def test_a_signal_to_end_while_it_drains_for_new_settings_ends_it() -> None:
+    """O7: it does not start once more, which would take a host's patience."""
+    started: list[str] = []
+
+    @asynccontextmanager
+    async def opened(settings: Settings) -> AsyncGenerator[None]:
+        started.append(settings.openai_model)
+        os.kill(os.getpid(), signal.SIGHUP)
+        yield
+        os.kill(os.getpid(), signal.SIGTERM)
+        await asyncio.sleep(0.05)
+
+    async with asyncio.timeout(10):
+        await _run_with_settings(settings_each_time("first", "second"), opened)
+    assert started == ["first"]
+
+
+async def test_the_old_settings_stay_where_the_new_ones_reach_nothing() -> None:
+    """O7: a Redis or a Slack at a mistyped address cannot be told before the start."""
+    started: list[str] = []
+
+    @asynccontextmanager
+    async def opened(settings: Settings) -> AsyncGenerator[None]:
+        started.append(settings.openai_model)
+        if settings.openai_model == "second":
+            raise StoreUnavailable("Redis cannot be reached.")
+        os.kill(os.getpid(), signal.SIGHUP if len(started) == 1 else signal.SIGTERM)
+        yield
+
+    async with asyncio.timeout(10):
+        await _run_with_settings(settings_each_time("first", "second"), opened)
+    assert started == ["first", "second", "first"]
