@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.output import print_json, print_lines
+from bot.cli.output import print_json, print_lines, say_left_out
 from bot.cli.start import configured
 from bot.core.errors import ConfigurationError
 
@@ -91,6 +91,7 @@ def _evaluated(
     if not cases:
         raise ConfigurationError(f"--only {only}: no case name contains this.")
     settings = configured()
+    say_left_out(settings)
     logging.getLogger("bot.run").setLevel(
         logging.WARNING
     )  # the steps of parallel runs would be mixed

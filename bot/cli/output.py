@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from bot.core.text.invisible_text import escaped, escaped_json
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
 
 
 def print_lines(lines: Iterable[str], *, to_stderr: bool = False) -> None:
     """Print each of `lines` as exactly one line."""
     for line in lines:
         print(escaped(line), file=sys.stderr if to_stderr else sys.stdout, flush=True)
+
+
+def say_left_out(settings: Settings) -> None:
+    """Say which MCP servers are left out in a place where nobody has an account."""
+    if names := sorted(settings.personal_servers):
+        line = f"Only in Slack, where people have accounts: {', '.join(names)}"
+        print_lines([line], to_stderr=True)
 
 
 def print_json(text: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 from bot.app.run_setup import open_runner, redis_and_stores
 from bot.cli.console import ConsoleConversation, anybody, console_surface
+from bot.cli.output import say_left_out
 from bot.core.answers import GIVEN, Answer, stored_name
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from bot.core.ids import new_id
@@ -37,11 +37,8 @@ async def ask_once(
 
     Servers with personal accounts are left out: an account would be gone with the Redis.
     """
-    servers = settings.mcp_servers
-    shared = {name: each for name, each in servers.items() if not each.is_personal}
-    if left_out := sorted(servers.keys() - shared.keys()):
-        sys.stderr.write(f"Only in Slack, where people have accounts: {', '.join(left_out)}\n")
-    settings = settings.model_copy(update={"mcp_servers": shared})
+    say_left_out(settings)
+    settings = settings.without_personal_servers
     conversation = ConsoleConversation.with_files(files, Path.cwd())
     async with (
         telemetry(settings.otel_exporter_otlp_endpoint) as observers,

@@ -79,8 +79,9 @@ async def evaluate(
 
 
 def separated(settings: Settings) -> Settings:
-    """Return `settings` for a temporary Redis, in which no budget counts."""
-    return settings.model_copy(update={"redis_url": None, "budgets": Budgets()})
+    """Return `settings` for a temporary Redis, in which no budget counts and nobody has an account."""
+    update = {"redis_url": None, "budgets": Budgets()}
+    return settings.without_personal_servers.model_copy(update=update)
 
 
 async def run_case(

@@ -288,6 +288,12 @@ class Settings(BaseSettings, Tables):
         return {name: each for name, each in self.mcp_servers.items() if each.is_personal}
 
     @property
+    def without_personal_servers(self) -> Settings:
+        """These settings for a place where nobody has an account."""
+        shared = {name: each for name, each in self.mcp_servers.items() if not each.is_personal}
+        return self.model_copy(update={"mcp_servers": shared})
+
+    @property
     def loopback_port(self) -> int | None:
         """The port for the account pages if BOT_PUBLIC_URL is an address of this machine alone."""
         at = urlsplit(self.bot_public_url or "")

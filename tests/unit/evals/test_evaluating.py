@@ -145,13 +145,17 @@ async def test_money_is_not_bounded_on_a_guess(case: Case) -> None:
 async def test_the_command_runs_saves_and_compares(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Exit code 1 when a case fails or, in a comparison, gets worse; 0 when none does."""
+    """Exit code 1 when a case fails or, in a comparison, gets worse; 0 when none does. Servers with
+    accounts of people are left out in one line, as with `bot ask`, and need no keys."""
     monkeypatch.chdir(tmp_path)
+    personal = '[mcpServers.notes]\nurl = "https://notes.example/mcp"\naccount = "person"\n'
+    (tmp_path / "bot.toml").write_text(personal)
     ran = await bot(tmp_path, "eval", "cases.yaml", "--model", "walkthrough", "--save", "bad.json")
     assert ran.code == 1
     assert f"{case.name}  FAIL" in ran.out
     assert "0 of 1 cases passed · walkthrough" in ran.out
     assert "✗ total" in ran.err
+    assert ran.err.count("Only in Slack, where people have accounts: notes\n") == 1
 
     def compared(*arguments: str) -> tuple[int, str]:
         done = CliRunner().invoke(cli, ["eval", *arguments], env={"COLUMNS": "160"})
