@@ -14,7 +14,7 @@ class EntryKind(StrEnum):
     READ = "read"  # the output of a tool that reads
     PERSON = "person"  # a message of a person; its `text` is what they wrote
     CALCULATED = "calculated"  # the output of a tool that only computes from its arguments
-    NONE = "none"  # no evidence: changes, refusals, our own words; kept so that callers need not filter
+    NONE = "none"  # no evidence: changes, refusals, our own words; what it made is none either
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,9 @@ class Entry:
 
     - `text`: exactly what the model read, without data marks.
     - `arguments`: the call's arguments as JSON, "" for a message. They never are evidence.
-    - `sources`, `handles`: those of the tool's result. `link` is the address of a message.
+    - `sources`: those of the tool's result. `made`, `used`: handles of the artifacts that the call
+      saved and read. What was made of something that is no evidence is none either.
+    - `link`: the address of a message.
     - `untraced`: for the report of a sub-agent, the claims that its own check could not trace, as
       written; they count as nowhere read.
     """
@@ -34,6 +36,7 @@ class Entry:
     kind: EntryKind = EntryKind.READ
     arguments: str = ""
     sources: tuple[Source, ...] = ()
-    handles: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
     link: str = ""
     untraced: tuple[str, ...] = ()

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
 from bot.core.findings import Place
 from bot.evidence.aggregates import Aggregate
+from bot.evidence.arguments import Operand
 from bot.evidence.characters import folded
 from bot.evidence.dates import Day
 from bot.evidence.entries import EntryKind
 from bot.evidence.indexing import IndexedOutput
 from bot.evidence.mentions import Mention
 from bot.evidence.places import place_at
-from bot.evidence.tokens import Kind, Token, tokens
 
 _MOST_NAMES = 3_000
 _MOST_ROWS = 4
 _MOST_TOTALS = 30
-_FREE_UP_TO = 100
-_FREE = {360, 365, 1000, 1024, 3600, 1_000_000}
-"""Constants that a calculation may use though nobody read them."""
 
 
 @dataclass(slots=True)
@@ -45,10 +41,12 @@ class Evidence:
     @classmethod
     def of(cls, outputs: Sequence[IndexedOutput], today: date | None) -> Evidence:
         """Take the outputs in the order of the run, so that operands come before their results."""
-        found = cls([], today)
+        found, hollow = cls([], today), set[str]()  # handles of what is made of no evidence
         for each in outputs:
-            if each.entry.kind is not EntryKind.NONE and found.trusts(each):
+            if hollow.isdisjoint(each.entry.used) and found.trusts(each):
                 found.outputs.append(each)
+            else:
+                hollow.update(each.entry.made)
         found.newest_first = found.outputs[::-1]
         found.totals = [(o, each) for o in found.newest_first for each in o.totals][:_MOST_TOTALS]
         names = [name for each in found.outputs for name in each.names]
@@ -61,22 +59,17 @@ class Evidence:
 
     def trusts(self, output: IndexedOutput) -> bool:
         """Return whether an output counts as read: a calculation only if its operands were."""
-        if output.entry.kind is not EntryKind.CALCULATED:
-            return True
-        try:
-            given = json.loads(output.entry.arguments or "{}")
-        except ValueError:
+        if output.entry.kind is EntryKind.NONE:
             return False
-        return all(map(self._has_operand, _operands(given)))
+        given = output.given
+        return not given.computes or (
+            not given.is_partial and all(map(self._has_operand, given.operands))
+        )
 
-    def _has_operand(self, token: Token) -> bool:
-        if token.kind is Kind.DATE:
-            return any(self.day(each) or each.is_near(self.today) for each in token.days)
-        return token.kind is not Kind.FIGURE or any(
-            reading.value <= _FREE_UP_TO
-            or reading.value in _FREE
-            or self.has_between(reading.value - reading.step / 2, reading.value + reading.step / 2)
-            for reading in token.readings
+    def _has_operand(self, operand: Operand) -> bool:
+        return any(self.day(each) or each.is_near(self.today) for each in operand.days) or any(
+            self.has_between(each.value - each.step / 2, each.value + each.step / 2)
+            for each in operand.readings
         )
 
     def has_between(self, low: float, high: float) -> bool:
@@ -113,14 +106,3 @@ class Evidence:
             if token:
                 return place_at(output, token.start, token.end)
         return None
-
-
-def _operands(given: object) -> Iterator[Token]:
-    """Yield the figures and dates of a call's arguments."""
-    if isinstance(given, dict):
-        given = list(given.values())
-    if isinstance(given, list):
-        for each in given[:1_000]:
-            yield from _operands(each)
-    elif isinstance(given, str | int | float) and not isinstance(given, bool):
-        yield from tokens(str(given)[:20_000])

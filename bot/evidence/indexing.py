@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from bot.evidence.aggregates import Aggregate, Series, aggregates
+from bot.evidence.arguments import Arguments
 from bot.evidence.characters import folded
 from bot.evidence.dates import Day, is_year
 from bot.evidence.entries import Entry, EntryKind
@@ -23,7 +23,7 @@ MOST_CHARACTERS = 300_000
 MOST_TOKENS = 5_000
 _LONGEST_NAME = 80
 _MOST_ARGUMENTS = 20_000
-_FREE_LITERAL = 100  # smaller constants of a SELECT list may come back
+_COMMON = 100
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class IndexedOutput:
 
     `mentions` are in the order of their values, `aggregates` too (of which `totals` are the sums of
     whole columns), and `quantities` in that of their values in base units. `arguments` are those of
-    the call, folded. `days` has each date by all less exact ones, `yearless` those without a year;
+    the call, folded; `given` is what they bring into the output. `days` has each date by all less exact ones, `yearless` those without a year;
     `names` has the rows, as numbers of table and row, by each text cell of a row. `is_partial`: it
     was too large to be indexed whole.
     """
@@ -51,6 +51,7 @@ class IndexedOutput:
     totals: list[Aggregate] = field(default_factory=list)
     marks: Marks = field(default_factory=Marks)
     arguments: str = ""
+    given: Arguments = field(default_factory=Arguments)
     folded: FoldedText = field(default_factory=lambda: FoldedText("", []))
     grids: list[Grid] = field(default_factory=list)
     names: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
@@ -120,6 +121,7 @@ def index(entry: Entry) -> IndexedOutput:
         found.starts.append(at)
         at += len(line) + 1
     found.arguments = folded(entry.arguments[:_MOST_ARGUMENTS])
+    found.given = Arguments.of(entry)
     found.folded, found.marks = FoldedText.of(lines), Marks.of(lines)
     found.grids = list(json_grids(text) if is_json(text) else grids(lines, found.starts))
     indexer = _Indexer(found, text)
@@ -148,7 +150,6 @@ class _Indexer:
         self.series: list[Series] = []
         self.left = MOST_TOKENS
         self.head = text.find("\n") if "\n" in text else len(text)
-        self.literals = _select_literals(output.entry.arguments)
         self.untraced = frozenset(output.entry.untraced)
         self.currencies: set[str] = set()
 
@@ -169,14 +170,11 @@ class _Indexer:
     def _read_prose(self, start: int, end: int) -> None:
         if start >= end:
             return
-        is_calculated = self.output.entry.kind is EntryKind.CALCULATED
         text = self.text[start:end]
         for token in self._bounded(text):
             token.start += start
             token.end += start
             line = self.output.starts[self.output.line_of(token.start)]
-            if is_calculated and self.text.startswith("expression:", line):
-                continue
             if token.start < self.head and token.text in self.output.entry.arguments:
                 continue
             label = _LABEL.fullmatch(self.text, line, token.start)
@@ -267,13 +265,15 @@ class _Indexer:
         return first
 
     def _add_day(self, day: Day, token: Token) -> None:
+        if day in self.output.given.days:
+            return
         if not day.year:
             self.output.yearless.setdefault(day, token)
         for key in day.keys:
             self.output.days.setdefault(key, token)
 
     def _add(self, one: Mention, scale: float, *, may_be_year: bool = False) -> Mention | None:
-        if one.value in self.literals:
+        if one.value in self.output.given.values or self._is_echo(one):
             return None
         self.output.mentions.append(one)
         if one.grid >= 0:
@@ -297,30 +297,19 @@ class _Indexer:
             self.output.mentions.append(scaled)
         return one
 
+    def _is_echo(self, one: Mention) -> bool:
+        """Return whether a figure stands under the name of the argument that it was given as.
+
+        Small ones and years are told of many things.
+        """
+        is_common = one.value <= _COMMON or is_year(f"{one.value:.0f}")
+        if not self.output.given.echoes or one.grid < 0 or is_common:
+            return False
+        name = self.output.grids[one.grid].columns[one.column]
+        return (folded(name), one.value) in self.output.given.echoes
+
 
 _NUMBER = re.compile(r"[-+]?\d{1,18}(?:\.\d{1,18})?")
 _LABEL = re.compile(r"[ \t*•-]{0,8}([^\W\d][\w ()%€$/-]{0,30}):[ \t*]{0,4}")
 _JOINING = "and|or|to|und|oder|bis|et|ou|y|o|e|a|i|x"
 _NOUN = re.compile(rf"[ \xa0-](?!(?:{_JOINING}|{'|'.join(SCALES)})\b)[^\W\d_]{{2,}}", re.IGNORECASE)
-_SELECT = re.compile(r"\bselect\b(.{0,2000}?)(?:\bfrom\b|$)", re.IGNORECASE | re.DOTALL)
-
-
-def _select_literals(arguments: str) -> frozenset[float]:
-    """Return the numbers over 100 in the SELECT lists of a call's arguments.
-
-    The model wrote them, so their return proves nothing.
-    """
-    if "select" not in arguments.casefold():
-        return frozenset()
-    try:
-        given = json.loads(arguments)
-    except ValueError:
-        return frozenset()
-    texts = given.values() if isinstance(given, dict) else ()
-    found = (
-        part for each in texts if isinstance(each, str) for part in _SELECT.findall(each[:20_000])
-    )
-    numbers = (
-        float(each) for part in found for each in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", part)
-    )
-    return frozenset(each for each in numbers if each > _FREE_LITERAL)

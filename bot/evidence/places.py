@@ -50,7 +50,7 @@ def _place(output: IndexedOutput, line: int, text: str) -> Place:
         source=source[:200],
         url=url,
         link=_link(output, line, url),
-        handle=entry.handles[0] if entry.handles else "",
+        handle=next(iter((*entry.made, *entry.used)), ""),
         line=line + 1,
         page=output.marks.page_at(line),
         text=text[:80],

@@ -8,10 +8,12 @@ pages and the labelled answers cost, in seconds of a core.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
+from bot.evidence.arguments import Arguments
 from bot.evidence.entries import Entry
 from bot.evidence.indexing import index
 from tests.evidence.corruptions import HARD_KINDS, KINDS, catches
@@ -80,6 +82,13 @@ def _print_speed() -> None:
         text = (part * 1_000_000)[:1_000_000]
         start = time.process_time()
         index(Entry("c", "t", text))
+        print(f"{name:<26} {time.process_time() - start:.2f}")
+    print("arguments with 1 MB of")
+    for name, part in HOSTILE.items():
+        text = "select " + (part * 1_000_000)[:1_000_000]
+        arguments = json.dumps({"sql": text})
+        start = time.process_time()
+        Arguments.of(Entry("c", "t", "", arguments=arguments))
         print(f"{name:<26} {time.process_time() - start:.2f}")
     taken = []
     for each in [each for source in SETS for each in answers(source)]:

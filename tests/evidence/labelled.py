@@ -75,7 +75,7 @@ def entry_of(given: dict[str, Any]) -> Entry:
         kind=EntryKind(given["kind"]),
         arguments=given.get("arguments", ""),
         sources=tuple(Source.model_validate(each) for each in given.get("sources", ())),
-        handles=tuple(given.get("handles", ())),
+        made=tuple(given.get("handles", ())),
         link=given.get("link", ""),
     )
 

@@ -63,7 +63,7 @@ class LedgerReader:
             return []
         records = {each.call_id: each for each in added.calls}
         entries = (self._entry(item, records) for item in added.items)
-        return [each for each in entries if each and each.text.strip()]
+        return [each for each in entries if each and (each.text.strip() or each.made)]
 
     def _entry(self, item: Item, records: dict[str, CallRecord]) -> Entry | None:
         match item.get("type", "message"), item.get("role"):
@@ -86,8 +86,9 @@ class LedgerReader:
         report = record.report if record else None
         if name == SUBAGENT and (report is None or report.unreadable):
             self.unreadable = Unreadable.HELPERS
+        made = tuple(each.handle for each in record.saved) if record else ()
         if counts_as == EntryKind.NONE:
-            return None
+            return Entry(item["call_id"], name, "", EntryKind.NONE, made=made) if made else None
         text = marked_text(output) or output
         return Entry(
             call_id=item["call_id"],
@@ -96,7 +97,8 @@ class LedgerReader:
             kind=EntryKind(counts_as),
             arguments=str(call.get("arguments", "")),
             sources=record.sources if record else (),
-            handles=_handles(record),
+            made=made,
+            used=record.used if record else (),
             untraced=report.untraced if report else (),
         )
 
@@ -126,9 +128,3 @@ def _without_own_messages(text: str) -> str:
     What the bot read to write them is in the ledger itself. The lines keep their numbers.
     """
     return _OWN_MESSAGE.sub(lambda found: "\n" * found[0].count("\n"), text)
-
-
-def _handles(record: CallRecord | None) -> tuple[str, ...]:
-    if record is None:
-        return ()
-    return (*(each.handle for each in record.saved), *record.used)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -56,6 +57,13 @@ HOSTILE = {
 
 def traced(said: str, *entries: Entry) -> Findings:
     return check(fields_of({"summary": said}), [index(each) for each in entries])
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """Return the processor time of some work."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 @settings(max_examples=25, deadline=None)

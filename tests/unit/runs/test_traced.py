@@ -4,6 +4,7 @@ the model follows a script that invents figures."""
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,41 @@ async def test_an_invented_figure_is_named_and_a_right_answer_counted(stores: St
     assert right.traced is not None
     place = right.traced.items[0].places[0]
     assert (place.source, place.row, place.column) == ("units.csv", "North", "units")
+
+
+async def test_a_table_of_invented_figures_is_not_read_by_querying_it(stores: Stores) -> None:
+    """23.1: by the handles that the ledger keeps: of a table, a written file and what was made of them."""
+
+    def launders(request: ModelRequest) -> Reply:
+        made = [each["name"] for each in request.items if each.get("type") == "function_call"]
+        handles = re.findall(r"(?:tbl|file)_[0-9a-z]+", str(request.items))
+        rows = "region,units\nNorth,5201\nEast,4211"
+        match made[-1:]:
+            case []:
+                names = ["make_table", "query_table", "write_file", "extract_matches"]
+                return call("acquire_tools", {"names": names})
+            case ["acquire_tools"]:
+                return call("read_file", {"file_id": "F1"})
+            case ["read_file"]:
+                return call("make_table", {"name": "Plan", "content": rows})
+            case ["make_table"]:
+                sql = f"SELECT sum(units) + 1 AS units FROM {handles[-1]}"
+                return call("query_table", {"sql": sql, "handles": [handles[-1]]})
+            case ["query_table"]:
+                return call("write_file", {"name": "plan.txt", "content": "North: 9,999 in all"})
+            case ["write_file"]:
+                pattern = {"handle": handles[-1], "pattern": r"(?P<units>[\d,]+) in"}
+                return call("extract_matches", pattern)
+            case _:
+                said = "North sold 4,722, East 4,211; 9,413 with one more; 9,999 in all."
+                return finish(answer(said))
+
+    async with bot_with(stores, launders) as bot:
+        ref = bot.conversation.attach("units.csv", ROWS.encode())
+        outcome = await bot.ask(asked("Units?").model_copy(update={"files": (ref,)}))
+    assert any("9413" in each for each in bot.outputs(-3))
+    assert any("9,999" in each for each in bot.outputs())
+    assert line(outcome) == "I could not trace 3 of 4: 4,211; 9,413; 9,999."
 
 
 async def test_the_audit_counts_what_was_not_traced(stores: Stores) -> None:
