@@ -18,6 +18,10 @@ from bot.toolkit import Tool
 _ANSWER_SECONDS = 600.0  # for an answer during a call, which keeps a worker
 _PAUSE = 0.5  # seconds between two looks for an answer
 _LOST = "Not done: nobody knows any more what was answered. Call it again."
+_APPROVED = (
+    "Not done: somebody else approved this call, and what the asker fills in would change it. Put "
+    "everything into the arguments; if that is not possible, say so."
+)
 _ASKED_BEFORE = "Not done: the server asks again for what was answered. Go on without it; say so."
 
 
@@ -48,6 +52,8 @@ class InputHook(Hooks):
     async def on_person_needed(self, tool: Tool, ask: Ask) -> str | Undecided | None:
         if ask.kind is not ApprovalKind.INPUT:
             return None
+        if self._is_approved_by_another(tool):
+            return _APPROVED
         if any(each.approval.tool == ask.subject for each in current_request().answers):
             return _ASKED_BEFORE
         self._asked = None
@@ -63,6 +69,8 @@ class InputHook(Hooks):
     ) -> str | Decision | None:
         if ask.kind is not ApprovalKind.INPUT:
             return None
+        if self._is_approved_by_another(tool):
+            return _APPROVED
         is_shown = False
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
@@ -81,6 +89,11 @@ class InputHook(Hooks):
         if is_shown:
             tell(True)
         return decision
+
+    def _is_approved_by_another(self, tool: Tool) -> bool:
+        """Return whether the call makes a change that only others than the asker may approve."""
+        by = current_request().approved_by
+        return tool.mutates and by not in ("", self._waits.request.user)
 
     async def _answers(self, call_key: str) -> tuple[ApprovalRecord, ...]:
         """Return what the call asked, the oldest first, with the decisions made by now."""

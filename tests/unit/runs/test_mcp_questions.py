@@ -16,6 +16,7 @@ from bot.agent.events import ToolProgress
 from bot.core.approvals import Approval, ApprovalKind, Decision, Verdict
 from bot.core.outcome import RunStatus
 from bot.dev.model import ModelRequest, Reply, Script, call, finish
+from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.services.mcp import McpServer
 from bot.store import Stores
@@ -35,12 +36,16 @@ def nothing_reserved() -> None:
 
 
 @asynccontextmanager
-async def bot_of(stores: Stores, made: Any = RESERVE, **entry: Any) -> AsyncGenerator[Bot]:
+async def bot_of(
+    stores: Stores, made: Any = RESERVE, *, access: Policy | None = None, **entry: Any
+) -> AsyncGenerator[Bot]:
     """A bot whose model makes one call of the server; each run gets the same answers."""
     script = [call("acquire_tools", {"names": [made.items[0]["name"]]}), made, finish(answer())]
     async with served(library()) as url:
         server = McpServer(**{"url": url, "questions": True} | entry)
-        async with bot_with(stores, Script(script), mcpServers={"town": server}) as bot:
+        async with bot_with(
+            stores, Script(script), mcpServers={"town": server}, access=access or Policy()
+        ) as bot:
             yield bot
 
 
@@ -103,6 +108,21 @@ async def test_a_server_learns_that_the_asker_refused(stores: Stores) -> None:
         [output] = bot.outputs()
     assert RESERVED == []
     assert bot.board.finished[0].result == answer(), output
+
+
+@pytest.mark.parametrize("questions", [True, "live"])
+async def test_the_asker_changes_nothing_that_somebody_else_approved(
+    stores: Stores, questions: bool | str
+) -> None:
+    """S5: where others approve, they saw the arguments. What the asker fills in they would never see,
+    so nobody is asked, and nothing is reserved."""
+    async with bot_of(stores, questions=questions, access=Policy(approvers=("U9",))) as bot:
+        bot.board.decide = lambda approval: Decision(
+            verdict=Verdict.APPROVED, by=approval.approvers[0], answer=LOAN
+        )
+        await bot.ask("Reserve it!")
+        assert [each.approvers for each in bot.board.asked] == [("U9",)]
+    assert RESERVED == []
 
 
 async def test_nobody_is_asked_unless_the_operator_lets_the_server(stores: Stores) -> None:
