@@ -87,7 +87,7 @@ KINDS: dict[str, _Kind] = {
         r"|\b\d{8,10}:AA[A-Za-z0-9_-]{33}",  # Telegram
     ),
 }
-
+_HINTS = tuple({hint for kind in KINDS.values() for hint in kind.hints})
 
 _MOST_REMEMBERED = 1_000
 _SHORTEST_REMEMBERED = 12  # characters; shorter values are words of ordinary text
@@ -125,6 +125,8 @@ def redacted(text: str) -> str:
         text = text.replace(secret, f"[redacted {name}]")
     text = _PRIVATE_KEY.sub("[redacted private key]", text)
     folded = text.casefold()
+    if not any(map(folded.__contains__, _HINTS)):
+        return text
     for name, kind in KINDS.items():
         if any(hint in folded for hint in kind.hints):
             redact = partial(kind.pattern.sub, partial(_replacement, name))

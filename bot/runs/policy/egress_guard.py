@@ -195,9 +195,10 @@ class EgressGuard(Hooks):
         if not result.own and _quotes(tool, arguments):
             found = (each[0] for each in _ADDRESS.finditer(result.content))
             sources |= {*islice(found, _MOST_QUOTING)}
-        is_made = self._repeats_arguments(tool, arguments)
-        kept = (each for each in sources if not is_made(each))
-        self._quoted.update(chain.from_iterable(map(_address_forms, kept)))
+        if sources:
+            is_made = self._repeats_arguments(tool, arguments)
+            kept = (each for each in sources if not is_made(each))
+            self._quoted.update(chain.from_iterable(map(_address_forms, kept)))
         return ""
 
     def _note_sent_pieces(self, tool: Tool, arguments: BaseModel) -> None:
