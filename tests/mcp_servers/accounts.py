@@ -46,7 +46,7 @@ async def tried_accounts(python: Path) -> dict[str, str]:
         }
         await browser.open(f"{notes.url}/expire")
         found["refreshed: the notes of anna"] = f"refreshed: {await _read(tool, ANNA)}"
-        found["revoked True"] = f"revoked {await place.accounts.ending.disconnect(ANNA, 'notes')}"
+        found["revoked now"] = f"revoked {await place.accounts.ending.disconnect(ANNA, 'notes')}"
         found["none"] = await _read(tool, ANNA)
         await servers.close()
         return found
