@@ -8,12 +8,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import pytest
 
 from bot.app.process import bot
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.workspace import ADA, BEN, Workspace
+from bot.runs.queue.engine import EngineOptions
 from bot.store import connection
 from tests.support.deployment import Deployment, configured
 from tests.support.proxy import Proxy
@@ -48,7 +50,7 @@ class Lines:
 
 
 @asynccontextmanager
-async def lines(redis_url: str) -> AsyncGenerator[Lines]:
+async def lines(redis_url: str, **more: Any) -> AsyncGenerator[Lines]:
     async with (
         Workspace.open() as ws,
         ResponsesServer.open(brain=two_turns) as api,
@@ -58,7 +60,7 @@ async def lines(redis_url: str) -> AsyncGenerator[Lines]:
     ):
         ws.delivery.retry_delays = (0.2, 0.5, 1.0, 2.0, 4.0)
         settings = configured(
-            ws, api, redis.url, slack_api_url=slack.url, openai_base_url=model.url
+            ws, api, redis.url, slack_api_url=slack.url, openai_base_url=model.url, **more
         )
         async with bot(settings):
             yield Lines(Deployment(ws, api), redis, slack, model)
@@ -93,7 +95,7 @@ async def test_every_fenced_write_is_answered_into_the_void(redis_url):
 
 async def test_replies_to_the_engines_own_commands_are_lost(redis_url):
     """Docket's tickets, deliveries and acknowledgements: tickets may double, runs may not."""
-    async with lines(redis_url) as line:
+    async with lines(redis_url, engine=EngineOptions(lease=4.0, sweep=1.0)) as line:
         line.redis.lose_reply(b"XREADGROUP", times=2)
         line.redis.lose_reply(b"bot:engine", times=12)
         await line.one_answer_each()

@@ -54,8 +54,7 @@ async def back(server: RedisProcess, how: str) -> None:
         server.thaw()
 
 
-@pytest.mark.parametrize("how", ["killed", "paused"])
-@pytest.mark.parametrize("transport", ["socket mode", "http"])
+@pytest.mark.parametrize(("transport", "how"), [("socket mode", "killed"), ("http", "paused")])
 async def test_every_thread_is_answered_in_order_once_redis_is_back(
     tmp_path: Path, transport: str, how: str
 ) -> None:

@@ -310,14 +310,14 @@ async def schedule(redis: Any) -> set[bytes]:
 async def test_it_is_slow(server) -> None:
     """A tenth of the lease for each command (2 s of 20 in the field): slower, and no lease is lost:
     the model is asked as often as ever."""
-    lease = EngineOptions(lease=2.0, sweep=1.0)
+    lease = EngineOptions(lease=1.5, sweep=1.0)
     brain = Held()
     brain.go.set()
     async with (
         Proxy.open(f"redis://127.0.0.1:{server.port}/0") as slow,
         deployed(brain, slow.url, engine=lease) as bot,
     ):
-        slow.delay = 0.1  # on the way there, and on the way back
+        slow.delay = 0.075  # on the way there, and on the way back
         bot.ws.delivery.retry_delays = (1.0, 2.0, 4.0, 8.0)
         asked = await bot.ask(ADA, SALES, "How many?")
         await ends_once(bot, asked)

@@ -36,7 +36,7 @@ class Stage:
         self.go: Callable[[], None] = lambda: None
 
     def bot(self, **more: Any) -> Any:
-        options = {"engine": EngineOptions(grace=0.0), **more}
+        options = {"engine": EngineOptions(lease=4.0, sweep=1.0, grace=0.0), **more}
         return bot(configured(self.at.ws, self.at.api, self._redis_url, **options))
 
     def unfinished(self, channel: str, root: str) -> list[dict[str, Any]]:

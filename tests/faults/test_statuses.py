@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,20 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.runs.queue.engine import EngineOptions
 from bot.slack.render import words
+from bot.slack.reply import status_sweep
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 
 SALES, GENERAL = "C0SALES001", "C0GENERAL1"
 SESSION, LINE = "agents.sessions.setStatus", "assistant.threads.setStatus"
+
+
+@pytest.fixture(autouse=True)
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statuses are looked at more often than every five seconds, in this process."""
+    monkeypatch.setattr(status_sweep, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(status_sweep, "_MIN_WAIT", timedelta(seconds=1))
 
 
 def at_rest(bot: Deployment, channel: str, thread: str) -> bool:

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from bot.app.process import bot
 from bot.core.audit import AuditEntry, AuditKind
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
@@ -15,6 +17,7 @@ from bot.dev.workspace import ADA, BEN, Workspace
 from bot.ops.doctor import Check, Level, examine_deployment
 from bot.runs.queue.engine import EngineOptions
 from bot.settings import Settings
+from bot.slack.reply import status_sweep
 from bot.store import open_stores
 from tests.support.deployment import Deployment, configured
 from tests.support.redis_process import redis_process
@@ -36,7 +39,7 @@ async def one_at_a_time(folder: Path) -> AsyncGenerator[tuple[Deployment, Settin
         Workspace.open() as ws,
         ResponsesServer.open(brain=brain) as api,
     ):
-        settings = configured(ws, api, redis.url, engine=EngineOptions(concurrency=1))
+        settings = configured(ws, api, redis.url, engine=EngineOptions(concurrency=1, sweep=1.0))
         yield Deployment(ws, api), settings, go
 
 
@@ -44,8 +47,12 @@ async def found(settings: Settings) -> dict[str, Check]:
     return {each.subject: each for each in await examine_deployment(settings)}
 
 
-async def test_a_busy_deployment_is_told_from_a_dead_one(tmp_path: Path) -> None:
+async def test_a_busy_deployment_is_told_from_a_dead_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who runs, who waits and since when; and without a worker, that nobody answers."""
+    monkeypatch.setattr(status_sweep, "LOOK_SECONDS", 0.2)
+    monkeypatch.setattr(status_sweep, "_MIN_WAIT", timedelta(seconds=1))
     async with one_at_a_time(tmp_path) as (at, settings, go):
         async with bot(settings):
             first = await at.ask(ADA, SALES, "How many?")

@@ -12,6 +12,7 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.app.run_setup import response_deleter
+from bot.cli import operator
 from bot.cli.operator import erase_lines, usage_lines
 from bot.core import failpoints
 from bot.core.background import alongside
@@ -19,6 +20,7 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.memory import MemoryScope
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
+from bot.runs import erasure
 from bot.runs.context.memories import ScopedMemories
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.settings import ModelSettings, Settings
@@ -228,9 +230,10 @@ async def test_others_are_answered_first(redis_url):
         assert await stores.mailbox.head(his.thread_key) == his
 
 
-async def test_ids_of_stored_responses_outlive_a_service_that_is_away(redis_url):
+async def test_ids_of_stored_responses_outlive_a_service_that_is_away(redis_url, monkeypatch):
     """(O1) While the model service deletes nothing, erase says which responses it still holds, and
     so does a second run; a running worker deletes them once the service does again."""
+    monkeypatch.setattr(operator, "_DELETE_PAUSES", (0.1, 0.1))
     async with deployed(won_over, redis_url) as bot:
         ts = await bot.ask(ADA, SALES, question(say=answer(HERS)))
         await bot.answered(SALES, ts)
@@ -280,9 +283,10 @@ async def test_an_erase_that_is_killed_is_finished_by_the_next(redis_url, tmp_pa
             assert traces(await everything(redis_url), ADA, HERS) == [], place
 
 
-async def test_a_busy_thread_is_said_to_be_kept_or_waited_for(redis_url):
+async def test_a_busy_thread_is_said_to_be_kept_or_waited_for(redis_url, monkeypatch):
     """(O7) While others are answered there, a line says that nothing was erased; with `wait` the
     thread is erased as soon as they are."""
+    monkeypatch.setattr(erasure, "_WAIT_SECONDS", 1.0)
     asked_now, go_on = asyncio.Event(), asyncio.Event()
 
     async def waits(_request: ModelRequest) -> Reply:

@@ -58,12 +58,12 @@ async def connected(server: McpServer) -> AsyncGenerator[tuple[Connection, Seen]
         await connection.close()
 
 
-def hostile(way: str, notes: Path | None = None) -> McpServer:
+def hostile(way: str, notes: Path | None = None, timeout: float = 20) -> McpServer:
     return McpServer(
         command=sys.executable,
         args=("-m", "tests.support.hostile_mcp", way, *([str(notes)] if notes else [])),
         env={"PYTHONPATH": ROOT},
-        timeout=20,
+        timeout=timeout,
     )
 
 
@@ -96,7 +96,8 @@ async def test_a_change_that_was_not_answered_as_it_should_may_have_happened(
 ) -> None:
     """R16: the model never reads that a call failed which the server may have done."""
     notes = tmp_path / "notes"
-    async with loop_lag() as lag, connected(hostile(way, notes)) as (connection, seen):
+    server = hostile(way, notes, timeout=3 if way == "no result" else 20)
+    async with loop_lag() as lag, connected(server) as (connection, seen):
         with pytest.raises(ToolError, match="may have been done or not"):
             await act(connection, seen)
     assert len(notes.read_text().splitlines()) == 1  # made, and once
@@ -121,7 +122,7 @@ async def test_a_result_that_cannot_be_read_is_in_no_log() -> None:
 async def test_a_server_that_asks_without_an_end_is_left(tmp_path: Path) -> None:
     """S14: what the bot answers to a server's own requests earns it no more of them."""
     notes = tmp_path / "notes"
-    server = hostile("asks", notes).model_copy(update={"timeout": 1.0})
+    server = hostile("asks", notes, timeout=1)
     async with connected(server) as (connection, seen):
         with pytest.raises(ToolError, match="may have been done or not"):
             await act(connection, seen)
@@ -212,7 +213,7 @@ async def test_tools_that_only_run_as_tasks_are_hidden() -> None:
 
 async def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """S14: it costs a moment, not the bot."""
-    monkeypatch.setattr(connections, "CONNECT_SECONDS", 3.0)
+    monkeypatch.setattr(connections, "CONNECT_SECONDS", 1.0)
     began = time.monotonic()
     async with connected(hostile("silent")) as (connection, seen):
         with pytest.raises(ToolError, match="does not answer"):
@@ -321,13 +322,13 @@ async def test_a_change_whose_answer_broke_off_may_have_happened(status: int) ->
     server = Resumed(status)
     async with (
         served(server.answer) as url,
-        connected(McpServer(url=url, timeout=2)) as (connection, seen),
+        connected(McpServer(url=url, timeout=1)) as (connection, seen),
     ):
         with pytest.raises(ToolError, match="may have been done or not"):
             await act(connection, seen)
-        await asyncio.sleep(2)
+        await asyncio.sleep(1)
         asked = server.gets
-        await asyncio.sleep(2)
+        await asyncio.sleep(1)
         assert server.gets == asked <= 5
 
 

@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
-from copy import deepcopy
 from typing import Any, TypeVar
 
 from bot.dev.workspace.api.faults import Faults
@@ -11,6 +10,7 @@ from bot.dev.workspace.api.installing import OAuthApp
 from bot.dev.workspace.api.rates import Rates
 from bot.dev.workspace.events.delivery import Delivery
 from bot.dev.workspace.store.clock import Clock
+from bot.dev.workspace.store.copying import copied
 from bot.dev.workspace.store.messages import Messages
 from bot.dev.workspace.store.record import Change, Effect, Record
 from bot.dev.workspace.store.seed import seed
@@ -128,11 +128,11 @@ class Core:
 
     def views(self, user: str) -> list[Json]:
         """Return copies of the person's open modals, the one on top last."""
-        return deepcopy(self.state.open_views.get(user, []))
+        return copied(self.state.open_views.get(user, []))
 
     def home(self, user: str) -> Json | None:
         """Return a copy of the Home tab that the app published for this person."""
-        return deepcopy(self.state.homes.get(user))
+        return copied(self.state.homes.get(user))
 
     def status(self, channel: str, thread_ts: str | None) -> Status:
         """Return the thread's status; its text is empty two minutes after it was set."""
@@ -143,7 +143,7 @@ class Core:
 
     def changed(self, kind: str, channel: str | None = None, **what: Any) -> None:
         """Send a change to the subscribers, with a copy of the data as it is now."""
-        self.record.change(Change(kind, channel, **deepcopy(what)))
+        self.record.change(Change(kind, channel, **copied(what)))
 
     def emit(
         self, event: Json, channel: Channel | None = None, *, context: Json | None = None

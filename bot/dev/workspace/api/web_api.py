@@ -2,7 +2,6 @@
 
 import asyncio
 from base64 import b64decode
-from copy import deepcopy
 from dataclasses import dataclass
 from email.utils import formatdate
 
@@ -14,6 +13,7 @@ from bot.dev.workspace.api.methods import METHODS
 from bot.dev.workspace.api.methods.method import Method
 from bot.dev.workspace.core import Core
 from bot.dev.workspace.errors import RateLimited, SlackFault
+from bot.dev.workspace.store.copying import copied
 from bot.dev.workspace.store.record import Effect
 from bot.dev.workspace.store.state import Json
 
@@ -78,7 +78,7 @@ class WebApi:
         if failure and not failure.after_effect:
             return _failed(failure)
         try:
-            body = {"ok": True, **deepcopy(await self._call(name, token, given))}
+            body = {"ok": True, **copied(await self._call(name, token, given))}
         except RateLimited as limit:
             return _Outcome(limit.body(), 429, {"Retry-After": str(limit.retry_after)})
         except SlackFault as fault:

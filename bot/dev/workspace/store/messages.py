@@ -1,10 +1,10 @@
 """The store of all messages."""
 
 from collections.abc import Mapping
-from copy import deepcopy
 from typing import Any
 
 from bot.dev.workspace.store.clock import Clock
+from bot.dev.workspace.store.copying import copied
 from bot.dev.workspace.store.state import SLACKBOT, Json
 
 THREAD_KEYS = (
@@ -117,7 +117,7 @@ class Messages:
             for reader, m in self._ephemeral.get(channel, {}).values()
             if reader == viewer and m.get("thread_ts") == thread_ts
         ]
-        return deepcopy(sorted([*messages, *private], key=lambda m: m["ts"]))
+        return copied(sorted([*messages, *private], key=lambda m: m["ts"]))
 
     def _recount(self, channel: str, root_ts: str) -> None:
         root = self.get(channel, root_ts)
@@ -153,4 +153,4 @@ def link_to(workspace_url: str, channel: str, message: Mapping[str, Any]) -> str
 
 def without_metadata(message: Json) -> dict[str, Any]:
     """Return a copy of the message as events and plain history show it."""
-    return deepcopy({k: v for k, v in message.items() if k != "metadata"})
+    return copied({k: v for k, v in message.items() if k != "metadata"})

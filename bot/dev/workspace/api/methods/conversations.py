@@ -1,13 +1,13 @@
 """conversations.*: channels, their members and their messages."""
 
 import secrets
-from copy import deepcopy
 
 from bot.dev.workspace.api.arguments import Strings
 from bot.dev.workspace.api.methods.method import find_channel, joined_channel, method
 from bot.dev.workspace.api.paging import between, page
 from bot.dev.workspace.core import Core
 from bot.dev.workspace.errors import SlackFault
+from bot.dev.workspace.store.copying import copied
 from bot.dev.workspace.store.messages import is_reply, without_metadata
 from bot.dev.workspace.store.state import Channel, Json
 from bot.dev.workspace.store.wire import channel_object
@@ -144,7 +144,7 @@ async def replies(
 
 
 def _shown(messages: list[Json], with_metadata: bool) -> list[Json]:
-    return [deepcopy(m) if with_metadata else without_metadata(m) for m in messages]
+    return [copied(m) if with_metadata else without_metadata(m) for m in messages]
 
 
 def _kinds(types: list[str] | None) -> set[str]:
