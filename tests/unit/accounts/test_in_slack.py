@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from bot.app.process import bot
 from bot.cli.operator import erase_lines
-from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.services.mcp import McpServer
 from bot.slack.render import buttons
@@ -168,6 +168,39 @@ async def test_two_people_in_one_thread_see_only_their_own(redis_url: str) -> No
         gone = len(here.notes.revoked)
         await ws.deactivate(ADA, BEN)
         await ws.until(lambda: len(here.notes.revoked) > gone)
+
+
+SOLD = "The secret plan: 4,722 umbrellas, in May 1,263."
+TOLD = finish(answer("It is 4,722 umbrellas, 3,459 more than in May, and 6,918 in two years."))
+
+
+async def test_evidence_from_an_account_is_its_owners(redis_url: str) -> None:
+    """S7, 23.3: others in the thread read the answer that Ada posted, and behind *Show evidence* neither
+    lines nor names of what her account holds, nor what it was worked out from, nor what she had
+    calculated with it."""
+    script = Script(
+        [
+            call("acquire_tools", {"names": [CONNECT]}),
+            call(CONNECT, {}),
+            call("acquire_tools", {"names": [READ]}),
+            call(READ, {}),
+            call("calculate", {"expression": "(4722 - 1263) * 2"}),
+            TOLD,
+        ]
+    )
+    async with notes_server() as notes, deployed(script, redis_url, **with_server(notes)) as bot:
+        notes.notes["anna"] = [SOLD]
+        here = Place(bot, notes)
+        thread = await here.ask(ADA)
+        await here.connect(ADA)
+        await here.click(ADA, buttons.POST_IT)
+        [message] = await bot.answered(SALES, thread)
+        for user, sees in ((BEN, False), (ADA, True)):
+            await bot.ws.click(user, SALES, message["ts"], buttons.EVIDENCE)
+            [view] = await bot.ws.until(lambda: bot.ws.views(user))  # noqa: B023
+            assert all(claim in str(view) for claim in ("4,722", "3,459", "6,918"))
+            for private in ("secret plan", "1,263", "4722 - 1263", "read notes"):
+                assert (private in str(view)) is sees, (user, private)
 
 
 async def test_ended_more_rights_and_refused(redis_url: str) -> None:
