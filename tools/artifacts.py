@@ -20,6 +20,7 @@ from bot.toolkit import (
     Provided,
     Reads,
     Tables,
+    Text,
     ToolError,
     ToolResult,
     clean,
@@ -99,8 +100,11 @@ def _cut(line: str, size: int) -> str:
     return f"{line[:size]}… [{len(line) - size:,} more characters in this line]"
 
 
+_SEARCH = Text("Search {handle} for {pattern}")
+
+
 def _search_title(arguments: Any) -> str:
-    return f"Search {arguments.handle} for {arguments.pattern}"
+    return _SEARCH(handle=arguments.handle, pattern=arguments.pattern)
 
 
 @tool(

@@ -21,6 +21,7 @@ from bot.toolkit import (
     Reads,
     Services,
     Source,
+    Text,
     ToolError,
     ToolResult,
     tool,
@@ -37,13 +38,16 @@ _NEEDS = {
 """For each kind of change: whether it needs `section`, and whether it needs `text`."""
 
 _TITLES = {
-    "append": "Add to the canvas “{}”",
-    "prepend": "Add to the beginning of the canvas “{}”",
-    "insert_after": "Add into the canvas “{}”",
-    "replace": "Replace a part of the canvas “{}”",
-    "delete": "Take a part out of the canvas “{}”",
-    "rename": "Rename the canvas “{}”",
+    "append": Text("Add to the canvas “{title}”"),
+    "prepend": Text("Add to the beginning of the canvas “{title}”"),
+    "insert_after": Text("Add into the canvas “{title}”"),
+    "replace": Text("Replace a part of the canvas “{title}”"),
+    "delete": Text("Take a part out of the canvas “{title}”"),
+    "rename": Text("Rename the canvas “{title}”"),
 }
+_READ, _READ_HERE = Text("Read a canvas"), Text("Read the canvas here")
+_MAKE_HERE = Text("Make a canvas here: {title}")
+_MAKE_IN = Text("Make a canvas in {channel}: {title}")
 
 _Text = Field(
     max_length=20_000,
@@ -55,7 +59,7 @@ _Text = Field(
     group="slack",
     summary="Read a canvas, or the canvas of a channel",
     safety=Reads(foreign=True, quotes=True),
-    title=lambda arguments: "Read a canvas" if arguments.canvas else "Read the canvas here",
+    title=lambda arguments: (_READ if arguments.canvas else _READ_HERE)(),
     narrowing=("compact", "query"),
 )
 async def read_canvas(
@@ -104,8 +108,8 @@ async def _can_be_changed(call: Any, services: Services) -> Any:
     summary="Make a canvas in a channel, once somebody has approved it",
     safety=Changes(sensitive=True, check=_can_be_made),
     timeout=60.0,
-    title=lambda arguments: (
-        f"Make a canvas {f'in {arguments.channel}' if arguments.channel else 'here'}: {arguments.title}"
+    title=lambda arguments: (_MAKE_IN if arguments.channel else _MAKE_HERE)(
+        channel=arguments.channel, title=arguments.title
     ),
 )
 async def create_canvas(
@@ -125,7 +129,7 @@ async def create_canvas(
     summary="Make one change to a canvas, once somebody has approved it",
     safety=Changes(sensitive=True, standing=("canvas", "change", "section"), check=_can_be_changed),
     timeout=60.0,
-    title=lambda arguments: _TITLES[arguments.change].format(arguments.title),
+    title=lambda arguments: _TITLES[arguments.change](title=arguments.title),
 )
 async def edit_canvas(
     canvas: Annotated[str, Field(description="As read_canvas takes it.")],

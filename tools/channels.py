@@ -14,6 +14,7 @@ from bot.toolkit import (
     Reads,
     SharedFile,
     Source,
+    Text,
     ThreadMessage,
     TimeRange,
     ToolResult,
@@ -24,6 +25,17 @@ from bot.toolkit import (
 )
 from bot.toolkit.narrowing import has_words
 
+_LISTS = {
+    "files": Text("List the files here"),
+    "canvases": Text("List the canvases here"),
+    "pins": Text("List the pins here"),
+}
+_LISTS_OF = {
+    "files": Text("List the files of {channel}"),
+    "canvases": Text("List the canvases of {channel}"),
+    "pins": Text("List the pins of {channel}"),
+}
+
 
 @tool(
     group="slack",
@@ -31,7 +43,9 @@ from bot.toolkit.narrowing import has_words
     safety=Reads(foreign=True, quotes=True, repeatable=False),
     timeout=120.0,
     title=lambda arguments: (
-        f"List the {arguments.what} {f'of {arguments.channel}' if arguments.channel else 'here'}"
+        _LISTS_OF[arguments.what](channel=arguments.channel)
+        if arguments.channel
+        else _LISTS[arguments.what]()
     ),
     narrowing=("query", "time_range", "limit"),
 )

@@ -7,15 +7,30 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from bot.toolkit import Compact, Databases, Provided, Query, Reads, Source, Tables, ToolResult, tool
+from bot.toolkit import (
+    Compact,
+    Databases,
+    Provided,
+    Query,
+    Reads,
+    Source,
+    Tables,
+    Text,
+    ToolResult,
+    tool,
+)
 
 
 async def _schema(services: Mapping[type, object]) -> str:
     return await cast(Databases, services[Databases]).schema()
 
 
+_QUERY = Text("Query {database}: {purpose}")
+
+
 def _title(arguments: Any) -> str:
-    return f"Query {arguments.database}: {arguments.purpose or arguments.sql}"
+    purpose = arguments.purpose or arguments.sql
+    return _QUERY(database=arguments.database, purpose=purpose)
 
 
 @tool(

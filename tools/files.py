@@ -14,6 +14,7 @@ from bot.toolkit import (
     Provided,
     Query,
     Reads,
+    Text,
     ToolError,
     ToolResult,
     current_request,
@@ -24,10 +25,14 @@ MAX_BYTES = 50_000_000
 _THREAD = 200
 
 
+_READ, _READ_A_FILE = Text("Read {name}"), Text("Read a file")
+
+
 def _title(arguments: Any) -> str:
     request = current_request().request
     names = {key: file.name for file in request.files for key in (file.id, file.name)}
-    return f"Read {names.get(arguments.file_id, 'a file')}"
+    name = names.get(arguments.file_id)
+    return _READ(name=name) if name else _READ_A_FILE()
 
 
 @tool(

@@ -15,6 +15,7 @@ from bot.toolkit import (
     ScheduledMessages,
     Services,
     Source,
+    Text,
     ToolError,
     ToolResult,
     current_request,
@@ -52,6 +53,9 @@ async def _can_be_cancelled(call: Any, services: Services) -> None:
     await messages.check_waits(call.id, text=call.text)
 
 
+_POST_ON = Text("Post in {channel} on {time}")
+
+
 @tool(
     group="slack",
     summary="Post a message in another channel or thread, once somebody has approved it",
@@ -78,7 +82,7 @@ async def post_message(
     summary="Have a message posted later in a channel, once somebody has approved it",
     safety=Changes(sensitive=True, standing=("channel",), mentions="text", check=_can_be_scheduled),
     timeout=60.0,
-    title=lambda arguments: f"Post in {arguments.channel} on {_said(arguments.at)}",
+    title=lambda arguments: _POST_ON(channel=arguments.channel, time=_said(arguments.at)),
 )
 async def schedule_message(
     channel: Annotated[str, _Channel],

@@ -15,10 +15,12 @@ from bot.toolkit import (
     Schedule,
     Schedules,
     Services,
+    Text,
     ToolError,
     cron_in_words,
     current_request,
     day_and_time,
+    often_of,
     tool,
     zone_of,
 )
@@ -31,12 +33,18 @@ _NONE = (
 )
 
 
+_SCHEDULE = Text("Schedule in this thread")
+_SCHEDULE_FOR = Text("Schedule in this thread for {time}")
+_SCHEDULE_OFTEN = Text("Schedule in this thread, {often} ({zone})")
+
+
 def _schedule_title(arguments: Any) -> str:
     if arguments.cron:
         zone = current_request().request.time_zone
-        return f"Schedule in this thread, {cron_in_words(arguments.cron)} ({zone})"
-    when = f" for {day_and_time(arguments.at)}" if arguments.at else ""
-    return f"Schedule in this thread{when}"
+        return _SCHEDULE_OFTEN(often=often_of(arguments.cron), zone=zone)
+    if arguments.at:
+        return _SCHEDULE_FOR(time=day_and_time(arguments.at))
+    return _SCHEDULE()
 
 
 def _is_daily_at_most(arguments: Any) -> bool:

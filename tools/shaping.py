@@ -15,6 +15,7 @@ from bot.toolkit import (
     Artifact,
     Compact,
     Documents,
+    Plural,
     Provided,
     Reads,
     Tables,
@@ -31,6 +32,9 @@ _How = Annotated[
     Literal["sum", "avg", "count", "min", "max", "median"],
     Field(description="How values that fall together are made one."),
 ]
+
+
+_COMBINE = Plural("Combine {count} table", "Combine {count} tables")
 
 
 @tool(
@@ -122,7 +126,7 @@ async def join_tables(
     group="data",
     summary="Put tables of the same kind below each other (files of several months)",
     safety=Reads(foreign=True),
-    title=lambda arguments: f"Combine {len(arguments.handles)} tables",
+    title=lambda arguments: _COMBINE(len(arguments.handles)),
     narrowing=("compact", "limit"),
     timeout=60.0,
 )

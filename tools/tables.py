@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from bot.toolkit import Compact, Fields, Provided, Reads, Tables, ToolResult, tool
+from bot.toolkit import Compact, Fields, Provided, Reads, Tables, Text, ToolResult, tool
+
+_QUERY = Text("Query: {purpose}")
 
 
 def _query_title(arguments: Any) -> str:
-    return f"Query: {arguments.purpose or arguments.sql}"
+    return _QUERY(purpose=arguments.purpose or arguments.sql)
 
 
 @tool(

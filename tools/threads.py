@@ -14,6 +14,7 @@ from bot.toolkit import (
     Query,
     Reads,
     Source,
+    Text,
     ThreadMessage,
     TimeRange,
     ToolResult,
@@ -58,10 +59,14 @@ async def read_thread(
     return _result(head, messages, compact=compact)
 
 
+_THIS_CHANNEL = Text("this channel")
+_READ, _READ_FOR = Text("Read {channel}"), Text("Read {channel} for “{query}”")
+
+
 def _channel_title(arguments: object) -> str:
-    channel = getattr(arguments, "channel", None) or "this channel"
+    channel = getattr(arguments, "channel", None) or _THIS_CHANNEL()
     query = getattr(arguments, "query", None)
-    return f"Read {channel}{f' for “{query}”' if query else ''}"
+    return _READ_FOR(channel=channel, query=query) if query else _READ(channel=channel)
 
 
 @tool(

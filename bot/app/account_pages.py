@@ -79,7 +79,7 @@ class AccountPages:
                 response = _page(*words.failure(error.why), status=_STATUS.get(error.why, 400))
             except (StoreError, TimeoutError) as error:
                 log.warning("An account page was not answered: %s", error)
-                response = _page(words.TRY_LATER, "", status=503)
+                response = _page(words.TRY_LATER(), "", status=503)
             response.headers.update(_HEADERS)
             return response
 
@@ -95,7 +95,7 @@ class AccountPages:
             f'<form method="post" action="{escape(accounts.address.url + CONNECT)}">'
             f'<input type="hidden" name="ticket" value="{escape(token)}">'
             f'<input type="hidden" name="seen" value="{digest_of(seen)}">'
-            f"<button>{words.CONTINUE}</button></form>"
+            f"<button>{words.CONTINUE()}</button></form>"
         )
         response = _page(title, text, form)
         _set_cookie(response, accounts, _seen_cookie(token), seen)
@@ -146,7 +146,7 @@ def _departing(accounts: Accounts, departure: Departure) -> web.Response:
     title, text = words.leaving(urlsplit(departure.url).netloc)
     more = (
         f'<meta http-equiv="refresh" content="0; url={url}"><a href="{url}" rel="noreferrer">'
-        f"{words.GO_ON}</a>"
+        f"{words.GO_ON()}</a>"
     )
     response = _page(title, text, more)
     _set_cookie(response, accounts, departure.cookie, departure.browser)

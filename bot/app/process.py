@@ -283,7 +283,7 @@ async def _show_in_line(request: Request, stores: Stores, workspaces: Workspaces
     await asyncio.sleep(_IN_LINE_DELAY)
     slack = await workspaces.of(request.team)
     if slack and await stores.mailbox.is_parked(request.thread_key):
-        await slack.status.show(request.channel, request.thread, words.STATUS_IN_LINE)
+        await slack.status.show(request.channel, request.thread, words.STATUS_IN_LINE())
 
 
 def _runner_in(

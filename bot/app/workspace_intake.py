@@ -195,9 +195,9 @@ async def _running_schedules(
 ) -> AsyncGenerator[None]:
     async def submit_due(team: str) -> None:
         if listener := await listeners.of(team):
-            clients, questions = listener.slack.clients, listener.questions
+            slack, questions = listener.slack, listener.questions
             await DueSchedules(
-                team, stores.schedules, stores.pause, questions, listener.refresh, clients
+                team, stores.schedules, stores.pause, questions, listener.refresh, slack
             ).run()
 
     async with alongside(run_in_each(workspaces.teams, submit_due), name="schedules"):

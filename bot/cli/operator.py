@@ -61,11 +61,11 @@ async def usage_lines(settings: Settings) -> list[str]:
         share = f" ({each.share:.0%})" if each.shares else ""
         holder = each.position.account.holder
         name = f"{each.budget.replace('_', ', ')} {each.position.account.period}"
-        rows.append((name, holder, f"{used_of(each, _LOCALE)}{share}"))
+        rows.append((name, holder, f"{used_of(each)}{share}"))
     lines = [f"{name:<28} {holder:<24} {spent}" for name, holder, spent in rows]
     if len(rows) == 1:
         lines = [f"Nothing was spent this month in {where(settings)}."]
-    return [f"Paused by {pause.name}, {since(pause, _LOCALE)}.", *lines] if pause else lines
+    return [f"Paused by {pause.name}, {since(pause)}.", *lines] if pause else lines
 
 
 async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[str]:

@@ -20,13 +20,15 @@ from pydantic import BaseModel, ConfigDict, Field
 from bot.core.errors import BotError
 from bot.core.text.invisible_text import exact, readable
 from bot.core.text.redaction import redacted
+from bot.core.text.translation import Text
 
 MENTIONED = "people mentioned"
 """Added to the fixed arguments of a standing approval: the mentioned people must be the same too."""
 
 
-QUESTION_EDITED = "the question was edited before anybody decided"
-QUESTION_DELETED = "the question was deleted"
+QUESTION_EDITED = Text("the question was edited before anybody decided")
+QUESTION_DELETED = Text("the question was deleted")
+"""Comments of decisions that nobody made; their English is stored."""
 
 
 class ApprovalKind(StrEnum):
@@ -152,7 +154,7 @@ class Decision(BaseModel):
     @property
     def of_words_taken_back(self) -> bool:
         """Whether the decision was made because the author edited or deleted the question."""
-        return not self.by and self.comment in (QUESTION_EDITED, QUESTION_DELETED)
+        return not self.by and self.comment in (QUESTION_EDITED.english, QUESTION_DELETED.english)
 
 
 @dataclass(frozen=True, slots=True)

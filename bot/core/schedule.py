@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+from babel.dates import get_day_names
 from cronsim import CronSim, CronSimError
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.ids import new_id
 from bot.core.request import Redacted
+from bot.core.text.locales import locale_of
+from bot.core.text.translation import Text, list_in_words, reader_locale
 
 _ON_DAYS = re.compile(
     r"(?P<time>at [\d:, and]+) (?:on (?P<days>\w+day(?:(?:, and|,| and| through) \w+day)*)|every day)"
@@ -17,6 +20,10 @@ _ON_DAYS = re.compile(
 _TIME = r"\d\d:\d\d"
 _AT_TIMES = re.compile(rf"every (?P<days>.+) at (?P<times>{_TIME}(?:(?:, and|,| and) {_TIME})*)")
 _BETWEEN = re.compile(r",? and |, ")
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_DAILY_AT = Text("every day at {times}")
+_ON_DAYS_AT = Text("every {days} at {times}")
+_DAYS_BETWEEN = Text("{first} through {last}")
 
 
 class Schedule(BaseModel):
@@ -58,6 +65,24 @@ def cron_in_words(cron: str) -> str:
     words = words[:1].lower() + words[1:]
     found = _ON_DAYS.fullmatch(words)
     return f"every {found['days'] or 'day'} {found['time']}" if found else words
+
+
+def often_of(cron: str) -> str:
+    """Return `cron_in_words` in the reader's language; in English for times of an unusual form."""
+    english = cron_in_words(cron)
+    found = _AT_TIMES.fullmatch(english)
+    if found is None or reader_locale().startswith("en"):
+        return english
+    times = list_in_words(_BETWEEN.split(found["times"]))
+    if found["days"] == "day":
+        return _DAILY_AT(times=times)
+    names = get_day_names("wide", locale=locale_of(reader_locale()))
+    days = [
+        [names[_WEEKDAYS.index(day)] for day in each.split(" through ")]
+        for each in _BETWEEN.split(found["days"])
+    ]
+    spans = [_DAYS_BETWEEN(first=each[0], last=each[-1]) if each[1:] else each[0] for each in days]
+    return _ON_DAYS_AT(days=list_in_words(spans), times=times)
 
 
 def is_said_whole(cron: str) -> bool:

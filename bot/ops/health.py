@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from aiohttp import web
 
 from bot.core.errors import ConfigurationError
+from bot.core.text.translation import browser_locale, reader
 
 CHECK_SECONDS = 2.0  # hosts wait one to a few seconds for a probe
 
@@ -77,6 +78,14 @@ def metrics_route(metrics_text: MetricsText) -> web.RouteDef:
     return web.get("/metrics", metrics)
 
 
+@web.middleware
+async def _in_language_of_browser(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    with reader(browser_locale(request.headers.get("Accept-Language", ""))):
+        return await handler(request)
+
+
 @asynccontextmanager
 async def http_server(
     routes: Iterable[web.RouteDef],
@@ -89,7 +98,7 @@ async def http_server(
 
     Raises ConfigurationError when the port cannot be used.
     """
-    app = web.Application(client_max_size=max_body)
+    app = web.Application(client_max_size=max_body, middlewares=[_in_language_of_browser])
     app.router.add_routes(routes)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
     await runner.setup()

@@ -20,11 +20,13 @@ from bot.core.findings import Findings
 from bot.core.outcome import Outcome, Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import Request
 from bot.core.text.redaction import redacted, redacted_all
+from bot.core.text.translation import Text
 from bot.runs.endings import explain
 from bot.toolkit.provided.artifacts import Artifacts
 
 log = logging.getLogger(__name__)
 
+_UNKNOWN_CHANGES = Text("I do not know whether this was done, so look first: {titles}.")
 _LINK = re.compile(r"https?://[^\s<>\"'`|)\]]+")
 
 
@@ -74,7 +76,7 @@ def _with_unknown_changes(note: str, ended: RunEnded) -> str:
 
 
 def _add_unknown_changes(note: str, changes: Sequence[str]) -> str:
-    doubt = f"I do not know whether this was done, so look first: {', '.join(changes)}."
+    doubt = _UNKNOWN_CHANGES(titles=", ".join(changes))
     return f"{note} {doubt}".strip() if changes else note
 
 

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from bot.agent.calls.outputs import Step
 from bot.agent.state import LoopState
 from bot.core.outcome import Outcome, RunStatus
+from bot.core.text.translation import Text
 
 _MOST_FOUND = 12
+_DONE = Text("Done: {title}")
+_PERHAPS = Text("{title}: this may have happened, so look first")
 
 
 def with_partial_results(
@@ -23,7 +26,7 @@ def with_partial_results(
         return outcome
     lines = [_line(step, is_change=is_change(step.tool)) for step in state.done]
     found = [*dict.fromkeys(filter(None, lines))][-_MOST_FOUND:]
-    found += [f"{each.title}: this may have happened, so look first" for each in state.unknown]
+    found += [_PERHAPS(title=each.title) for each in state.unknown]
     draft = state.ending.draft if state.ending else ""
     return outcome.model_copy(update={"found": tuple(found), "draft": draft})
 
@@ -31,5 +34,5 @@ def with_partial_results(
 def _line(step: Step, *, is_change: bool) -> str:
     """Return what the step found, and where; for a change that it was made; else ""."""
     if is_change:
-        return f"Done: {step.title}"
+        return _DONE(title=step.title)
     return f"{step.detail} ({step.title})" if step.detail else ""

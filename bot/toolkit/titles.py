@@ -9,17 +9,20 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from bot.core.text.translation import Text, translated
+
 log = logging.getLogger(__name__)
 
 _MAX_TITLE = 80
 _HANDLE = re.compile(r"\b(tbl|doc|img|chart|file|out|mcp|art)_[0-9a-z]{8}\b")
 _KINDS = {
-    "tbl": "the table",
-    "doc": "the document",
-    "img": "the image",
-    "chart": "the chart",
-    "file": "the file",
+    "tbl": Text("the table"),
+    "doc": Text("the document"),
+    "img": Text("the image"),
+    "chart": Text("the chart"),
+    "file": Text("the file"),
 }
+_RESULT = Text("the result")
 
 
 def title_function(name: str, title: str | Callable[[Any], str]) -> Callable[[BaseModel], str]:
@@ -35,7 +38,7 @@ def title_function(name: str, title: str | Callable[[Any], str]) -> Callable[[Ba
             if callable(pattern):
                 return _one_line(pattern(arguments))
             values = {key: getattr(arguments, key) for key in type(arguments).model_fields}
-            return _one_line(pattern.format_map(values))
+            return _one_line(translated(pattern).format_map(values))
         except Exception:  # a bug in the tool, but only in its title: the call itself goes on
             log.exception("a title could not be made", extra={"tool": name})
             return plain
@@ -48,7 +51,7 @@ def _one_line(title: str) -> str:
 
     Handles are replaced by the kind of artifact that they name.
     """
-    named = _HANDLE.sub(lambda found: _KINDS.get(found[1], "the result"), title)
+    named = _HANDLE.sub(lambda found: _KINDS.get(found[1], _RESULT)(), title)
     flat = " ".join(named.split())
     if len(flat) <= _MAX_TITLE:
         return flat

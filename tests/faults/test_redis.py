@@ -70,8 +70,8 @@ async def ends_once(bot: Deployment, *questions: str) -> None:
 
 async def both_are_told(bot: Deployment, running: str, meanwhile: str) -> None:
     """Nobody is left with silence: the run says that it waits, and so does the question's status."""
-    await bot.ws.until(lambda: words.WAITING in str(bot.own(SALES, running)), 20)
-    await bot.ws.until(lambda: bot.ws.status(SALES, meanwhile).text == words.STATUS_WAITING)
+    await bot.ws.until(lambda: words.WAITING() in str(bot.own(SALES, running)), 20)
+    await bot.ws.until(lambda: bot.ws.status(SALES, meanwhile).text == words.STATUS_WAITING())
 
 
 async def test_it_is_killed_and_comes_back(server) -> None:

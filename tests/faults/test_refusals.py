@@ -18,7 +18,7 @@ from tests.support.runs import answer
 
 SALES, DIRECT = "C0SALES001", "D0ADA00001"
 ALWAYS = 10_000
-MISSING = words.NO_FILE.partition("{name}")[0]
+MISSING = words.NO_FILE.english.partition("{name}")[0]
 
 REFUSALS_OF_UPDATES = [
     "edit_window_closed",
@@ -147,7 +147,7 @@ async def test_the_stop_that_has_to_stay_stops_no_later_run(redis_url) -> None:
                 m for m in at.bot.ws.messages(SALES, root, viewer=ADA) if m.get("is_ephemeral")
             ]
         )
-        assert said[-1]["text"] == words.NOTHING_RUNS
+        assert said[-1]["text"] == words.NOTHING_RUNS()
         at.go()
         await at.bot.answered(SALES, root, 2, seconds=20)
         assert len(at.saying(root, "Two.")) == 2

@@ -104,7 +104,7 @@ async def test_what_redis_forgot_is_answered_or_said_to_be_lost(stage, redis) ->
     [said] = stage.at.own(SALES, forgotten)
     assert "Two." in said["text"]
     [told] = stage.at.own(GENERAL, lost)
-    assert told["text"] == words.LOST
+    assert told["text"] == words.LOST()
     assert stage.at.ws.status(GENERAL, lost).session == "active"
 
 

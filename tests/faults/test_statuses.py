@@ -113,7 +113,7 @@ async def test_who_waits_for_a_place_sees_their_place_in_line(busy) -> None:
     for text in ("How few?", "And why?"):
         roots.append(await bot.ask(BEN, GENERAL, text))
         await bot.ws.until(lambda: bot.ws.status(GENERAL, roots[-1]).text)
-    lines = [words.STATUS_PLACE_IN_LINE.format(place=place) for place in (1, 2)]
+    lines = [words.STATUS_PLACE_IN_LINE(place=place) for place in (1, 2)]
     for _ in range(2):
         await bot.ws.until(
             lambda: [bot.ws.status(GENERAL, each).text for each in roots] == lines, 20

@@ -62,8 +62,8 @@ async def private_question(bot: Deployment, user: str, root: str, text: str) -> 
     def whispered() -> list[dict[str, Any]]:
         places = (None, root)  # an empty thread shows nothing to one person alone
         mine = [m for place in places for m in bot.ws.messages(SALES, place, viewer=user)]
-        answers = [m for m in mine if m.get("is_ephemeral") and words.ALONE not in m["text"]]
-        return [m for m in answers if words.ALONE_AT.partition("<")[0] not in m["text"]]
+        answers = [m for m in mine if m.get("is_ephemeral") and words.ALONE() not in m["text"]]
+        return [m for m in answers if words.ALONE_AT().partition("<")[0] not in m["text"]]
 
     before = {m["ts"] for m in whispered()}
     await bot.ws.submit(user, view["id"], values)

@@ -5,19 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.core.findings import Claim, Finding, Findings, Verdict
-from bot.core.text.counting import counted
+from bot.core.text.translation import Plural, Text
 
-NOTHING_READ = "Nothing was looked up for this."
-_UNTRACED = "I could not trace {count} of {total}: {claims}."
-_UNTRACED_ALONE = "I could not trace {claims}."
-_MORE = "and {count} more"
-_SUMMARY = "{total}: {parts}."
-_READ, _WORKED_OUT, _WORKED_OUT_ALONE = (
-    "read",
-    "worked out from them",
-    "worked out from what I read",
-)
-_NEAR, _UNKNOWN = "not word for word", "not checked"
+NOTHING_READ = Text("Nothing was looked up for this.")
+_UNTRACED = Text("I could not trace {count} of {total}: {claims}.")
+_UNTRACED_ALONE = Text("I could not trace {claims}.")
+_MORE = Text("and {count} more")
+_SUMMARY = Text("{total}: {parts}.")
+_FIGURES = Plural("{count} figure", "{count} figures")
+_QUOTES = Plural("{count} quote", "{count} quotes")
+_BOTH = Plural("{count} figure or quote", "{count} figures and quotes")
+_ONE = {
+    Verdict.READ: Text("read"),
+    Verdict.WORKED_OUT: Text("worked out from what I read"),
+    Verdict.NEAR_QUOTE: Text("not word for word"),
+}
+_ALL = {
+    Verdict.READ: Text("all read"),
+    Verdict.WORKED_OUT: Text("all worked out from what I read"),
+    Verdict.NEAR_QUOTE: Text("all not word for word"),
+}
+_SOME = {
+    Verdict.READ: Text("{count} read"),
+    Verdict.WORKED_OUT: Text("{count} worked out from what I read"),
+    Verdict.NEAR_QUOTE: Text("{count} not word for word"),
+    Verdict.UNKNOWN: Text("{count} not checked"),
+}
+_WORKED_OUT_FROM_THEM = Text("{count} worked out from them")
 
 _MOST_NAMED = 8
 _LONGEST = 80  # characters of a claim
@@ -37,17 +51,17 @@ def evidence_line(found: Findings) -> str:
     because the others are the sources that the answer lists.
     """
     if found.nothing_read:
-        return NOTHING_READ
+        return NOTHING_READ()
     claims = distinct(found.items)
     untraced = [each for each in claims if each.verdict is Verdict.UNTRACED]
     if untraced:
         shown = "; ".join(map(_named, untraced[:_MOST_NAMED]))
         if len(untraced) > _MOST_NAMED:
-            shown = f"{shown}; {_MORE.format(count=len(untraced) - _MOST_NAMED)}"
+            shown = f"{shown}; {_MORE(count=len(untraced) - _MOST_NAMED)}"
         line = _UNTRACED if len(claims) > 1 else _UNTRACED_ALONE
-        return line.format(count=len(untraced), total=len(claims), claims=shown)
+        return line(count=len(untraced), total=len(claims), claims=shown)
     parts = _parts(claims)
-    return _SUMMARY.format(total=_total(claims), parts=parts) if parts else ""
+    return _SUMMARY(total=_total(claims), parts=parts) if parts else ""
 
 
 def distinct(items: Iterable[Finding]) -> list[Finding]:
@@ -70,26 +84,22 @@ def _rank(each: Finding) -> int:
 def _parts(claims: list[Finding]) -> str:
     """Return how many were read, worked out and not checked; "" if none could be checked."""
     counts = {verdict: sum(each.verdict is verdict for each in claims) for verdict in Verdict}
-    worked_out = _WORKED_OUT if counts[Verdict.READ] else _WORKED_OUT_ALONE
-    words = {
-        Verdict.READ: _READ,
-        Verdict.WORKED_OUT: worked_out,
-        Verdict.NEAR_QUOTE: _NEAR,
-        Verdict.UNKNOWN: _UNKNOWN,
-    }
-    present = [verdict for verdict in words if counts[verdict]]
+    present = [verdict for verdict in _SOME if counts[verdict]]
     if present in ([], [Verdict.UNKNOWN]):
         return ""
     if len(present) == 1:
-        return words[present[0]] if len(claims) == 1 else f"all {words[present[0]]}"
-    return ", ".join(f"{counts[verdict]} {words[verdict]}" for verdict in present)
+        return (_ONE if len(claims) == 1 else _ALL)[present[0]]()
+    some = dict(_SOME)
+    if counts[Verdict.READ]:
+        some[Verdict.WORKED_OUT] = _WORKED_OUT_FROM_THEM
+    return ", ".join(some[verdict](count=counts[verdict]) for verdict in present)
 
 
 def _total(claims: list[Finding]) -> str:
     quotes = sum(each.kind is Claim.QUOTE for each in claims)
     if 0 < quotes < len(claims):
-        return f"{len(claims)} figures and quotes"
-    return counted(len(claims), "quote" if quotes else "figure")
+        return _BOTH(len(claims))
+    return (_QUOTES if quotes else _FIGURES)(len(claims))
 
 
 def _named(claim: Finding) -> str:

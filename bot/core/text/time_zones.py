@@ -12,7 +12,11 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from importlib import resources
 
+from babel.dates import format_skeleton
+
 from bot.core.errors import ToolError
+from bot.core.text.locales import locale_of
+from bot.core.text.translation import Text, reader_locale
 
 _MAX_OFFSET = 14 * 60
 """The largest offset from UTC in minutes: that of Kiritimati."""
@@ -114,6 +118,9 @@ _CITIES = {
 }
 
 
+_DAY_AND_TIME = Text("{day} at {time}")
+
+
 def zone_of(name: str) -> zoneinfo.ZoneInfo:
     """Return the zone with the name `name` in the tz database, UTC if there is none."""
     try:
@@ -123,8 +130,14 @@ def zone_of(name: str) -> zoneinfo.ZoneInfo:
 
 
 def day_and_time(when: datetime) -> str:
-    """Format a time for people: "Sun 1 Mar 2026 at 09:00 UTC"; a naive time has no zone name."""
-    return f"{when:%a} {when.day} {when:%b %Y} at {when:%H:%M %Z}".rstrip()
+    """Format a time for people: "Sun 1 Mar 2026 at 09:00 UTC"; a naive time has no zone name.
+
+    It is in the language of the reader.
+    """
+    day = format_skeleton("yMMMEd", when, locale=locale_of(reader_locale()))
+    if reader_locale() == "en-US":
+        day = f"{when:%a} {when.day} {when:%b %Y}"
+    return _DAY_AND_TIME(day=day, time=f"{when:%H:%M %Z}".rstrip())
 
 
 def zone_named(name: str) -> tzinfo:

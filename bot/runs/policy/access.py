@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
+from bot.core.text.translation import Text
 from bot.runs.policy.channels import ChannelSettings, Confirm
 
 
@@ -42,21 +43,27 @@ class Person:
 
 
 _REFUSALS = {
-    PersonKind.GUEST: "I can't take questions from guests of this workspace. "
-    "Please ask a full member to ask me for you.",
-    PersonKind.EXTERNAL: "I can only take questions from members of the workspace I belong to. "
-    "Please ask one of them to ask me for you.",
-    PersonKind.BOT: "I don't take questions from other bots.",
-    PersonKind.UNKNOWN: "I can't see who you are in this workspace, so I can't take your question. "
-    "Please ask an admin to check your account.",
+    PersonKind.GUEST: Text(
+        "I can't take questions from guests of this workspace. "
+        "Please ask a full member to ask me for you."
+    ),
+    PersonKind.EXTERNAL: Text(
+        "I can only take questions from members of the workspace I belong to. "
+        "Please ask one of them to ask me for you."
+    ),
+    PersonKind.BOT: Text("I don't take questions from other bots."),
+    PersonKind.UNKNOWN: Text(
+        "I can't see who you are in this workspace, so I can't take your question. "
+        "Please ask an admin to check your account."
+    ),
 }
 
 
-_NOT_LISTED = (
+_NOT_LISTED = Text(
     "In this channel I only take questions from the people that an admin has listed. "
     "Ask one of them, or ask an admin to list you."
 )
-
+_ONLY_ADMINS = Text("Only admins can do that. Please ask one of them.")
 
 _LONGEST_WAIT = 14 * 24.0
 """Hours: runs must be stored for longer than an approval can wait."""
@@ -90,9 +97,9 @@ class Policy:
     def may_ask(self, person: Person, channel: ChannelSettings) -> None:
         """Check that a person may ask in a channel. Raises NotPermitted with a sentence for them."""
         if person.kind not in self._allowed(channel):
-            raise NotPermitted(_REFUSALS[person.kind], reason=person.kind)
+            raise NotPermitted(_REFUSALS[person.kind](), reason=person.kind)
         if channel.people is not None and person.id not in channel.people:
-            raise NotPermitted(_NOT_LISTED, reason="not listed")
+            raise NotPermitted(_NOT_LISTED(), reason="not listed")
 
     def may_administer(self, person: Person) -> None:
         """Check that a person is an admin. Raises NotPermitted with a sentence for them.
@@ -101,7 +108,7 @@ class Policy:
         """
         is_admin = person.is_admin or person.id in self.admins
         if not (is_admin and person.kind is PersonKind.MEMBER):
-            raise NotPermitted("Only admins can do that. Please ask one of them.")
+            raise NotPermitted(_ONLY_ADMINS())
 
     def confirms(self, channel: ChannelSettings, *, mutates: bool, sensitive: bool) -> bool:
         """Return whether a call of this kind needs an approval in the channel."""

@@ -110,7 +110,7 @@ class AccountHook(Hooks):
         ask = Ask(
             kind=ApprovalKind.ACCOUNT,
             subject=view.server,
-            title=words.CONNECT_TITLE.format(label=view.label),
+            title=words.CONNECT_TITLE(label=view.label),
             details={
                 "name": view.label,
                 "state": view.state,
@@ -138,7 +138,7 @@ class AccountHook(Hooks):
         ask = Ask(
             kind=ApprovalKind.SHARE,
             subject=view.server,
-            title=words.SHARE_TITLE.format(label=view.label),
+            title=words.SHARE_TITLE(label=view.label),
             details={"name": view.label},
         )
         chosen = await self._audiences.of(request, view.server)

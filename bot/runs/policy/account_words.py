@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-CONNECT_TITLE = "Connect {label}"
-SHARE_TITLE = "Share what {label} has"
+from bot.core.text.translation import Text
+
+CONNECT_TITLE = Text("Connect {label}")
+SHARE_TITLE = Text("Share what {label} has")
 
 _WITHOUT = "Answer without it, and say so once in the result"
 NO_PERSON = (

@@ -28,6 +28,7 @@ from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.core.request import Entry, Request
 from bot.core.text.mentions import Mention, has_other_names
+from bot.core.text.translation import Text
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
@@ -45,6 +46,9 @@ MayAsk = Callable[[Request, ChannelSettings], Awaitable[bool]]
 
 MentionedIn = Callable[[str], Sequence[Mention]]
 """Returns the people and groups that a message with that text would mention."""
+
+_EXPIRED = Text("nobody approved it in time")
+_WITHDRAWN = Text("it was withdrawn")
 
 _LONGEST = 50_000
 """Characters of arguments that a person can be asked to check."""
@@ -200,13 +204,13 @@ def _is_superseded(decision: Decision) -> bool:
 def _reason(decision: Decision) -> str:
     match decision.verdict:
         case Verdict.EXPIRED:
-            return "nobody approved it in time"
+            return _EXPIRED.english
         case Verdict.DENIED if _is_superseded(decision):
             return decision.comment
         case Verdict.DENIED:
             comment = f" and said: {decision.comment}" if decision.comment else ""
             return f"{decision.name or decision.by} denied it{comment}"
         case Verdict.WITHDRAWN:
-            return "it was withdrawn"
+            return _WITHDRAWN.english
         case Verdict.APPROVED | Verdict.STANDING:
             return f"{decision.name or decision.by} approved it, but may not approve it any more"

@@ -20,6 +20,7 @@ from bot.core.budgets import Account, Budget, Cap, OverBudget, Pause, Raise, acc
 from bot.core.errors import NotPermitted
 from bot.core.outcome import StopReason
 from bot.core.request import Request
+from bot.core.text.translation import Text
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.store import BudgetStore, PauseSwitch, Position
 
@@ -50,6 +51,11 @@ class Budgets(BaseModel):
     def bound_money(self) -> list[str]:
         """The names of the budgets in dollars, which need the prices of models."""
         return [each for each in Budget if (cap := self.cap(each)) and cap.cost]
+
+
+_RENEWED = Text("That budget has renewed: just ask again.")
+_NOT_SET = Text("That budget is no longer set: just ask again.")
+_RAISED_BEFORE = Text("Somebody has already raised that budget: just ask again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +181,16 @@ class BudgetPolicy:
         """
         account, now = over.account, self.clock()
         if account.period != account.budget.period(now):
-            raise NotPermitted("That budget has renewed: just ask again.")
+            raise NotPermitted(_RENEWED())
         [use] = await self._uses([account])
         seen = use.position.raised
         if use.cap is None:
-            raise NotPermitted("That budget is no longer set: just ask again.")
+            raise NotPermitted(_NOT_SET())
         new = Raise(factor=over.factor * times, by=by, at=now)
         if use.position.factor != over.factor or not await self.store.raise_budget(
             account, new, seen=seen
         ):
-            raise NotPermitted("Somebody has already raised that budget: just ask again.")
+            raise NotPermitted(_RAISED_BEFORE())
         return BudgetUse(Position(account, use.position.spent, new), use.cap)
 
     async def _capped_uses(self, request: Request) -> list[BudgetUse]:

@@ -21,6 +21,7 @@ from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import SilentReason
 from bot.core.request import Request
+from bot.core.text.translation import Text
 from bot.runs.audit_trail import Record, decision_entry
 from bot.runs.queue.requeue import Requeue
 from bot.runs.surface import Surface
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 _PAUSES = (1.0, 5.0)
 """Seconds between attempts to ask people for an approval."""
 
-_UNASKED = "nobody could be asked about it now"
+_UNASKED = Text("nobody could be asked about it now")
 
 
 class AwaitingApproval(Exception):
@@ -165,12 +166,12 @@ class RunApprovals:
                 log.exception("an approval was not posted", extra={"run_id": self.run_id})
                 if pause is not None:
                     await asyncio.sleep(pause)
-        unasked = Decision(verdict=Verdict.DENIED, comment=_UNASKED)
+        unasked = Decision(verdict=Verdict.DENIED, comment=_UNASKED.english)
         return [(approval, unasked) for approval in waiting]
 
     async def close(self, silent: SilentReason | None) -> None:
         """Withdraw undecided approvals and close approved ones, because the run is over."""
-        why = QUESTION_DELETED if silent is SilentReason.WITHDRAWN else ""
+        why = QUESTION_DELETED.english if silent is SilentReason.WITHDRAWN else ""
         gone, asked = Decision(verdict=Verdict.WITHDRAWN, comment=why), await self._all()
         if not asked:
             return

@@ -203,7 +203,7 @@ class Spending(Hooks):
             self._exceeded = self._exceeded or await self._policy.used_up(self._request)
             return self._explained(outcome, done) if self._exceeded else outcome
         near = await self._policy.nearly_used_up(self._request) if self._caps else None
-        notes = (budget_words.nearly_used_up(near, self._request.locale),) if near else ()
+        notes = (budget_words.nearly_used_up(near),) if near else ()
         return outcome.model_copy(update={"warnings": notes})
 
     async def _room_for(self, call_id: str, call: ExpectedCall, *, is_last: bool = False) -> _Hold:
@@ -286,11 +286,9 @@ class Spending(Hooks):
         changes: dict[str, object] = {}
         cut_short: CauseAndAdvice | None = None
         if self._paused:
-            cut_short = budget_words.paused(self._paused, self._request.locale)
+            cut_short = budget_words.paused(self._paused)
         elif self._exceeded:
-            cut_short = budget_words.used_up(
-                self._exceeded, self._policy.clock(), self._request.locale
-            )
+            cut_short = budget_words.used_up(self._exceeded, self._policy.clock())
             position = self._exceeded.position
             changes = {"over": OverBudget(account=position.account, factor=position.factor)}
         has_result = outcome.result is not None

@@ -26,6 +26,7 @@ from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.request import Request
+from bot.core.text.translation import reader
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.docket import open_docket
 from bot.runs.queue.per_user_limit import PerUserLimit
@@ -266,12 +267,16 @@ class Engine:
             return
         if self.draining.is_set():
             raise Requeue
+        with reader(request.locale):
+            await self._run_unless_deferred(request, self._handle)
+
+    async def _run_unless_deferred(self, request: Request, handle: Handle) -> None:
         if await self._per_user_limit.is_deferred(request):
             self._on_deferred(request)
             return
         try:
             with self._per_user_limit.counted(request):
-                await self._run(request, self._handle)
+                await self._run(request, handle)
         finally:
             await self._wake_next_deferred(request)
 

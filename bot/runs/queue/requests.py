@@ -22,6 +22,7 @@ from bot.core.errors import CorruptValue, NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import NEXT_MESSAGE, RepeatReason, Request
+from bot.core.text.translation import Text
 from bot.runs.audit_trail import decision_entry, request_entry
 from bot.runs.policy import budget_words
 from bot.runs.queue.engine import Engine, within_ack_deadline
@@ -33,7 +34,7 @@ log = logging.getLogger(__name__)
 
 _STATUS_SECONDS = 3.0  # within which the process that submitted a request shows its first status
 
-WROTE_INSTEAD = "a new message came before anybody decided"
+WROTE_INSTEAD = Text("a new message came before anybody decided")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ class Requests:
         on_record = await self.stores.audit.pending_entry(
             request_entry(request, AuditKind.DECIDED, "denied by writing instead", ok=False)
         )
-        comment = QUESTION_EDITED if request.again is RepeatReason.EDITED else WROTE_INSTEAD
-        instead = Decision(verdict=Verdict.DENIED, comment=comment)
+        why = QUESTION_EDITED if request.again is RepeatReason.EDITED else WROTE_INSTEAD
+        instead = Decision(verdict=Verdict.DENIED, comment=why.english)
         if await self.stores.approvals.supersede(request, instead, on_record):
             await self.stores.audit.settle(request.team)
             await self.engine.wake(request.thread_key)
@@ -132,7 +133,7 @@ class Requests:
         is_action = approval.kind is not ApprovalKind.ACCOUNT  # connecting has happened already
         pause = await self.stores.pause.get() if decision.allows and is_action else None
         if pause is not None:
-            raise NotPermitted(budget_words.paused_card(pause, "en-US"))
+            raise NotPermitted(budget_words.paused_card(pause))
         audit = self.stores.audit
         on_record = await audit.pending_entry(decision_entry(approval, decision))
         refusal = await self.stores.approvals.decide(

@@ -8,25 +8,26 @@ from dataclasses import dataclass
 
 from bot.core.findings import Finding, Operation, Place, Verdict
 from bot.core.refresh import FigureChange
+from bot.core.text.translation import Text
 from bot.runs.refresh.locate import Located, Missing, columns_at, locate
 from bot.runs.refresh.numbers import rewritten, written_as
 from bot.runs.refresh.plan import RecordedCall, Skipped
 
 _REASONS = {
-    Skipped.TOOL: "it comes from {tool}, which cannot be repeated",
-    Skipped.NOT_ALLOWED: "{tool} is not available here any more",
-    Skipped.FILE_GONE: "its file was deleted, or you cannot see it",
-    Skipped.FILE_REPLACED: "its file was replaced by another one",
-    Skipped.FAILED: "{tool} failed",
-    Skipped.BUILDS_ON: "what it builds on could not be read again",
-    Skipped.OPERAND: "it was calculated with a number that I cannot trace",
-    Skipped.NOT_STORED: "how it was found is no longer stored",
-    Skipped.TOO_MANY: "the answer took too many steps",
+    Skipped.TOOL: Text("it comes from {tool}, which cannot be repeated"),
+    Skipped.NOT_ALLOWED: Text("{tool} is not available here any more"),
+    Skipped.FILE_GONE: Text("its file was deleted, or you cannot see it"),
+    Skipped.FILE_REPLACED: Text("its file was replaced by another one"),
+    Skipped.FAILED: Text("{tool} failed"),
+    Skipped.BUILDS_ON: Text("what it builds on could not be read again"),
+    Skipped.OPERAND: Text("it was calculated with a number that I cannot trace"),
+    Skipped.NOT_STORED: Text("how it was found is no longer stored"),
+    Skipped.TOO_MANY: Text("the answer took too many steps"),
 }
-_GONE = "its row is no longer there"
-_UNCLEAR = "the result has another shape now"
+_GONE = Text("its row is no longer there")
+_UNCLEAR = Text("the result has another shape now")
 _WORDS = 4  # of the answer before a figure without a row
-_FORMULA = "its arithmetic cannot be repeated"
+_FORMULA = Text("its arithmetic cannot be repeated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Repeated:
             return FigureChange(name=name, before=before, why=why)
         pairs = [each for each in found if isinstance(each, Located)]
         now = self._new_text(figure, pairs)
-        return FigureChange(name=name, before=before, now=now or "", why="" if now else _FORMULA)
+        return FigureChange(name=name, before=before, now=now or "", why="" if now else _FORMULA())
 
     def _at(self, place: Place) -> Located | str:
         """Return the value at a place before and now, or why it has none now."""
@@ -62,10 +63,10 @@ class Repeated:
         now = self.outputs.get(place.call_id)
         if recorded is None or now is None:
             why = self.skipped.get(place.call_id, Skipped.NOT_STORED)
-            return _REASONS[why].format(tool=place.tool.replace("_", " "))
+            return _REASONS[why](tool=place.tool.replace("_", " "))
         found = locate(place, recorded.output, now)
         if isinstance(found, Missing):
-            return _GONE if found is Missing.GONE else _UNCLEAR
+            return (_GONE if found is Missing.GONE else _UNCLEAR)()
         return found
 
     def _new_text(self, figure: Finding, pairs: Sequence[Located]) -> str | None:

@@ -11,6 +11,7 @@ from bot.core.chain import LedgerEntry
 from bot.core.outcome import Outcome
 from bot.core.refresh import Refreshed
 from bot.core.request import Request
+from bot.core.text.translation import Text
 from bot.evidence.fields import fields_of
 from bot.runs.audit_trail import request_entry
 from bot.runs.context.run_loader import read_before
@@ -26,11 +27,13 @@ log = logging.getLogger(__name__)
 REFRESH = "refresh"
 """The kind of job."""
 
-NOT_STORED = "I no longer have what this answer was made of. Ask again instead."
-NOT_ALLOWED = "You may not ask here any more."
-PRIVATE = "A private answer cannot be refreshed. Ask again instead."
-NOTHING = "No figure of this answer comes from something that I can read again. Ask again instead."
-FAILED = "Something went wrong on my side. Please try again."
+NOT_STORED = Text("I no longer have what this answer was made of. Ask again instead.")
+NOT_ALLOWED = Text("You may not ask here any more.")
+PRIVATE = Text("A private answer cannot be refreshed. Ask again instead.")
+NOTHING = Text(
+    "No figure of this answer comes from something that I can read again. Ask again instead."
+)
+FAILED = Text("Something went wrong on my side. Please try again.")
 _MAX_DEATHS = 2
 
 Show = Callable[[Request, Refreshed], Awaitable[None]]
@@ -57,9 +60,9 @@ class RefreshJobs:
         )
         try:
             if kept is None or outcome is None:
-                result = result.model_copy(update={"problem": NOT_STORED})
+                result = result.model_copy(update={"problem": NOT_STORED()})
             elif deaths >= _MAX_DEATHS:
-                result = result.model_copy(update={"problem": FAILED})
+                result = result.model_copy(update={"problem": FAILED()})
             else:
                 result = await self._refreshed(request, kept, outcome, result)
             if kept:
@@ -85,7 +88,7 @@ class RefreshJobs:
         tool_of = deps.toolbox.catalogue.get
         planned = plan(figures, recorded, tool_of)
         if not planned.calls:
-            return result.model_copy(update={"problem": NOTHING})
+            return result.model_copy(update={"problem": NOTHING()})
         repetition = await Repetition.prepared(deps, asker, channel, planned, recorded)
         repeated = await repetition.run()
         await deps.stores.audit.append(_entries(asker, repeated))
@@ -100,11 +103,11 @@ class RefreshJobs:
     async def _refusal(self, asker: Request, kept: Request, channel: ChannelSettings) -> str:
         """Return why the person may not refresh the answer now; "" if they may."""
         if pause := await self.deps.budgets.paused():
-            return budget_words.paused_card(pause, asker.locale)
+            return budget_words.paused_card(pause)
         if kept.private:
-            return PRIVATE
+            return PRIVATE()
         if not await self.deps.may_ask(asker, channel):
-            return NOT_ALLOWED
+            return NOT_ALLOWED()
         return ""
 
 

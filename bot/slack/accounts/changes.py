@@ -9,6 +9,7 @@ from typing import Protocol
 
 from bot.core.accounts import AccountChange, Outcome
 from bot.core.approvals import ApprovalKind, ApprovalRecord, Decision, Verdict
+from bot.core.text.translation import reader
 from bot.slack.accounts.people_accounts import PeopleAccounts
 from bot.slack.approvals.decisions import DecisionHandler
 from bot.slack.render.account_cards import NOT_ALLOWED
@@ -48,6 +49,10 @@ class AccountChanges:
 
     async def tell(self, change: AccountChange) -> None:
         """Act on a change. Raises when it has to be told again."""
+        with reader(await self.people.slack.people.locale(change.user)):
+            await self._tell(change)
+
+    async def _tell(self, change: AccountChange) -> None:
         match change.outcome:
             case Outcome.CODE_NEEDED:
                 await self._say_once(change, code_part(change))

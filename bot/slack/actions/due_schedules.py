@@ -13,13 +13,15 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import BotError, NotPermitted
 from bot.core.request import Entry
 from bot.core.schedule import Schedule
+from bot.core.text.translation import reader
 from bot.runs.context.own_schedules import next_time
 from bot.runs.policy.access import PersonKind
 from bot.slack.actions.questions import Question, QuestionIntake
 from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.render import words
-from bot.slack.transport.client import TRANSPORT_ERRORS, Clients, error_code
+from bot.slack.transport.client import TRANSPORT_ERRORS, error_code
+from bot.slack.transport.workspaces import Slack
 from bot.store import PauseSwitch, ScheduleStore
 
 log = logging.getLogger(__name__)
@@ -41,7 +43,7 @@ class DueSchedules:
     switch: PauseSwitch
     questions: QuestionIntake
     refresh: AnswerRefresh
-    clients: Clients
+    slack: Slack
     clock: Callable[[], float] = time.time
 
     async def run(self) -> None:
@@ -62,7 +64,8 @@ class DueSchedules:
             return
         for schedule in await self.store.due(self.team, self.clock()):
             try:
-                await self._ask(schedule)
+                with reader(await self.slack.people.locale(schedule.user)):
+                    await self._ask(schedule)
             except (BotError, SlackApiError, *TRANSPORT_ERRORS) as error:
                 log.warning("Schedule %s was not asked this time: %s", schedule.id, error)
 
@@ -92,7 +95,7 @@ class DueSchedules:
             if error_code(error) != "thread_not_found":
                 raise
             log.warning("Schedule %s was not asked: its thread is gone", schedule.id)
-            await self._refused(schedule, words.THREAD_GONE)
+            await self._refused(schedule, words.THREAD_GONE())
         else:
             await self._next(schedule.model_copy(update={"refusals": 0}))
 
@@ -105,7 +108,7 @@ class DueSchedules:
 
     @property
     def _schedules(self) -> WorkspaceSchedules:
-        return WorkspaceSchedules(self.team, self.store, self.clients)
+        return WorkspaceSchedules(self.team, self.store, self.slack.clients)
 
     async def _next(self, schedule: Schedule) -> None:
         """Set the next time, counted from now, so that missed times are asked only once."""

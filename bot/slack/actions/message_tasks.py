@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.core.answers import ActionItems, DraftReply, ThreadSummary, stored_name
+from bot.core.text.translation import Text
 from bot.slack.render import words
 
 
@@ -18,16 +19,17 @@ class Task:
 
     callback: str
     response_type: str
-    title: str
-    submit: str
-    hint: str
-    asked: str
+    title: Text
+    submit: Text
+    hint: Text
+    asked: Text
     about_message: bool = False
     for_oneself: bool = False
 
     def question(self, instruction: str) -> str:
         """Return the task's question, followed by what the person added."""
-        return f"{self.asked}\n\n{instruction}" if instruction else self.asked
+        asked = self.asked()
+        return f"{asked}\n\n{instruction}" if instruction else asked
 
 
 SUMMARISE = Task(

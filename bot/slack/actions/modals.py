@@ -30,8 +30,6 @@ _MAX_SHOWN = 300
 _EMOJI = re.compile(r"(?<![\w:]):([a-z][a-z0-9_+-]*):(?![\w:])")
 _MAX_FILES = 3
 MODAL_ONLY_ME, MODAL_THREAD, MODAL_CHANNEL = "me", "thread", "channel"
-_IN_THREAD = (words.IN_THREAD, MODAL_THREAD, "")
-_ONLY_ME = (words.ONLY_ME, MODAL_ONLY_ME, words.ONLY_ME_WHERE)
 _Option = tuple[str, str, str]  # label, value, description
 
 
@@ -70,22 +68,22 @@ def ask_about_modal(about: About, shown: str, *, only_me: bool = False) -> Block
 
     The person chooses who sees the answer; with `only_me` the default is nobody else.
     """
-    blocks = [*_quote(words.ABOUT, shown), _question(), *_audience(about, only_me)]
+    blocks = [*_quote(words.ABOUT(), shown), _question(), *_audience(about, only_me)]
     return _modal(ASK_ABOUT, blocks, _metadata(about))
 
 
 def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -> Block:
     """Return the modal of a task, with optional instructions and the choice who sees the result."""
-    label = words.ABOUT if task.about_message else words.ABOUT_THREAD
+    label = words.ABOUT() if task.about_message else words.ABOUT_THREAD()
     audience = _audience(about, only_me or task.for_oneself)
-    blocks = [*_quote(label, shown), _instruction(task.hint), *audience]
+    blocks = [*_quote(label, shown), _instruction(task.hint()), *audience]
     modal = _modal(task.callback, blocks, _metadata(about))
-    return modal | {"title": text_object(task.title), "submit": text_object(task.submit)}
+    return modal | {"title": text_object(task.title()), "submit": text_object(task.submit())}
 
 
 def cannot_modal(task: Task | None, sentence: str) -> Block:
     """Return a modal that says why a task or a question is not possible."""
-    return notice_modal(task.title if task else words.ASK_TITLE, sentence)
+    return notice_modal(task.title() if task else words.ASK_TITLE(), sentence)
 
 
 def notice_modal(title: str, sentence: str) -> Block:
@@ -94,14 +92,14 @@ def notice_modal(title: str, sentence: str) -> Block:
     return {
         "type": "modal",
         "title": text_object(title),
-        "close": text_object(words.CLOSE_ONLY),
+        "close": text_object(words.CLOSE_ONLY()),
         "blocks": [section],
     }
 
 
 def ask_anywhere_modal(question: str = "") -> Block:
     """Return the global modal: the question, and where the answer goes, by default the DM."""
-    where = _choice((words.IN_DM, MODAL_ONLY_ME, ""), (words.IN_CHANNEL, MODAL_CHANNEL, ""))
+    where = _choice((words.IN_DM(), MODAL_ONLY_ME, ""), (words.IN_CHANNEL(), MODAL_CHANNEL, ""))
     return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
 
 
@@ -110,14 +108,14 @@ def comment_modal(metadata: str, *, private: bool) -> Block:
 
     It says what admins read. Under a private answer they read the question only if its asker wants.
     """
-    field = _text_field(words.COMMENT_HINT) | {"max_length": MAX_COMMENT}
-    asked = {**_input(_QUESTION, words.COMMENT_LABEL, field), "optional": True}
-    note = context(words.COMMENT_PRIVATE if private else words.COMMENT_READERS).block
+    field = _text_field(words.COMMENT_HINT()) | {"max_length": MAX_COMMENT}
+    asked = {**_input(_QUESTION, words.COMMENT_LABEL(), field), "optional": True}
+    note = context(words.COMMENT_PRIVATE() if private else words.COMMENT_READERS()).block
     modal = _modal(COMMENT, [asked, *([_show_question()] if private else []), note], metadata)
     return modal | {
-        "title": text_object(words.COMMENT_TITLE),
-        "submit": text_object(words.COMMENT_SUBMIT),
-        "close": text_object(words.SKIP),
+        "title": text_object(words.COMMENT_TITLE()),
+        "submit": text_object(words.COMMENT_SUBMIT()),
+        "close": text_object(words.SKIP()),
     }
 
 
@@ -166,12 +164,12 @@ def _audience(about: About, only_me: bool) -> list[Block]:
     """Return the choice who sees the answer, or a note where there is no choice."""
     if about.where == MODAL_ONLY_ME:
         direct = about.channel.startswith("D")
-        return [context(words.ANSWERED_DIRECTLY if direct else words.ANSWERED_AWAY).block]
+        return [context(words.ANSWERED_DIRECTLY() if direct else words.ANSWERED_AWAY()).block]
     if about.where:
         return []  # nobody else reads it there
-    if only_me:
-        return [_choice(_ONLY_ME, _IN_THREAD)]
-    return [_choice(_IN_THREAD, _ONLY_ME)]
+    alone = (words.ONLY_ME(), MODAL_ONLY_ME, words.ONLY_ME_WHERE())
+    shared = (words.IN_THREAD(), MODAL_THREAD, "")
+    return [_choice(alone, shared) if only_me else _choice(shared, alone)]
 
 
 def _metadata(about: About) -> str:
@@ -191,9 +189,9 @@ def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
     view: Block = {
         "type": "modal",
         "callback_id": callback,
-        "title": text_object(words.ASK_TITLE),
-        "submit": text_object(words.ASK_SUBMIT),
-        "close": text_object(words.CLOSE),
+        "title": text_object(words.ASK_TITLE()),
+        "submit": text_object(words.ASK_SUBMIT()),
+        "close": text_object(words.CLOSE()),
         "blocks": blocks,
     }
     return view | ({"private_metadata": metadata} if metadata else {})
@@ -220,20 +218,20 @@ def _with_emoji(text: str) -> list[Block]:
 
 
 def _question(initial: str = "") -> Block:
-    field = {**_text_field(words.QUESTION_HINT), "focus_on_load": True}
+    field = {**_text_field(words.QUESTION_HINT()), "focus_on_load": True}
     if initial:
         field["initial_value"] = shortened(initial, _MAX_QUESTION)
-    return _input(_QUESTION, words.QUESTION_LABEL, field)
+    return _input(_QUESTION, words.QUESTION_LABEL(), field)
 
 
 def _instruction(hint: str) -> Block:
-    return {**_input(_QUESTION, words.INSTRUCTION_LABEL, _text_field(hint)), "optional": True}
+    return {**_input(_QUESTION, words.INSTRUCTION_LABEL(), _text_field(hint)), "optional": True}
 
 
 def _show_question() -> Block:
-    option = {"text": text_object(words.COMMENT_SHOW), "value": _SHOW}
+    option = {"text": text_object(words.COMMENT_SHOW()), "value": _SHOW}
     field = {"type": "checkboxes", "action_id": _SHOW, "options": [option]}
-    return {**_input(_SHOW, words.COMMENT_QUESTION, field), "optional": True}
+    return {**_input(_SHOW, words.COMMENT_QUESTION(), field), "optional": True}
 
 
 def _text_field(hint: str) -> Block:
@@ -259,7 +257,7 @@ def _choice(*options: _Option) -> Block:
         "options": choices,
         "initial_option": choices[0],
     }
-    return _input(_WHERE, words.WHERE_LABEL, field)
+    return _input(_WHERE, words.WHERE_LABEL(), field)
 
 
 def _channel() -> Block:
@@ -268,7 +266,7 @@ def _channel() -> Block:
         "action_id": _CHANNEL,
         "filter": {"include": ["public", "private"], "exclude_bot_users": True},
     }
-    return {**_input(_CHANNEL, words.CHANNEL_LABEL, field), "optional": True}
+    return {**_input(_CHANNEL, words.CHANNEL_LABEL(), field), "optional": True}
 
 
 def _input(block_id: str, label: str, field: Block) -> Block:

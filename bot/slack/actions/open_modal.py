@@ -41,7 +41,7 @@ async def _say_too_late(clients: Clients, body: Body) -> None:
     log.warning("A modal for %s was not opened: the trigger_id had expired", user)
     try:
         if not channel or not await _post_ephemeral(clients, str(channel), thread_of(body), user):
-            await clients.writes.chat_postMessage(channel=user, text=words.MODAL_TOO_LATE)
+            await clients.writes.chat_postMessage(channel=user, text=words.MODAL_TOO_LATE())
     except (SlackApiError, *TRANSPORT_ERRORS) as error:
         log.warning("The message about it was not posted either: %s", type(error).__name__)
 
@@ -50,7 +50,7 @@ async def _post_ephemeral(clients: Clients, channel: str, thread: str | None, us
     """Post the message for `user` alone. Return False where the bot is not in the channel."""
     try:
         await clients.writes.chat_postEphemeral(
-            channel=channel, user=user, thread_ts=thread, text=words.MODAL_TOO_LATE
+            channel=channel, user=user, thread_ts=thread, text=words.MODAL_TOO_LATE()
         )
     except SlackApiError:
         return False

@@ -107,7 +107,7 @@ class QuestionIntake:
         person = await self.permitted(question.user, question.channel)
         text = redacted(cap(clean(question.text)))
         if not text:
-            raise NotPermitted(words.EMPTY_QUESTION)
+            raise NotPermitted(words.EMPTY_QUESTION())
         async with self._once(question.key) as first:
             if not first:
                 return False
@@ -142,9 +142,9 @@ class QuestionIntake:
         """
         kept = await self._load(request_id)
         if kept is None or kept.withdrawn or not self._may_repeat(kept, user):
-            raise NotPermitted(words.CANNOT_RETRY)
+            raise NotPermitted(words.CANNOT_RETRY())
         if kept.superseded:  # its message shows that only once the next run has begun
-            raise NotPermitted(words.WAS_EDITED)
+            raise NotPermitted(words.WAS_EDITED())
         person = await self.permitted(user, kept.channel)
         request = kept.model_copy(
             update={
@@ -170,7 +170,7 @@ class QuestionIntake:
 
     def invitation(self) -> str:
         """Return the sentence that says how to invite the bot to a channel."""
-        return words.INVITE.format(name=self._identity.name)
+        return words.INVITE(name=self._identity.name)
 
     async def direct_channel(self, user: str) -> str:
         """Return the channel id of the direct messages between `user` and the bot."""
@@ -214,9 +214,9 @@ class QuestionIntake:
             if found.bot_is_in:
                 await self._access.may_see(person, found)
         except NotPermitted:
-            raise NotPermitted(words.NOT_YOUR_CHANNEL, reason="not in channel") from None
+            raise NotPermitted(words.NOT_YOUR_CHANNEL(), reason="not in channel") from None
         if found.archived:
-            raise NotPermitted(words.ARCHIVED, reason="archived channel")
+            raise NotPermitted(words.ARCHIVED(), reason="archived channel")
         return person
 
     async def _readable_files(
@@ -284,7 +284,7 @@ class QuestionIntake:
         # What the bot posts counts as quoted when it is read; addresses of the model must not.
         shown = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
         shown = shortened(shown, _MAX_SHOWN)
-        how = words.SCHEDULED if question.schedule else words.ASKED
+        how = words.SCHEDULED() if question.schedule else words.ASKED()
         who, name = _mention_of(person) if question.schedule else _name_of(person)
         failpoint("question-saying")
         try:
@@ -302,8 +302,8 @@ class QuestionIntake:
             if code in ("not_in_channel", "channel_not_found"):
                 raise NotPermitted(self.invitation()) from None
             if code in NO_PLACE:
-                reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)
-                raise NotPermitted(words.CANNOT_ASK.format(reason=reason)) from None
+                reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)()
+                raise NotPermitted(words.CANNOT_ASK(reason=reason)) from None
             raise
         failpoint("question-said")
         return str(posted["ts"])
@@ -325,7 +325,7 @@ def _question_block(who: Block, how: str, question: str, about: str) -> Block:
     elements = [_element("section", who, _text(how)), _element("quote", _text(question))]
     if about:
         elements += [
-            _element("section", _text(words.ABOUT)),
+            _element("section", _text(words.ABOUT())),
             _element("quote", _text(about)),
         ]
     return {"type": "rich_text", "elements": elements}

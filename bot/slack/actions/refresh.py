@@ -13,7 +13,7 @@ from bot.core.errors import NotPermitted
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.refresh import Refreshed
 from bot.core.request import Entry, Job, Request
-from bot.core.schedule import Schedule, cron_in_words
+from bot.core.schedule import Schedule, often_of
 from bot.runs.context.own_schedules import MOST, first_time
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
@@ -52,7 +52,7 @@ class AnswerRefresh:
         """Have a worker refresh the answer for the person who pressed. One at a time per answer."""
         kept, person = await self._answer(press.value, press.user, press.channel)
         if not await self.store.begin(kept.thread_key, press.value):
-            raise NotPermitted(said.BUSY)
+            raise NotPermitted(said.BUSY())
         await self.submit(_job(kept, person, press.value), f"refresh:{press.user}:{press.at}")
 
     async def scheduled(self, schedule: Schedule) -> None:
@@ -70,8 +70,8 @@ class AnswerRefresh:
                 return False
             result = await self.store.get(kept.thread_key, press.value, press.user)
             if result is None or result.problem:
-                raise NotPermitted(said.NOTHING_TO_POST)
-            await post_result(self.clients, kept, result, said.POSTED_FOR, person.id)
+                raise NotPermitted(said.NOTHING_TO_POST())
+            await post_result(self.clients, kept, result, said.POSTED_FOR(), person.id)
             await self.store.note_posted(kept.thread_key, result)
         return True
 
@@ -79,22 +79,22 @@ class AnswerRefresh:
         """Refresh the answer on a schedule from now on. Return the sentence that says so."""
         kept, person = await self._answer(run_id, user, channel)
         if cron not in said.OFTEN:
-            raise NotPermitted(said.CANNOT)
+            raise NotPermitted(said.CANNOT())
         schedule = Schedule(
             team=kept.team,
             channel=kept.channel,
             thread=kept.thread,
             user=user,
-            text=said.SCHEDULED_TEXT.format(question=one_line(kept.said, _MAX_QUESTION)),
+            text=said.SCHEDULED_TEXT(question=one_line(kept.said, _MAX_QUESTION)),
             cron=cron,
             time_zone=person.time_zone,
             next_at=first_time(cron, person.time_zone, time.time()),
             refresh=run_id,
         )
         if not await self.schedules.add(schedule, most=MOST):
-            raise NotPermitted(said.TOO_MANY.format(count=MOST))
-        often = cron_in_words(cron)
-        return said.SCHEDULED.format(often=often, time_zone=person.time_zone)
+            raise NotPermitted(said.TOO_MANY(count=MOST))
+        often = often_of(cron)
+        return said.SCHEDULED(often=often, time_zone=person.time_zone)
 
     async def _answer(self, run_id: str, user: str, channel: str) -> tuple[Request, Person]:
         """Return the request of an answer that the whole channel could read, and the person."""
@@ -102,7 +102,7 @@ class AnswerRefresh:
         kept = found[0] if found else None
         is_here = kept and (kept.team, kept.channel) == (self.questions.team, channel)
         if kept is None or not is_here or kept.private:
-            raise NotPermitted(said.CANNOT)
+            raise NotPermitted(said.CANNOT())
         return kept, await self.questions.permitted(user, channel)
 
 
@@ -178,7 +178,7 @@ class RefreshResults:
     async def _post_news(self, kept: Request, result: Refreshed) -> None:
         if await self.store.was_posted(kept.thread_key, result):
             return
-        await post_result(self.clients, kept, result, said.POSTED_SCHEDULED, result.user)
+        await post_result(self.clients, kept, result, said.POSTED_SCHEDULED(), result.user)
         await self.store.note_posted(kept.thread_key, result)
 
     async def _count(self, request: Request, result: Refreshed) -> None:

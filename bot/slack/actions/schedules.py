@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
-from bot.core.schedule import Schedule, cron_in_words
+from bot.core.schedule import Schedule, often_of
 from bot.runs.context.own_schedules import next_time
 from bot.runs.surface import OpenSurface, PostedMessages, Surface, SurfaceWrapper
 from bot.services.accounts.problems import label_of
@@ -76,7 +76,7 @@ class WorkspaceSchedules:
                 continue
             with _log_failure(schedule):
                 opened = await self.clients.writes.conversations_open(users=schedule.user)
-                said = words.SCHEDULE_WAITS.format(text=words_of(schedule), server=label_of(server))
+                said = words.SCHEDULE_WAITS(text=words_of(schedule), server=label_of(server))
                 await self._say(said, str(opened["channel"]["id"]))
 
     async def connected(self, user: str, server: str) -> None:
@@ -122,8 +122,8 @@ class WorkspaceSchedules:
             return
         for schedule in await self.of(request.user):
             if schedule.id == request.schedule:
-                last = LinkGate().mrkdwn(one_line(outcome.note, _MAX_WHY) or words.FAILED)
-                why = words.SCHEDULE_FAILED.format(count=MOST_FAILURES, why=last)
+                last = LinkGate().mrkdwn(one_line(outcome.note, _MAX_WHY) or words.FAILED())
+                why = words.SCHEDULE_FAILED(count=MOST_FAILURES, why=last)
                 await self.stop(schedule, why)
 
 
@@ -137,23 +137,23 @@ def _log_failure(schedule: Schedule) -> Generator[None]:
 
 
 def _owner_left_text(schedule: Schedule) -> str:
-    notice = words.SCHEDULE_OWNER_LEFT.format(person=schedule.user, text=words_of(schedule))
+    notice = words.SCHEDULE_OWNER_LEFT(person=schedule.user, text=words_of(schedule))
     if not schedule.cron:
         return notice
-    often = {"often": cron_in_words(schedule.cron), "time_zone": schedule.time_zone}
-    return f"{notice} {words.SCHEDULE_CAME.format(**often)}"
+    often = {"often": often_of(schedule.cron), "time_zone": schedule.time_zone}
+    return f"{notice} {words.SCHEDULE_CAME(**often)}"
 
 
 def _stopped_text(schedule: Schedule, why: str, *, again: bool) -> str:
-    notice = words.SCHEDULE_STOPPED.format(
+    notice = words.SCHEDULE_STOPPED(
         text=words_of(schedule),
         place=place_of(schedule.channel),
         why=why,
     )
     if not (schedule.cron and again):
         return notice
-    often = {"often": cron_in_words(schedule.cron), "time_zone": schedule.time_zone}
-    return f"{notice} {words.SCHEDULE_AGAIN.format(**often)}"
+    often = {"often": often_of(schedule.cron), "time_zone": schedule.time_zone}
+    return f"{notice} {words.SCHEDULE_AGAIN(**often)}"
 
 
 def with_schedules(surfaces: OpenSurface, schedules: WorkspaceSchedules) -> OpenSurface:

@@ -64,16 +64,16 @@ class AnswerSharing:
         """Return the request and outcome of the button. Raises NotPermitted with a sentence."""
         found = await self.answered(press.value)
         if found is None or not found[1].result:
-            raise NotPermitted(words.CANNOT_SHARE)
+            raise NotPermitted(words.CANNOT_SHARE())
         request, outcome = found
         is_theirs = request.private and request.user == press.user
         in_direct = request.kept_private and press.channel.startswith("D")
         is_here = in_direct or request.channel == press.channel
         if not is_theirs or not is_here or request.team != self.identity.team:
-            raise NotPermitted(words.CANNOT_SHARE)
+            raise NotPermitted(words.CANNOT_SHARE())
         await self.questions.permitted(press.user, request.channel)
         if pause := await self.switch.get():
-            raise NotPermitted(budget_words.paused_card(pause, request.locale))
+            raise NotPermitted(budget_words.paused_card(pause))
         return request, outcome
 
     async def post(self, request: Request, outcome: Outcome) -> bool:

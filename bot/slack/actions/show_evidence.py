@@ -83,10 +83,10 @@ class EvidenceDialog:
         found = await self.answer_of(run_id)
         kept = found[1].traced if found else None
         if found is None or kept is None or found[0].team != self.team:
-            raise NotPermitted(evidence_words.GONE)
+            raise NotPermitted(evidence_words.GONE())
         request, outcome = found
         if request.private and request.user != user:
-            raise NotPermitted(evidence_words.NOT_YOURS)
+            raise NotPermitted(evidence_words.NOT_YOURS())
         person = await self.questions.permitted(user, request.channel)
         traced = Findings.model_validate(each_text(kept.model_dump(mode="json"), clean))
         claims = _untraced_first(distinct(traced.items))
@@ -97,7 +97,7 @@ class EvidenceDialog:
             run_id=run_id,
             number=number,
             pages=pages,
-            line=evidence_line(traced) or evidence_words.TITLE,
+            line=evidence_line(traced) or evidence_words.TITLE(),
             unreadable=traced.unreadable,
             has_untraced=traced.untraced > 0,
             claims=await self._visible(shown, request, run_id, person),

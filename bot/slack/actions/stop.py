@@ -81,7 +81,7 @@ class StopAction:
             await self._gate.asker(user, channel)
         except NotPermitted as refusal:
             await self._record([refused(team, user, "stop", channel=channel)])
-            raise NotPermitted(words.CANNOT_STOP.format(why=refusal)) from None
+            raise NotPermitted(words.CANNOT_STOP(why=refusal)) from None
         if thread is None:
             return await self._running.cancel_in_channel(team, channel, user, before=before)
         return await self._running.cancel(

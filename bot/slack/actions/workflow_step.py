@@ -54,7 +54,7 @@ async def step_request(execution: str, inputs: Mapping[str, Any], *, team: str) 
     """Return the request of one execution of the step. Raises WrongInput."""
     question = cap(clean(str(inputs.get("question") or "")))
     if not question:
-        raise WrongInput(words.EMPTY_QUESTION)
+        raise WrongInput(words.EMPTY_QUESTION())
     schema = await _schema(str(inputs.get("schema") or ""))
     return Request(
         entry=Entry.WORKFLOW_STEP,
@@ -77,14 +77,14 @@ async def _schema(text: str) -> dict[str, Any] | None:
     try:
         schema = json.loads(text)
     except (ValueError, RecursionError):
-        raise WrongInput(words.NO_JSON) from None
+        raise WrongInput(words.NO_JSON()) from None
     try:
         async with asyncio.timeout(_SCHEMA_SECONDS):
             await given_model(schema, owner="The input “JSON schema”")
     except ToolDefinitionError as error:
         raise WrongInput(str(error)) from None
     except TimeoutError:
-        raise WrongInput(words.COSTLY_SCHEMA) from None
+        raise WrongInput(words.COSTLY_SCHEMA()) from None
     return dict(schema)
 
 
@@ -159,7 +159,7 @@ async def fail(clients: Clients, execution: str, sentence: str) -> None:
     """End the execution with an error that Slack shows to people."""
     failpoint("step-returning")
     await clients.updates.functions_completeError(
-        function_execution_id=execution, error=sentence or words.FAILED
+        function_execution_id=execution, error=sentence or words.FAILED()
     )
     failpoint("step-returned")
 

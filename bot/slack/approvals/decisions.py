@@ -50,7 +50,7 @@ class ApprovalDecisions:
         shown, approval = await self.approval_of(press)
         verdict = KINDS[approval.kind].verdicts.get(press.action)
         if verdict is None:  # a forged press: no card of this kind has the button
-            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
         filled_in = KINDS[approval.kind].answer(approval, press.action)
         await self.answer(press, shown, approval, verdict, filled_in)
 
@@ -79,7 +79,7 @@ class ApprovalDecisions:
         if refusal is Refusal.CHANGED:  # a forged press: no card showed this content
             await self._refused(press, approval, verdict)
         if refusal is not None:
-            raise NotPermitted(approval_words.DECISION_REFUSED[refusal])
+            raise NotPermitted(approval_words.DECISION_REFUSED[refusal]())
 
     async def approval_of(self, press: ButtonPress) -> tuple[Shown, Approval]:
         """Return what the button carries, and the approval it names.
@@ -89,10 +89,10 @@ class ApprovalDecisions:
         try:
             shown = Shown.model_validate_json(press.value)
         except ValidationError:
-            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]) from None
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]()) from None
         record = await self.find(shown.id)
         if record is None or not _is_pressed_in_place(record.approval, self.team, press):
-            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN])
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
         return shown, record.approval
 
     async def check_may_decide(self, approval: Approval, user: str) -> None:
@@ -116,9 +116,10 @@ class ApprovalDecisions:
         record = await self.find(approval.id)
         decision = record.decision if record else None
         if decision and decision.verdict is Verdict.EXPIRED:
-            return approval_words.DECISION_REFUSED[Refusal.EXPIRED]
-        by = f" by <@{decision.by}>" if decision and decision.by else ""
-        return approval_words.ALREADY_DECIDED.format(by=by)
+            return approval_words.DECISION_REFUSED[Refusal.EXPIRED]()
+        if decision and decision.by:
+            return approval_words.DECIDED_BY(person=decision.by)
+        return approval_words.DECISION_REFUSED[Refusal.DECIDED]()
 
 
 async def may_decide(people: People, user: str, *, now: bool = False) -> bool:
@@ -173,4 +174,4 @@ def _is_pressed_in_place(approval: Approval, team: str, press: ButtonPress) -> b
 
 
 def _only_approvers(approval: Approval) -> str:
-    return approval_words.ONLY_THEY_MAY.format(people=people(approval.approvers))
+    return approval_words.ONLY_THEY_MAY(people=people(approval.approvers))

@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Verdict
 from bot.core.text.redaction import redacted
+from bot.core.text.translation import Text
 from bot.slack.render import account_words, approval_words, buttons
 from bot.slack.render.account_cards import account_part, server_of, share_part
 from bot.slack.render.approval import approval_part
@@ -61,7 +62,7 @@ class CardKind:
     in_thread: bool
     members_only: bool
     waiting: Callable[[Approval, str], str]
-    hints: tuple[str, str]
+    hints: tuple[Text, Text]
     answer: Callable[[Approval, str], dict[str, Any] | None] = lambda _approval, _action: None
 
 
@@ -94,7 +95,7 @@ KINDS: Mapping[ApprovalKind, CardKind] = {
         },
         in_thread=True,
         members_only=True,
-        waiting=lambda _approval, _asker: approval_words.PARKED,
+        waiting=lambda _approval, _asker: approval_words.PARKED(),
         hints=(approval_words.YES_TYPED, approval_words.WAITS_FOR_YOUR_DECISION),
     ),
     ApprovalKind.ACCOUNT: CardKind(
@@ -102,7 +103,7 @@ KINDS: Mapping[ApprovalKind, CardKind] = {
         verdicts={buttons.GO_WITHOUT: Verdict.DENIED},  # connecting decides the rest
         in_thread=False,
         members_only=False,
-        waiting=lambda approval, asker: account_words.WAITING.format(
+        waiting=lambda approval, asker: account_words.WAITING(
             person=asker, server=server_of(approval)
         ),
         hints=_IN_DIRECT,
@@ -112,7 +113,7 @@ KINDS: Mapping[ApprovalKind, CardKind] = {
         verdicts={buttons.POST_IT: Verdict.APPROVED, buttons.ONLY_ME: Verdict.DENIED},
         in_thread=False,
         members_only=False,
-        waiting=lambda _approval, asker: account_words.WAITING_TO_SHARE.format(person=asker),
+        waiting=lambda _approval, asker: account_words.WAITING_TO_SHARE(person=asker),
         hints=_IN_DIRECT,
     ),
     ApprovalKind.INPUT: CardKind(
@@ -125,7 +126,7 @@ KINDS: Mapping[ApprovalKind, CardKind] = {
         answer=pressed_answer,
         in_thread=False,
         members_only=False,
-        waiting=lambda _approval, asker: approval_words.WAITING_FOR_INPUT.format(person=asker),
+        waiting=lambda _approval, asker: approval_words.WAITING_FOR_INPUT(person=asker),
         hints=_IN_DIRECT,
     ),
 }
@@ -152,14 +153,14 @@ def yes_typed(pending: Sequence[Approval], user: str) -> str:
     """
     for each in pending:
         if user in each.approvers:
-            return KINDS[each.kind].hints[0]
+            return KINDS[each.kind].hints[0]()
     own = [each for each in pending if each.requester == user]
-    return approval_words.ONLY_THEY_MAY.format(people=people(own[0].approvers)) if own else ""
+    return approval_words.ONLY_THEY_MAY(people=people(own[0].approvers)) if own else ""
 
 
 def waits_behind(pending: Sequence[Approval], user: str) -> str:
     """Return the reply to a person whose question waits behind pending approvals."""
     for each in pending:
         if user in each.approvers:
-            return KINDS[each.kind].hints[1]
-    return approval_words.WAITS_BEHIND
+            return KINDS[each.kind].hints[1]()
+    return approval_words.WAITS_BEHIND()

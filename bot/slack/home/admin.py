@@ -14,6 +14,7 @@ from bot.agent.limits import Limits
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
+from bot.core.text.translation import reader
 from bot.model import ModelChoices
 from bot.runs.audit_trail import Record, refused
 from bot.runs.evidence.settings import EvidenceMode
@@ -77,7 +78,7 @@ class Admin:
         person = await self._admin(user, what, channel)
         if not self._belongs_to(over.account, channel):
             log.warning("A button carried an account that does not belong to its channel")
-            raise NotPermitted(words.NOT_OURS)
+            raise NotPermitted(words.NOT_OURS())
         await self._record_change(person, what, channel)
         raised_use = await self._budgets.raise_budget(over, person.id, times)
         log.info(
@@ -88,7 +89,7 @@ class Admin:
             user,
         )
         name = escape_mrkdwn(without_broadcasts(person.name))
-        return budget_words.raised(raised_use, name, _holder_name(over.account), person.locale)
+        return budget_words.raised(raised_use, name, _holder_name(over.account))
 
     async def pause(self, user: str) -> str:
         """Stop all calls of the model. Return a sentence for the admin."""
@@ -96,7 +97,7 @@ class Admin:
         await self._record_change(person, "paused")
         await self._budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
         log.warning("Paused by %s", person.id)
-        return words.PAUSED
+        return words.PAUSED()
 
     async def resume(self, user: str) -> str:
         """End the pause. Return a sentence for the admin."""
@@ -104,7 +105,7 @@ class Admin:
         await self._record_change(person, "resumed")
         await self._budgets.switch.clear()
         log.warning("Resumed by %s", person.id)
-        return words.RESUMED
+        return words.RESUMED()
 
     async def paused(self) -> Pause | None:
         """Return the current pause, or None."""
@@ -134,8 +135,9 @@ class Admin:
         for schedule in await self._schedules.all():
             if schedule.id == schedule_id:
                 await self._record_change(person, what, schedule.channel)
-                why = words.SCHEDULE_CANCELLED.format(person=person.id)
-                await self._schedules.stop(schedule, why, again=False)
+                with reader(await self._gate.people.locale(schedule.user)):
+                    why = words.SCHEDULE_CANCELLED(person=person.id)
+                    await self._schedules.stop(schedule, why, again=False)
 
     async def channel(self, user: str, channel: str) -> ChannelSettings:
         """Return the settings of a channel, for an admin to change."""
@@ -196,7 +198,7 @@ class Admin:
         """
         person = await self._admin(user, what)
         if self._one_of_many:
-            raise NotPermitted(words.PAUSED_BY_OPERATOR)
+            raise NotPermitted(words.PAUSED_BY_OPERATOR())
         return person
 
     def _belongs_to(self, account: Account, channel: str) -> bool:

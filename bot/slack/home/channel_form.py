@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from bot.agent.limits import Limits
 from bot.core.budgets import Cap
 from bot.core.errors import MalformedPayload
+from bot.core.text.translation import Text
 from bot.model import ModelChoices
 from bot.runs.evidence.settings import EvidenceMode
 from bot.runs.policy.budgets import Budgets
@@ -75,50 +76,50 @@ def channel_form(
     An empty field means the general setting; its hint shows that value.
     """
     defaults = general.numbers
-    confirm = home_words.with_general(home_words.CONFIRM, general.confirm)
-    evidence = home_words.with_general(home_words.EVIDENCE, general.evidence)
+    confirm = _labels(home_words.CONFIRM, general.confirm)
+    evidence = _labels(home_words.EVIDENCE, general.evidence)
     return {
         "type": "modal",
         "callback_id": CHANNEL_FORM,
         "private_metadata": Target(channel=channel).model_dump_json(),
         "title": text_object(shortened(place, _MAX_TITLE)),
-        "submit": text_object(home_words.SAVE),
-        "close": text_object(words.CLOSE),
+        "submit": text_object(home_words.SAVE()),
+        "close": text_object(words.CLOSE()),
         "blocks": [
             _text(
-                _INSTRUCTIONS, home_words.CHANNEL_INSTRUCTIONS, settings.instructions, lines=True
+                _INSTRUCTIONS, home_words.CHANNEL_INSTRUCTIONS(), settings.instructions, lines=True
             ),
             _text(
                 _TOOLS,
-                home_words.CHANNEL_TOOLS,
+                home_words.CHANNEL_TOOLS(),
                 ", ".join(settings.tools or ()),
-                home_words.TOOLS_HINT,
+                home_words.TOOLS_HINT(),
             ),
             _people(settings.people or ()),
             _choice(
                 _FOLLOW,
-                home_words.CHANNEL_FOLLOW,
-                home_words.FOLLOW,
+                home_words.CHANNEL_FOLLOW(),
+                _labels(home_words.FOLLOW),
                 get_args(Follow),
                 settings.follow,
             ),
             _choice(
                 _DURING_RUN,
-                home_words.CHANNEL_DURING_RUN,
-                home_words.DURING_RUN,
+                home_words.CHANNEL_DURING_RUN(),
+                _labels(home_words.DURING_RUN),
                 get_args(DuringRun),
                 settings.during_run,
             ),
             _choice(
                 _CONFIRM,
-                home_words.CHANNEL_CONFIRM,
+                home_words.CHANNEL_CONFIRM(),
                 confirm,
                 tuple(confirm),
                 settings.confirm or _EVERYWHERE,
             ),
             _choice(
                 _EVIDENCE,
-                home_words.CHANNEL_EVIDENCE,
+                home_words.CHANNEL_EVIDENCE(),
                 evidence,
                 tuple(evidence),
                 settings.evidence or _EVERYWHERE,
@@ -126,16 +127,21 @@ def channel_form(
             *model_field(
                 general.models,
                 settings.model,
-                label=home_words.CHANNEL_MODEL,
-                general=home_words.MODEL_AS_EVERYWHERE.format(model=general.models.configured[0]),
-                hint=home_words.CHANNEL_MODEL_HINT,
+                label=home_words.CHANNEL_MODEL(),
+                general=home_words.MODEL_AS_EVERYWHERE(model=general.models.configured[0]),
+                hint=home_words.CHANNEL_MODEL_HINT(),
             ),
             _others(settings),
-            _number(_TURNS, home_words.CHANNEL_TURNS, settings.limits.get("turns"), defaults),
-            _number(_COST, home_words.CHANNEL_COST, settings.limits.get("cost"), defaults),
-            _number(_DAY, home_words.CHANNEL_DAY, _dollars(settings.budgets.get("day")), defaults),
+            _number(_TURNS, home_words.CHANNEL_TURNS(), settings.limits.get("turns"), defaults),
+            _number(_COST, home_words.CHANNEL_COST(), settings.limits.get("cost"), defaults),
             _number(
-                _MONTH, home_words.CHANNEL_MONTH, _dollars(settings.budgets.get("month")), defaults
+                _DAY, home_words.CHANNEL_DAY(), _dollars(settings.budgets.get("day")), defaults
+            ),
+            _number(
+                _MONTH,
+                home_words.CHANNEL_MONTH(),
+                _dollars(settings.budgets.get("month")),
+                defaults,
             ),
             {"type": "actions", "elements": [_reset()]},
         ],
@@ -150,8 +156,8 @@ def reset_done(place: str) -> Block:
     return {
         "type": "modal",
         "title": text_object(shortened(place, _MAX_TITLE)),
-        "close": text_object(approval_words.SHOW_ALL_CLOSE),
-        "blocks": [{"type": "section", "text": text_object(home_words.CHANNEL_RESET_DONE)}],
+        "close": text_object(approval_words.SHOW_ALL_CLOSE()),
+        "blocks": [{"type": "section", "text": text_object(home_words.CHANNEL_RESET_DONE())}],
     }
 
 
@@ -182,13 +188,13 @@ def settings_of(
     """
     tools = [each.strip() for each in _value(view, _TOOLS).split(",") if each.strip()]
     if unknown := [each for each in tools if not is_tool(each)]:
-        raise WrongField({_TOOLS: home_words.NO_SUCH_TOOL.format(names=", ".join(unknown))})
+        raise WrongField({_TOOLS: home_words.NO_SUCH_TOOL(names=", ".join(unknown))})
     money = [each for each in (_COST, _DAY, _MONTH) if _value(view, each)]
     if money and not is_priced:
-        raise WrongField(dict.fromkeys(money, home_words.NO_PRICE))
+        raise WrongField(dict.fromkeys(money, home_words.NO_PRICE()))
     people = element(view, _PEOPLE).get("selected_users") or None
     if {bot, SLACKBOT} & {*(people or ())}:
-        raise WrongField({_PEOPLE: home_words.ONLY_PEOPLE})
+        raise WrongField({_PEOPLE: home_words.ONLY_PEOPLE()})
     others = {each.get("value") for each in element(view, _OTHERS).get("selected_options") or ()}
     changed = before.model_copy(
         update={
@@ -283,8 +289,8 @@ def _number(
     }
     if value is not None:
         field["initial_value"] = _digits(value)
-    empty = home_words.NO_BOUND if default is None else _digits(default)
-    return _optional(name, label, field) | {"hint": text_object(home_words.EMPTY_IS.format(empty))}
+    empty = home_words.NO_BOUND() if default is None else _digits(default)
+    return _optional(name, label, field) | {"hint": text_object(home_words.EMPTY_IS(usual=empty))}
 
 
 def _digits(value: float) -> str:
@@ -296,7 +302,15 @@ def _people(people: tuple[str, ...]) -> Block:
     field: Block = {"type": "multi_users_select", "action_id": _PEOPLE}
     if people:
         field["initial_users"] = list(people)
-    return _optional(_PEOPLE, home_words.CHANNEL_PEOPLE, field)
+    return _optional(_PEOPLE, home_words.CHANNEL_PEOPLE(), field)
+
+
+def _labels(texts: Mapping[str, Text], general: str = "") -> dict[str, str]:
+    """Return the labels of choices; that of the general setting, "everywhere", names it."""
+    labels = {value: text() for value, text in texts.items()}
+    if general:
+        labels[_EVERYWHERE] = f"{labels[_EVERYWHERE]}: {labels[general]}"
+    return labels
 
 
 def _choice(
@@ -313,24 +327,24 @@ def _choice(
 
 
 def _others(settings: ChannelSettings) -> Block:
-    options = {name: _option(home_words.OTHERS[name], name) for name in (_GUESTS, _EXTERNAL)}
+    options = {name: _option(home_words.OTHERS[name](), name) for name in (_GUESTS, _EXTERNAL)}
     chosen = [option for name, option in options.items() if getattr(settings, name)]
     field: Block = {"type": "checkboxes", "action_id": _OTHERS, "options": list(options.values())}
     if chosen:
         field["initial_options"] = chosen
-    return _optional(_OTHERS, home_words.CHANNEL_OTHERS, field)
+    return _optional(_OTHERS, home_words.CHANNEL_OTHERS(), field)
 
 
 def _reset() -> Block:
     return {
         "type": "button",
         "action_id": RESET,
-        "text": text_object(home_words.CHANNEL_RESET),
+        "text": text_object(home_words.CHANNEL_RESET()),
         "confirm": {
-            "title": text_object(home_words.CHANNEL_RESET),
-            "text": text_object(home_words.CHANNEL_RESET_SURE),
-            "confirm": text_object(home_words.RESET),
-            "deny": text_object(words.CLOSE),
+            "title": text_object(home_words.CHANNEL_RESET()),
+            "text": text_object(home_words.CHANNEL_RESET_SURE()),
+            "confirm": text_object(home_words.RESET()),
+            "deny": text_object(words.CLOSE()),
         },
     }
 

@@ -62,7 +62,7 @@ def lesson_form(lesson: Lesson, link: str, *, working: str = "") -> Block:
     ]
     notes = [
         home_words.LESSON_PROBLEM.format(problem=_safe(lesson.problem)) if lesson.problem else "",
-        home_words.LESSON_SUGGESTED.format(model=_safe(lesson.suggested_by))
+        home_words.LESSON_SUGGESTED(model=_safe(lesson.suggested_by))
         if lesson.suggested_by
         else "",
         working,
@@ -71,9 +71,9 @@ def lesson_form(lesson: Lesson, link: str, *, working: str = "") -> Block:
         "type": "modal",
         "callback_id": LESSON_FORM,
         "private_metadata": LessonTarget(lesson=lesson.name, form=form).model_dump_json(),
-        "title": text_object(home_words.LESSON_TITLE),
-        "submit": text_object(home_words.LESSON_ACCEPT),
-        "close": text_object(words.CLOSE_ONLY),
+        "title": text_object(home_words.LESSON_TITLE()),
+        "submit": text_object(home_words.LESSON_ACCEPT()),
+        "close": text_object(words.CLOSE_ONLY()),
         "blocks": [
             _asked(lesson, link),
             *_comments(lesson),
@@ -81,7 +81,7 @@ def lesson_form(lesson: Lesson, link: str, *, working: str = "") -> Block:
             *(_trial(lesson.trial) if lesson.trial else []),
             *fields,
             *([] if working else [_buttons()]),
-            context(home_words.LESSON_NOTHING_YET).block,
+            context(home_words.LESSON_NOTHING_YET()).block,
         ],
     }
 
@@ -130,26 +130,26 @@ def field_error(view: Mapping[str, Any], name: str, sentence: str) -> dict[str, 
 def trial_line(trial: Trial) -> str:
     """Return the result of a trial in one line, as mrkdwn."""
     before, after = map(_verdict, (trial.before, trial.after))
-    return home_words.LESSON_TRIED.format(before=before, after=after)
+    return home_words.LESSON_TRIED(before=before, after=after)
 
 
 def _asked(lesson: Lesson, link: str) -> Block:
     """Return who asked what, as rich text: nothing in it becomes a link, a mention or a format."""
-    elements: list[Block] = [_text_of(home_words.LESSON_ASKED_PRIVATE)]
+    elements: list[Block] = [_text_of(home_words.LESSON_ASKED_PRIVATE())]
     if not lesson.private:
         who: list[Block] = [{"type": "user", "user_id": lesson.asker}] if lesson.asker else []
         elements = [
             *who,
-            _text_of(home_words.LESSON_ASKED if who else home_words.LESSON_ASKED_IN),
+            _text_of(home_words.LESSON_ASKED() if who else home_words.LESSON_ASKED_IN()),
             {"type": "channel", "channel_id": lesson.channel},
             _text_of(" · "),
-            {"type": "link", "url": link, "text": home_words.LESSON_ANSWER},
+            {"type": "link", "url": link, "text": home_words.LESSON_ANSWER()},
         ]
     parts = [{"type": "rich_text_section", "elements": elements}]
     if lesson.question:
         parts.append(_quote(shortened(lesson.question, _MAX_COMMENT)))
     else:
-        hidden = home_words.LESSON_NO_QUESTION
+        hidden = home_words.LESSON_NO_QUESTION()
         parts.append({"type": "rich_text_section", "elements": [_text_of(f"\n{hidden}")]})
     return {"type": "rich_text", "elements": parts}
 
@@ -157,7 +157,7 @@ def _asked(lesson: Lesson, link: str) -> Block:
 def _comments(lesson: Lesson) -> list[Block]:
     parts: list[Block] = []
     for user, comment in lesson.comments.items():
-        who = [{"type": "user", "user_id": user}, _text_of(home_words.LESSON_WRONG)]
+        who = [{"type": "user", "user_id": user}, _text_of(home_words.LESSON_WRONG())]
         parts += [
             {"type": "rich_text_section", "elements": who},
             _quote(shortened(comment, _MAX_COMMENT)),
@@ -167,9 +167,9 @@ def _comments(lesson: Lesson) -> list[Block]:
 
 def _trial(trial: Trial) -> list[Block]:
     """Return both runs of the case, each with the beginning of its answer."""
-    runs = [(home_words.LESSON_BEFORE, trial.before)]
+    runs = [(home_words.LESSON_BEFORE(), trial.before)]
     if trial.instruction:
-        runs.append((home_words.LESSON_AFTER, trial.after))
+        runs.append((home_words.LESSON_AFTER(), trial.after))
     parts: list[Block] = []
     for title, run in runs:
         label = {**_text_of(f"{title}: "), "style": {"bold": True}}
@@ -180,12 +180,12 @@ def _trial(trial: Trial) -> list[Block]:
         ]
     costs = [run.cost for _, run in runs]
     cost = "" if None in costs else f"${sum(each or 0.0 for each in costs):.4f}"
-    notes = [context(home_words.LESSON_COST.format(cost=cost)).block] if cost else []
+    notes = [context(home_words.LESSON_COST(cost=cost)).block] if cost else []
     return [{"type": "rich_text", "elements": parts}, *notes]
 
 
 def _verdict(run: CaseRun) -> str:
-    return home_words.LESSON_PASSES if run.passed else home_words.LESSON_FAILS
+    return home_words.LESSON_PASSES() if run.passed else home_words.LESSON_FAILS()
 
 
 def _text(name: str, form: str, value: str, most: int) -> Block:
@@ -202,9 +202,9 @@ def _text(name: str, form: str, value: str, most: int) -> Block:
         "type": "input",
         "block_id": _block(name, form),
         "optional": True,
-        "label": text_object(home_words.LESSON_FIELDS[name]),
+        "label": text_object(home_words.LESSON_FIELDS[name]()),
         "element": field,
-        **({"hint": text_object(hint)} if hint else {}),
+        **({"hint": text_object(hint())} if hint else {}),
     }
 
 
@@ -214,9 +214,9 @@ def _block(name: str, form: str) -> str:
 
 def _buttons() -> Block:
     labels = {
-        SUGGEST: home_words.LESSON_SUGGEST,
-        TRY_CASE: home_words.LESSON_TRY,
-        DISMISS: home_words.LESSON_DISMISS,
+        SUGGEST: home_words.LESSON_SUGGEST(),
+        TRY_CASE: home_words.LESSON_TRY(),
+        DISMISS: home_words.LESSON_DISMISS(),
     }
     return {
         "type": "actions",

@@ -35,9 +35,9 @@ def lesson_blocks(found: LessonList) -> list[Block]:
     """Return the list; empty without lessons."""
     if not found.lessons:
         return []
-    more = home_words.HOME_MORE_LESSONS.format(count=found.more)
+    more = home_words.HOME_MORE_LESSONS(count=found.more)
     return [
-        _section(home_words.HOME_LESSONS),
+        _section(home_words.HOME_LESSONS()),
         *(_unseen(each) if each.name in found.unseen else _line(each) for each in found.lessons),
         *([context(more).block] if found.more else []),
     ]
@@ -53,7 +53,7 @@ def _line(lesson: Lesson) -> Block:
     button = {
         "type": "button",
         "action_id": LESSON,
-        "text": text_object(home_words.LESSON_OPEN),
+        "text": text_object(home_words.LESSON_OPEN()),
         "value": lesson.name,
     }
     accessory = with_label(button, shown)
@@ -61,7 +61,7 @@ def _line(lesson: Lesson) -> Block:
 
 
 def _unseen(lesson: Lesson) -> Block:
-    return {**_section(home_words.LESSON_UNSEEN), "block_id": lesson.id}
+    return {**_section(home_words.LESSON_UNSEEN()), "block_id": lesson.id}
 
 
 def _section(mrkdwn: str) -> Block:

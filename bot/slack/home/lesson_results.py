@@ -38,15 +38,15 @@ class LessonResults:
             await self._write(request, lesson)
 
     async def _write(self, request: Request, lesson: Lesson) -> None:
-        result = home_words.LESSON_DRAFTED
+        result = home_words.LESSON_DRAFTED()
         if lesson.problem:
             problem = LinkGate().mrkdwn(lesson.problem)
-            result = home_words.LESSON_NOT_READY.format(problem=problem)
+            result = home_words.LESSON_NOT_READY(problem=problem)
         elif request.job and request.job.kind == TRY and lesson.trial:
             result = trial_line(lesson.trial)
         try:
             await self.clients.writes.chat_postMessage(
-                channel=request.channel, text=home_words.LESSON_READY.format(result=result)
+                channel=request.channel, text=home_words.LESSON_READY(result=result)
             )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("An admin was not told of a result: %s", type(error).__name__)

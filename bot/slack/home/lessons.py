@@ -76,9 +76,9 @@ class LessonDesk:
             raise
         lesson = await self.store.get(self.gate.team, name)
         if lesson is None:
-            raise NotPermitted(home_words.LESSON_GONE)
+            raise NotPermitted(home_words.LESSON_GONE())
         if not await self._may_read(person, lesson):
-            raise NotPermitted(home_words.LESSON_UNSEEN)
+            raise NotPermitted(home_words.LESSON_UNSEEN())
         return lesson
 
     async def start(self, user: str, view: Mapping[str, Any], kind: str, key: str) -> Lesson:
@@ -88,7 +88,7 @@ class LessonDesk:
         """
         lesson = await self._edited(user, view)
         if kind == TRY and not lesson.case.can_run:
-            return lesson.model_copy(update={"problem": home_words.LESSON_NEEDS_CASE})
+            return lesson.model_copy(update={"problem": home_words.LESSON_NEEDS_CASE()})
         direct = await self.slack.clients.writes.conversations_open(users=user)
         person = await self.gate.people.find(user)
         request = Request(
@@ -112,15 +112,15 @@ class LessonDesk:
         proposal = proposal_of(view)
         case, instruction = proposal.case, proposal.instruction
         if (case.must_say or case.must_not_say) and not case.question:
-            raise WrongField(field_error(view, QUESTION, home_words.LESSON_NEEDS_CASE))
+            raise WrongField(field_error(view, QUESTION, home_words.LESSON_NEEDS_CASE()))
         if not case.can_run and not instruction:
-            raise WrongField(field_error(view, MUST_SAY, home_words.LESSON_EMPTY))
+            raise WrongField(field_error(view, MUST_SAY, home_words.LESSON_EMPTY()))
         lesson = await self._edited(user, view)
         if instruction and has_channel(lesson):
             try:
                 await self.admin.add_instruction(user, lesson.channel, instruction)
             except ValidationError:
-                sentence = home_words.LESSON_TOO_LONG
+                sentence = home_words.LESSON_TOO_LONG()
                 raise WrongField(field_error(view, INSTRUCTION, sentence)) from None
         await self._record(user, "feedback accepted", lesson)
         state = {"state": LessonState.ACCEPTED}
@@ -148,7 +148,7 @@ class LessonDesk:
 
         changed = await self.store.change(lesson.team, lesson.name, typed)
         if changed is None:
-            raise NotPermitted(home_words.LESSON_GONE)
+            raise NotPermitted(home_words.LESSON_GONE())
         return changed
 
     async def _may_read(self, person: Person, lesson: Lesson) -> bool:

@@ -60,7 +60,7 @@ def chosen_model(view: Mapping[str, Any], models: ModelChoices, before: str) -> 
 def shown_model(models: ModelChoices, choice: str) -> str:
     """Return a person's choice for the Home tab; "" where there is nothing to choose."""
     labels = {each.name: each.label for each in models.choices}
-    return labels.get(choice, home_words.MODEL_AS_CHANNEL.lower()) if labels else ""
+    return labels.get(choice, home_words.MODEL_AS_CHANNEL()) if labels else ""
 
 
 def _option(text: str, value: str) -> Block:

@@ -23,15 +23,15 @@ def personal_form(current: Preferences, models: ModelChoices) -> Block:
     model = model_field(
         models,
         current.model,
-        label=home_words.PERSONAL_MODEL,
-        general=home_words.MODEL_AS_CHANNEL,
+        label=home_words.PERSONAL_MODEL(),
+        general=home_words.MODEL_AS_CHANNEL(),
     )
     return {
         "type": "modal",
         "callback_id": PERSONAL_FORM,
-        "title": text_object(home_words.PERSONAL_TITLE),
-        "submit": text_object(home_words.SAVE),
-        "close": text_object(words.CLOSE),
+        "title": text_object(home_words.PERSONAL_TITLE()),
+        "submit": text_object(home_words.SAVE()),
+        "close": text_object(words.CLOSE()),
         "blocks": [_style(current.style), _where(current.only_me), *model],
     }
 
@@ -57,14 +57,14 @@ def _style(current: str) -> Block:
         "action_id": _STYLE,
         "multiline": True,
         "max_length": MAX_STYLE,
-        "placeholder": text_object(home_words.STYLE_EXAMPLE),
+        "placeholder": text_object(home_words.STYLE_EXAMPLE()),
     }
     return {
         "type": "input",
         "block_id": _STYLE,
         "optional": True,
-        "label": text_object(home_words.STYLE_LABEL),
-        "hint": text_object(home_words.STYLE_HINT),
+        "label": text_object(home_words.STYLE_LABEL()),
+        "hint": text_object(home_words.STYLE_HINT()),
         "element": field | ({"initial_value": current} if current else {}),
     }
 
@@ -72,7 +72,7 @@ def _style(current: str) -> Block:
 def _where(only_me: bool) -> Block:
     options = [
         {"text": text_object(text), "value": value}
-        for text, value in ((words.IN_THREAD, _THREAD), (words.ONLY_ME, _ONLY_ME))
+        for text, value in ((words.IN_THREAD(), _THREAD), (words.ONLY_ME(), _ONLY_ME))
     ]
     field = {
         "type": "radio_buttons",
@@ -83,7 +83,7 @@ def _where(only_me: bool) -> Block:
     return {
         "type": "input",
         "block_id": _WHERE,
-        "label": text_object(home_words.PERSONAL_WHERE),
-        "hint": text_object(home_words.DRAFTS_HINT),
+        "label": text_object(home_words.PERSONAL_WHERE()),
+        "hint": text_object(home_words.DRAFTS_HINT()),
         "element": field,
     }

@@ -9,6 +9,7 @@ from typing import Protocol
 from bot.core.accounts import AccountView
 from bot.core.errors import NotPermitted
 from bot.core.memory import Memory, MemoryScope
+from bot.core.text.translation import reader
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.actions.schedules import WorkspaceSchedules
@@ -78,6 +79,10 @@ class HomeTab:
             await self._publish(user, choice)
 
     async def _publish(self, user: str, choice: str) -> None:
+        with reader(await self.gate.people.locale(user)):
+            await self._publish_in_their_language(user, choice)
+
+    async def _publish_in_their_language(self, user: str, choice: str) -> None:
         team = self.identity.team
         preferences = await self.preferences.of(team, user)
         view = home_view(
@@ -88,7 +93,6 @@ class HomeTab:
             await self.schedules.of(user),
             await self.messages.of(user),
             await self._board(user),
-            await self.gate.people.locale(user),
             choice,
             accounts=await self.accounts_of(user),
             refusal=await self.refusal(user),

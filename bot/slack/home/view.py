@@ -11,7 +11,6 @@ from bot.core.budgets import Budget, Pause
 from bot.core.memory import Memory
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.core.text.counting import counted
 from bot.runs.policy.budget_words import capped, paused, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
@@ -63,7 +62,6 @@ def home_view(
     schedules: Sequence[Schedule],
     messages: Sequence[ScheduledMessage],
     board: AdminView | None,
-    locale: str,
     choice: str = CHOICE,
     *,
     accounts: Sequence[AccountView] = (),
@@ -79,101 +77,101 @@ def home_view(
     instructions. `accounts` are the person's own at MCP servers. `model` is the person's choice, ""
     where there is nothing to choose.
     """
-    instructions = [*_how_to_ask(), *_usage(usage, locale), *_settings(preferences, model)]
+    instructions = [*_how_to_ask(), *_usage(usage), *_settings(preferences, model)]
     blocks = [
-        _header(home_words.HOME_HELLO.format(name=name)),
-        *([_section(_paused(pause, locale))] if pause else []),
+        _header(home_words.HOME_HELLO(name=name)),
+        *([_section(_paused(pause))] if pause else []),
         *(_refused(refusal) if refusal else instructions),
         *_memories(memories, may_ask=not refusal),
         *own_accounts(accounts),
         *own_scheduled(schedules, messages),
-        *(_board(board, pause, locale, choice) if board else ()),
+        *(_board(board, pause, choice) if board else ()),
     ]
     return {"type": "home", "blocks": blocks}
 
 
-def _paused(pause: Pause, locale: str) -> str:
-    return escape_mrkdwn(f"{paused(pause, locale)[0]}. {home_words.HOME_PAUSED}")
+def _paused(pause: Pause) -> str:
+    return escape_mrkdwn(f"{paused(pause)[0]}. {home_words.HOME_PAUSED()}")
 
 
 def _how_to_ask() -> list[Block]:
-    ways = "\n".join(f"• {way}" for way in words.HOW_TO_ASK)
-    examples = "\n".join(f"• _{example}_" for example in words.EXAMPLES)
+    ways = "\n".join(f"• {way()}" for way in words.HOW_TO_ASK)
+    examples = "\n".join(f"• _{example()}_" for example in words.EXAMPLES)
     return [
-        _section(words.CAN_DO),
+        _section(words.CAN_DO()),
         {"type": "divider"},
-        _header(home_words.HOME_HOW),
+        _header(home_words.HOME_HOW()),
         _section(ways),
-        _section(words.WHILE_WORKING),
+        _section(words.WHILE_WORKING()),
         {"type": "divider"},
-        _header(home_words.HOME_EXAMPLES),
+        _header(home_words.HOME_EXAMPLES()),
         _section(examples),
     ]
 
 
 def _refused(refusal: str) -> list[Block]:
-    return [_section(escape_mrkdwn(refusal)), context(home_words.HOME_REFUSED).block]
+    return [_section(escape_mrkdwn(refusal)), context(home_words.HOME_REFUSED()).block]
 
 
 def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
-    heading: list[Block] = [{"type": "divider"}, _header(home_words.HOME_MEMORIES)]
+    heading: list[Block] = [{"type": "divider"}, _header(home_words.HOME_MEMORIES())]
     if not memories:
-        how = f" {home_words.HOME_REMEMBER}" if may_ask else ""
-        return [*heading, context(home_words.HOME_NO_MEMORIES + how).block]
+        how = f" {home_words.HOME_REMEMBER()}" if may_ask else ""
+        return [*heading, context(home_words.HOME_NO_MEMORIES() + how).block]
     shown = memories[-_MAX_MEMORIES:]
-    newest = home_words.NEWEST_MEMORIES.format(shown=len(shown), count=len(memories))
+    newest = home_words.NEWEST_MEMORIES(shown=len(shown), count=len(memories))
     more = [context(newest).block] if len(memories) > len(shown) else []
     return [*heading, *map(_memory, shown), *more]
 
 
-def _usage(usage: Sequence[BudgetUse], locale: str) -> list[Block]:
-    used = "\n".join(f"• {home_words.USED[each.budget]}: {used_of(each, locale)}" for each in usage)
+def _usage(usage: Sequence[BudgetUse]) -> list[Block]:
+    used = "\n".join(f"• {home_words.USED[each.budget]()}: {used_of(each)}" for each in usage)
     return [
         {"type": "divider"},
-        _header(home_words.HOME_USAGE),
+        _header(home_words.HOME_USAGE()),
         _section(used),
-        context(home_words.HOME_USAGE_NOTE).block,
+        context(home_words.HOME_USAGE_NOTE()).block,
     ]
 
 
 def _settings(preferences: Preferences, model: str) -> list[Block]:
     style = escape_mrkdwn(shortened(" ".join(preferences.style.split()), 300))
-    where = words.ONLY_ME if preferences.only_me else home_words.IN_THREAD_BUT_DRAFTS
+    where = words.ONLY_ME() if preferences.only_me else home_words.IN_THREAD_BUT_DRAFTS()
     lines = [
-        f"• {home_words.STYLE_LABEL}: {style or home_words.STYLE_USUAL}",
-        f"• {home_words.PERSONAL_WHERE}: {where.lower()}",
+        f"• {home_words.STYLE_LABEL()}: {style or home_words.STYLE_USUAL()}",
+        f"• {home_words.PERSONAL_WHERE()}: {where}",
     ]
     if model:
-        lines.append(f"• {home_words.PERSONAL_MODEL}: {escape_mrkdwn(model)}")
-    change = {"type": "button", "action_id": SETTINGS, "text": text_object(home_words.CHANGE)}
+        lines.append(f"• {home_words.PERSONAL_MODEL()}: {escape_mrkdwn(model)}")
+    change = {"type": "button", "action_id": SETTINGS, "text": text_object(home_words.CHANGE())}
     shown = {**_section("\n".join(lines)), "accessory": change}
-    return [{"type": "divider"}, _header(home_words.HOME_SETTINGS), shown]
+    return [{"type": "divider"}, _header(home_words.HOME_SETTINGS()), shown]
 
 
 def _memory(memory: Memory) -> Block:
     forget = {
         "type": "button",
         "action_id": FORGET,
-        "text": text_object(home_words.FORGET),
+        "text": text_object(home_words.FORGET()),
         "value": memory.id,
     }
-    sure = {"yes": home_words.FORGET_IT, "no": home_words.KEEP_IT}
+    sure = {"yes": home_words.FORGET_IT(), "no": home_words.KEEP_IT()}
     return {
         "type": "section",
         "block_id": memory.id,
         "text": text_object(memory.text),
         "accessory": with_confirmation(
-            with_label(forget, memory.text), home_words.FORGET_TITLE, memory.text, **sure
+            with_label(forget, memory.text), home_words.FORGET_TITLE(), memory.text, **sure
         ),
     }
 
 
-def _board(board: AdminView, pause: Pause | None, locale: str, choice: str) -> list[Block]:
+def _board(board: AdminView, pause: Pause | None, choice: str) -> list[Block]:
     return [
         {"type": "divider"},
-        _header(home_words.HOME_ADMIN),
-        _section(_bounds(board.budgets, locale)),
-        _section(_spent(board.spent, locale)),
+        _header(home_words.HOME_ADMIN()),
+        _section(_bounds(board.budgets)),
+        _section(_spent(board.spent)),
         _section(_tools(board.tools)),
         *([_section(_servers(board.servers))] if board.servers else []),
         {
@@ -187,30 +185,32 @@ def _board(board: AdminView, pause: Pause | None, locale: str, choice: str) -> l
     ]
 
 
-def _bounds(budgets: Budgets, locale: str) -> str:
+def _bounds(budgets: Budgets) -> str:
     bounds = [
-        f"• {name}: {capped(cap, locale)}"
+        f"• {name()}: {capped(cap)}"
         for each, name in home_words.BUDGETS.items()
         if (cap := budgets.cap(Budget(each)))
     ]
-    return "\n".join([home_words.HOME_BUDGETS, *bounds]) if bounds else home_words.HOME_NO_BUDGETS
+    return (
+        "\n".join([home_words.HOME_BUDGETS(), *bounds]) if bounds else home_words.HOME_NO_BUDGETS()
+    )
 
 
 def _tools(groups: Mapping[str, int]) -> str:
     listed = ", ".join(f"{name} ({count})" for name, count in sorted(groups.items()))
-    return home_words.HOME_TOOLS.format(count=sum(groups.values()), groups=escape_mrkdwn(listed))
+    return home_words.HOME_TOOLS(count=sum(groups.values()), groups=escape_mrkdwn(listed))
 
 
 def _channels(changed: Sequence[str]) -> str:
     if not changed:
-        return home_words.CHANNEL_SETTINGS
+        return home_words.CHANNEL_SETTINGS()
     listed = ", ".join(f"<#{channel}>" for channel in changed[:_MAX_CHANNELS])
-    more = home_words.AND_MORE.format(count=len(changed) - _MAX_CHANNELS)
+    more = home_words.AND_MORE(count=len(changed) - _MAX_CHANNELS)
     found = listed + (more if len(changed) > _MAX_CHANNELS else "")
-    return f"{home_words.CHANNEL_SETTINGS}\n{home_words.CHANNELS_CHANGED.format(channels=found)}"
+    return f"{home_words.CHANNEL_SETTINGS()}\n{home_words.CHANNELS_CHANGED(channels=found)}"
 
 
-def _spent(uses: Sequence[BudgetUse], locale: str) -> str:
+def _spent(uses: Sequence[BudgetUse]) -> str:
     """List the highest accounts of each budget, so that many channels do not hide people."""
     visible = [each for each in uses if not _counts_elsewhere(each)]
     by_budget = {
@@ -219,14 +219,14 @@ def _spent(uses: Sequence[BudgetUse], locale: str) -> str:
     shown = [each for found in by_budget.values() for each in found[:_MAX_ACCOUNTS]]
     used: defaultdict[str, list[str]] = defaultdict(list)
     for each in shown:
-        period = home_words.USED_BY[each.position.account.budget]
-        used[_account(each)].append(f"{used_of(each, locale)} {period}")
+        period = home_words.USED_BY[each.position.account.budget]()
+        used[_account(each)].append(f"{used_of(each)} {period}")
     lines = [f"• {name}: {'; '.join(amounts)}" for name, amounts in used.items()]
-    more = [home_words.HOME_MORE_SPENT] if len(shown) < len(visible) else []
+    more = [home_words.HOME_MORE_SPENT()] if len(shown) < len(visible) else []
     return (
-        "\n".join([home_words.HOME_SPENT, *lines, *more])
+        "\n".join([home_words.HOME_SPENT(), *lines, *more])
         if lines
-        else home_words.HOME_NOTHING_SPENT
+        else home_words.HOME_NOTHING_SPENT()
     )
 
 
@@ -245,32 +245,32 @@ def _account(use: BudgetUse) -> str:
     account = use.position.account
     holder = account.holder.partition(":")[2]
     if holder == WORKFLOW:
-        return home_words.WORKFLOWS
+        return home_words.WORKFLOWS()
     names = {"user": f"<@{holder}>", "channel": f"<#{holder}>"}
-    return names.get(account.budget.scope, home_words.EVERYBODY)
+    return names.get(account.budget.scope, home_words.EVERYBODY())
 
 
 def _servers(servers: Sequence[ServerStatus]) -> str:
-    return "\n".join([home_words.HOME_SERVERS, *(f"• {_server(each)}" for each in servers)])
+    return "\n".join([home_words.HOME_SERVERS(), *(f"• {_server(each)}" for each in servers)])
 
 
 def _server(server: ServerStatus) -> str:
-    states = [home_words.SERVER_DOWN.format(error=server.error)] if server.error else []
+    states = [home_words.SERVER_DOWN(error=server.error)] if server.error else []
     if server.usable or not states:
-        states.insert(0, counted(len(server.usable), "tool"))
+        states.insert(0, home_words.TOOLS(len(server.usable)))
     if server.changed:
         names = escape_mrkdwn(", ".join(server.changed))
-        states.append(home_words.SERVER_CHANGED.format(names=names, server=server.name))
+        states.append(home_words.SERVER_CHANGED(names=names, server=server.name))
     return f"*{escape_mrkdwn(server.name)}*: {'; '.join(states)}"
 
 
 def _switch(pause: Pause | None) -> Block:
-    text, action = (home_words.RESUME, RESUME) if pause else (home_words.PAUSE, PAUSE)
+    text, action = (home_words.RESUME(), RESUME) if pause else (home_words.PAUSE(), PAUSE)
     button: Block = {"type": "button", "action_id": action, "text": text_object(text)}
     if pause:
         return button
-    sure = {"yes": home_words.PAUSE, "no": words.CLOSE}
-    title, question = home_words.PAUSE_TITLE, home_words.PAUSE_SURE
+    sure = {"yes": home_words.PAUSE(), "no": words.CLOSE()}
+    title, question = home_words.PAUSE_TITLE(), home_words.PAUSE_SURE()
     return with_confirmation(button | {"style": "danger"}, title, question, **sure)
 
 
@@ -278,16 +278,16 @@ def _channel_choice() -> Block:
     return {
         "type": "conversations_select",
         "action_id": CHANNEL,
-        "placeholder": text_object(home_words.PICK_CHANNEL),
+        "placeholder": text_object(home_words.PICK_CHANNEL()),
         "filter": {"include": ["public", "private"], "exclude_bot_users": True},
     }
 
 
 def suggested_prompts(place: str = "") -> list[dict[str, str]]:
     """Return at most four prompts (Slack's limit), about the open channel if there is one."""
-    texts = [text.format(place=place) for text in words.EXAMPLES_BESIDE]
+    texts = [text(place=place) for text in words.EXAMPLES_BESIDE]
     if not place:
-        texts = [*words.EXAMPLES_DIRECT]
+        texts = [text() for text in words.EXAMPLES_DIRECT]
     return [{"title": shortened(text, 60), "message": text} for text in texts]
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from bot.core.errors import NotPermitted
+from bot.core.text.translation import reader
 from bot.runs.policy.access import Person, Policy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.slack.incoming.people import People
@@ -27,7 +28,9 @@ class AccessGate:
     async def asker(self, user: str, channel: str) -> Person:
         """Return the person, if they may ask in the channel. Raises NotPermitted with a sentence."""
         person = await self.people.find(user)
-        self.policy.may_ask(person, await self.settings(channel))
+        settings = await self.settings(channel)
+        with reader(person.locale):
+            self.policy.may_ask(person, settings)
         return person
 
     async def asker_somewhere(self, user: str) -> Person:
@@ -46,5 +49,6 @@ class AccessGate:
     async def admin(self, user: str) -> Person:
         """Return the person, if Slack now says that they are an admin. Raises NotPermitted."""
         person = await self.people.find_now(user)
-        self.policy.may_administer(person)
+        with reader(person.locale):
+            self.policy.may_administer(person)
         return person

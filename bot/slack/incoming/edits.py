@@ -19,6 +19,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import NotPermitted
 from bot.core.request import RepeatReason, Request
 from bot.core.text.redaction import redacted
+from bot.core.text.translation import reader
 from bot.runs.queue.revisions import EditScope
 from bot.slack.incoming.access_gate import AccessGate
 from bot.slack.incoming.intake import Intake
@@ -105,9 +106,9 @@ class Edits:
             return
         team, channel, thread = self._identity.team, str(event["channel"]), before.get("thread_ts")
         for answer, alone in await self._asked.answers_to(team, channel, str(ts)):
-            await self._say_deleted(
-                channel, answer, words.DELETED if alone else words.DELETED_AMONG
-            )
+            with reader(await self._gate.people.locale(str(before["user"]))):
+                sentence = words.DELETED() if alone else words.DELETED_AMONG()
+            await self._say_deleted(channel, answer, sentence)
         key = f"{team}:{channel}:{thread or ts}"
         await self._asked.forget_question(key, str(ts))
         await self._asked.withdraw(key, str(ts), str(before["user"]))

@@ -14,6 +14,7 @@ from bot.core.approvals import Approval
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
 from bot.core.text.mentions import Mention
+from bot.core.text.translation import reader
 from bot.runs.audit_trail import Record, refused
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
@@ -109,7 +110,7 @@ class Intake:
 
     def _say_waiting(self, event: Event, thread: str) -> None:
         if event["type"] == "app_mention" or is_direct(event):
-            shown = self._status.show(event["channel"], thread, words.STATUS_WAITING)
+            shown = self._status.show(event["channel"], thread, words.STATUS_WAITING())
             self._background.start(shown, "saying that nothing can be kept")
 
     async def _handle(self, event: Event, event_id: str, *, late: bool) -> None:
@@ -121,8 +122,7 @@ class Intake:
                 await self._hint_at_mention(event)
                 await self._is_first_notice(event)  # so that catching up ignores it as well
             return
-        # Slack sends two events for a mention in a channel; only one of them is answered directly.
-        is_answered = event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE
+        is_answered = _is_answered(event, entry)
         try:
             person = await self._gate.asker(event["user"], event["channel"])
         except NotPermitted as refusal:
@@ -131,6 +131,14 @@ class Intake:
             if is_answered and await self._is_first_notice(event):
                 self._tell_author(event, str(refusal))
             return
+        with reader(person.locale):
+            await self._take(event, event_id, entry, person, late=late)
+
+    async def _take(
+        self, event: Event, event_id: str, entry: Entry, person: Person, *, late: bool
+    ) -> None:
+        """Submit the request that a message makes, or say what can be asked."""
+        is_answered = _is_answered(event, entry)
         question = await self.question(str(event.get("text") or ""))
         quoted = await self.question(attached_to(event))
         if not (question or quoted or event.get("files")):
@@ -144,6 +152,10 @@ class Intake:
         return what(str(event.get("text") or ""), self._identity.user)
 
     async def _stop(self, event: Event) -> bool:
+        with reader(await self._gate.people.locale(event["user"])):
+            return await self._stop_runs(event)
+
+    async def _stop_runs(self, event: Event) -> bool:
         """Stop runs for a message that only says stop. Return whether the message is handled.
 
         "Stop" alone is never a question; "cancel it" is a request where nothing runs, so the result
@@ -167,7 +179,7 @@ class Intake:
             return await self._threads.was_noticed(self._identity.team, channel, event["ts"])
         first = await self._is_first_notice(event)  # of the two events
         if not stopped and first and await self._addressing.entry(event):
-            self._tell_author(event, refused or words.NOTHING_RUNS)
+            self._tell_author(event, refused or words.NOTHING_RUNS())
         return True
 
     async def accept(self, request: Request, event_id: str) -> bool:
@@ -186,7 +198,7 @@ class Intake:
         """
         from_channel = request.entry is Entry.MESSAGE_SHORTCUT and not request.again
         link = self._identity.message_link(request.channel, request.thread)
-        hint = words.ALONE_AT.format(link=link) if from_channel else words.ALONE
+        hint = words.ALONE_AT(link=link) if from_channel else words.ALONE()
         await self._clients.writes.chat_postEphemeral(
             channel=request.channel,
             user=request.user,
@@ -203,7 +215,9 @@ class Intake:
                 request.team, request.channel, request.thread
             )
         if not pending:
-            await self._status.begin(request, words.STATUS_STARTING, words.LOADING)
+            await self._status.begin(
+                request, words.STATUS_STARTING(), [text() for text in words.LOADING]
+            )
         else:
             hint = waits_behind(pending, request.user)
             self._tell(request.channel, request.thread, request.user, hint)
@@ -234,7 +248,8 @@ class Intake:
         asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"
         missed = waits or (asks and await self._addressing.is_reply_to_bot(event))
         if missed and await self._threads.first_notice(team, channel, notice):
-            hint = approval_words.MENTION_ME if waits else words.MENTION_ME_AMONG
+            with reader(await self._gate.people.locale(user)):
+                hint = approval_words.MENTION_ME() if waits else words.MENTION_ME_AMONG()
             self._tell_author(event, hint)
 
     async def _is_typed_yes(self, event: Event) -> bool:
@@ -253,7 +268,8 @@ class Intake:
             ),
             *(await self._direct_approvals(event) if direct else ()),
         ]
-        hint = yes_typed(found, event["user"])
+        with reader(await self._gate.people.locale(event["user"])):
+            hint = yes_typed(found, event["user"])
         if not hint:
             return await self._threads.was_noticed(team, channel, event["ts"])
         if await self._is_first_notice(event):
@@ -289,7 +305,7 @@ class Intake:
             author=person.name,
             place=await self._access.place(event["channel"]),
             open_channel=await self._open_channel_name(event),
-            text=question or words.ATTACHED_ONLY,
+            text=question or words.ATTACHED_ONLY(),
             mentioned=await self.mentioned(str(event.get("text") or "")),
             quoted=quoted,
             files=file_refs(event.get("files") or ()),
@@ -323,3 +339,8 @@ class Intake:
             channel=channel, user=user, thread_ts=thread, text=sentence
         )
         self._background.start(posting, "ephemeral reply")
+
+
+def _is_answered(event: Event, entry: Entry) -> bool:
+    """Return whether this event is answered directly: Slack sends two for a mention in a channel."""
+    return event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.core.approvals import Approval, ApprovalRecord, Decision
+from bot.core.text.translation import Text
 from bot.slack.render import account_words as words
 from bot.slack.render.buttons import (
     CONNECT,
@@ -27,25 +28,24 @@ def account_part(record: ApprovalRecord, link: str) -> Part:
     """
     approval, decision, server = record.approval, record.decision, server_of(record.approval)
     if decision:
-        line = (
-            words.REFUSED if decision.comment == NOT_ALLOWED else words.OUTCOMES[decision.verdict]
-        )
-        return _decided(decision, server, line.format(server=server))
+        refused = decision.comment == NOT_ALLOWED
+        line = words.REFUSED if refused else words.OUTCOMES[decision.verdict]
+        return _decided(decision, server, line)
     connect = card_button(approval, _connect_label(approval), CONNECT, "primary")
     connect |= {"url": link} if link else {}
-    without = card_button(approval, words.GO_WITHOUT, GO_WITHOUT)
-    question = words.FOR_QUESTION.format(channel=_channel(approval))
-    terms = words.CONNECT_TERMS.format(until=local_time(approval.expires))
+    without = card_button(approval, words.GO_WITHOUT(), GO_WITHOUT)
+    question = words.FOR_QUESTION(channel=_channel(approval))
+    terms = words.CONNECT_TERMS(until=local_time(approval.expires))
     is_local = link.startswith(
         "http://"
     )  # only a browser on the bot's machine comes back by itself
-    paste = [card_button(approval, words.PASTE_ADDRESS, PASTE_ADDRESS)] if is_local else []
+    paste = [card_button(approval, words.PASTE_ADDRESS(), PASTE_ADDRESS)] if is_local else []
     blocks = [
         section(_why(approval)),
         _row(server, connect, *paste, without),
         context(terms if _channel(approval).startswith("D") else f"{question} {terms}").block,
     ]
-    return Part(blocks, words.NOTIFY.format(server=server))
+    return Part(blocks, words.NOTIFY(server=server))
 
 
 def share_part(record: ApprovalRecord) -> Part:
@@ -54,15 +54,15 @@ def share_part(record: ApprovalRecord) -> Part:
     if decision:
         return _decided(decision, server, words.SHARE_OUTCOMES[decision.verdict])
     blocks = [
-        section(words.SHARE.format(server=server, channel=f"<#{_channel(approval)}>")),
+        section(words.SHARE(server=server, channel=f"<#{_channel(approval)}>")),
         _row(
             server,
-            card_button(approval, words.POST_IT, POST_IT, "primary"),
-            card_button(approval, words.ONLY_ME, ONLY_ME),
+            card_button(approval, words.POST_IT(), POST_IT, "primary"),
+            card_button(approval, words.ONLY_ME(), ONLY_ME),
         ),
-        context(words.SHARE_TERMS.format(until=local_time(approval.expires))).block,
+        context(words.SHARE_TERMS(until=local_time(approval.expires))).block,
     ]
-    return Part(blocks, words.SHARE_NOTIFY.format(server=server))
+    return Part(blocks, words.SHARE_NOTIFY(server=server))
 
 
 def server_of(approval: Approval) -> str:
@@ -77,16 +77,16 @@ def _why(approval: Approval) -> str:
     if details.get("state") == "needs_more" and len(scopes) != 1:
         asked = words.ASKED_SEVERAL
     title = plain(str(details.get("title") or ""))
-    return asked.format(server=server_of(approval), title=title, scopes=", ".join(scopes))
+    return asked(server=server_of(approval), title=title, scopes=", ".join(scopes))
 
 
 def _connect_label(approval: Approval) -> str:
     state = str(approval.details.get("state"))
-    return words.CONNECT_LABELS.get(state, words.CONNECT).format(server=server_of(approval))
+    return words.CONNECT_LABELS.get(state, words.CONNECT)(server=server_of(approval))
 
 
-def _decided(decision: Decision, server: str, line: str) -> Part:
-    said = decided_line(decision, line)
+def _decided(decision: Decision, server: str, line: Text) -> Part:
+    said = decided_line(decision, line, server=server)
     return Part([section(f"*{server}*"), context(said).block], said)
 
 

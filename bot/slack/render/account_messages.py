@@ -48,42 +48,40 @@ class Connection(BaseModel):
 def code_part(change: AccountChange) -> Part:
     """Return the message that asks for the finish code."""
     label = plain(change.label)
-    enter = _button(words.ENTER_CODE, ENTER_CODE, change) | {"style": "primary"}
-    said = words.CODE_NEEDED.format(server=label)
+    enter = _button(words.ENTER_CODE(), ENTER_CODE, change) | {"style": "primary"}
+    said = words.CODE_NEEDED(server=label)
     row = {"type": "actions", "elements": [with_label(enter, change.label)]}
-    return Part([section(said), row, context(words.CODE_WARNING).block], said)
+    return Part([section(said), row, context(words.CODE_WARNING()).block], said)
 
 
 def connected_part(change: AccountChange) -> Part:
     """Return the message after a connection, with which its owner can take it back."""
     label, name = plain(change.label), plain(change.name)
-    said = words.NOW_CONNECTED.format(server=label, when=local_time(int(change.at)))
+    said = words.NOW_CONNECTED(server=label, when=local_time(int(change.at)))
     if name:
-        said = words.NOW_CONNECTED_AS.format(
-            server=label, name=name, when=local_time(int(change.at))
-        )
-    not_me = _button(words.NOT_ME, NOT_ME, change) | {"style": "danger"}
+        said = words.NOW_CONNECTED_AS(server=label, name=name, when=local_time(int(change.at)))
+    not_me = _button(words.NOT_ME(), NOT_ME, change) | {"style": "danger"}
     row = {"type": "actions", "elements": [with_label(not_me, change.label)]}
-    return Part([section(said), row], words.NOW_CONNECTED_NOTIFY.format(server=label))
+    return Part([section(said), row], words.NOW_CONNECTED_NOTIFY(server=label))
 
 
 def disowned_part(label: str, *, revoked: bool) -> Part:
     """Return what takes the place of the message whose button "That was not me" was pressed."""
-    said = (words.DISOWNED_REVOKED if revoked else words.DISOWNED).format(server=plain(label))
+    said = (words.DISOWNED_REVOKED() if revoked else words.DISOWNED()).format(server=plain(label))
     return Part([section(said)], said)
 
 
 def code_modal(server: str, label: str) -> Block:
     """Return the modal in which the finish code is typed."""
     element = {"type": "plain_text_input", "action_id": _INPUT, "min_length": 6, "max_length": 20}
-    return _modal(CODE, server, words.CODE_TITLE, words.CODE_LABEL.format(server=label), element)
+    return _modal(CODE, server, words.CODE_TITLE(), words.CODE_LABEL(server=label), element)
 
 
 def paste_modal(server: str, label: str, link: str) -> Block:
     """Return the modal in which the address is pasted that the browser could not open."""
     element = {"type": "plain_text_input", "action_id": _INPUT, "max_length": 3_000}
-    modal = _modal(PASTE, server, words.PASTE_TITLE, words.PASTE_LABEL, element)
-    steps = words.PASTE_STEPS.format(server=plain(label))
+    modal = _modal(PASTE, server, words.PASTE_TITLE(), words.PASTE_LABEL(), element)
+    steps = words.PASTE_STEPS(server=plain(label))
     return modal | {"blocks": [section(steps), *_link_row(label, link), *modal["blocks"]]}
 
 
@@ -91,9 +89,9 @@ def link_modal(label: str, link: str) -> Block:
     """Return the modal with a link to connect an account."""
     return {
         "type": "modal",
-        "title": text_object(words.LINK_TITLE),
-        "close": text_object(words.CLOSE),
-        "blocks": [section(words.LINK_TEXT.format(server=plain(label))), *_link_row(label, link)],
+        "title": text_object(words.LINK_TITLE()),
+        "close": text_object(words.CLOSE()),
+        "blocks": [section(words.LINK_TEXT(server=plain(label))), *_link_row(label, link)],
     }
 
 
@@ -107,44 +105,44 @@ def code_errors(result: CodeResult) -> dict[str, str]:
     """Return what is wrong with a typed code, by the block of the modal."""
     left = result.tries_left
     wrong = words.WRONG_CODE if left == 1 else words.WRONG_CODE_SEVERAL
-    return {_INPUT: wrong.format(left=left) if left else words.NO_TRIES_LEFT}
+    return {_INPUT: wrong(left=left) if left else words.NO_TRIES_LEFT()}
 
 
 def paste_errors(why: ConnectFailure) -> dict[str, str]:
     """Return what is wrong with a pasted address, by the block of the modal."""
-    return {_INPUT: words.PASTE_FAILURES.get(why, words.PASTE_FAILED)}
+    return {_INPUT: words.PASTE_FAILURES.get(why, words.PASTE_FAILED)()}
 
 
 def own_accounts(views: Sequence[AccountView]) -> list[Block]:
     """Return the section of the Home tab with a person's accounts."""
     if not views:
         return []
-    heading = {"type": "header", "text": text_object(words.HOME_ACCOUNTS)}
+    heading = {"type": "header", "text": text_object(words.HOME_ACCOUNTS())}
     return [{"type": "divider"}, heading, *map(_account, views)]
 
 
 def _account(view: AccountView) -> Block:
     label, server = escape_mrkdwn(view.label), Connection(server=view.server, id=view.id)
-    state = words.HOME_STATES[view.state].format(
+    state = words.HOME_STATES[view.state](
         name=escape_mrkdwn(view.name), when=local_time(int(view.connected_at))
     )
     if view.usable and view.name:
-        state = words.HOME_CONNECTED_AS.format(name=escape_mrkdwn(view.name))
+        state = words.HOME_CONNECTED_AS(name=escape_mrkdwn(view.name))
     block = section(f"*{label}* · {state}") | {"block_id": f"account-{view.server}"[:255]}
     button: Block = {"type": "button", "value": server.model_dump_json()}
     if view.usable:
-        button |= {"action_id": DISCONNECT, "text": text_object(words.DISCONNECT)}
+        button |= {"action_id": DISCONNECT, "text": text_object(words.DISCONNECT())}
         button = with_confirmation(
             with_label(button, view.label),
-            words.DISCONNECT_TITLE.format(server=view.label),
-            words.DISCONNECT_TEXT,
-            yes=words.DISCONNECT,
-            no=words.KEEP,
+            words.DISCONNECT_TITLE(server=view.label),
+            words.DISCONNECT_TEXT(),
+            yes=words.DISCONNECT(),
+            no=words.KEEP(),
         )
     elif view.state in (AccountState.CHANGED, AccountState.BUSY):
         return block
     else:
-        button |= {"action_id": CONNECT_FROM_HOME, "text": text_object(words.HOME_CONNECT)}
+        button |= {"action_id": CONNECT_FROM_HOME, "text": text_object(words.HOME_CONNECT())}
         button = with_label(button, view.label)
     return block | {"accessory": button}
 
@@ -155,8 +153,8 @@ def _modal(callback: str, server: str, title: str, label: str, element: Block) -
         "callback_id": callback,
         "private_metadata": Connection(server=server).model_dump_json(),
         "title": text_object(title),
-        "submit": text_object(words.SUBMIT),
-        "close": text_object(words.CLOSE),
+        "submit": text_object(words.SUBMIT()),
+        "close": text_object(words.CLOSE()),
         "blocks": [
             {
                 "type": "input",
@@ -169,7 +167,7 @@ def _modal(callback: str, server: str, title: str, label: str, element: Block) -
 
 
 def _link_row(label: str, link: str) -> list[Block]:
-    text = text_object(words.CONNECT.format(server=label)[:75])
+    text = text_object(words.CONNECT(server=label)[:75])
     button = {"type": "button", "action_id": OPEN_ACCOUNT_PAGE, "text": text, "url": link}
     return [{"type": "actions", "elements": [button | {"style": "primary"}]}]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from babel.lists import format_list
-
 from bot.core.approvals import Approval, ApprovalRecord, CallProgress, Decision, Verdict
-from bot.core.text.counting import counted
 from bot.core.text.redaction import redacted
+from bot.core.text.time_zones import day_and_time
+from bot.core.text.translation import Text, list_in_words
 from bot.slack.incoming.text import clean
 from bot.slack.render import approval_words
 from bot.slack.render.arguments import (
@@ -51,19 +51,19 @@ def approval_part(record: ApprovalRecord, canvas_link: CanvasLink) -> Part:
     if decision is None or not decision.of_words_taken_back:
         blocks += [_argument(each) for each in values[:_MOST_FIELDS]]
         if approval.destructive and decision is None:
-            blocks.append(section(approval_words.DESTRUCTIVE))
+            blocks.append(section(approval_words.DESTRUCTIVE()))
         if mentions := _mentions(approval):
             blocks.append(context(mentions).block)
     if decision is None:
         blocks.append(_buttons(approval, cut=_is_cut(values)))
         if approval.restored:
-            since = f"{approval.restored:%d %b, %H:%M} UTC"
-            blocks.append(context(approval_words.RESTORED.format(since=since)).block)
+            since = day_and_time(approval.restored)
+            blocks.append(context(approval_words.RESTORED(since=since)).block)
         blocks.append(context(_terms(approval)).block)
     else:
         blocks.append(context(_verdict(decision, made)).block)
     text = _settled(decision) if decision else approval_words.APPROVAL_NEEDED
-    return Part(blocks, text.format(title=plain(_title_without_links(approval))))
+    return Part(blocks, text(title=plain(_title_without_links(approval))))
 
 
 def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
@@ -79,9 +79,9 @@ def approval_modal(approval: Approval, canvas_link: CanvasLink) -> Block:
         ]
     return {
         "type": "modal",
-        "title": text_object(approval_words.SHOW_ALL_TITLE),
-        "close": text_object(approval_words.SHOW_ALL_CLOSE),
-        "blocks": blocks or [section(approval_words.NO_ARGUMENTS)],
+        "title": text_object(approval_words.SHOW_ALL_TITLE()),
+        "close": text_object(approval_words.SHOW_ALL_CLOSE()),
+        "blocks": blocks or [section(approval_words.NO_ARGUMENTS())],
     }
 
 
@@ -91,13 +91,13 @@ def _mentions(approval: Approval) -> str:
     A real mention on the card would notify them before the approval.
     """
     if not approval.mentions:
-        return approval_words.MENTIONS_NOBODY if approval.other_names else ""
+        return approval_words.MENTIONS_NOBODY() if approval.other_names else ""
     ids = approval.mentioned or [""] * len(approval.mentions)  # earlier versions kept none
     names = zip(approval.mentions, ids, strict=True)
     shown = [plain(f"{name} ({user})" if user else name) for name, user in names]
-    named = format_list(shown, locale="en_GB")
-    others = [approval_words.OTHER_NAMES] if approval.other_names else []
-    return " ".join([approval_words.MENTIONS.format(people=named), *others])
+    named = list_in_words(shown)
+    others = [approval_words.OTHER_NAMES()] if approval.other_names else []
+    return " ".join([approval_words.MENTIONS(people=named), *others])
 
 
 def _is_cut(values: Sequence[Value]) -> bool:
@@ -109,8 +109,8 @@ def _headline(approval: Approval, decision: Decision | None) -> str:
     if decision is not None:
         return title
     if _is_direct(approval):
-        return approval_words.APPROVAL_ASKED_DIRECT.format(title=title)
-    return approval_words.APPROVAL_ASKED.format(people=people(approval.approvers), title=title)
+        return approval_words.APPROVAL_ASKED_DIRECT(title=title)
+    return approval_words.APPROVAL_ASKED(people=people(approval.approvers), title=title)
 
 
 def _title_with_links(approval: Approval) -> str:
@@ -120,7 +120,7 @@ def _title_with_links(approval: Approval) -> str:
 
 def _title_without_links(approval: Approval) -> str:
     """Return the title for places in which Slack renders no links."""
-    return CHANNEL.sub("a channel", redacted(approval.title))
+    return CHANNEL.sub(approval_words.A_CHANNEL(), redacted(approval.title))
 
 
 def _is_direct(approval: Approval) -> bool:
@@ -130,60 +130,61 @@ def _is_direct(approval: Approval) -> bool:
 
 
 def _argument(value: Value) -> Block:
-    size = approval_words.CUT_AT.format(count=len(value.text)) if len(value.text) > _SHOWN else ""
+    size = approval_words.CUT_AT(count=len(value.text)) if len(value.text) > _SHOWN else ""
     return rich_argument(value._replace(label=f"{value.label}{size}", text=value.text[:_SHOWN]))
 
 
 def _buttons(approval: Approval, *, cut: bool) -> Block:
     elements = [
-        card_button(approval, approval_words.APPROVE, APPROVE, "primary"),
+        card_button(approval, approval_words.APPROVE(), APPROVE, "primary"),
         # Second, so that it is next to Approve even on a narrow phone.
-        card_button(approval, approval_words.DENY, DENY, "danger"),
+        card_button(approval, approval_words.DENY(), DENY, "danger"),
     ]
     if approval.standing:
-        elements.append(card_button(approval, approval_words.APPROVE_THREAD, APPROVE_THREAD))
+        elements.append(card_button(approval, approval_words.APPROVE_THREAD(), APPROVE_THREAD))
     if cut:
-        elements.append(card_button(approval, approval_words.SHOW_ALL, SHOW_ALL))
+        elements.append(card_button(approval, approval_words.SHOW_ALL(), SHOW_ALL))
     title = clean(_title_without_links(approval))
     return {"type": "actions", "elements": [with_label(button, title) for button in elements]}
 
 
 def _terms(approval: Approval) -> str:
     until = local_time(approval.expires)
-    terms = approval_words.ONLY_MAY.format(people=people(approval.approvers), until=until)
+    terms = approval_words.ONLY_MAY(people=people(approval.approvers), until=until)
     if _is_direct(approval):
-        terms = approval_words.YOU_MAY.format(until=until)
+        terms = approval_words.YOU_MAY(until=until)
     if approval.approvers != (approval.requester,):
-        terms = approval_words.ASKED_FOR.format(person=people([approval.requester])) + terms
+        terms = approval_words.ASKED_FOR(person=people([approval.requester])) + terms
     if not approval.standing:
         return terms
     same = (
-        approval_words.STANDING_SAME.format(fields=_listed(approval.fixed))
+        approval_words.STANDING_SAME(fields=_listed(approval.fixed))
         if approval.fixed
-        else approval_words.STANDING_ANY
+        else approval_words.STANDING_ANY()
     )
-    covers = approval_words.STANDING.format(
+    covers = approval_words.STANDING(
         tool=plain(approval.tool.replace("_", " ")),
         same=same,
         person=people([approval.requester]),
-        hours=counted(f"{approval.standing_hours:g}", "hour"),
+        hours=approval_words.HOURS(
+            math.ceil(approval.standing_hours), count=f"{approval.standing_hours:g}"
+        ),
     )
     return f"{terms} {covers}"
 
 
 def _listed(names: Sequence[str]) -> str:
-    return format_list([plain(label_of(name)).lower() for name in names], locale="en_GB")
+    return list_in_words([plain(label_of(name)) for name in names])
 
 
 def _verdict(decision: Decision, made: CallProgress | None) -> str:
-    sentence = approval_words.VERDICTS[decision.verdict]
-    if decision.allows:
-        mark, result = approval_words.MADE[made or CallProgress.BEGUN]
-        sentence = f"{mark} {sentence}{result}"
-    return decided_line(decision, sentence)
+    if not decision.allows:
+        return decided_line(decision, approval_words.VERDICTS[decision.verdict])
+    allowed = approval_words.ALLOWED[decision.verdict]
+    return decided_line(decision, allowed[made or CallProgress.BEGUN])
 
 
-def _settled(decision: Decision) -> str:
+def _settled(decision: Decision) -> Text:
     """Return the text of a decided card for screen readers and notifications."""
     verdict = Verdict.WITHDRAWN if is_called_off(decision) else decision.verdict
     return approval_words.SETTLED[verdict]

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from bot.core.approvals import Approval, laid_out
-from bot.core.schedule import cron_in_words, is_said_whole
+from bot.core.schedule import is_said_whole, often_of
 from bot.core.text.invisible_text import readable
 from bot.core.text.time_zones import day_and_time
 from bot.slack.incoming.text import clean
@@ -52,7 +52,7 @@ def values_of(approval: Approval, canvas_link: CanvasLink) -> list[Value]:
     arguments = json.loads(approval.arguments)
     if len(arguments) > _MAX_VALUES or not all(map(_NAME.fullmatch, arguments)):
         # Too many to list, or names that the model may have invented.
-        return [Value("", approval_words.DETAILS, laid_out(approval.arguments))]
+        return [Value("", approval_words.DETAILS(), laid_out(approval.arguments))]
     values = [
         Value("", _exact_label(name), _exact_text(value))
         if is_of_server
@@ -82,7 +82,7 @@ def not_in_title(values: Sequence[Value], title: str) -> list[Value]:
 def _is_in_title(value: Value, title: str, *, ends: bool) -> bool:
     """Return whether the title contains the value. `ends`: the title ends with this value alone."""
     if value.kind == "cron":
-        return is_said_whole(value.text) and f" {cron_in_words(value.text)} (" in title
+        return is_said_whole(value.text) and f" {often_of(value.text)} (" in title
     if not _PLAIN_TEXT.fullmatch(value.text):
         return False
     match value.kind:
@@ -100,7 +100,7 @@ def _is_in_title(value: Value, title: str, *, ends: bool) -> bool:
 def label_of(name: str) -> str:
     """Turn an argument's name into a label: `post_at` becomes "Post at"."""
     if name in approval_words.ARGUMENTS:
-        return approval_words.ARGUMENTS[name]
+        return approval_words.ARGUMENTS[name]()
     label = name.replace("_", " ").strip()
     return label[:1].upper() + label[1:]
 
@@ -133,12 +133,12 @@ def rich_argument(argument: Value) -> Block:
     """
     label, value = argument.label, argument.text
     visible = readable(value)
-    hidden = approval_words.HAS_HIDDEN if len(visible) < len(value) else ""
+    hidden = approval_words.HAS_HIDDEN() if len(visible) < len(value) else ""
     elements: list[Block] = [{"type": "text", "text": f"{label}{hidden} ", "style": {"bold": True}}]
     readable_form, is_exact = _readable_form(argument)
     if readable_form:
         elements += [readable_form, {"type": "text", "text": " "}]
-    text: Block = {"type": "text", "text": visible or approval_words.EMPTY_VALUE}
+    text: Block = {"type": "text", "text": visible or approval_words.EMPTY_VALUE()}
     short = len(visible) <= _ONE_LINE and "\n" not in visible
     if short and not is_exact:
         elements.append(text | {"style": {"code": True}})
@@ -165,7 +165,7 @@ def _readable_form(argument: Value) -> tuple[Block | None, bool]:
         if when.tzinfo is None:
             return {"type": "text", "text": day_and_time(when)}, whole
         return local_time_element(int(when.timestamp())), whole
-    if kind == "cron" and (sentence := cron_in_words(value)) != value:
+    if kind == "cron" and (sentence := often_of(value)) != value:
         return {"type": "text", "text": sentence}, is_said_whole(value)
     return None, False
 

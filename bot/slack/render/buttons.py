@@ -122,14 +122,14 @@ def stop_button(stops: Stops) -> Block:
     return {
         "type": "actions",
         "elements": [
-            {**button(words.STOP, STOP, ":".join(filter(None, stops))), "style": "danger"}
+            {**button(words.STOP(), STOP, ":".join(filter(None, stops))), "style": "danger"}
         ],
     }
 
 
 def retry_buttons(request_id: str, details: RunDetails | None) -> Block:
     """Return a row with a button that asks the same question again."""
-    retry = {**button(words.RETRY, RETRY, request_id), "style": "primary"}
+    retry = {**button(words.RETRY(), RETRY, request_id), "style": "primary"}
     return {"type": "actions", "elements": [retry, *_details(details)]}
 
 
@@ -162,17 +162,17 @@ def answer_buttons(
     traced: it adds a button that shows to what. `refresh` is the id of a run whose calls can be
     made again: it adds a button for that. `details` adds one that says what the run took.
     """
-    elements = [{**button(words.SHARE, SHARE, request_id), "style": "primary"}] if share else []
-    choices = ((words.GO_DEEPER, DEEPER), (words.REGENERATE, REGENERATE)) if again else ()
+    elements = [{**button(words.SHARE(), SHARE, request_id), "style": "primary"}] if share else []
+    choices = ((words.GO_DEEPER(), DEEPER), (words.REGENERATE(), REGENERATE)) if again else ()
     elements += [button(*each, request_id) for each in choices]
-    elements += [button(words.REFRESH, REFRESH, refresh)] if refresh else []
-    elements += [button(words.SHOW_EVIDENCE, EVIDENCE, evidence)] if evidence else []
+    elements += [button(words.REFRESH(), REFRESH, refresh)] if refresh else []
+    elements += [button(words.SHOW_EVIDENCE(), EVIDENCE, evidence)] if evidence else []
     elements += _details(details)
     return {"type": "actions", "elements": elements} if elements else None
 
 
 def _details(details: RunDetails | None) -> list[Block]:
-    return [button(words.DETAILS, DETAILS, details.value)] if details else []
+    return [button(words.DETAILS(), DETAILS, details.value)] if details else []
 
 
 def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:
@@ -189,10 +189,10 @@ def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Bl
         asking = button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
         if len(question) > MAX_LABEL:
             asking["confirm"] = {
-                "title": text_object(words.FOLLOW_UP_TITLE),
+                "title": text_object(words.FOLLOW_UP_TITLE()),
                 "text": text_object(question),
-                "confirm": text_object(words.ASK_SUBMIT),
-                "deny": text_object(words.CLOSE),
+                "confirm": text_object(words.ASK_SUBMIT()),
+                "deny": text_object(words.CLOSE()),
             }
         elements.append(asking)
     return {"type": "actions", "elements": elements} if elements else None
@@ -211,8 +211,8 @@ def feedback_buttons(run_id: str) -> Block:
     buttons = {
         "type": "feedback_buttons",
         "action_id": FEEDBACK,
-        "positive_button": choice(words.GOOD, "good"),
-        "negative_button": choice(words.BAD, "bad"),
+        "positive_button": choice(words.GOOD(), "good"),
+        "negative_button": choice(words.BAD(), "bad"),
     }
     return {"type": "context_actions", "elements": [buttons]}
 
@@ -225,14 +225,14 @@ def raise_buttons(over: OverBudget) -> Block:
 
     def choice(step: str, label: str) -> Block:
         confirm = {
-            "title": text_object(words.RAISE_TITLE),
-            "text": text_object(words.RAISE_TEXT),
-            "confirm": text_object(words.RAISE_CONFIRM),
-            "deny": text_object(words.CLOSE),
+            "title": text_object(words.RAISE_TITLE()),
+            "text": text_object(words.RAISE_TEXT()),
+            "confirm": text_object(words.RAISE_CONFIRM()),
+            "deny": text_object(words.CLOSE()),
         }
         return button(label, f"{RAISE}_{step}", over.model_dump_json()) | {"confirm": confirm}
 
-    choices = ("half", words.RAISE_HALF), ("double", words.RAISE_DOUBLE)
+    choices = ("half", words.RAISE_HALF()), ("double", words.RAISE_DOUBLE())
     return {"type": "actions", "elements": [choice(*each) for each in choices]}
 
 

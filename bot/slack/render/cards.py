@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.approvals import Approval, Decision, Verdict
+from bot.core.text.translation import Text, translated
 from bot.slack.incoming.text import clean
 from bot.slack.render import approval_words, words
 from bot.slack.render.buttons import MAX_LABEL
@@ -47,7 +48,7 @@ def plain(text: str) -> str:
 
 def people(users: Iterable[str]) -> str:
     """Return mentions of these people, joined by "or"."""
-    return words.OR.join(f"<@{user}>" for user in users)
+    return words.OR().join(f"<@{user}>" for user in users)
 
 
 def is_called_off(decision: Decision) -> bool:
@@ -56,10 +57,10 @@ def is_called_off(decision: Decision) -> bool:
     return decision.of_words_taken_back or denied_by_none
 
 
-def decided_line(decision: Decision, sentence: str) -> str:
+def decided_line(decision: Decision, sentence: Text, **values: str) -> str:
     """Return the last line of a decided card: `sentence`, or that it is off, and the time."""
     if is_called_off(decision):
-        sentence = approval_words.DENIED_BY_ITSELF
-    by = people([decision.by]) if decision.by else ""
-    said = sentence.format(by=by, why=plain(decision.comment))
+        said = approval_words.DENIED_BY_ITSELF(why=plain(translated(decision.comment)))
+    else:
+        said = sentence(by=people([decision.by]) if decision.by else "", **values)
     return f"{said} · {local_time(decision.at)}"

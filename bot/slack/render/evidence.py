@@ -56,7 +56,7 @@ def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
     Texts are rich text: nothing in them becomes a link, a mention or a format; `gate` says which
     addresses may be links.
     """
-    intro = texts.INTRO_UNTRACED if page.has_untraced else texts.INTRO
+    intro = texts.INTRO_UNTRACED() if page.has_untraced else texts.INTRO()
     blocks: list[Block] = [
         {"type": "section", "text": text_object(shortened(page.line, 2_900))},
         context(intro).block,
@@ -65,8 +65,8 @@ def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
     ]
     return {
         "type": "modal",
-        "title": text_object(texts.TITLE),
-        "close": text_object(words.CLOSE_ONLY),
+        "title": text_object(texts.TITLE()),
+        "close": text_object(words.CLOSE_ONLY()),
         "blocks": blocks,
     }
 
@@ -75,7 +75,7 @@ def _claim(claim: ShownClaim, unreadable: str, gate: LinkGate) -> Block:
     found = claim.finding
     head = [
         _text(_short(found.text), bold=True),
-        _text(f" · {texts.VERDICTS[found.verdict]}"),
+        _text(f" · {texts.VERDICTS[found.verdict]()}"),
         *([_text(f" · {_short(found.formula)}")] if found.formula else []),
     ]
     elements = [_section(head)]
@@ -84,26 +84,26 @@ def _claim(claim: ShownClaim, unreadable: str, gate: LinkGate) -> Block:
     for each in claim.places:
         elements += _place(each, gate)
     if claim.left_out:
-        elements.append(_section([_text(texts.MORE_PLACES.format(count=claim.left_out))]))
+        elements.append(_section([_text(texts.MORE_PLACES(count=claim.left_out))]))
     return {"type": "rich_text", "elements": elements}
 
 
 def _why(found: Finding, unreadable: str) -> str:
     if found.verdict is Verdict.UNKNOWN:
-        return texts.UNREADABLE.get(unreadable, texts.NOT_SEARCHED)
-    return texts.REASONS[found.reason] if found.reason else ""
+        return texts.UNREADABLE.get(unreadable, texts.NOT_SEARCHED)()
+    return texts.REASONS[found.reason]() if found.reason else ""
 
 
 def _place(shown: ShownPlace, gate: LinkGate) -> Iterator[Block]:
     """Yield the lines about one place: where it is, what was asked for there, and what it says."""
     place = shown.place
     if place is None:
-        yield _section([_text(texts.HIDDEN)])
+        yield _section([_text(texts.HIDDEN())])
         return
     where = _where(place)
     yield _section([*_named(place, gate), *([_text(f", {where}")] if where else [])])
     if shown.query:
-        query = [_text(texts.ASKED_FOR), _text(_short(shown.query), code=True)]
+        query = [_text(texts.ASKED_FOR()), _text(_short(shown.query), code=True)]
         yield _section(query)
     if place.excerpt:
         said = _OWN_LINK.sub("", place.excerpt)
@@ -128,31 +128,31 @@ def _named(place: Place, gate: LinkGate) -> Iterator[Block]:
 def _tool(place: Place) -> str:
     """Return the name of a place without a source."""
     if not place.tool:
-        return texts.WRITTEN
-    return texts.THE_THREAD if place.tool == "read_thread" else place.tool.replace("_", " ")
+        return texts.WRITTEN()
+    return texts.THE_THREAD() if place.tool == "read_thread" else place.tool.replace("_", " ")
 
 
 def _where(place: Place) -> str:
     parts = (
-        (texts.PAGE, place.page),
-        (texts.ROW, place.row),
-        (texts.COLUMN, place.column),
+        texts.PAGE(number=place.page) if place.page else "",
+        texts.ROW(number=place.row) if place.row else "",
+        texts.COLUMN(name=place.column) if place.column else "",
     )
-    told = ", ".join(text.format(value) for text, value in parts if value)
+    told = ", ".join(filter(None, parts))
     is_message = not place.tool or place.link
-    return told or ("" if is_message else texts.LINE.format(place.line))
+    return told or ("" if is_message else texts.LINE(number=place.line))
 
 
 def _paging(page: EvidencePage) -> list[Block]:
     if page.pages == 1:
         return []
-    turns = ((texts.BACK, "back", page.number - 1), (texts.NEXT, "next", page.number + 1))
+    turns = ((texts.BACK(), "back", page.number - 1), (texts.NEXT(), "next", page.number + 1))
     elements = [
         button(label, f"{EVIDENCE_PAGE}_{name}", f"{page.run_id}:{number}")
         for label, name, number in turns
         if 0 <= number < page.pages
     ]
-    told = texts.PAGE_OF.format(page=page.number + 1, pages=page.pages)
+    told = texts.PAGE_OF(page=page.number + 1, pages=page.pages)
     return [{"type": "actions", "elements": elements}, context(told).block]
 
 

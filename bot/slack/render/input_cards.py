@@ -61,35 +61,35 @@ def input_part(record: ApprovalRecord) -> Part:
     """Return the card with the question, or with what became of it."""
     approval, decision, asked = record.approval, record.decision, question_of(record.approval)
     server = plain(asked.server)
-    asks = words.ASKS_TO_VISIT if asked.url else words.ASKS
+    asks = words.ASKS_TO_VISIT() if asked.url else words.ASKS()
     blocks = [section(asks.format(server=server)), _words(asked.message)]
     if asked.url:
-        blocks.append(_words(words.PAGE_IS_ON.format(host=asked.host)))
+        blocks.append(_words(words.PAGE_IS_ON(host=asked.host)))
     if decision:
         blocks.append(context(decided_line(decision, words.VERDICTS[decision.verdict])).block)
-        return Part(blocks, words.NOTIFY.format(server=server))
+        return Part(blocks, words.NOTIFY(server=server))
     buttons = [with_label(each, server) for each in _buttons(approval, asked)]
-    terms = words.TERMS.format(server=server, until=local_time(approval.expires))
+    terms = words.TERMS(server=server, until=local_time(approval.expires))
     blocks += [{"type": "actions", "elements": buttons}, context(terms).block]
-    return Part(blocks, words.NOTIFY.format(server=server))
+    return Part(blocks, words.NOTIFY(server=server))
 
 
 def input_modal(approval: Approval, opened: Opened) -> Block:
     """Return the modal in which the asker answers, or from which they go to the server's page."""
     asked = question_of(approval)
     if asked.url:
-        blocks = [_words(words.LEAVING.format(host=asked.host, server=asked.server)), _visit(asked)]
+        blocks = [_words(words.LEAVING(host=asked.host, server=asked.server)), _visit(asked)]
     else:
         blocks = [_words(asked.message)]
         blocks += [_input(number, each) for number, each in enumerate(asked.form.fields)]
-        blocks.append(context(words.NO_SECRETS.format(server=plain(asked.server))).block)
+        blocks.append(context(words.NO_SECRETS(server=plain(asked.server))).block)
     return {
         "type": "modal",
         "callback_id": INPUT_FORM,
         "private_metadata": opened.model_dump_json(),
-        "title": text_object(words.PAGE_TITLE if asked.url else words.FORM_TITLE),
-        "submit": text_object(words.VISITED if asked.url else words.SEND),
-        "close": text_object(words.CLOSE),
+        "title": text_object(words.PAGE_TITLE() if asked.url else words.FORM_TITLE()),
+        "submit": text_object(words.VISITED() if asked.url else words.SEND()),
+        "close": text_object(words.CLOSE()),
         "blocks": blocks,
     }
 
@@ -116,7 +116,7 @@ def typed_answer(approval: Approval, view: Mapping[str, Any]) -> dict[str, Any]:
         return form.answer(given)
     except AnswerError as error:
         wrong = {
-            _block(number): words.MISTAKES.get(each.kind, words.MISTAKE)
+            _block(number): words.MISTAKES.get(each.kind, words.MISTAKE)()
             for number, each in enumerate(form.fields)
             if each.name in error.fields
         }
@@ -150,22 +150,22 @@ def question_of(approval: Approval) -> Question:
 
 
 def _buttons(approval: Approval, asked: Question) -> list[Block]:
-    decline = card_button(approval, words.DECLINE, DECLINE_INPUT)
+    decline = card_button(approval, words.DECLINE(), DECLINE_INPUT)
     if asked.url:
-        return [card_button(approval, words.VISIT, OPEN_INPUT, "primary"), decline]
+        return [card_button(approval, words.VISIT(), OPEN_INPUT, "primary"), decline]
     if not asked.form.is_yes_no:
-        return [card_button(approval, words.ANSWER, OPEN_INPUT, "primary"), decline]
-    yes = card_button(approval, words.YES, ANSWER_YES, "primary")
+        return [card_button(approval, words.ANSWER(), OPEN_INPUT, "primary"), decline]
+    yes = card_button(approval, words.YES(), ANSWER_YES, "primary")
     if not asked.form.fields:  # there is nothing to fill in: no is a refusal
-        return [yes, card_button(approval, words.NO, DECLINE_INPUT)]
-    return [yes, card_button(approval, words.NO, ANSWER_NO), decline]
+        return [yes, card_button(approval, words.NO(), DECLINE_INPUT)]
+    return [yes, card_button(approval, words.NO(), ANSWER_NO), decline]
 
 
 def _visit(asked: Question) -> Block:
     button: Block = {
         "type": "button",
         "action_id": VISIT_PAGE,
-        "text": text_object(shortened(words.GO_TO.format(host=asked.host), _MAX_BUTTON)),
+        "text": text_object(shortened(words.GO_TO(host=asked.host), _MAX_BUTTON)),
         "url": asked.url,
     }
     return {"type": "actions", "elements": [button]}
@@ -231,7 +231,7 @@ def _options(field: FormField) -> list[Block]:
     """Return the options; their values are places, as those of the server may be too long."""
     labels = {str(place): each.label for place, each in enumerate(field.options)}
     if field.kind is FieldKind.YES_NO:
-        labels = {_YES: words.YES, _NO: words.NO}
+        labels = {_YES: words.YES(), _NO: words.NO()}
     return [
         {"text": text_object(shortened(label, _MAX_OPTION)), "value": value}
         for value, label in labels.items()

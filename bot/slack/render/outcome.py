@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from babel.lists import format_list
 from pydantic import ValidationError
 
 from bot.core.answers import (
@@ -25,6 +24,7 @@ from bot.core.outcome import Outcome, Rehearsal, RunStatus
 from bot.core.request import Request
 from bot.core.text.evidence_line import evidence_line
 from bot.core.text.redaction import each_text
+from bot.core.text.translation import list_in_words, reader
 from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
 from bot.slack.render.arguments import CHANNEL
@@ -85,13 +85,21 @@ class Frame:
 
 
 def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rendered:
-    """Return the final messages of a run, with at most about `size` characters each."""
+    """Return the final messages of a run, with at most about `size` characters each.
+
+    They are in the asker's language.
+    """
+    with reader(request.locale):
+        return _rendered(outcome, request, size)
+
+
+def _rendered(outcome: Outcome, request: Request, size: int) -> Rendered:
     outcome = _cleaned(outcome)
     frame = _frame(outcome, request, LinkGate(outcome.links))
     if request.private:  # the question is not in the thread, and even the asker forgets it
-        frame.above.insert(0, context(words.ASKED_ALONE.format(question=_question(request))))
+        frame.above.insert(0, context(words.ASKED_ALONE(question=_question(request))))
     if request.late:
-        frame.above.insert(0, context(words.LATE))
+        frame.above.insert(0, context(words.LATE()))
     return _framed(frame, outcome, request, size)
 
 
@@ -104,7 +112,7 @@ def render_shared(outcome: Outcome, request: Request) -> Rendered:
     frame = _frame(outcome, request, LinkGate(outcome.links))
     question = _question(request)
     shared, plain = (
-        words.SHARED_BY.format(person=person, question=question)
+        words.SHARED_BY(person=person, question=question)
         for person in (f"<@{request.user}>", request.author)
     )
     frame.above.insert(0, context(shared, plain))
@@ -156,7 +164,7 @@ def _with_document(
     frame: Frame, pieces: list[Piece], document: str, size: int
 ) -> tuple[list[Part], Upload]:
     """Return the beginning of the answer, and the whole of it as a file."""
-    note = joined([words.FILE_INSTEAD.format(name=DOCUMENT)])
+    note = joined([words.FILE_INSTEAD(name=DOCUMENT)])
     first = packed([*frame.above, *pieces], size - 500)[0]
     kept = [Piece(block, "") for block in first.blocks]
     shown = packed([*kept, *note, *frame.evidence, *frame.below], size)
@@ -166,11 +174,11 @@ def _with_document(
 
 def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     note = gate.mrkdwn(outcome.note)
-    facts = (footer(outcome.totals, request.locale), _accounts(outcome, request))
+    facts = (footer(outcome.totals), _accounts(outcome, request))
     foot = context(" · ".join([*filter(None, facts), *outcome.warnings]))
     # Above Retry: a retry is refused as well until somebody raises the budget.
     raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
-    retry = [*raising, _bare(retry_buttons(request.id, _details(outcome, request)))]
+    retry = [*raising, _bare(retry_buttons(request.id, _details(outcome)))]
     buttons = [*raising, *_answer_buttons(outcome, request)] if outcome.result else retry
     below = [*_dry_run_calls(outcome, gate), *buttons, foot]
     evidence = _evidence(outcome, gate)
@@ -179,18 +187,18 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             remark = [context(note)] if note else []
             return Frame([*_reason_for_repeat(request), *remark], below, evidence)
         case RunStatus.PARTIAL:
-            warning = context(f":warning: {note or words.PARTIAL}")
+            warning = context(f":warning: {note or words.PARTIAL()}")
             return Frame([*_reason_for_repeat(request), warning], below, evidence)
         case RunStatus.CANCELLED:
             found = _partial_results(outcome, gate)
             lead = _lead(outcome, gate)
-            plain = f"{note or words.STOPPED} {lead}"
+            plain = f"{note or words.STOPPED()} {lead}"
             if outcome.stopped_by not in ("", request.user):
-                note = words.STOPPED_BY.format(person=outcome.stopped_by)
-            stopped = context(f":black_square_for_stop: {note or words.STOPPED} {lead}", plain)
+                note = words.STOPPED_BY(person=outcome.stopped_by)
+            stopped = context(f":black_square_for_stop: {note or words.STOPPED()} {lead}", plain)
             return Frame([stopped, *found], [*retry, foot], evidence)
         case RunStatus.FAILED:
-            sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED])
+            sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED()])
             left_out = _dry_run_calls(outcome, gate)
             return Frame([*_reason_for_repeat(request), *sentence], [*left_out, *retry, foot])
 
@@ -207,41 +215,41 @@ def _accounts(outcome: Outcome, request: Request) -> str:
     """Say whose accounts were used, "" if none."""
     if not outcome.accounts:
         return ""
-    names = escape_mrkdwn(format_list([clean(each) for each in outcome.accounts], locale="en_GB"))
+    names = escape_mrkdwn(list_in_words([clean(each) for each in outcome.accounts]))
     if request.is_for_one:
-        return words.YOUR_ACCOUNTS.format(accounts=names)
-    return words.OWN_ACCOUNTS.format(person=escape_mrkdwn(request.author), accounts=names)
+        return words.YOUR_ACCOUNTS(accounts=names)
+    return words.OWN_ACCOUNTS(person=escape_mrkdwn(request.author), accounts=names)
 
 
-def _details(outcome: Outcome, request: Request) -> RunDetails | None:
+def _details(outcome: Outcome) -> RunDetails | None:
     totals = outcome.totals
-    return RunDetails.of(totals, request.locale) if has_details(totals) else None
+    return RunDetails.of(totals) if has_details(totals) else None
 
 
 def _reason_for_repeat(request: Request) -> list[Piece]:
     """Say why there is another answer, and for whom if several people read the thread."""
     if request.replaces:
-        return [context(words.REVISED)]
+        return [context(words.REVISED())]
     alone = request.private or request.channel.startswith("D")
     if request.again is None or alone or request.again not in words.ANSWERED_AGAIN:
         return []
     person = escape_mrkdwn(request.author)
-    return [context(words.ANSWERED_AGAIN[request.again].format(person=person))]
+    return [context(words.ANSWERED_AGAIN[request.again](person=person))]
 
 
 def _lead(outcome: Outcome, gate: LinkGate) -> str:
     """Say what a stopped run will not do, and introduce what it had found."""
     off = "; ".join(CHANNEL.sub(r"<#\1>", gate.mrkdwn(title)) for title in outcome.called_off)
-    sentences = [words.CALLED_OFF.format(titles=off)] if off else []
+    sentences = [words.CALLED_OFF(titles=off)] if off else []
     if outcome.result or outcome.found or outcome.draft:
-        return " ".join([*sentences, words.FOUND_SO_FAR])
-    return " ".join(sentences) or words.NOTHING_FOUND_YET
+        return " ".join([*sentences, words.FOUND_SO_FAR()])
+    return " ".join(sentences) or words.NOTHING_FOUND_YET()
 
 
 def _partial_results(outcome: Outcome, gate: LinkGate) -> list[Piece]:
     """Return the results and the draft of a stopped run."""
     steps = listed([safe_text(step, gate) for step in outcome.found])
-    return [*steps, *titled(words.ANSWER_BEGUN, markdown_pieces(outcome.draft, gate))]
+    return [*steps, *titled(words.ANSWER_BEGUN(), markdown_pieces(outcome.draft, gate))]
 
 
 def _dry_run_calls(outcome: Outcome, gate: LinkGate) -> list[Piece]:
@@ -250,7 +258,7 @@ def _dry_run_calls(outcome: Outcome, gate: LinkGate) -> list[Piece]:
         f"{each.title}: {each.tool} {json.dumps(each.arguments, ensure_ascii=False)}"
         for each in outcome.rehearsed
     ]
-    return titled(words.REHEARSED, listed([safe_text(line, gate) for line in lines]))
+    return titled(words.REHEARSED(), listed([safe_text(line, gate) for line in lines]))
 
 
 def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
@@ -262,7 +270,7 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     is_draft = outcome.response_type == stored_name(DraftReply)  # to be posted by the person
     row = answer_buttons(
         request.id,
-        None if is_line else _details(outcome, request),
+        None if is_line else _details(outcome),
         again=known and not (outcome.changed or is_line),
         share=request.private and not is_draft,
         evidence=outcome.run_id if _has_evidence(outcome) else "",
@@ -304,12 +312,12 @@ def _result(outcome: Outcome, gate: LinkGate, locale: str) -> RenderedResult:
         return [], []
     model = RESPONSE_TYPES.get(outcome.response_type)
     if model is None:
-        return data_pieces(outcome.result, locale)
+        return data_pieces(outcome.result)
     try:
         result = model.model_validate(outcome.result)
     except ValidationError:
         # The record is of another version. Show its data rather than lose it.
-        return data_pieces(outcome.result, locale)
+        return data_pieces(outcome.result)
     return RENDERERS[model](result, outcome, gate, locale)
 
 

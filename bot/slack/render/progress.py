@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.core.text.counting import counted
 from bot.core.text.redaction import redacted
+from bot.core.text.translation import translated
 from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
 from bot.slack.render.buttons import Stops, stop_button
@@ -47,26 +47,26 @@ def progress_part(progress: Progress, *, stops: Stops) -> Part:
 def waiting_part(progress: Progress, *, stops: Stops) -> Part:
     """Return the message of a run that waits until the store is available again."""
     so_far = progress_part(progress, stops=stops)
-    return Part([*so_far.blocks, context(words.WAITING).block], words.WAITING)
+    return Part([*so_far.blocks, context(words.WAITING()).block], words.WAITING())
 
 
 def title_of(progress: Progress) -> str:
     """Return the title of the plan."""
-    return words.WAITING_FOR_ROOM if progress.waits else words.WORKING
+    return words.WAITING_FOR_ROOM() if progress.waits else words.WORKING()
 
 
 def status_line(progress: Progress) -> str:
     """Return the text that follows the bot's name in Slack's status line."""
     step = progress.running
     if progress.waits:
-        return words.STATUS_WAITING_FOR_ROOM
+        return words.STATUS_WAITING_FOR_ROOM()
     if progress.ended or progress.draft:
-        return words.STATUS_WRITING
+        return words.STATUS_WRITING()
     if step is None:
-        return words.STATUS_THINKING
+        return words.STATUS_THINKING()
     title = shortened(_plain(step.title), _MAX_STATUS)
     shown = LinkGate().mrkdwn(title) if "://" in title else title
-    return words.STATUS_WORKING.format(step=shown)
+    return words.STATUS_WORKING(step=shown)
 
 
 def plan(progress: Progress, title: str) -> Block:
@@ -74,7 +74,7 @@ def plan(progress: Progress, title: str) -> Block:
     shown = progress.steps[-MAX_CARDS:]
     hidden = len(progress.steps) - len(shown)
     if hidden:
-        title = f"{title} · {counted(hidden, 'earlier step')}"
+        title = f"{title} · {words.EARLIER_STEPS(hidden)}"
     cards = [_card(index, step) for index, step in enumerate(shown, hidden)]
     return {"type": "plan", "title": title, "tasks": cards or [_thinking()]}
 
@@ -83,7 +83,7 @@ def _thinking() -> Block:
     return {
         "type": "task_card",
         "task_id": "thinking",
-        "title": words.THINKING,
+        "title": words.THINKING(),
         "status": "in_progress",
     }
 
@@ -103,7 +103,7 @@ def card_title(step: Step, most: int) -> str:
     A running step also says how far it is, and one that was not allowed that it was not done.
     """
     if _is_undone(step):
-        return one_line(f"{words.NOT_DONE}: {step.title}", most)
+        return one_line(f"{words.NOT_DONE()}: {step.title}", most)
     if step.status is not StepStatus.RUNNING or not step.report:
         return one_line(step.title, most)
     report = one_line(_harmless(step.report), most // 2)
@@ -116,7 +116,7 @@ def _harmless(report: str) -> str:
 
 
 def _is_undone(step: Step) -> bool:
-    return step.status is StepStatus.FAILED and step.detail.startswith(words.NOT_DONE)
+    return step.status is StepStatus.FAILED and step.detail.startswith(words.NOT_DONE.english)
 
 
 def _card(index: int, step: Step) -> Block:
@@ -141,8 +141,8 @@ def result_line(step: Step) -> str:
         return step.detail
     why = step.detail.partition(". ")[0].removesuffix(".")
     if not _is_undone(step):
-        return words.STEP_FAILED.format(why=why)
-    because = why.removeprefix(words.NOT_DONE).lstrip(": ")
+        return words.STEP_FAILED(why=why)
+    because = translated(why.removeprefix(words.NOT_DONE.english).lstrip(": "))
     return because[:1].upper() + because[1:]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.core.refresh import FigureChange, Refreshed
-from bot.core.text.counting import counted
 from bot.slack.incoming.text import one_line
 from bot.slack.render import refresh_words as said
 from bot.slack.render.buttons import button
@@ -35,16 +34,16 @@ def refresh_blocks(result: Refreshed, note: str = "") -> list[Block]:
     parts = [_paragraph(_headline(result)), *_listed([_line(each) for each in result.changed])]
     if result.unknown:
         lines = [f"{_named(each)}: {each.why}" for each in result.unknown]
-        parts += [_paragraph(said.NOT_READ.format(count=len(lines))), *_listed(lines)]
+        parts += [_paragraph(said.NOT_READ(count=len(lines))), *_listed(lines)]
     times = {"now": result.at, "then": result.answered_at}
     shown = {name: local_time(int(each.timestamp())) for name, each in times.items()}
-    notes = [note, said.AS_OF.format(**shown)]
+    notes = [note, said.AS_OF(**shown)]
     if result.periods:
         dates = ", ".join(result.periods[:_MAX_PERIODS])
-        notes.append(said.PERIOD.format(dates=dates))
+        notes.append(said.PERIOD(dates=dates))
     if result.last_good and not result.is_good:
         when = local_time(int(result.last_good.timestamp()))
-        notes.append(said.LAST_GOOD.format(when=when))
+        notes.append(said.LAST_GOOD(when=when))
     return [
         {"type": "rich_text", "elements": parts},
         *(context(each).block for each in notes if each),
@@ -56,24 +55,24 @@ def refresh_buttons(result: Refreshed) -> list[Block]:
     if result.problem:
         return []
     options = [
-        {"text": text_object(label), "value": f"{result.run_id} {cron}"}
+        {"text": text_object(label()), "value": f"{result.run_id} {cron}"}
         for cron, label in said.OFTEN.items()
     ]
     keep = {
         "type": "static_select",
         "action_id": KEEP,
-        "placeholder": text_object(said.KEEP),
+        "placeholder": text_object(said.KEEP()),
         "options": options,
     }
-    return [{"type": "actions", "elements": [button(said.POST, POST, result.run_id), keep]}]
+    return [{"type": "actions", "elements": [button(said.POST(), POST, result.run_id), keep]}]
 
 
 def _headline(result: Refreshed) -> str:
     count, changed = len(result.figures), len(result.changed)
     if changed:
-        return said.CHANGED.format(changed=changed, count=count)
-    checked = counted(count - len(result.unknown), "figure")
-    return (said.SAME_BUT if result.unknown else said.UNCHANGED).format(figures=checked)
+        return said.CHANGED(changed=changed, count=count)
+    checked = count - len(result.unknown)
+    return (said.SAME_BUT if result.unknown else said.UNCHANGED)(checked)
 
 
 def _line(change: FigureChange) -> str:
@@ -92,6 +91,6 @@ def _paragraph(text: str) -> Block:
 def _listed(lines: Sequence[str]) -> list[Block]:
     """Return a list of at most twenty lines, and how many there are beyond these."""
     more = len(lines) - _MAX_LISTED
-    shown = [*lines[:_MAX_LISTED], *([said.MORE.format(count=more)] if more > 0 else [])]
+    shown = [*lines[:_MAX_LISTED], *([said.MORE(count=more)] if more > 0 else [])]
     items = [_paragraph(line) for line in shown]
     return [{"type": "rich_text_list", "style": "bullet", "elements": items}] if items else []

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-WORKING = "I am reading the figures of that answer again. Only you will see what I find."
-BUSY = "That answer is being refreshed already, or was just now. Please try again in a minute."
-CANNOT = "I no longer have what that answer was made of. Ask again instead."
-CHANGED = "{changed} of {count} changed:"
-UNCHANGED = "Nothing changed in {figures}."
-SAME_BUT = "No change found in {figures}."
-NOT_READ = "{count} could not be read again:"
-MORE = "and {count} more"
-PERIOD = (
+from bot.core.text.translation import Plural, Text
+
+WORKING = Text("I am reading the figures of that answer again. Only you will see what I find.")
+BUSY = Text(
+    "That answer is being refreshed already, or was just now. Please try again in a minute."
+)
+CANNOT = Text("I no longer have what that answer was made of. Ask again instead.")
+CHANGED = Text("{changed} of {count} changed:")
+UNCHANGED = Plural("Nothing changed in {count} figure.", "Nothing changed in {count} figures.")
+SAME_BUT = Plural("No change found in {count} figure.", "No change found in {count} figures.")
+NOT_READ = Text("{count} could not be read again:")
+MORE = Text("and {count} more")
+PERIOD = Text(
     "The queries name these dates and still ask about them: {dates}. Ask again for another period."
 )
-AS_OF = "As of {now}; the answer is of {then}. Its words are unchanged and may no longer fit."
-LAST_GOOD = "All figures were last read again {when}."
-POST = "Post it in the thread"
-KEEP = "Keep it up to date…"
+AS_OF = Text("As of {now}; the answer is of {then}. Its words are unchanged and may no longer fit.")
+LAST_GOOD = Text("All figures were last read again {when}.")
+POST = Text("Post it in the thread")
+KEEP = Text("Keep it up to date…")
 OFTEN = {
-    "0 9 * * 1-5": "Every weekday at 9:00",
-    "0 9 * * 1": "Every Monday at 9:00",
-    "0 9 1 * *": "On the 1st of each month at 9:00",
+    "0 9 * * 1-5": Text("Every weekday at 9:00"),
+    "0 9 * * 1": Text("Every Monday at 9:00"),
+    "0 9 1 * *": Text("On the 1st of each month at 9:00"),
 }
-POSTED_FOR = "Refreshed for {person}."
-POSTED_SCHEDULED = "Refreshed as {person} scheduled."
-NOTHING_TO_POST = (
+POSTED_FOR = Text("Refreshed for {person}.")
+POSTED_SCHEDULED = Text("Refreshed as {person} scheduled.")
+NOTHING_TO_POST = Text(
     "There is nothing to post any more: it was posted, or is a day old. Press Refresh again."
 )
-SCHEDULED = (
+SCHEDULED = Text(
     "I will read the figures again {often} ({time_zone}) in your name, and post here when one of them "
     "changed. Cancel it in my Home tab."
 )
-TOO_MANY = "You have {count} schedules already. Cancel one in my Home tab first."
-SCHEDULED_TEXT = "Keep the figures up to date: {question}"
+TOO_MANY = Text("You have {count} schedules already. Cancel one in my Home tab first.")
+SCHEDULED_TEXT = Text("Keep the figures up to date: {question}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.core.schedule import Schedule, cron_in_words
+from bot.core.schedule import Schedule, often_of
 from bot.core.scheduled_message import ScheduledMessage
 from bot.services.accounts.problems import label_of
 from bot.slack.home import home_words
@@ -27,9 +27,9 @@ def own_scheduled(
     """Return a person's scheduled questions and messages."""
     if not (schedules or messages):
         return []
-    heading = text_object(home_words.HOME_SCHEDULES)
+    heading = text_object(home_words.HOME_SCHEDULES())
     shown = messages[:_MAX_MESSAGES]
-    more = home_words.MORE_TO_BE_POSTED.format(count=len(messages) - len(shown))
+    more = home_words.MORE_TO_BE_POSTED(count=len(messages) - len(shown))
     return [
         {"type": "divider"},
         {"type": "header", "text": heading},
@@ -47,22 +47,22 @@ def all_schedules(schedules: Sequence[Schedule]) -> list[Block]:
     if not schedules:
         return []
     shown = [_anyone(each) for each in schedules[:_MAX_FOR_ADMINS]]
-    more = home_words.HOME_NEXT_SCHEDULES.format(count=len(schedules), shown=len(shown))
-    heading = more if len(schedules) > len(shown) else home_words.HOME_ALL_SCHEDULES
+    more = home_words.HOME_NEXT_SCHEDULES(count=len(schedules), shown=len(shown))
+    heading = more if len(schedules) > len(shown) else home_words.HOME_ALL_SCHEDULES()
     return [_section(heading), *shown]
 
 
 def _own(schedule: Schedule) -> Block:
     line = f"{words_of(schedule)}\n{_when(schedule)} {place_of(schedule.channel)}"
-    question = home_words.CANCEL_QUESTION.format(text=_beginning(schedule.text))
+    question = home_words.CANCEL_QUESTION(text=_beginning(schedule.text))
     cancel = _cancel(CANCEL, schedule.id, schedule.text, question)
     return {**_section(line), "block_id": f"own-{schedule.id}", "accessory": cancel}
 
 
 def _anyone(schedule: Schedule) -> Block:
     line = f"<@{schedule.user}>\n{_when(schedule)} {place_of(schedule.channel)}"
-    often = cron_in_words(schedule.cron) or f"for {universal_time(schedule.next_at)}"
-    question = home_words.CANCEL_QUESTION_OF.format(often=often)
+    often = often_of(schedule.cron) or words.ONCE_AT(when=universal_time(schedule.next_at))
+    question = home_words.CANCEL_QUESTION_OF(often=often)
     cancel = _cancel(CANCEL, schedule.id, often, question)
     return {**_section(line), "block_id": f"all-{schedule.id}", "accessory": cancel}
 
@@ -73,9 +73,9 @@ def _message(message: ScheduledMessage) -> Block:
     Its text is stored as mrkdwn with addresses as code; the gate finds the addresses again.
     """
     text = unescape(message.text).replace("`", "")
-    when = home_words.TO_BE_POSTED.format(when=local_time(message.post_at))
+    when = home_words.TO_BE_POSTED(when=local_time(message.post_at))
     line = f"{_safe(text)}\n{when} {place_of(message.channel)}"
-    question = home_words.CANCEL_MESSAGE.format(text=_beginning(text))
+    question = home_words.CANCEL_MESSAGE(text=_beginning(text))
     cancel = _cancel(CANCEL_MESSAGE, message.id, text, question)
     return {**_section(line), "block_id": f"own-{message.id}", "accessory": cancel}
 
@@ -85,10 +85,12 @@ def _cancel(action: str, value: str, name: str, question: str) -> Block:
 
     `name` is the label for screen readers; `question` is the question of the confirmation dialog.
     """
-    text = text_object(home_words.CANCEL)
+    text = text_object(home_words.CANCEL())
     button = {"type": "button", "action_id": action, "text": text, "value": value}
-    answers = {"yes": home_words.CANCEL_IT, "no": home_words.KEEP_IT}
-    return with_confirmation(with_label(button, name), home_words.CANCEL_TITLE, question, **answers)
+    answers = {"yes": home_words.CANCEL_IT(), "no": home_words.KEEP_IT()}
+    return with_confirmation(
+        with_label(button, name), home_words.CANCEL_TITLE(), question, **answers
+    )
 
 
 def words_of(schedule: Schedule) -> str:
@@ -98,7 +100,7 @@ def words_of(schedule: Schedule) -> str:
 
 def place_of(channel: str) -> str:
     """Return the place of a scheduled question or message as mrkdwn."""
-    return words.IN_DIRECT if channel.startswith("D") else f"in <#{channel}>"
+    return words.IN_DIRECT() if channel.startswith("D") else words.IN_PLACE(channel=f"<#{channel}>")
 
 
 def _safe(text: str) -> str:
@@ -112,12 +114,12 @@ def _beginning(text: str) -> str:
 def _when(schedule: Schedule) -> str:
     """Return the interval in its owner's time zone, and the next time in the reader's."""
     if schedule.waits_for:
-        paused = words.SCHEDULE_PAUSED.format(server=label_of(schedule.waits_for))
-        return f"{cron_in_words(schedule.cron)} ({schedule.time_zone}), {paused}"
-    next_time = words.NEXT_TIME.format(when=local_time(schedule.next_at))
+        paused = words.SCHEDULE_PAUSED(server=label_of(schedule.waits_for))
+        return f"{often_of(schedule.cron)} ({schedule.time_zone}), {paused}"
+    next_time = words.NEXT_TIME(when=local_time(schedule.next_at))
     if not schedule.cron:
         return next_time
-    return f"{cron_in_words(schedule.cron)} ({schedule.time_zone}), {next_time}"
+    return f"{often_of(schedule.cron)} ({schedule.time_zone}), {next_time}"
 
 
 def _section(mrkdwn: str) -> Block:

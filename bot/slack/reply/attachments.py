@@ -42,7 +42,7 @@ class Attachments:
         attempts; every other error, even an unexpected one, is retried a few times, because the
         answer is useful without its attachment.
         """
-        reason = words.NO_FILE_OTHERWISE
+        reason = words.NO_FILE_OTHERWISE()
         for pause in (*ATTEMPT_PAUSES, None):
             try:
                 data = await self.read(upload.handle) if upload.handle else upload.data
@@ -61,7 +61,7 @@ class Attachments:
 
     async def _say_missing(self, number: int, name: str, reason: str) -> None:
         try:
-            await self.say(number, Part([], words.NO_FILE.format(name=name, reason=reason)))
+            await self.say(number, Part([], words.NO_FILE(name=name, reason=reason)))
         except SlackApiError as error:
             if not is_definitive(error):
                 raise
@@ -71,11 +71,11 @@ class Attachments:
 def _refusal_of(error: Exception) -> str | None:
     """Return a sentence for people if the error is final; None if another attempt may succeed."""
     if isinstance(error, BotError):
-        return words.NO_FILE_GONE
+        return words.NO_FILE_GONE()
     if isinstance(error, SlackApiError) and is_definitive(error):
         code = error_code(error)
-        return words.NO_FILE_REASONS.get(code, words.NO_FILE_REFUSED.format(code=code))
+        return words.NO_FILE_REASONS.get(code, words.NO_FILE_REFUSED)(code=code)
     if isinstance(error, aiohttp.ClientResponseError) and 400 <= error.status < 500:
         is_temporary = error.status in (408, 429)
-        return None if is_temporary else words.NO_FILE_REFUSED.format(code=f"HTTP {error.status}")
+        return None if is_temporary else words.NO_FILE_REFUSED(code=f"HTTP {error.status}")
     return None

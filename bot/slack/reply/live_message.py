@@ -161,7 +161,7 @@ class LiveMessage:
 
     async def _show_status(self) -> None:
         # Everybody in the thread sees the status line, so a private run shows no step there.
-        line = words.STATUS_THINKING if self._request.private else status_line(self._progress)
+        line = words.STATUS_THINKING() if self._request.private else status_line(self._progress)
         if line != self._line and not self._closing.is_set():
             self._line = line
             await self._status.show(self._request.channel, self._request.thread, line)

@@ -66,7 +66,7 @@ class Orphans:
         await end_stream(self.clients, channel, ts, metadata)
         try:
             await self.clients.updates.chat_update(
-                channel=channel, ts=ts, text=words.LOST, blocks=[], metadata=metadata
+                channel=channel, ts=ts, text=words.LOST(), blocks=[], metadata=metadata
             )
         except SlackApiError as error:
             log.info("Message %s cannot be changed (%s) and is deleted", ts, error_code(error))

@@ -115,7 +115,7 @@ def _with_event(steps: tuple[Step, ...], event: ToolEvent) -> tuple[Step, ...]:
         case ToolProgress(call_id=call_id, line=line):
             changes: dict[str, Any] = {"report": line}
         case ToolRetried(call_id=call_id):
-            changes = {"report": words.TRYING_AGAIN}
+            changes = {"report": words.TRYING_AGAIN()}
         case ToolEnded(call_id=call_id):
             status = StepStatus.DONE if event.ok else StepStatus.FAILED
             changes = {"status": status, "detail": event.detail}

@@ -54,7 +54,7 @@ async def leave_thread(request: Request, post: PostedMessages, writer: MessageWr
     if not request.kept_private or not (ts := await post.message()):
         return
     person = LinkGate().mrkdwn(request.author)
-    part = Part([context(words.KEPT_PRIVATE.format(person=person)).block], words.KEPT_PRIVATE_PLAIN)
+    part = Part([context(words.KEPT_PRIVATE(person=person)).block], words.KEPT_PRIVATE_PLAIN())
     try:
         await writer.update(ts, part)
     except (SlackApiError, *TRANSPORT_ERRORS) as error:

@@ -153,7 +153,7 @@ class RunMessage:
         """Say that the run continues as soon as any worker can save again."""
         await self._live.close()
         channel, thread = self._request.channel, self._request.thread
-        await self._status.show(channel, thread, words.STATUS_WAITING)
+        await self._status.show(channel, thread, words.STATUS_WAITING())
         try:
             ts = None if self._request.private else await self._posted.message()
             if ts and await self._posted.decided() is None:
@@ -311,11 +311,13 @@ class RunMessage:
     async def _give_up(self, code: str, rendered: Rendered) -> None:
         """Tell the asker that the answer cannot be posted there, and delete the unfinished message."""
         log.warning("The answer of run %s can no longer be posted: %s", self._posted.run_id, code)
-        reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)
+        reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)()
         unfinished = None if await self._posted.posted_parts() else await self._posted.message()
         await self._posted.save_part(len(rendered.parts) + len(rendered.uploads))
         try:
-            sentence = words.GONE_DIRECT if self._request.channel.startswith("D") else words.GONE
+            sentence = (
+                words.GONE_DIRECT() if self._request.channel.startswith("D") else words.GONE()
+            )
             sentence = sentence.format(channel=self._request.channel, reason=reason)
             await self._writer.tell_directly(sentence)
         except (SlackApiError, *TRANSPORT_ERRORS) as error:

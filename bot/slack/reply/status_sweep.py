@@ -80,5 +80,5 @@ class StatusSweep:
         for place, request in list(places)[:_MAX_RENEWED]:
             slack = await self.workspaces.of(request.team)
             if slack and datetime.now(UTC) - request.received_at > _MIN_WAIT:
-                line = words.STATUS_PLACE_IN_LINE.format(place=place)
+                line = words.STATUS_PLACE_IN_LINE(place=place)
                 await slack.status.show(request.channel, request.thread, line)

@@ -75,7 +75,7 @@ def workspace_router(
             log.error("Slack has revoked SLACK_BOT_TOKEN: install the app again in %s", team)
         else:
             log.info("Ignored: the bot is not installed in %s", team)
-        return BoltResponse(status=200, body=words.NOT_INSTALLED if "command" in req.body else "")
+        return BoltResponse(status=200, body=words.NOT_INSTALLED() if "command" in req.body else "")
 
     app.middleware(without_workspace)
     return app

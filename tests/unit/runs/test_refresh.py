@@ -221,7 +221,7 @@ async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Pa
             return False
 
         refused = await at.refresh(deps=replace(deps, may_ask=may_not))
-        assert refused.problem == jobs.NOT_ALLOWED
+        assert refused.problem == jobs.NOT_ALLOWED()
         only_files = ChannelSettings(tools=("files",))
         await deps.channels.change(at.request.team, at.request.channel, only_files)
         limited = await at.refresh()
@@ -241,7 +241,7 @@ async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Pa
         kept = at.request.model_copy(update={"private": True}).model_dump_json()
         run = stores.redis.key("run", at.outcome.run_id)
         await stores.redis.call("HSET", run, "request", kept)
-        assert (await at.refresh("U1")).problem == jobs.PRIVATE
+        assert (await at.refresh("U1")).problem == jobs.PRIVATE()
 
         tool_of = deps.toolbox.catalogue.get
         queried = read("180", Place(call_id="c", tool="query_database"))

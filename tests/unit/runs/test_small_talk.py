@@ -55,8 +55,8 @@ async def test_the_instructions_say_when_sources_are_needed_and_when_not(redis_u
         assert word in " ".join(request.body["instructions"].split())
     shown = str(message["blocks"])
     assert "la réunion" in shown
-    assert words.SOURCES not in shown
-    assert words.CONFIDENCE["medium"] not in shown
+    assert words.SOURCES() not in shown
+    assert words.CONFIDENCE["medium"]() not in shown
 
 
 async def test_details_open_after_a_restart_for_whoever_reads_the_answer(redis_url: str) -> None:

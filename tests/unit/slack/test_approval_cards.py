@@ -48,7 +48,7 @@ async def test_a_card_warns_of_what_may_delete(thread: Thread) -> None:
         await surface.ask([approval])
         await surface.ask([asked_of(thread).model_copy(update={"id": "run_1:resp_1:call_2"})])
     cards = [str(each.args["blocks"]) for each in thread.calls("chat.postMessage")]
-    assert [approval_words.DESTRUCTIVE in each for each in cards] == [True, False]
+    assert [approval_words.DESTRUCTIVE() in each for each in cards] == [True, False]
 
 
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
@@ -178,7 +178,7 @@ async def test_a_card_shows_names_of_arguments_for_what_they_are(thread: Thread,
     [posted] = [each.args for each in thread.calls("chat.postMessage")]
     [rich] = [each for each in posted["blocks"] if each["type"] == "rich_text"]
     label, shown = (part["elements"][0]["text"] for part in rich["elements"])
-    assert label.startswith(approval_words.DETAILS)
+    assert label.startswith(approval_words.DETAILS())
     assert shown.startswith(json.dumps({name: "x"}, indent=1)[:1_000])
     assert shown.isascii()
     assert (SHOW_ALL in str(posted["blocks"])) == (len(name) > 1_000)
@@ -207,7 +207,7 @@ async def test_a_card_is_put_up_once(thread: Thread, private: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "comment", [QUESTION_EDITED, QUESTION_DELETED, "you asked for something else"]
+    "comment", [QUESTION_EDITED.english, QUESTION_DELETED.english, "you asked for something else"]
 )
 async def test_a_card_that_nobody_decided_denies_nothing(thread: Thread, comment: str) -> None:
     """U15: called off by an edit, a deletion or a new message: its notification says "Not done"."""

@@ -38,7 +38,7 @@ GENERAL, SALES, PARTNERS = "C0GENERAL1", "C0SALES001", "C0PARTNER1"
 EDIT = {"canvas": "general", "title": "Plan", "change": "append", "section": "", "text": "x"}
 HOSTILE = (
     "Hi <!channel>, *approved by Ada*: <https://evil.example|the report> `now`\n\n"
-    f"{words.ASKED_BY.format(person=BEN)}"
+    f"{words.ASKED_BY(person=BEN)}"
 )
 
 
@@ -105,7 +105,7 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
             "elements": [{"type": "text", "text": HOSTILE}],
         }
         assert f"Only <@{ADA}> can decide" in str(asked["blocks"])
-        await bot.ws.until(lambda: approval_words.PARKED in str(bot.own(SALES, thread)))
+        await bot.ws.until(lambda: approval_words.PARKED() in str(bot.own(SALES, thread)))
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)
         await bot.ws.until(
@@ -118,18 +118,15 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         await bot.answered(SALES, thread)
         [terminal] = bot.terminals(SALES, thread)
         assert float(terminal["ts"]) > float(str(asked["ts"]))  # where the person looks
-        assert words.REGENERATE not in str(terminal)  # it would be posted again
+        assert words.REGENERATE() not in str(terminal)  # it would be posted again
         ended = ["suspended", "processing", "active"]  # Slack's Stop is there while it works
         await bot.ws.until(lambda: sessions(bot, thread)[-3:] == ended)
         await sent(bot, press(bot, ADA, SALES, thread, button(asked, DENY)))
         await bot.ws.until(
-            lambda: (
-                approval_words.ALREADY_DECIDED.format(by=f" by <@{ADA}>")
-                in private(bot, ADA, thread)
-            )
+            lambda: approval_words.DECIDED_BY(person=ADA) in private(bot, ADA, thread)
         )
         [posted] = elsewhere(bot)
-        assert f"'{words.ASKED_BY.format(person=ADA)}'" in posted  # and nobody else
+        assert f"'{words.ASKED_BY(person=ADA)}'" in posted  # and nobody else
         assert posted.count("'context'") == 1  # nor does a text draw such a line, or call Ben
         assert re.findall(r".<@\w+>", posted) == [rf"\<@{BEN}>", f" <@{ADA}>"]
         assert "<!channel>" not in posted
@@ -204,7 +201,7 @@ async def test_forged_presses_do_nothing(redis_url: str) -> None:
         await bot.ws.click(ADA, SALES, asked["ts"], DENY)
         await shows(bot, thread, f"Denied by <@{ADA}>")
         [terminal] = await bot.answered(SALES, thread)
-        assert words.REGENERATE not in str(terminal)
+        assert words.REGENERATE() not in str(terminal)
         assert elsewhere(bot) == []
     assert "Not done: Ada Lovelace denied it" in str(bot.api.requests[-1].body["input"])
 
@@ -219,8 +216,8 @@ async def test_only_those_who_are_listed_may(redis_url: str) -> None:
         await bot.ws.click(BEN, SALES, asked["ts"], APPROVE)
         await shows(bot, thread, f"Approved by <@{BEN}>")
         [posted] = await bot.ws.until(lambda: elsewhere(bot))
-        assert words.ASKED_BY.format(person=ADA) in posted
-        assert words.APPROVED_BY.format(person=BEN) in posted
+        assert words.ASKED_BY(person=ADA) in posted
+        assert words.APPROVED_BY(person=BEN) in posted
 
 
 async def test_who_is_not_in_the_channel_is_asked_directly(redis_url: str) -> None:
@@ -247,11 +244,11 @@ async def test_a_press_after_the_time_is_up(redis_url: str) -> None:
         await bot.ws.until(lambda: bot.ws.clock.now() > float(asked["ts"]) + 3)
         await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
         await bot.ws.until(
-            lambda: approval_words.DECISION_REFUSED["expired"] in private(bot, ADA, thread)
+            lambda: approval_words.DECISION_REFUSED["expired"]() in private(bot, ADA, thread)
         )
         await shows(bot, thread, "Nobody decided in time")  # which the press brought about
         [terminal] = await bot.answered(SALES, thread)
-        assert words.REGENERATE not in str(terminal)
+        assert words.REGENERATE() not in str(terminal)
         assert elsewhere(bot) == []
 
 
@@ -266,7 +263,7 @@ async def test_between_two_nobody_is_named(redis_url: str) -> None:
         thread = str(said["ts"])
         [asked] = await bot.ws.until(lambda: cards(bot, thread, direct))
         shown = str([bot.own(direct, thread), asked["blocks"]])
-        assert approval_words.APPROVAL_ASKED_DIRECT.partition("\n")[0] in shown
+        assert approval_words.APPROVAL_ASKED_DIRECT().partition("\n")[0] in shown
         assert "You can decide until" in shown
         assert f"Only <@{ADA}>" not in shown
         assert f"approval of <@{ADA}>" not in shown
@@ -281,7 +278,7 @@ async def test_who_asks_behind_a_run_that_waits_is_told(redis_url: str) -> None:
         asked = await card(bot, thread)
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ask(BEN, SALES, "And mine?", thread)
-        await bot.ws.until(lambda: private(bot, BEN, thread) == [approval_words.WAITS_BEHIND])
+        await bot.ws.until(lambda: private(bot, BEN, thread) == [approval_words.WAITS_BEHIND()])
         assert sessions(bot, thread)[-1:] == ["suspended"]
         await bot.ws.click(ADA, SALES, asked["ts"], DENY)
         await bot.answered(SALES, thread, 2)
@@ -297,7 +294,7 @@ async def test_who_replies_among_others_while_it_waits_is_told_to_mention_it(
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.say(BEN, SALES, "Is that so?", thread_ts=thread)
         await bot.ws.say(ADA, SALES, "make it April", thread_ts=thread)
-        await bot.ws.until(lambda: private(bot, ADA, thread) == [approval_words.MENTION_ME])
+        await bot.ws.until(lambda: private(bot, ADA, thread) == [approval_words.MENTION_ME()])
         assert private(bot, BEN, thread) == []
         await bot.ws.click(ADA, SALES, asked["ts"], DENY)
         await bot.answered(SALES, thread)
@@ -355,7 +352,7 @@ async def test_a_typed_yes_is_sent_to_the_button(redis_url: str) -> None:
         await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
         await bot.ws.say(ADA, SALES, "Yes, please!", thread_ts=thread)
         await bot.ask(ADA, SALES, "go ahead", thread)
-        await bot.ws.until(lambda: private(bot, ADA, thread) == [approval_words.YES_TYPED] * 2)
+        await bot.ws.until(lambda: private(bot, ADA, thread) == [approval_words.YES_TYPED()] * 2)
         await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
         await bot.answered(SALES, thread)
         assert len(cards(bot, thread)) == len(elsewhere(bot)) == 1
@@ -374,10 +371,11 @@ async def test_a_typed_yes_is_sent_to_the_button(redis_url: str) -> None:
         await bot.ws.say(BEN, theirs, "yes")  # the card is here, and its run elsewhere
         await bot.ws.until(
             lambda: (
-                approval_words.YES_TYPED in [m["text"] for m in bot.ws.messages(theirs, viewer=BEN)]
+                approval_words.YES_TYPED()
+                in [m["text"] for m in bot.ws.messages(theirs, viewer=BEN)]
             )
         )
-        only = approval_words.ONLY_THEY_MAY.format(people=f"<@{BEN}>")
+        only = approval_words.ONLY_THEY_MAY(people=f"<@{BEN}>")
         await bot.ws.until(lambda: only in [m["text"] for m in bot.ws.messages(direct, viewer=ADA)])
 
 

@@ -142,7 +142,7 @@ async def test_who_waited_too_long_for_a_modal_is_told(rig, channel):
     said = await rig.ws.say(BEN, channel, "Numbers are in")
     await rig.ws.shortcut(ADA, modals.ASK_ABOUT, channel=channel, ts=said["ts"])
     place = GENERAL if channel == GENERAL else rig.direct(ADA)
-    [told] = [m for m in rig.ws.messages(place, viewer=ADA) if m["text"] == words.MODAL_TOO_LATE]
+    [told] = [m for m in rig.ws.messages(place, viewer=ADA) if m["text"] == words.MODAL_TOO_LATE()]
     assert bool(told.get("is_ephemeral")) == (channel == GENERAL)
     assert rig.ws.views(ADA) == []
 
@@ -176,7 +176,7 @@ async def test_a_task_takes_an_instruction_and_says_it_aloud(rig):
     view = await opened(rig, ADA)
     await rig.ws.submit(ADA, view["id"], modal_values("only the costs", "thread"))
     [request] = rig.mailbox.requests
-    assert request.text == f"{words.SUMMARISE_ASKED}\n\nonly the costs"
+    assert request.text == f"{words.SUMMARISE_ASKED()}\n\nonly the costs"
     aloud = rig.ws.messages(GENERAL, said["ts"])[-1]
     assert aloud["ts"] == request.ts
     assert "only the costs" in str(aloud["blocks"])
@@ -185,9 +185,9 @@ async def test_a_task_takes_an_instruction_and_says_it_aloud(rig):
 @pytest.mark.parametrize(
     ("place", "note", "no_thread"),
     [
-        (RANDOM, words.ANSWERED_AWAY, "Invite me"),
-        (FINANCE, words.ANSWERED_AWAY, "Invite me"),
-        ("D0ADABEN01", words.ANSWERED_DIRECTLY, words.BETWEEN_PEOPLE),
+        (RANDOM, words.ANSWERED_AWAY(), "Invite me"),
+        (FINANCE, words.ANSWERED_AWAY(), "Invite me"),
+        ("D0ADABEN01", words.ANSWERED_DIRECTLY(), words.BETWEEN_PEOPLE()),
     ],
 )
 async def test_a_message_is_asked_about_where_the_bot_is_not(rig, place, note, no_thread):
@@ -248,11 +248,11 @@ async def test_asking_from_anywhere_may_go_to_a_channel(rig):
 @pytest.mark.parametrize(
     ("values", "block", "says"),
     [
-        (modal_values(" \u200b ", "me"), "question", words.EMPTY_QUESTION),
-        (modal_values("hi", "channel"), "channel", words.CHOOSE_CHANNEL),
+        (modal_values(" \u200b ", "me"), "question", words.EMPTY_QUESTION()),
+        (modal_values("hi", "channel"), "channel", words.CHOOSE_CHANNEL()),
         (modal_values("hi", "channel", RANDOM), "channel", "Invite me"),
         (modal_values("hi", "channel", FINANCE), "channel", "Invite me"),
-        (modal_values("hi", "channel", "C0ARCHIVE1"), "channel", words.ARCHIVED),
+        (modal_values("hi", "channel", "C0ARCHIVE1"), "channel", words.ARCHIVED()),
     ],
 )
 async def test_what_is_wrong_is_said_beside_the_field(rig, values, block, says):
@@ -295,7 +295,7 @@ async def test_nobody_can_ask_into_a_channel_they_are_not_in(rig):
     await rig.ws.shortcut(chloe, modals.ASK_ANYWHERE)
     view = await opened(rig, chloe)
     answered = await rig.ws.submit(chloe, view["id"], modal_values("hi", "channel", FINANCE))
-    assert answered["errors"]["channel"] == words.NOT_YOUR_CHANNEL
+    assert answered["errors"]["channel"] == words.NOT_YOUR_CHANNEL()
     assert rig.ws.messages(FINANCE) == []
 
 
@@ -344,7 +344,7 @@ async def test_the_command_between_two_people_is_answered_directly(rig):
     theirs = Channel("D0ADABEN01", "", "im", [ADA, BEN])
     rig.ws.channels[theirs.id] = theirs
     answered = await rig.ws.command(ADA, theirs.id, "/ask", "hi")
-    assert answered["text"] == words.ANSWERED_DIRECTLY
+    assert answered["text"] == words.ANSWERED_DIRECTLY()
     [request] = rig.mailbox.requests
     assert request.channel == rig.direct(ADA)
 
@@ -387,7 +387,7 @@ async def test_an_answer_is_made_again_or_deeper_once(rig, action, how):
     [told] = await rig.ws.until(
         lambda: [m for m in rig.ws.messages(GENERAL, request.thread, ADA) if m.get("is_ephemeral")]
     )
-    assert told["text"] == words.ALREADY_ASKED
+    assert told["text"] == words.ALREADY_ASKED()
 
 
 async def test_an_edited_question_is_answered_again_as_it_stands_now(rig):
@@ -460,7 +460,7 @@ async def test_stop_where_nothing_runs_says_so(rig):
     told = await rig.ws.until(
         lambda: [m for m in rig.ws.messages(GENERAL, viewer=BEN) if m.get("is_ephemeral")]
     )
-    assert told[0]["text"] == words.NOTHING_RUNS
+    assert told[0]["text"] == words.NOTHING_RUNS()
 
 
 async def test_a_request_that_cannot_be_kept_is_not_acknowledged(rig):

@@ -92,7 +92,7 @@ async def test_a_refusal_says_what_and_offers_to_raise_it(redis_url: str) -> Non
     async with deployed(answers(1), redis_url, budgets=ONE_ANSWER) as bot:
         shown = str((await refused(bot))["blocks"])
     assert "Today's budget for this channel is used up" in shown
-    for each in (words.RETRY, words.RAISE_HALF, words.RAISE_DOUBLE, "$0.00"):
+    for each in (words.RETRY(), words.RAISE_HALF(), words.RAISE_DOUBLE(), "$0.00"):
         assert each in shown
     assert len(bot.api.requests) == 1
 
@@ -169,7 +169,7 @@ async def test_a_value_that_is_not_ours_raises_nothing(redis_url: str, value: st
     async with deployed(answers(0), redis_url, budgets=ONE_ANSWER) as bot:
         ts = await forge(bot, value.replace("T1", bot.ws.team_id) or " ")
         await bot.ws.click(ADA, GENERAL, ts, HALF)
-        assert await told(bot, ADA) == words.NOT_OURS
+        assert await told(bot, ADA) == words.NOT_OURS()
 
 
 async def test_an_admin_pauses_the_bot_and_lets_it_work_again(redis_url: str) -> None:
@@ -184,7 +184,7 @@ async def test_an_admin_pauses_the_bot_and_lets_it_work_again(redis_url: str) ->
         await bot.ws.click(BEN, GENERAL, refusal["ts"], buttons.RETRY)
         terminals = await bot.answered(GENERAL, asked, 2)
     assert "Only admins" in no["text"]
-    assert (yes["text"], again["text"]) == (words.PAUSED, words.RESUMED)
+    assert (yes["text"], again["text"]) == (words.PAUSED(), words.RESUMED())
     assert "I was paused by Ada Lovelace" in str(refusal["blocks"])
     assert "Two." in str(terminals[-1]["blocks"])
 

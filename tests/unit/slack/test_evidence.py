@@ -60,7 +60,7 @@ def test_an_answer_says_what_it_could_not_trace_and_offers_the_evidence() -> Non
     assert "I could not trace 1 of 5:" in text
     assert "<!channel>" not in text
     assert "<https://evil" not in text
-    assert words.SHOW_EVIDENCE in labels(rendered.parts[-1])
+    assert words.SHOW_EVIDENCE() in labels(rendered.parts[-1])
 
 
 def test_nothing_is_shown_of_what_is_only_measured_or_was_never_traced() -> None:
@@ -69,7 +69,7 @@ def test_nothing_is_shown_of_what_is_only_measured_or_was_never_traced() -> None
     for traced, is_shown in ((TRACED, False), (Findings(), True)):
         rendered = render(outcome(traced=traced, traced_shown=is_shown), REQUEST)
         assert shown_text(rendered) == shown_text(plain)
-        assert words.SHOW_EVIDENCE not in labels(rendered.parts[-1])
+        assert words.SHOW_EVIDENCE() not in labels(rendered.parts[-1])
 
 
 def test_every_kind_of_answer_and_a_shared_one_has_the_line() -> None:
@@ -153,8 +153,8 @@ def test_the_modal_shows_the_place_the_query_and_the_arithmetic_of_each_claim() 
     text = text_of(view)
     for part in (
         "sales.csv", "row North, column units", "SELECT 1", "North,4722", "90 + 12 = 102",
-        evidence_words.WRITTEN, evidence_words.REASONS[Reason.NOT_FOUND],
-        evidence_words.UNREADABLE["images"], evidence_words.INTRO_UNTRACED,
+        evidence_words.WRITTEN(), evidence_words.REASONS[Reason.NOT_FOUND](),
+        evidence_words.UNREADABLE["images"](), evidence_words.INTRO_UNTRACED(),
     ):  # fmt: skip
         assert part in text
     assert "verified" not in text
@@ -167,7 +167,7 @@ def test_a_place_that_the_viewer_may_not_see_shows_nothing_of_it() -> None:
     """23.3: the claim stays, as the answer says it, without source, query or words."""
     view = modal(ShownClaim(TRACED.items[0], (ShownPlace(None, "SELECT secret"),)))
     text = text_of(view)
-    assert evidence_words.HIDDEN in text
+    assert evidence_words.HIDDEN() in text
     assert "sales.csv" not in text
     assert "secret" not in text
 

@@ -35,7 +35,7 @@ async def test_a_thumb_up_is_kept_and_thanked_for(rig: Rig) -> None:
             if m.get("is_ephemeral")
         ]
     )
-    assert told[0]["text"] == words.THANKS
+    assert told[0]["text"] == words.THANKS()
 
 
 async def test_after_a_thumb_down_a_modal_asks_what_was_wrong(rig: Rig) -> None:
@@ -44,7 +44,7 @@ async def test_after_a_thumb_down_a_modal_asks_what_was_wrong(rig: Rig) -> None:
     await rig.ws.click(ADA, GENERAL, ts, buttons.FEEDBACK, value="bad:run_1")
     assert [kept.verdict for kept in rig.mailbox.feedback] == ["bad"]
     [view] = await rig.ws.until(lambda: rig.ws.views(ADA))
-    assert view["title"]["text"] == words.COMMENT_TITLE
+    assert view["title"]["text"] == words.COMMENT_TITLE()
     await rig.ws.submit(ADA, view["id"], {"question": {"question": "  Old\x00 figures. "}})
     assert rig.mailbox.feedback[-1].comment == "Old figures."
     assert rig.mailbox.feedback[-1].run_id == "run_1"

@@ -38,8 +38,8 @@ def after(*events: Event) -> Progress:
 def test_before_the_first_tool_it_says_that_it_thinks():
     part = progress_part(Progress(), stops=STOPS)
     accept(part)
-    assert part.blocks[0]["tasks"][0]["title"] == words.THINKING
-    assert status_line(Progress()) == words.STATUS_THINKING
+    assert part.blocks[0]["tasks"][0]["title"] == words.THINKING()
+    assert status_line(Progress()) == words.STATUS_THINKING()
 
 
 def test_cards_tell_what_is_running_and_what_came_of_the_others_without_an_alarm():
@@ -56,7 +56,7 @@ def test_cards_tell_what_is_running_and_what_came_of_the_others_without_an_alarm
     cards = progress_part(progress, stops=STOPS).blocks[0]["tasks"]
     assert [card["status"] for card in cards] == ["complete", "complete", "in_progress"]
     said = str(cards[1]["details"])
-    assert words.STEP_FAILED.format(why="no column profit") in said
+    assert words.STEP_FAILED(why="no column profit") in said
     assert "another query" not in said
     assert status_line(progress) == "is working: Fetch a page"
 
@@ -66,10 +66,10 @@ def test_it_says_that_it_waits_for_room_in_a_budget():
     waiting = after(TurnStarted(1, 20), RoomAwaited())
     part = progress_part(waiting, stops=STOPS)
     accept(part)
-    assert part.text == part.blocks[0]["title"] == words.WAITING_FOR_ROOM
-    assert status_line(waiting) == words.STATUS_WAITING_FOR_ROOM
+    assert part.text == part.blocks[0]["title"] == words.WAITING_FOR_ROOM()
+    assert status_line(waiting) == words.STATUS_WAITING_FOR_ROOM()
     goes_on = progress_part(advance(waiting, RoomAwaited(ended=True)), stops=STOPS)
-    assert goes_on.text == words.WORKING
+    assert goes_on.text == words.WORKING()
 
 
 def test_text_that_was_withdrawn_is_not_shown():
@@ -94,7 +94,7 @@ def test_a_running_step_tells_how_far_it_is_until_it_ends():
 def test_a_step_that_is_tried_again_says_so_until_it_reports():
     """22.3: people see why it takes longer."""
     retried = after(ToolStarted("a", "ask", "Ask"), ToolRetried("a", "ask", 1, "OSError", 0.5))
-    assert view_of(retried).tasks["step_0"]["title"] == f"Ask · {words.TRYING_AGAIN}"
+    assert view_of(retried).tasks["step_0"]["title"] == f"Ask · {words.TRYING_AGAIN()}"
     reported = advance(retried, ToolProgress("a", "ask", "page 3"))
     assert view_of(reported).tasks["step_0"]["title"] == "Ask · page 3"
 

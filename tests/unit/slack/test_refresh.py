@@ -86,7 +86,7 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         write(shop, {NORTH: 231_004.0})
         await pressed(bot, ADA, thread, REFRESH, run)
         await pressed(bot, BEN, thread, REFRESH, run)
-        await told(bot, thread, BEN, said.BUSY[:20])
+        await told(bot, thread, BEN, said.BUSY()[:20])
         result = await told(bot, thread, ADA, "220,919.50 → 231,004.00")
         assert "1 of 1 changed:" in str(result["blocks"])
         listed = result["blocks"][0]["elements"][1]["elements"][0]["elements"]
@@ -96,7 +96,7 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         assert not [m for m in private(bot, thread, BEN) if "231,004" in str(m)]
 
         await pressed(bot, BEN, thread, POST, run)  # not theirs
-        await told(bot, thread, BEN, said.NOTHING_TO_POST[:20])
+        await told(bot, thread, BEN, said.NOTHING_TO_POST()[:20])
         await bot.ws.click(ADA, SALES, result["ts"], POST, value=run)
         await bot.ws.until(lambda: len(bot.own(SALES, thread)) > len(prose))
         posted = bot.own(SALES, thread)[-1]
@@ -104,7 +104,7 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         assert f"<@{ADA}>" in str(posted["blocks"])
         assert "As of" in str(posted["blocks"])
         await pressed(bot, ADA, thread, POST, run)
-        await told(bot, thread, ADA, said.NOTHING_TO_POST[:20])
+        await told(bot, thread, ADA, said.NOTHING_TO_POST()[:20])
         assert len(bot.own(SALES, thread)) == len(prose) + 1
         await pressed(bot, GUS, thread, REFRESH, run)  # a guest
         await bot.ws.until(lambda: "questions from guests" in str(bot.ws.effects[-3:]))
@@ -138,7 +138,7 @@ async def asked_on_time(bot: Deployment, stores: Stores, redis_url: str) -> None
             alone=stores.sharing,
         )
         look = DueSchedules(
-            bot.ws.team_id, stores.schedules, stores.pause, rig.asking, refresh, rig.clients, due
+            bot.ws.team_id, stores.schedules, stores.pause, rig.asking, refresh, rig.slack, due
         )
         await look.submit_due()
         while await done(stores, bot.ws.team_id) == before or await stores.mailbox.threads():  # noqa: ASYNC110 - a worker does it

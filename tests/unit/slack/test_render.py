@@ -36,7 +36,7 @@ def test_an_answer_reads_from_its_summary_to_what_it_took():
     ]  # fmt: skip
     assert blocks[-1]["elements"][0]["text"] == ("gpt-5 · 8.2 s · $0.0123")
     assert "1. [sales.csv](https://files.example/sales.csv) — the totals" in shown_text(rendered)
-    assert f"**{words.GAPS}**\n\n- No figures for May." in shown_text(rendered)
+    assert f"**{words.GAPS()}**\n\n- No figures for May." in shown_text(rendered)
 
 
 def test_a_dry_run_lists_what_was_not_done():
@@ -47,7 +47,7 @@ def test_a_dry_run_lists_what_was_not_done():
     rendered = render(outcome(rehearsed=(call,)), REQUEST)
     accept_all(rendered)
     text = shown_text(rendered)
-    assert words.REHEARSED in text
+    assert words.REHEARSED() in text
     assert "Post in #sales: post_message" in text.replace("\\", "")
     assert "<!here>" not in text
 
@@ -76,7 +76,7 @@ def test_a_follow_up_carries_its_question_and_thread():
     actions, again = [b for b in rendered.parts[0].blocks if b["type"] == "actions"]
     assert [e["text"]["text"] for e in actions["elements"]] == ["a", "b", "c"]
     labels = [e["text"]["text"] for e in again["elements"]]
-    assert labels == [words.GO_DEEPER, words.REGENERATE, words.DETAILS]
+    assert labels == [words.GO_DEEPER(), words.REGENERATE(), words.DETAILS()]
     assert REQUEST.thread in actions["elements"][0]["value"]
 
 
@@ -134,7 +134,7 @@ def test_a_short_question_keeps_its_buttons(changes, totals):
     accept_all(rendered)
     rows = [block for part in rendered.parts for block in part.blocks if block["type"] == "actions"]
     labels = [each["text"]["text"] for each in rows[-1]["elements"]]
-    assert labels == [words.GO_DEEPER, words.REGENERATE, words.DETAILS]
+    assert labels == [words.GO_DEEPER(), words.REGENERATE(), words.DETAILS()]
     assert "context_actions" in kinds(rendered)
 
 
@@ -147,9 +147,9 @@ def test_plain_text_is_not_doubted_where_nothing_was_looked_up():
         result = NOTHING_BESIDE.model_copy(update={"summary": "Bonjour tout le monde"} | changes)
         return shown_text(render(outcome(result, totals=totals), REQUEST))
 
-    assert words.CONFIDENCE["medium"] not in said(confidence="medium")
-    assert words.CONFIDENCE["medium"] in said(confidence="medium", looked_up=True)
-    assert words.CONFIDENCE["low"] in said(confidence="low")
+    assert words.CONFIDENCE["medium"]() not in said(confidence="medium")
+    assert words.CONFIDENCE["medium"]() in said(confidence="medium", looked_up=True)
+    assert words.CONFIDENCE["low"]() in said(confidence="low")
 
 
 def test_details_say_what_the_footer_leaves_out():
@@ -211,7 +211,7 @@ def test_a_stopped_run_says_whether_it_had_found_something(found):
         stopped = stopped.model_copy(update={"result": None})
     rendered = render(stopped, REQUEST)
     accept_all(rendered)
-    expected = words.FOUND_SO_FAR if found else words.NOTHING_FOUND_YET
+    expected = words.FOUND_SO_FAR() if found else words.NOTHING_FOUND_YET()
     assert expected in shown_text(rendered)
     assert ("Sales rose" in shown_text(rendered)) is found
 
@@ -242,12 +242,12 @@ def test_a_stopped_run_lists_what_it_had_found_and_written():
     rendered = render(stopped, REQUEST)
     accept_all(rendered)
     shown = shown_text(rendered)
-    assert words.FOUND_SO_FAR in shown
+    assert words.FOUND_SO_FAR() in shown
     assert "- Query: sales: 12 rows" in shown
-    assert f"**{words.ANSWER_BEGUN}**\n\nSales rose by **12 %**" in shown
+    assert f"**{words.ANSWER_BEGUN()}**\n\nSales rose by **12 %**" in shown
     assert "https://evil" not in shown
     assert "<!channel" not in shown
-    assert words.RETRY in shown
+    assert words.RETRY() in shown
 
 
 def test_who_stopped_it_is_said_where_that_was_not_the_asker():

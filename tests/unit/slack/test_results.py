@@ -91,7 +91,7 @@ def test_a_thread_summary_says_where_it_stands_then_what_was_decided_and_what_is
         "**Still open**\n\n- Chloe asks who pays. (message (`made.up/x?…`))",
         "**Timeline**\n\n- Nov 20, 2026, 9:12 AM — Ada reports the _bug_.",
         "**Participants:** Ada Lovelace, Ben_O @\u2060channel",
-        f"**{words.GAPS}**\n\n- The PDF has no text.",
+        f"**{words.GAPS()}**\n\n- The PDF has no text.",
         f"**Sources**\n\n1. [plan.pdf]({LINK}) — the date",
     ]
 
@@ -130,9 +130,9 @@ def test_more_action_items_than_a_table_takes_are_attached():
 def test_a_draft_stands_in_a_quotation_and_says_that_it_was_not_posted():
     rendered = drawn(DRAFT)
     first, *rest = rendered.parts[0].blocks
-    assert first["elements"][0]["text"] == words.DRAFT
+    assert first["elements"][0]["text"] == words.DRAFT()
     assert rest[0]["text"] == "> Hi Ben,\n>\n> - yes\n> - no\n>\n> ```\n> x = 1\n> ```"
-    assert f"**{words.ASSUMPTIONS}**\n\n- You agree with Monday." in texts(rendered)
+    assert f"**{words.ASSUMPTIONS()}**\n\n- You agree with Monday." in texts(rendered)
     assert "Tone: friendly @\u2060here" in shown_text(rendered)
 
 
@@ -164,7 +164,7 @@ def test_long_data_is_a_file_with_its_beginning_in_the_message():
 def test_a_partial_result_says_so_first_whatever_its_type():
     for result in (SUMMARY, ACTIONS, DRAFT):
         partial = drawn(result, status=RunStatus.PARTIAL, stop_reason=StopReason.MAX_TURNS)
-        assert words.PARTIAL in partial.parts[0].blocks[0]["elements"][0]["text"]
+        assert words.PARTIAL() in partial.parts[0].blocks[0]["elements"][0]["text"]
 
 
 def test_a_result_of_another_version_is_shown_rather_than_lost():

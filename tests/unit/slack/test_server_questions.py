@@ -77,7 +77,7 @@ async def test_the_asker_alone_answers_in_a_modal(redis_url: str) -> None:
         forged = {**button(asked, OPEN_INPUT), "action_id": ANSWER_YES}  # it is no yes or no
         await sent(bot, press(bot, ADA, DIRECT, thread, forged))
         await sent(bot, press(bot, ADA, SALES, thread, button(asked, DECLINE_INPUT)))  # not there
-        assert "actions" in str((await card(bot, input_words.ANSWER))["blocks"])
+        assert "actions" in str((await card(bot, input_words.ANSWER()))["blocks"])
 
         view = await opened(bot, asked)
         assert [b["element"]["type"] for b in view["blocks"] if b["type"] == "input"] == [

@@ -125,7 +125,9 @@ async def test_nobody_else_shares_it_and_nobody_twice(redis_url: str) -> None:
     async with deployed(Script([finish(answer("Of umbrellas."))]), redis_url) as bot:
         ts, answered = await asked_alone(bot)
         await sent(bot, press(bot, ADA, SALES, ts, button_of(answered)))
-        await bot.ws.until(lambda: words.CANNOT_SHARE in [each.get("text") for each in bot.sent()])
+        await bot.ws.until(
+            lambda: words.CANNOT_SHARE() in [each.get("text") for each in bot.sent()]
+        )
         assert bot.own(SALES, ts) == []
         twice = [bot.ws.click(BEN, SALES, answered["ts"], SHARE) for _ in range(2)]
         await asyncio.gather(*twice)
@@ -156,7 +158,7 @@ async def test_who_presses_while_it_is_being_posted_is_told_so(redis_url: str) -
         async with open_stores(redis_url) as stores:
             async with stores.sharing(button_of(answered)["value"]):
                 await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
-                await bot.ws.until(lambda: words.SHARING in str(private(bot, BEN, ts)))
+                await bot.ws.until(lambda: words.SHARING() in str(private(bot, BEN, ts)))
                 assert bot.own(SALES, ts) == []
             await bot.ws.click(BEN, SALES, answered["ts"], SHARE)
             await bot.ws.until(lambda: len(bot.own(SALES, ts)) == 1)

@@ -77,7 +77,7 @@ async def test_an_invented_figure_is_marked_and_each_place_shown(redis_url: str)
         text = words_of(view)
         for part in (
             MARKED, "9,413 · not traced", "4,722 · read", "We sold 4,722 umbrellas.",
-            evidence_words.INTRO_UNTRACED,
+            evidence_words.INTRO_UNTRACED(),
         ):  # fmt: skip
             assert part in text
         assert "/archives/C0SALES001/p" in str(view)
@@ -113,7 +113,7 @@ async def test_who_may_not_ask_there_sees_no_evidence(redis_url: str) -> None:
             assert why in told
         gone = button(message, EVIDENCE) | {"value": "run_unknown"}
         await sent(bot, press(bot, BEN, SALES, message["ts"], gone))
-        await bot.ws.until(lambda: evidence_words.GONE in str([*bot.sent()]))
+        await bot.ws.until(lambda: evidence_words.GONE() in str([*bot.sent()]))
 
 
 async def test_what_was_read_elsewhere_is_shown_to_those_who_see_that_place(redis_url: str) -> None:
@@ -135,7 +135,7 @@ async def test_what_was_read_elsewhere_is_shown_to_those_who_see_that_place(redi
             assert "3,459" in text
             assert ("secret plan" in text) is sees
             assert ("1,263" in text) is sees
-            assert (evidence_words.HIDDEN in text) is not sees
+            assert (evidence_words.HIDDEN() in text) is not sees
 
 
 async def test_the_evidence_of_a_private_answer_is_for_its_asker(redis_url: str) -> None:
@@ -152,5 +152,5 @@ async def test_the_evidence_of_a_private_answer_is_for_its_asker(redis_url: str)
             return [m for m in seen if m.get("is_ephemeral") and MARKED in shown(m)]
 
         [message] = await bot.ws.until(private)
-        assert await refused(bot, ADA, SALES, message) == evidence_words.NOT_YOURS
+        assert await refused(bot, ADA, SALES, message) == evidence_words.NOT_YOURS()
         assert "4,722 · read" in words_of(await opened(bot, BEN, SALES, message))

@@ -60,7 +60,7 @@ async def test_where_nothing_runs_the_word_is_answered_once(rig: Rig) -> None:
     thread = await asked(rig)
     rig.mailbox.running = False
     await rig.ws.say(ADA, GENERAL, rig.mention("stop"), thread_ts=thread)
-    assert await told(rig, ADA, thread) == words.NOTHING_RUNS
+    assert await told(rig, ADA, thread) == words.NOTHING_RUNS()
     await rig.ws.say(BEN, GENERAL, "I see.", thread_ts=thread)
     await rig.ws.say(BEN, GENERAL, "stop", thread_ts=thread)
     direct = rig.direct(ADA)

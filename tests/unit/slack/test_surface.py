@@ -167,8 +167,8 @@ async def test_a_file_that_slack_does_not_take_is_missed_in_a_private_answer_as_
         await surface.finish(outcome(charts={"chart_1": chart}))
     _, answer, said = thread.replies(ADA)
     assert "Sales rose" in answer["text"]
-    reason = words.NO_FILE_REASONS["file_uploads_disabled"]
-    assert said["text"] == words.NO_FILE.format(name="sales-by-region.png", reason=reason)
+    reason = words.NO_FILE_REASONS["file_uploads_disabled"]()
+    assert said["text"] == words.NO_FILE(name="sales-by-region.png", reason=reason)
 
 
 async def test_an_image_that_is_gone_does_not_stop_the_answer(thread):
@@ -177,7 +177,7 @@ async def test_an_image_that_is_gone_does_not_stop_the_answer(thread):
     async with thread.open() as surface:
         await surface.finish(outcome(charts={"chart_1": chart}))
     assert thread.file_names() == []
-    assert words.NO_FILE_GONE in thread.replies()[-1]["text"]
+    assert words.NO_FILE_GONE() in thread.replies()[-1]["text"]
 
 
 @pytest.mark.parametrize("code", ["invalid_blocks", "msg_too_long"])
@@ -214,7 +214,7 @@ async def test_where_slack_takes_no_posts_any_more_the_person_is_told(thread, co
         thread.ws.faults.fail("chat.postMessage", code)
         await surface.finish(outcome())
     [told] = thread.ws.messages(thread.rig.direct(ADA))
-    assert words.GONE_REASONS.get(code, words.GONE_OTHERWISE) in told["text"]
+    assert words.GONE_REASONS.get(code, words.GONE_OTHERWISE)() in told["text"]
 
 
 async def test_a_worker_that_lost_the_thread_writes_nothing(thread):
@@ -286,7 +286,7 @@ async def test_a_failure_offers_to_retry(thread):
         await surface.finish(failed.model_copy(update={"result": None}))
     [message] = thread.replies()
     assert message["blocks"][0]["text"] == "The model is down. Try again soon."
-    assert message["blocks"][1]["elements"][0]["text"]["text"] == words.RETRY
+    assert message["blocks"][1]["elements"][0]["text"]["text"] == words.RETRY()
 
 
 @pytest.mark.parametrize("how", ["streamed", "posted"])

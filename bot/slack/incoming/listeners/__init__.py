@@ -26,6 +26,7 @@ from bot.slack.incoming.listeners import (
     feedback,
     functions,
     home,
+    language,
     lessons,
     mentions,
     messages,
@@ -62,6 +63,7 @@ def register(
     refresh_action: AnswerRefresh,
 ) -> None:
     """Register the listeners for everything that the manifest subscribes to."""
+    language.register(app, slack.people)
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
     mentions.register(app, intake)
     people.register(app, slack.people, on_left)

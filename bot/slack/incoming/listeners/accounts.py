@@ -125,7 +125,7 @@ class AccountListeners:
 
     async def _end(self, user: str, of: Connection) -> None:
         if await self.people.disconnect(user, of.server, of.id) is not Revoked.NOW:
-            notice = words.DELETED_NOT_REVOKED.format(server=self._label(of.server))
+            notice = words.DELETED_NOT_REVOKED(server=self._label(of.server))
             await self.people.tell(user, notice)
         self.refresh_home(user)
 

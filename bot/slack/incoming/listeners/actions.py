@@ -15,6 +15,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import MalformedPayload, NotPermitted
 from bot.core.request import Entry, RepeatReason
+from bot.core.text.translation import Text
 from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.open_modal import open_modal
 from bot.slack.actions.questions import Question, QuestionIntake
@@ -50,12 +51,12 @@ def register(
 ) -> None:
     """Listen to the buttons. Only the person who pressed sees why a press had no effect."""
 
-    def on(action_id: str | re.Pattern[str], handle: Handle, otherwise: str) -> None:
+    def on(action_id: str | re.Pattern[str], handle: Handle, otherwise: Text) -> None:
         @app.action(action_id)
         async def pressed(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
             press = ButtonPress.of(body, action)
             try:
-                reply = "" if await handle(press) else otherwise
+                reply = "" if await handle(press) else otherwise()
                 if press.action == buttons.RETRY:
                     background.start(
                         retry_button.take_away(press, body, respond), "taking a button away"
@@ -115,8 +116,8 @@ async def _followed_up(questions: QuestionIntake, press: ButtonPress) -> bool:
     except SlackApiError as error:
         if (code := error_code(error)) != "thread_not_found":
             raise
-        reason = words.GONE_REASONS[code]
-        raise NotPermitted(words.CANNOT_ASK.format(reason=reason)) from None
+        reason = words.GONE_REASONS[code]()
+        raise NotPermitted(words.CANNOT_ASK(reason=reason)) from None
 
 
 def _follow_up(press: ButtonPress, team: str) -> Question:

@@ -60,7 +60,7 @@ async def _raised(admin: Admin, body: Body, action: Body) -> str:
     try:
         over = OverBudget.model_validate_json(value_of(action))
     except ValidationError:
-        raise NotPermitted(words.NOT_OURS) from None
+        raise NotPermitted(words.NOT_OURS()) from None
     return await admin.raise_budget(
         body["user"]["id"], channel_of(body), over, buttons.RAISE_TIMES[step]
     )

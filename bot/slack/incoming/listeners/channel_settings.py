@@ -40,7 +40,7 @@ def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: H
     async def form(user: str, channel: str) -> Body:
         current, place = await asyncio.gather(
             admin.channel(user, channel),
-            access.place(channel, otherwise=home_words.CHANNEL_UNSEEN),
+            access.place(channel, otherwise=home_words.CHANNEL_UNSEEN()),
         )
         return channel_form(channel, place, current, admin.general_settings)
 
@@ -83,7 +83,9 @@ def register(app: AsyncApp, clients: Clients, access: ChannelMembership, home: H
         user, view = body["user"]["id"], view_of(body)
         try:
             await admin.reset_channel(user, target(view))
-            done = reset_done(await access.place(target(view), otherwise=home_words.CHANNEL_UNSEEN))
+            done = reset_done(
+                await access.place(target(view), otherwise=home_words.CHANNEL_UNSEEN())
+            )
             await clients.writes.views_update(view_id=view["id"], view=done)
             home.refresh(user, choice=new_id("choice"))
         except NotPermitted:

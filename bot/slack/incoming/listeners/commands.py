@@ -52,18 +52,18 @@ def register(
         except NotPermitted as refusal:
             reply = str(refusal)
             if refusal.reason == NOT_IN_CHANNEL:
-                reply = words.INVITE_HERE.format(name=identity.name, question=_typed(text))
+                reply = words.INVITE_HERE(name=identity.name, question=_typed(text))
         await ack(reply)
 
     async def told(text: str, mentioned: tuple[Mention, ...], command: dict[str, Any]) -> str:
         """Carry out the command. Return the reply that only the person sees; "" for none."""
         user, channel = command["user_id"], command["channel_id"]
         if text.lower().strip(" ?!") == HELP:
-            return f"{words.help_text(identity.name)}\n\n{words.ASK_COMMAND}"
+            return f"{words.help_text(identity.name)}\n\n{words.ASK_COMMAND()}"
         if order := orders.get(" ".join(text.lower().split())):
             return await order(user)
         if _ORDER.fullmatch(text):
-            return words.ADMIN_ORDERS
+            return words.ADMIN_ORDERS()
         # Between two people there is nobody to invite.
         elsewhere = channel.startswith("D") and not await questions.is_in(channel)
         question = Question(
@@ -76,7 +76,7 @@ def register(
             key=f"command:{command['trigger_id']}",
         )
         await questions.ask(question)
-        return words.ANSWERED_DIRECTLY if elsewhere else ""
+        return words.ANSWERED_DIRECTLY() if elsewhere else ""
 
 
 def _typed(text: str) -> str:

@@ -49,6 +49,6 @@ def register(
         try:
             view = await dialog.page(run_id, int(number), body["user"]["id"])
         except NotPermitted as refusal:
-            view = notice_modal(evidence_words.TITLE, str(refusal))
+            view = notice_modal(evidence_words.TITLE(), str(refusal))
         await clients.writes.views_update(view_id=view_of(body)["id"], view=view)
         await ack()

@@ -66,7 +66,7 @@ def register(
                 view = modals.comment_modal(feedback.model_dump_json(), private=private)
                 await open_modal(clients, body, view)
             else:
-                background.start(tell(clients, press, words.THANKS), "thanking somebody")
+                background.start(tell(clients, press, words.THANKS()), "thanking somebody")
         await ack()
 
     @app.view(modals.COMMENT)

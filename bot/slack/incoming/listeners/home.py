@@ -85,12 +85,12 @@ def _listen_to_buttons(app: AsyncApp, home: HomeTab) -> None:
         user, why = body["user"]["id"], ""
         try:
             if not await home.messages.cancel_by_id(user, value_of(action)):
-                why = home_words.MESSAGE_GONE
+                why = home_words.MESSAGE_GONE()
         except (SlackApiError, SlackUnavailable, *TRANSPORT_ERRORS):
             log.warning("A message that waits to be posted was not cancelled", exc_info=True)
-            why = home_words.MESSAGE_PERHAPS
+            why = home_words.MESSAGE_PERHAPS()
         if why:
-            await open_modal(home.clients, body, notice_modal(home_words.NOT_CANCELLED, why))
+            await open_modal(home.clients, body, notice_modal(home_words.NOT_CANCELLED(), why))
         home.refresh(user)
         await ack()
 

@@ -42,7 +42,7 @@ def register(app: AsyncApp, clients: Clients, home: HomeTab) -> None:
             lesson = await desk.read(user, value_of(action))
             view = lesson_form(lesson, desk.link(lesson))
         except NotPermitted as refusal:
-            view = notice_modal(home_words.LESSON_TITLE, str(refusal))
+            view = notice_modal(home_words.LESSON_TITLE(), str(refusal))
             home.refresh(user)
         await open_modal(clients, body, view)
         await ack()
@@ -53,10 +53,10 @@ def register(app: AsyncApp, clients: Clients, home: HomeTab) -> None:
         try:
             key = f"{view['id']}:{action['action_ts']}"
             lesson = await desk.start(user, view, _KINDS[str(action["action_id"])], key)
-            working = "" if lesson.problem else home_words.LESSON_WORKING
+            working = "" if lesson.problem else home_words.LESSON_WORKING()
             shown = lesson_form(lesson, desk.link(lesson), working=working)
         except NotPermitted as refusal:
-            shown = notice_modal(home_words.LESSON_TITLE, str(refusal))
+            shown = notice_modal(home_words.LESSON_TITLE(), str(refusal))
         await clients.writes.views_update(view_id=view["id"], view=shown)
         await ack()
 
@@ -65,10 +65,10 @@ def register(app: AsyncApp, clients: Clients, home: HomeTab) -> None:
         user, view = body["user"]["id"], view_of(body)
         try:
             await desk.dismiss(user, view)
-            sentence = home_words.LESSON_DISMISSED
+            sentence = home_words.LESSON_DISMISSED()
         except NotPermitted as refusal:
             sentence = str(refusal)
-        shown = notice_modal(home_words.LESSON_TITLE, sentence)
+        shown = notice_modal(home_words.LESSON_TITLE(), sentence)
         await clients.writes.views_update(view_id=view["id"], view=shown)
         home.refresh(user)
         await ack()
@@ -83,7 +83,7 @@ def register(app: AsyncApp, clients: Clients, home: HomeTab) -> None:
             await ack(response_action="errors", errors=wrong.errors)
             return
         except NotPermitted as refusal:
-            shown = notice_modal(home_words.LESSON_TITLE, str(refusal))
+            shown = notice_modal(home_words.LESSON_TITLE(), str(refusal))
             await ack(response_action="update", view=shown)
             return
         await ack()

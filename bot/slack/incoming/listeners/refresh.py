@@ -37,7 +37,7 @@ def register(app: AsyncApp, refresh: AnswerRefresh, background: Background) -> N
         press = ButtonPress.of(body, action)
         try:
             await refresh.start(press)
-            reply = said.WORKING
+            reply = said.WORKING()
         except NotPermitted as refusal:
             reply = str(refusal)
         background.start(tell(clients, press, reply), "ephemeral reply")
@@ -59,7 +59,7 @@ def register(app: AsyncApp, refresh: AnswerRefresh, background: Background) -> N
             await tell(clients, press, str(refusal))
         except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:
             log.warning("A refresh was not posted: %s: %s", type(error).__name__, error)
-            await tell(clients, press, words.TRY_AGAIN)
+            await tell(clients, press, words.TRY_AGAIN())
         else:
             if done:
                 await respond(delete_original=True)

@@ -59,7 +59,7 @@ def register(
         except WrongInput as wrong:
             await ack(response_action="errors", errors=wrong.errors)
         except NotPermitted as refusal:
-            notice = notice_modal(input_words.FORM_TITLE, str(refusal))
+            notice = notice_modal(input_words.FORM_TITLE(), str(refusal))
             await ack(response_action="update", view=notice)
         else:
             await ack()

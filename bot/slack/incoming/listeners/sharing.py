@@ -55,9 +55,9 @@ def register(app: AsyncApp, sharing: AnswerSharing, background: Background) -> N
                 done = await sharing.post(request, outcome)
         except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:
             log.warning("An answer was not shared: %s: %s", type(error).__name__, error)
-            await tell(sharing.clients, press, words.TRY_AGAIN)
+            await tell(sharing.clients, press, words.TRY_AGAIN())
             return
         if done:
             await respond(delete_original=True)
         else:
-            await tell(sharing.clients, press, words.SHARING)
+            await tell(sharing.clients, press, words.SHARING())

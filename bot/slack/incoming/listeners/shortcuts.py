@@ -100,7 +100,7 @@ async def _refusal(about: About, user: str, task: Task | None, questions: Questi
     except NotPermitted as refusal:
         return str(refusal)
     if away and task and not task.about_message:
-        return words.BETWEEN_PEOPLE if about.channel.startswith("D") else questions.invitation()
+        return words.BETWEEN_PEOPLE() if about.channel.startswith("D") else questions.invitation()
     return ""
 
 
@@ -137,15 +137,15 @@ async def _submit(
 ) -> dict[str, str]:
     """Ask the question of the form. Return its errors, by block id."""
     if not form.task and not clean(form.question):
-        return modals.question_error(words.EMPTY_QUESTION)
+        return modals.question_error(words.EMPTY_QUESTION())
     if form.about is None and form.where == modals.MODAL_CHANNEL and not form.channel:
-        return modals.place_error(form, words.CHOOSE_CHANNEL)
+        return modals.place_error(form, words.CHOOSE_CHANNEL())
     try:
         await questions.ask(await _question(form, user, key, questions))
     except NotPermitted as refusal:
         return modals.place_error(form, str(refusal))
     except SlackApiError:
-        return modals.question_error(words.TRY_AGAIN)
+        return modals.question_error(words.TRY_AGAIN())
     return {}
 
 

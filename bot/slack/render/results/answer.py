@@ -18,7 +18,7 @@ from bot.slack.render.results.tables import table_pieces
 def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str) -> RenderedResult:
     """Return the whole answer in reading order, and its files."""
     locale = written_as("\n".join([answer.summary, *answer.key_points]), locale)
-    pieces = opening(answer.summary, gate, otherwise=words.NO_TEXT)
+    pieces = opening(answer.summary, gate, otherwise=words.NO_TEXT())
     pieces += points(answer.key_points, gate)
     uploads: list[Upload] = []
     if answer.table:
@@ -27,8 +27,8 @@ def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str)
     for handle in dict.fromkeys(answer.charts):
         more, files = chart_pieces(outcome.charts.get(handle), gate, locale)
         pieces, uploads = pieces + more, uploads + files
-    pieces += titled(words.GAPS, points(answer.gaps, gate))
-    pieces += titled(words.SOURCES, sources(answer.sources, outcome, gate))
+    pieces += titled(words.GAPS(), points(answer.gaps, gate))
+    pieces += titled(words.SOURCES(), sources(answer.sources, outcome, gate))
     if note := _confidence_note(answer, outcome):
         pieces.append(context(note))
     return pieces, _with_unique_names(uploads)
@@ -42,7 +42,8 @@ def _confidence_note(answer: Answer, outcome: Outcome) -> str:
     is_looked_up = bool(answer.sources or answer.gaps or outcome.totals.tool_calls)
     if answer.confidence == "medium" and not is_looked_up:
         return ""
-    return words.CONFIDENCE.get(answer.confidence or "", "")
+    note = words.CONFIDENCE.get(answer.confidence or "")
+    return note() if note else ""
 
 
 def _with_unique_names(uploads: list[Upload]) -> list[Upload]:

@@ -29,15 +29,15 @@ def chart_pieces(
 ) -> tuple[list[Piece], list[Upload]]:
     """Return the chart, and its image if Slack cannot draw it."""
     if chart is None:
-        return [written(words.CHART_MISSING)], []
+        return [written(words.CHART_MISSING())], []
     block = native_chart(chart)
     if block:
         return [Piece(block, f"{_title(chart, gate)}\n\n{_numbers_as_text(chart, locale)}")], []
     if chart.image:
-        note = words.CHART_AS_IMAGE.format(title=safe_text(chart.title, gate))
+        note = words.CHART_AS_IMAGE(title=safe_text(chart.title, gate))
         name = f"{file_name(chart.title) or 'chart'}.png"
         return [written(note)], [Upload(name, handle=chart.image, alt=_alt_text(chart, locale))]
-    heading = written(words.CHART_AS_TABLE.format(title=safe_text(chart.title, gate)))
+    heading = written(words.CHART_AS_TABLE(title=safe_text(chart.title, gate)))
     pieces, uploads = table_pieces(_numbers(chart), gate, locale)
     return [heading, *pieces], uploads
 
@@ -129,7 +129,7 @@ def _alt_text(chart: Chart, locale: str) -> str:
     lines = [
         f"{series.name}: {', '.join(_points(chart, series, locale))}" for series in chart.series
     ]
-    text = words.CHART_ALT.format(kind=words.CHART_KINDS[chart.kind], title=chart.title)
+    text = words.CHART_ALT(kind=words.CHART_KINDS[chart.kind](), title=chart.title)
     return shortened(" ".join([text, *(f"{line}." for line in lines)]), _MAX_ALT)
 
 

@@ -17,15 +17,15 @@ def draft_pieces(
     """Return the draft and what supports it, with a note that nothing was posted."""
     quoted = _quoted(reply.draft, gate)
     pieces = [
-        *([context(words.DRAFT)] if quoted else []),
-        *(quoted or opening("", gate, otherwise=words.NO_TEXT)),
-        *titled(words.ASSUMPTIONS, points(reply.assumptions, gate)),
-        *titled(words.GAPS, points(reply.gaps, gate)),
-        *titled(words.SOURCES, sources(reply.sources, outcome, gate)),
+        *([context(words.DRAFT())] if quoted else []),
+        *(quoted or opening("", gate, otherwise=words.NO_TEXT())),
+        *titled(words.ASSUMPTIONS(), points(reply.assumptions, gate)),
+        *titled(words.GAPS(), points(reply.gaps, gate)),
+        *titled(words.SOURCES(), sources(reply.sources, outcome, gate)),
     ]
     tone = " ".join(reply.tone.split())
     if tone:
-        pieces.append(context(gate.mrkdwn(words.TONE.format(tone=tone))))
+        pieces.append(context(gate.mrkdwn(words.TONE(tone=tone))))
     return pieces, []
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from bot.core.answers import Table
 from bot.core.text.locales import figures, in_cents, number
+from bot.core.text.translation import reader_locale
 from bot.slack.incoming.text import clean
 from bot.slack.render import words
 from bot.slack.render.links import Link, LinkGate
@@ -39,8 +40,8 @@ def table_pieces(
     if shown == rows:
         return pieces, []
     name = f"{file_name(table.caption) or 'table'}.csv"
-    note = words.TABLE_CUT.format(
-        rows=number(len(rows) - 1, locale), columns=len(rows[0]), name=f"`{name}`"
+    note = words.TABLE_CUT(
+        rows=number(len(rows) - 1, reader_locale()), columns=len(rows[0]), name=f"`{name}`"
     )
     return [*pieces, written(note)], [Upload(name, as_csv(rows))]
 

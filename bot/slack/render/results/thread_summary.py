@@ -16,16 +16,18 @@ def summary_pieces(
     summary: ThreadSummary, outcome: Outcome, gate: LinkGate, locale: str
 ) -> RenderedResult:
     """Return the whole summary in reading order."""
-    decided = statements(summary.decisions, gate, label=words.MESSAGE)
-    asked = statements(summary.open_questions, gate, label=words.MESSAGE)
+    decided = statements(summary.decisions, gate, label=words.MESSAGE())
+    asked = statements(summary.open_questions, gate, label=words.MESSAGE())
     pieces = [
-        *opening(summary.about, gate, otherwise=words.NO_TEXT),
-        *titled(words.DECIDED, decided),
-        *titled(words.OPEN, asked),
-        *titled(words.TIMELINE, listed([_moment(each, gate, locale) for each in summary.timeline])),
+        *opening(summary.about, gate, otherwise=words.NO_TEXT()),
+        *titled(words.DECIDED(), decided),
+        *titled(words.OPEN(), asked),
+        *titled(
+            words.TIMELINE(), listed([_moment(each, gate, locale) for each in summary.timeline])
+        ),
         *_participants(summary.participants, gate),
-        *titled(words.GAPS, points(summary.gaps, gate)),
-        *titled(words.SOURCES, sources(summary.sources, outcome, gate)),
+        *titled(words.GAPS(), points(summary.gaps, gate)),
+        *titled(words.SOURCES(), sources(summary.sources, outcome, gate)),
     ]
     return pieces, []
 
@@ -38,4 +40,4 @@ def _moment(moment: Moment, gate: LinkGate, locale: str) -> str:
 
 def _participants(names: list[str], gate: LinkGate) -> list[Piece]:
     known = [name for each in names if (name := safe_text(each, gate))]
-    return joined([f"**{words.PARTICIPANTS}** {', '.join(known)}"]) if known else []
+    return joined([f"**{words.PARTICIPANTS()}** {', '.join(known)}"]) if known else []

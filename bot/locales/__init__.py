@@ -1,0 +1,1 @@
+"""Translations of the bot's own words: a gettext catalogue for each language."""
