@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from aiohttp import web
 
 from bot.core.errors import ConfigurationError
-from bot.core.text.translation import browser_locale, reader
+from bot.core.text.translation import browser_locale, load_catalogue, reader
 
 CHECK_SECONDS = 2.0  # hosts wait one to a few seconds for a probe
 
@@ -82,7 +82,9 @@ def metrics_route(metrics_text: MetricsText) -> web.RouteDef:
 async def _in_language_of_browser(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    with reader(browser_locale(request.headers.get("Accept-Language", ""))):
+    locale = browser_locale(request.headers.get("Accept-Language", ""))
+    await load_catalogue(locale)
+    with reader(locale):
         return await handler(request)
 
 

@@ -91,7 +91,7 @@ def test_messages_queue_where_they_are_to_and_each_has_its_answer(page: Page) ->
 def test_somebody_chooses_a_model_and_opens_the_details_of_its_answer(page: Page) -> None:
     """Chosen in Home; the answer's footer names the model, and one click shows the details."""
     tab = home(page)
-    expect(tab).to_contain_text("Which model answers you: the channel's model")
+    expect(tab).to_contain_text("Which model answers you: The channel's model")
     tab.get_by_role("button", name="Change").click()
     modal = page.get_by_test_id("modal")
     large = "large (script-large, effort high)"

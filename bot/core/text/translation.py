@@ -12,6 +12,7 @@ The catalogues are in `bot/locales`, one for each language.
 
 from __future__ import annotations
 
+import asyncio
 import gettext
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,13 @@ from bot.core.text.locales import locale_of
 
 _DEFAULT = "en-US"
 _reader: ContextVar[str] = ContextVar("reader_locale", default=_DEFAULT)
+
+
+async def load_catalogue(locale: str) -> None:
+    """Read the catalogue for a reader outside the event loop: a tenth of a second, once a language."""
+    language = _language(locale)
+    if language in languages() and language not in _loaded:
+        _loaded[language] = await asyncio.to_thread(_read, language)
 
 
 @contextmanager
@@ -116,6 +124,8 @@ def languages() -> frozenset[str]:
     return frozenset(name.removesuffix(".po") for name in names if name.endswith(".po"))
 
 
+_loaded: dict[str, gettext.NullTranslations] = {}
+_UNTRANSLATED = gettext.NullTranslations()
 _LOCALES = "bot.locales"
 _ENGLISH = "en"
 
@@ -125,17 +135,19 @@ def _filled(text: str, values: dict[str, object]) -> str:
 
 
 def _language(locale: str) -> str:
-    return str(locale_of(locale).language)
+    return locale.partition("-")[0].lower()
 
 
 def _catalogue(locale: str) -> gettext.NullTranslations:
-    return _loaded(_language(locale))
-
-
-@cache
-def _loaded(language: str) -> gettext.NullTranslations:
+    language = _language(locale)
     if language not in languages():
-        return gettext.NullTranslations()
+        return _UNTRANSLATED
+    if language not in _loaded:
+        _loaded[language] = _read(language)
+    return _loaded[language]
+
+
+def _read(language: str) -> gettext.NullTranslations:
     compiled = BytesIO()
     with files(_LOCALES).joinpath(f"{language}.po").open("rb") as file:
         write_mo(compiled, read_po(file, locale=language))

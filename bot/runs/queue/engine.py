@@ -26,7 +26,7 @@ from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.request import Request
-from bot.core.text.translation import reader
+from bot.core.text.translation import load_catalogue, reader
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.docket import open_docket
 from bot.runs.queue.per_user_limit import PerUserLimit
@@ -267,6 +267,7 @@ class Engine:
             return
         if self.draining.is_set():
             raise Requeue
+        await load_catalogue(request.locale)
         with reader(request.locale):
             await self._run_unless_deferred(request, self._handle)
 

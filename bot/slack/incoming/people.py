@@ -11,6 +11,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.errors import SlackUnavailable
+from bot.core.text.translation import load_catalogue
 from bot.runs.policy.access import Person, PersonKind
 from bot.slack.incoming.message_events import SLACKBOT
 from bot.slack.incoming.text import one_line
@@ -72,7 +73,9 @@ class People:
             raise SlackUnavailable(f"users.info failed: {error_code(error)}") from error
         except TRANSPORT_ERRORS as error:
             raise SlackUnavailable("Slack did not say who somebody is") from error
-        return person_from(answer["user"], self._identity)
+        person = person_from(answer["user"], self._identity)
+        await load_catalogue(person.locale)  # the bot is about to speak to them
+        return person
 
 
 def person_from(facts: Mapping[str, Any], identity: Identity) -> Person:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from bot.core.approvals import Approval, ApprovalRecord, CallProgress, Decision, Verdict
+from bot.core.text.locales import number
 from bot.core.text.redaction import redacted
 from bot.core.text.time_zones import day_and_time
-from bot.core.text.translation import Text, list_in_words
+from bot.core.text.translation import Text, list_in_words, reader_locale
 from bot.slack.incoming.text import clean
 from bot.slack.render import approval_words
 from bot.slack.render.arguments import (
@@ -130,7 +131,11 @@ def _is_direct(approval: Approval) -> bool:
 
 
 def _argument(value: Value) -> Block:
-    size = approval_words.CUT_AT(count=len(value.text)) if len(value.text) > _SHOWN else ""
+    size = (
+        approval_words.CUT_AT(count=number(len(value.text), reader_locale()))
+        if len(value.text) > _SHOWN
+        else ""
+    )
     return rich_argument(value._replace(label=f"{value.label}{size}", text=value.text[:_SHOWN]))
 
 
@@ -174,7 +179,7 @@ def _terms(approval: Approval) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return list_in_words([plain(label_of(name)) for name in names])
+    return list_in_words([plain(label_of(name)).lower() for name in names])
 
 
 def _verdict(decision: Decision, made: CallProgress | None) -> str:

@@ -204,7 +204,7 @@ async def test_an_answer_for_which_nothing_was_read_says_so(stores: Stores) -> N
     )
     async with bot_with(stores, Script(replies)) as bot:
         lines = [line(await bot.ask(each)) for each in ("When?", "Thanks", "Was it 1066?")]
-    assert lines == [NOTHING_READ, "", ""]
+    assert lines == [NOTHING_READ(), "", ""]
 
 
 async def test_the_messages_of_the_thread_count_as_read(stores: Stores) -> None:
@@ -215,7 +215,7 @@ async def test_the_messages_of_the_thread_count_as_read(stores: Stores) -> None:
         said = ThreadMessage(ts="0.5", at=datetime.now(UTC), author="Ada", text="90 days, agreed?")
         bot.conversation.messages.append(said)
         lines = [line(await bot.ask(each)) for each in ("What did we agree on?", "When?")]
-    assert lines == ["1 figure: read.", NOTHING_READ]
+    assert lines == ["1 figure: read.", NOTHING_READ()]
 
 
 async def test_only_the_traced_figures_of_a_report_count(stores: Stores) -> None:

@@ -166,7 +166,7 @@ async def test_a_task_on_a_message_asks_for_its_own_kind_of_result(rig, task, re
     await rig.ws.submit(ADA, view["id"], {"where": {"where": where}})
     [request] = rig.mailbox.requests
     assert (request.response_type, request.private) == (response_type, where == "me")
-    assert (request.thread, request.text) == (root["ts"], task.asked)
+    assert (request.thread, request.text) == (root["ts"], task.asked())
     assert request.quoted == ("@Ada Lovelace what do you say?" if task.about_message else "")
 
 

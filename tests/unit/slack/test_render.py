@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.core.answers import Answer, Chart, Series, Source, Table
 from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import RepeatReason
+from bot.core.text.translation import reader
 from bot.runs.endings import explain
 from bot.slack.render import words
 from bot.slack.render.buttons import DETAILS
@@ -153,7 +154,7 @@ def test_plain_text_is_not_doubted_where_nothing_was_looked_up():
 
 
 def test_details_say_what_the_footer_leaves_out():
-    """U10: turns, tool calls and tokens, in the asker's locale, from the button alone."""
+    """U10: turns, tool calls and tokens, in the reader's locale, from the button alone."""
     tools = {f"tool_{number}": number for number in range(1, 40)}
     asked = REQUEST.model_copy(update={"locale": "de-DE"})
     rendered = render(outcome(totals=TOTALS.model_copy(update={"tools": tools})), asked)
@@ -164,10 +165,12 @@ def test_details_say_what_the_footer_leaves_out():
         for each in block.get("elements", ())
         if each.get("action_id") == DETAILS
     )
-    view = details_modal(RunDetails.model_validate_json(button["value"]))
+    with reader("de-DE"):
+        view = details_modal(RunDetails.model_validate_json(button["value"]))
+        turns, calls = words.DETAIL_TURNS(), words.DETAIL_CALLS()
     accept_view(view, "modal")
     shown = str(view)
-    for fact in ("gpt-5", "8,2 s", "0,0123", "'*Turns*\\n3'", "'*Tool calls*\\n5'", "11.000 in"):
+    for fact in ("gpt-5", "8,2 s", "0,0123", f"'*{turns}*\\n3'", f"'*{calls}*\\n5'", "11.000"):
         assert fact in shown
     assert "tool 39 × 39" in shown
     assert "tool 1 " not in shown
