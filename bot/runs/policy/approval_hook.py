@@ -6,8 +6,10 @@ Code decides whether to ask and whom, from the request and never from the model'
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from pydantic import BaseModel
 from typing_extensions import override
@@ -33,7 +35,9 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.store import Approvals
-from bot.toolkit import Changes, Tool
+from bot.toolkit import Changes, Memories, Tool
+
+log = logging.getLogger(__name__)
 
 MayDecide = Callable[[str], Awaitable[bool]]
 """Returns whether a user may approve anything at all: guests and external people may not."""
@@ -64,7 +68,9 @@ _UNSHOWN = (
     "Not done: this needs a person's approval, and its arguments hold what looks like a password, a "
     "token or a key, which nobody is shown. Leave it out, and say in the result who can set it."
 )
-_ADMINS = f"Not done: only admins decide what everybody in the workspace is told.\n{_NO_OTHER_WAY}"
+_ADMINS = (
+    f"Not done: only admins decide what everybody in the workspace is told or has.\n{_NO_OTHER_WAY}"
+)
 _ASKER_OUT = f"Not done: who asked may not ask here any more.\n{_NO_OTHER_WAY}"
 _NOBODY = f"Not done: it needs the approval of somebody who cannot give it.\n{_NO_OTHER_WAY}"
 
@@ -114,8 +120,8 @@ class ApprovalHook(Hooks):
         request = self._request
         if request.entry is Entry.SCHEDULE or not request.channel.startswith("D"):
             return False
-        is_free = tool.changes and tool.changes.free_in_direct
-        return bool(is_free and is_free(arguments))
+        changes = tool.changes or Changes()
+        return _says(changes.free_in_direct, arguments, if_broken=False)
 
     async def _ask(self, wanted: Approval) -> Permission:
         """Return the decision of people about the call, asking them if nobody has yet."""
@@ -136,9 +142,11 @@ class ApprovalHook(Hooks):
         return await self._permission(decision, wanted.approvers)
 
     async def _may_tell_everybody(self, tool: Tool, arguments: BaseModel) -> bool:
-        """Return whether the asker may make the call, if it changes memories of the whole workspace."""
-        is_for_everybody = tool.changes and tool.changes.for_everybody
-        if self._policy.open_memories or not (is_for_everybody and is_for_everybody(arguments)):
+        """Return whether the asker may make the call, if it affects the whole workspace."""
+        if self._policy.open_memories and Memories in tool.services.values():
+            return True
+        changes = tool.changes or Changes()
+        if not _says(changes.for_everybody, arguments, if_broken=True):
             return True
         return await self._may_administer(self._request.user)
 
@@ -194,6 +202,15 @@ class ApprovalHook(Hooks):
             private=self._request.private,
             restored=self._request.restored,
         )
+
+
+def _says(rule: Callable[[Any], bool] | None, arguments: BaseModel, *, if_broken: bool) -> bool:
+    """Return what a tool's own rule says of a call, `if_broken` when it raises; False without one."""
+    try:
+        return bool(rule and rule(arguments))
+    except Exception:
+        log.exception("the rule of a tool failed")
+        return if_broken
 
 
 def _is_superseded(decision: Decision) -> bool:

@@ -60,6 +60,39 @@ async def note(text: str) -> str:
     return "noted"
 
 
+@tool(
+    group="g",
+    summary="Resets",
+    core=True,
+    safety=Changes(for_everybody=lambda call: call.what == "all"),
+)
+async def reset(what: str) -> str:
+    """Resets."""
+    LAUNCHED.append(what)
+    return "reset"
+
+
+@tool(
+    group="g",
+    summary="Breaks",
+    core=True,
+    safety=Changes(sensitive=True, free_in_direct=lambda call: call.missing),
+)
+async def breaks(what: str) -> str:
+    """Breaks."""
+    LAUNCHED.append(what)
+    return "broken"
+
+
+@tool(
+    group="g", summary="Fails", core=True, safety=Changes(for_everybody=lambda call: call.missing)
+)
+async def fails(what: str) -> str:
+    """Fails."""
+    LAUNCHED.append(what)
+    return "failed"
+
+
 @pytest.fixture(autouse=True)
 def nothing_launched() -> None:
     LAUNCHED.clear()
@@ -432,3 +465,32 @@ async def test_killed_after_the_yes_before_the_change(stores: Stores) -> None:
         await bot.runner.answer(request)
         await bot.runner.answer(request)
     assert LAUNCHED == ["A"]
+
+
+async def nobody(_user: str) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("open_memories", [False, True])
+async def test_only_admins_make_calls_for_everybody(stores: Stores, open_memories: bool) -> None:
+    """S4: also where every member may save memories for the workspace, which is another matter."""
+    turns = script(("reset", {"what": "one"}), ("reset", {"what": "all"}))
+    access = Policy(open_memories=open_memories)
+    async with bot_with(stores, turns, reset.tool, access=access) as bot:
+        bot.runner = bot.runner.with_deps(may_administer=nobody)
+        await bot.ask("Reset it!")
+        assert "only admins" in bot.outputs()[-1]
+    assert LAUNCHED == ["one"]
+
+
+async def test_a_rule_of_a_tool_that_breaks_lets_nothing_through(stores: Stores) -> None:
+    """S4, R1: the run ends well, people are asked, and what admins decide stays theirs."""
+    turns = script(("breaks", {"what": "one"}), ("fails", {"what": "all"}))
+    async with bot_with(stores, turns, breaks.tool, fails.tool) as bot:
+        bot.runner = bot.runner.with_deps(may_administer=nobody)
+        bot.board.decide = lambda _: Decision(verdict=YES, by="U1")
+        outcome = await bot.ask("Do it!", channel="D1")
+        assert [each.tool for each in bot.board.asked] == ["breaks"]
+        assert "only admins" in bot.outputs()[-1]
+    assert outcome.status is RunStatus.SUCCESS
+    assert LAUNCHED == ["one"]
