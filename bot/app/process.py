@@ -44,7 +44,7 @@ from bot.runs.refresh.jobs import REFRESH, RefreshJobs
 from bot.runs.runner import Runner
 from bot.settings import Settings, arm_failpoints, secret
 from bot.settings.checks import check_accounts
-from bot.slack.actions.refresh import RefreshResults
+from bot.slack.actions.refresh import RefreshResults, ResultPoster
 from bot.slack.actions.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.actions.workflow_step import with_steps
 from bot.slack.approvals.decisions import may_administer, may_ask, may_decide
@@ -271,7 +271,8 @@ def _jobs(
         LessonResults(slack.clients, slack.identity).show,
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
-    results = RefreshResults(slack.clients, stores.runs.answer, stores.refreshes, schedules)
+    poster = ResultPoster(slack.clients, slack.identity, stores.refreshes)
+    results = RefreshResults(poster, stores.runs.answer, stores.leases, schedules)
     refreshes = RefreshJobs(deps, results.show)
     return {DRAFT: lessons.run, TRY: lessons.run, REFRESH: refreshes.run}
 

@@ -276,6 +276,7 @@ def make_listener(
         schedules=stores.schedules,
         submit=submit,
         clients=slack.clients,
+        identity=slack.identity,
         alone=stores.sharing,
     )
     people = people_accounts(settings, stores, slack, accounts) if accounts else None

@@ -48,7 +48,8 @@ class RefreshJobs:
     show: Show
 
     async def run(self, request: Request, deaths: int) -> None:
-        """Refresh the answer that the job names. Safe to repeat: calls are only read again."""
+        """Refresh the answer that the job names. Safe to repeat: a result that is stored is shown as it
+        is, so that what was posted of it is found again."""
         assert request.job  # noqa: S101 - that is why it is called
         run_id, stores = request.job.subject, self.deps.stores
         kept, outcome = await stores.runs.answer(run_id) or (None, None)
@@ -59,13 +60,18 @@ class RefreshJobs:
             answered_at=kept.received_at if kept else request.received_at,
         )
         try:
-            if kept is None or outcome is None:
+            before = (
+                await stores.refreshes.get(kept.thread_key, run_id, request.user) if kept else None
+            )
+            if before and before.request_id == request.id:
+                result = before
+            elif kept is None or outcome is None:
                 result = result.model_copy(update={"problem": NOT_STORED()})
             elif deaths >= _MAX_DEATHS:
                 result = result.model_copy(update={"problem": FAILED()})
             else:
                 result = await self._refreshed(request, kept, outcome, result)
-            if kept:
+            if kept and result is not before:
                 result = await stores.refreshes.keep(kept.thread_key, result)
                 await stores.runs.renew(run_id, kept.thread_key)
         finally:

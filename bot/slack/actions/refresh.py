@@ -14,6 +14,7 @@ from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.refresh import Refreshed
 from bot.core.request import Entry, Job, Request
 from bot.core.schedule import Schedule, often_of
+from bot.core.text.translation import Text
 from bot.runs.context.own_schedules import MOST, first_time
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
@@ -24,9 +25,18 @@ from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.actions.share import LockSharing
 from bot.slack.incoming.text import one_line
 from bot.slack.render import refresh_words as said
-from bot.slack.render.refresh import refresh_blocks, refresh_buttons, refresh_text
-from bot.slack.transport.client import TRANSPORT_ERRORS, Clients
-from bot.store import RefreshStore, ScheduleStore
+from bot.slack.render import words
+from bot.slack.render.refresh import refresh_buttons, refresh_part
+from bot.slack.reply.message_writer import MessageWriter, PostFence
+from bot.slack.reply.streams import Streams
+from bot.slack.transport.client import (
+    TRANSPORT_ERRORS,
+    Clients,
+    Identity,
+    error_code,
+    is_definitive,
+)
+from bot.store import Leases, RefreshStore, ScheduleStore
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +56,7 @@ class AnswerRefresh:
     schedules: ScheduleStore
     submit: Submit
     clients: Clients
+    identity: Identity
     alone: LockSharing
 
     async def start(self, press: ButtonPress) -> None:
@@ -64,15 +75,15 @@ class AnswerRefresh:
 
     async def post(self, press: ButtonPress) -> bool:
         """Post the person's result in the thread. Return False when it is being posted already."""
-        kept, person = await self._answer(press.value, press.user, press.channel)
+        kept, _ = await self._answer(press.value, press.user, press.channel)
         async with self.alone(f"{press.value}:{press.user}") as lock:
             if lock is None:
                 return False
             result = await self.store.get(kept.thread_key, press.value, press.user)
             if result is None or result.problem:
                 raise NotPermitted(said.NOTHING_TO_POST())
-            await post_result(self.clients, kept, result, said.POSTED_FOR(), person.id)
-            await self.store.note_posted(kept.thread_key, result)
+            poster = ResultPoster(self.clients, self.identity, self.store)
+            await poster.post(kept, result, said.POSTED_FOR, lock.hold)
         return True
 
     async def keep(self, run_id: str, cron: str, user: str, channel: str) -> str:
@@ -128,18 +139,31 @@ def _job(kept: Request, person: Person, run_id: str) -> Request:
     )
 
 
-async def post_result(
-    clients: Clients, kept: Request, result: Refreshed, note: str, user: str
-) -> None:
-    """Post a result in the thread of its answer. Raises SlackApiError and TRANSPORT_ERRORS."""
-    await clients.writes.chat_postMessage(
-        channel=kept.channel,
-        thread_ts=kept.thread,
-        text=refresh_text(result),
-        blocks=refresh_blocks(result, note.format(person=f"<@{user}>")),
-        unfurl_links=False,
-        unfurl_media=False,
-    )
+@dataclass(frozen=True, slots=True)
+class ResultPoster:
+    """Posts results in the threads of their answers, each exactly once."""
+
+    clients: Clients
+    identity: Identity
+    store: RefreshStore
+
+    async def post(
+        self, kept: Request, result: Refreshed, note: Text, check: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Post a result unless it is there, and remember that its figures are told.
+
+        `check` raises LeaseLost when another process may post it. Raises SlackApiError and
+        TRANSPORT_ERRORS.
+        """
+        writer = MessageWriter(
+            kept,
+            PostFence(f"{result.request_id}:refresh", check),
+            clients=self.clients,
+            identity=self.identity,
+            streams=Streams(self.clients, self.identity),
+        )
+        await writer.post(0, refresh_part(result, note(person=f"<@{result.user}>")))
+        await self.store.note_posted(kept.thread_key, result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,36 +174,52 @@ class RefreshResults:
     changed since the last time.
     """
 
-    clients: Clients
+    poster: ResultPoster
     answer_of: AnswerOf
-    store: RefreshStore
+    leases: Leases
     schedules: WorkspaceSchedules
 
     async def show(self, request: Request, result: Refreshed) -> None:
-        """Show a result. One that cannot be shown to a person is logged: they press again."""
+        """Show a result. One that cannot be shown to a person is logged: they press again.
+
+        Raises SlackApiError and TRANSPORT_ERRORS when a scheduled one was not posted: the job is
+        done again, and finds the message if it is there.
+        """
         found = await self.answer_of(result.run_id)
-        thread = found[0].thread if found else request.thread
+        kept = found[0] if found else None
+        if not request.schedule:
+            await self._tell(request, kept, result)
+            return
+        if kept and result.changed and not await self._post_news(request, kept, result):
+            result = result.model_copy(update={"problem": words.THREAD_GONE()})
+        await self._count(request, result)
+
+    async def _tell(self, request: Request, kept: Request | None, result: Refreshed) -> None:
+        part = refresh_part(result)
         try:
-            if not request.schedule:
-                await self.clients.writes.chat_postEphemeral(
-                    channel=request.channel,
-                    user=request.user,
-                    thread_ts=thread,
-                    text=refresh_text(result),
-                    blocks=[*refresh_blocks(result), *refresh_buttons(result)],
-                )
-            elif found and result.changed:
-                await self._post_news(found[0], result)
+            await self.poster.clients.writes.chat_postEphemeral(
+                channel=request.channel,
+                user=request.user,
+                thread_ts=kept.thread if kept else request.thread,
+                text=part.text,
+                blocks=[*part.blocks, *refresh_buttons(result)],
+            )
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("A refresh was not shown: %s", type(error).__name__)
-        if request.schedule:
-            await self._count(request, result)
 
-    async def _post_news(self, kept: Request, result: Refreshed) -> None:
-        if await self.store.was_posted(kept.thread_key, result):
-            return
-        await post_result(self.clients, kept, result, said.POSTED_SCHEDULED(), result.user)
-        await self.store.note_posted(kept.thread_key, result)
+    async def _post_news(self, request: Request, kept: Request, result: Refreshed) -> bool:
+        """Post what is new. Return False if Slack refuses for good."""
+        if await self.poster.store.was_posted(kept.thread_key, result):
+            return True
+        lease = await self.leases.take(request.thread_key)
+        try:
+            await self.poster.post(kept, result, said.POSTED_SCHEDULED, lease.check)
+        except SlackApiError as error:
+            if not is_definitive(error):
+                raise
+            log.warning("A refresh was not posted: %s", error_code(error))
+            return False
+        return True
 
     async def _count(self, request: Request, result: Refreshed) -> None:
         """Stop a schedule whose refreshes keep failing."""

@@ -17,7 +17,7 @@ from bot.slack.actions.questions import QuestionIntake
 from bot.slack.render import words
 from bot.slack.render.outcome import render_shared
 from bot.slack.reply.attachments import Attachments
-from bot.slack.reply.message_writer import MessageWriter
+from bot.slack.reply.message_writer import MessageWriter, PostFence
 from bot.slack.reply.streams import Streams
 from bot.slack.transport.client import Clients, Identity
 from bot.store import Lock, PauseSwitch
@@ -31,21 +31,6 @@ FindArtifact = Callable[[Request, str], Awaitable[bytes | None]]
 LockSharing = Callable[[str], AbstractAsyncContextManager[Lock | None]]
 """Locks the posting of a request's answer, by the request's id; yields None when another process
 holds the lock."""
-
-
-@dataclass(frozen=True, slots=True)
-class _SharedPost:
-    """The run id and the lock under which shared messages are posted and found again.
-
-    No worker holds the thread's lease, so `lock` keeps other processes from posting.
-    """
-
-    run_id: str
-    lock: Lock
-
-    async def may_write(self) -> None:
-        """Renew the lock. Raises LeaseLost when another process has it."""
-        await self.lock.hold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +76,7 @@ class AnswerSharing:
         rendered = await asyncio.to_thread(render_shared, outcome, request)
         writer = MessageWriter(
             request.model_copy(update={"private": False}),
-            _SharedPost(f"{outcome.run_id}:shared", lock),
+            PostFence(f"{outcome.run_id}:shared", lock.hold),
             clients=self.clients,
             identity=self.identity,
             streams=Streams(self.clients, self.identity),

@@ -11,26 +11,23 @@ from bot.core.refresh import FigureChange, Refreshed
 from bot.slack.incoming.text import one_line
 from bot.slack.render import refresh_words as said
 from bot.slack.render.buttons import button
-from bot.slack.render.links import LinkGate, escape_mrkdwn
-from bot.slack.render.parts import Block, context, text_object
+from bot.slack.render.parts import Block, Part, context, text_object
 from bot.slack.render.times import local_time
 
 POST, KEEP = "post_refresh", "keep_refreshed"
 _MAX_LISTED, _MAX_NAME, _MAX_PERIODS = 20, 60, 6
 
 
-def refresh_text(result: Refreshed) -> str:
-    """Return a result in a line, for notifications, as mrkdwn."""
+def refresh_part(result: Refreshed, note: str = "") -> Part:
+    """Return a result as a message. `note` is mrkdwn that says for whom it is posted."""
     if result.problem:
-        return escape_mrkdwn(result.problem)
+        section = {"type": "section", "text": text_object(result.problem)}
+        return Part([section], result.problem)
     listed = "; ".join(_line(each) for each in result.changed[:3])
-    return LinkGate().mrkdwn(" ".join(filter(None, (_headline(result), listed))))
+    return Part(_blocks(result, note), " ".join(filter(None, (_headline(result), listed))))
 
 
-def refresh_blocks(result: Refreshed, note: str = "") -> list[Block]:
-    """Return the blocks of a result. `note` is mrkdwn that says for whom it is posted."""
-    if result.problem:
-        return [{"type": "section", "text": text_object(result.problem)}]
+def _blocks(result: Refreshed, note: str) -> list[Block]:
     parts = [_paragraph(_headline(result)), *_listed([_line(each) for each in result.changed])]
     if result.unknown:
         lines = [f"{_named(each)}: {each.why}" for each in result.unknown]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from slack_sdk.errors import SlackApiError
@@ -35,6 +36,19 @@ log = logging.getLogger(__name__)
 Message = Mapping[str, Any]
 
 _NO_PREVIEW: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
+
+
+@dataclass(frozen=True, slots=True)
+class PostFence:
+    """A fence around messages that no run posts: `run_id` tells them apart, `check` says whether
+    this process may still write them. See `bot.runs.surface.WriteFence`."""
+
+    run_id: str
+    check: Callable[[], Awaitable[None]]
+
+    async def may_write(self) -> None:
+        """Raise LeaseLost when another process may."""
+        await self.check()
 
 
 class MessageWriter:

@@ -61,15 +61,16 @@ class RefreshStore:
             return None
 
     async def was_posted(self, thread_key: str, result: Refreshed) -> bool:
-        """Return whether the figures as they are now were the last that were posted."""
-        key = self._key("refresh-posted", thread_key, result.run_id)
-        return bool(await self._redis.call("GET", key) == _digest(result))
+        """Return whether the last that was posted were the figures as they are now, or this refresh."""
+        raw = await self._redis.call("GET", self._key("refresh-posted", thread_key, result.run_id))
+        figures, _, request_id = (raw or b"").decode().partition(" ")  # older ones are figures only
+        return figures == _digest(result) or request_id == result.request_id
 
     async def note_posted(self, thread_key: str, result: Refreshed) -> None:
         """Remember what was posted, and forget the person's result."""
         key = self._key("refresh-posted", thread_key, result.run_id)
         await self._redis.together(
-            ("SET", key, _digest(result), "EX", self._seconds),
+            ("SET", key, f"{_digest(result)} {result.request_id}", "EX", self._seconds),
             ("DEL", self._key("refresh", thread_key, result.run_id, result.user)),
         )
 
@@ -77,6 +78,6 @@ class RefreshStore:
         return self._redis.key(family, thread_key, *more)
 
 
-def _digest(result: Refreshed) -> bytes:
+def _digest(result: Refreshed) -> str:
     values = "\n".join(each.now for each in result.figures)
-    return hashlib.sha256(values.encode()).hexdigest().encode()
+    return hashlib.sha256(values.encode()).hexdigest()

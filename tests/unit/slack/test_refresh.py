@@ -135,6 +135,7 @@ async def asked_on_time(bot: Deployment, stores: Stores, redis_url: str) -> None
             schedules=stores.schedules,
             submit=Requests(stores, engine).submit,
             clients=rig.clients,
+            identity=rig.identity,
             alone=stores.sharing,
         )
         look = DueSchedules(
@@ -142,7 +143,7 @@ async def asked_on_time(bot: Deployment, stores: Stores, redis_url: str) -> None
         )
         await look.submit_due()
         while await done(stores, bot.ws.team_id) == before or await stores.mailbox.threads():  # noqa: ASYNC110 - a worker does it
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.3)
 
 
 def due() -> float:

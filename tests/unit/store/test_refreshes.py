@@ -35,7 +35,11 @@ async def test_results_are_their_own_and_tell_when_all_was_last_good(stores: Sto
     assert not await stores.refreshes.was_posted(KEY, good)
     await stores.refreshes.note_posted(KEY, good)
     assert await stores.refreshes.was_posted(KEY, good)
-    assert not await stores.refreshes.was_posted(KEY, result("U1", now="3"))
+    changed = result("U1", now="3")
+    assert await stores.refreshes.was_posted(KEY, changed)  # of the refresh that was posted
+    later = changed.model_copy(update={"request_id": "req_2"})
+    assert not await stores.refreshes.was_posted(KEY, later)
+    assert await stores.refreshes.was_posted(KEY, good.model_copy(update={"request_id": "req_2"}))
     assert await stores.refreshes.get(KEY, "run_1", "U1") is None
 
 

@@ -1,0 +1,76 @@
+"""Jobs whose worker dies, or whose post fails: one message of each refresh, one proposal for a rating."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.core import failpoints
+from bot.dev.workspace import ADA, BEN
+from bot.slack.home.lesson_form import SUGGEST
+from bot.slack.render.refresh import KEEP
+from bot.store import open_stores
+from tests.support.deployment import deployed
+from tests.support.redis import redis_server, redis_url
+from tests.unit.runs.test_refresh import only_database, write
+from tests.unit.slack.test_lessons import SALES, brain, opened, rated, shown
+from tests.unit.slack.test_refresh import NORTH, answered, asked_on_time, pressed, shop_in, told
+
+__all__ = ["redis_server", "redis_url"]
+
+
+@pytest.fixture
+def orders(tmp_path: Path) -> Iterator[Path]:
+    """The directory of orders for failpoints, obeyed by this process."""
+    folder = tmp_path / "orders"
+    folder.mkdir()
+    failpoints.arm(folder)
+    yield folder
+    failpoints._orders = None
+
+
+async def test_a_scheduled_refresh_is_posted_once_whatever_fails_around_its_post(
+    redis_url: str, tmp_path: Path, orders: Path
+) -> None:
+    """23.5 (windows 14 to 16): when the worker dies after the post, when Slack's reply to it is lost, and when
+    Slack is down for a moment: the job is done again, and finds the message by its metadata."""
+    shop, settings = shop_in(tmp_path)
+    async with (
+        deployed(only_database, redis_url, **settings) as bot,
+        open_stores(redis_url) as stores,
+    ):
+        thread, run = await answered(bot, BEN)
+        await pressed(bot, BEN, thread, KEEP, f"{run} 0 9 * * 1")
+        await told(bot, thread, BEN, "every Monday at 09:00")
+        before = len(bot.own(SALES, thread))
+        for posted, fault in enumerate(("message-posted", "reply", "error"), 1):
+            match fault:
+                case "reply":
+                    bot.ws.faults.fail("chat.postMessage", None, after_effect=True)
+                case "error":
+                    bot.ws.faults.fail("chat.postMessage", "internal_error")
+                case window:
+                    (orders / window).write_text("raise", "utf-8")
+            write(shop, {NORTH: 300_000.0 + posted})
+            await asked_on_time(bot, stores, redis_url)
+            own = bot.own(SALES, thread)
+            assert len(own) == before + posted, fault
+            assert f"300,00{posted}.00" in str(own[-1]["blocks"])
+            assert {each.suffix for each in orders.iterdir()} <= {".taken"}  # noqa: ASYNC240
+        await asked_on_time(bot, stores, redis_url)  # nothing new
+        assert len(bot.own(SALES, thread)) == before + 3
+
+
+async def test_a_proposal_whose_worker_dies_is_made_again_and_shown(
+    redis_url: str, orders: Path
+) -> None:
+    """23.6: the lesson has one proposal, in the form that the admin has open."""
+    async with deployed(brain, redis_url) as bot:
+        await rated(bot, BEN, SALES, "These are last year's figures.")
+        view = await opened(bot)
+        (orders / "model-answered").write_text("raise", "utf-8")
+        await bot.ws.click_in_view(ADA, view["id"], SUGGEST)
+        await shown(bot, "Suggested by")
+        assert (orders / "model-answered.taken").exists()
