@@ -1,22 +1,51 @@
-"""How hard property tests try, and what all tests are spared.
+"""How hard property tests try, in which order tests run, and what all tests are spared.
 
 `HYPOTHESIS_PROFILE=heavy` searches long, for nights and releases.
 """
 
 import gc
 import os
+from itertools import groupby
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("heavy", deadline=None, max_examples=1_000, stateful_step_count=40)
 # How long one example takes says how busy the machine is: no test fails by it.
-settings.register_profile("usual", deadline=None, max_examples=40)
+settings.register_profile("usual", deadline=None, max_examples=25)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 # To look for garbage among all that the tests import takes a seventh of their CPU time. Nothing of it
 # is garbage: it is looked through neither while it is loaded nor afterwards.
 gc.disable()
+
+_LONG = {"evals", "faults", "operators", "security", "stored"}
+"""Folders whose tests start many processes and wait for them."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let each worker begin with a share of the long tests, so that no long one is left for the end.
+
+    `--dist worksteal` first gives each worker an equal part of the list, as it stands.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long, rest = list[list[pytest.Item]](), list[pytest.Item]()
+    for path, group in groupby(items, lambda item: item.path):
+        if _LONG.isdisjoint(path.parts):
+            rest += group
+        else:
+            long.append(list(group))
+    shares = [list[pytest.Item]() for _ in range(workers)]
+    for module in long:
+        min(shares, key=len).extend(module)
+    sizes = [(len(items) + number) // workers for number in range(workers)]
+    items.clear()
+    for share, size in zip(shares, sizes, strict=True):
+        room = max(0, size - len(share))
+        items += [*share, *rest[:room]]
+        del rest[:room]
+    items += rest
 
 
 @pytest.hookimpl(trylast=True)

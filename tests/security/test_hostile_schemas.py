@@ -165,7 +165,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(PARTS, VALUES)
 def test_what_counts_as_cheap_is_cheap(part: Any, value: Any) -> None:
     """S12: of schemas that are checked in the bot's own process the weight times the size of the

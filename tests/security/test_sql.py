@@ -198,7 +198,7 @@ async def test_no_expression_of_a_grammar_does_more(
     databases = SqlDatabases({"pg": DatabaseConfig(url=url, timeout=2.0)})
     before, tried = state(admin), list[str]()
 
-    @settings(max_examples=150, suppress_health_check=list(HealthCheck), database=None)
+    @settings(max_examples=80, suppress_health_check=list(HealthCheck), database=None)
     @given(shape=SHAPES, expression=EXPRESSIONS)
     def collect(shape: str, expression: str) -> None:
         tried.append(shape.format(expression).replace("{secret}", str(secret)))

@@ -369,7 +369,7 @@ KEYS = sorted(
 
 
 @example("section", {"accessory": {"type": []}})
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.sampled_from(sorted(BLOCKS)), st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6))
 def test_a_block_of_the_wrong_shape_does_not_break_the_page(kind, fields):
     RENDERER.blocks([{**fields, "type": kind}], SCENE).encode()

@@ -6,7 +6,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.services.parsing.delimited import read_delimited
@@ -43,7 +43,6 @@ def columns(draw: st.DrawFn) -> list[str]:
     return usual + draw(st.lists(st.one_of(second, odd), max_size=3))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(columns(), min_size=1, max_size=4), st.sampled_from(",;\t"))
 def test_the_first_rows_decide_nothing_alone(
     tmp_path_factory: pytest.TempPathFactory, table: list[list[str]], delimiter: str
@@ -68,7 +67,6 @@ def test_the_first_rows_decide_nothing_alone(
     assert found[1] == expected[1]
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     st.lists(
         st.lists(st.text("ab\",; \n\t\\'", max_size=4), min_size=3, max_size=3),
