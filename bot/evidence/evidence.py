@@ -26,7 +26,8 @@ class Evidence:
     """What counts as read: outputs, people's messages, and results calculated from these.
 
     `totals` are the sums of columns, the newest first, up to 30. `names` are the names of all rows,
-    `columns` those of all columns, `sources` the titles.
+    `columns` those of all columns, `sources` the titles. `weekdays` are the days on which somebody
+    named a weekday (Monday is 0), once they were looked for.
     """
 
     outputs: list[IndexedOutput]
@@ -37,6 +38,7 @@ class Evidence:
     currencies: frozenset[str] = frozenset()
     newest_first: list[IndexedOutput] = field(default_factory=list)
     totals: list[tuple[IndexedOutput, Aggregate]] = field(default_factory=list)
+    weekdays: dict[int, set[date]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, outputs: Sequence[IndexedOutput], today: date | None) -> Evidence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from bot.core.findings import Operation, Reason, Verdict
 from bot.evidence.characters import folded
@@ -161,8 +162,9 @@ def told_rows(claim: Claim, evidence: Evidence) -> set[str]:
     That is the row of a cell, or the only name in a sentence with one figure.
     """
     if claim.part.kind is not FieldKind.CELL:
-        figures = sum(each.kind is Kind.FIGURE for each in tokens(claim.sentence))
-        named = claim.names_in(evidence.names) if figures == 1 else set()
+        figures = (each for each in tokens(claim.sentence) if each.kind is Kind.FIGURE)
+        is_alone = len([*islice(figures, 2)]) == 1  # a long list is not read to its end
+        named = claim.names_in(evidence.names) if is_alone else set()
         return named if len(named) == 1 else set()
     name = folded(claim.part.row)
     if not name or name in _TOTALS or claim.part.text == claim.part.row:

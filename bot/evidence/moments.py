@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import date, timedelta
 
 from bot.core.findings import Operation, Reason, Verdict
@@ -75,14 +76,21 @@ def _is_named_weekday(day: Day, evidence: Evidence) -> bool:
     full = day.full or (Day(today.year, day.month, day.day).full if today else None)
     if full is None:
         return False
-    names = [name for name, number in weekdays().items() if number == full.weekday()]
+    number = full.weekday()
+    if number not in evidence.weekdays:
+        evidence.weekdays[number] = set(_days_naming(number, evidence))
+    return any(said < full <= said + _MOST_AHEAD for said in evidence.weekdays[number])
+
+
+def _days_naming(weekday: int, evidence: Evidence) -> Iterator[date]:
+    """Yield the days on which somebody named a weekday."""
+    names = [name for name, number in weekdays().items() if number == weekday]
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
     for output in evidence.outputs:
         for found in pattern.finditer(output.folded.text):
-            said = _day_of_line(output, output.folded.line_at(found.start())) or today
-            if said and said < full <= said + _MOST_AHEAD:
-                return True
-    return False
+            line = output.folded.line_at(found.start())
+            if said := _day_of_line(output, line) or evidence.today:
+                yield said
 
 
 def _day_of_line(output: IndexedOutput, line: int) -> date | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -157,3 +158,18 @@ def test_only_so_much_is_read() -> None:
     """What is beyond the limit is no evidence, and that is known."""
     text = "x " * (MOST_CHARACTERS // 2) + "4401"
     assert traced("It is 4,401.", Entry("c", "t", text)).of(Verdict.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        " and ".join(f"{n * 911.37:,.2f}" for n in range(101, 301)),
+        " ".join(f"On {n % 28 + 1} March {n % 30 + 2000} it was so." for n in range(200)),
+    ],
+)
+def test_the_check_of_a_long_list_is_fast(answer: str) -> None:
+    """R10: 200 figures in one sentence, or 200 dates, were compared with all others, or with all that
+    was read: ten seconds in which the process does little else."""
+    outputs = [index(Entry("c", "t", "\n".join(f"r{n} {n * 13}" for n in range(20_000))))]
+    fields = fields_of({"summary": answer, "key_points": []})
+    assert seconds_of(lambda: check(fields, outputs, today=date(2026, 11, 23))) < 1.5
