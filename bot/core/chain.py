@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.answers import Source
+from bot.core.findings import Unreadable
 
 Item = dict[str, Any]
 """An item of the Responses API, verbatim: fields that the bot does not know are kept."""
@@ -117,7 +118,7 @@ class ReportCheck(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     untraced: tuple[str, ...] = ()
-    unreadable: str = ""
+    unreadable: Unreadable = Unreadable.NOTHING
 
 
 class CallRecord(BaseModel):

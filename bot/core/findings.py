@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import override
 
 
 class Claim(StrEnum):
@@ -54,6 +55,25 @@ class Operation(StrEnum):
     COUNT = "count"
     CONVERSION = "conversion"  # the same quantity in another unit
     DATE = "date"  # a date that follows from another date, or from the day of the question
+
+
+class Unreadable(StrEnum):
+    """Why a claim may have been read where code cannot see it."""
+
+    NOTHING = ""
+    IMAGES = "images"
+    HOSTED = "hosted"  # the model service searched or computed itself
+    HELPERS = "helpers"  # the report of a sub-agent that was not traced
+    ACCOUNTS = "accounts"  # an earlier answer read somebody's own account
+    CUT = "cut"  # the thread is too long to be kept or indexed whole
+    LONG = "very long outputs"  # an output is too long to be indexed whole
+    SLOW = "slow"  # indexing took too long
+    FAILED = "failed"  # indexing failed
+
+    @classmethod
+    @override
+    def _missing_(cls, value: object) -> Unreadable:
+        return cls.FAILED  # a reason of a newer release
 
 
 class Place(BaseModel):
@@ -122,15 +142,14 @@ class Findings(BaseModel):
     """All that tracing an answer found, in the answer's order.
 
     - `nothing_read`: no tool returned anything, so nothing was traced and `items` is empty.
-    - `unreadable`: why a claim that was not found may still have been read: "images", for example.
-      Then no claim is untraced: those that were not found are `UNKNOWN`.
+    - `unreadable`: why a claim that was not found may still have been read. Then no claim is untraced: those that were not found are `UNKNOWN`.
     """
 
     model_config = ConfigDict(frozen=True)
 
     items: tuple[Finding, ...] = ()
     nothing_read: bool = False
-    unreadable: str = ""
+    unreadable: Unreadable = Unreadable.NOTHING
 
     def of(self, *verdicts: Verdict) -> list[Finding]:
         """Return the claims with one of these verdicts."""

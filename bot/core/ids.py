@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+
+HANDLE = re.compile(r"\b(?:tbl|doc|img|chart|file|out|mcp|art)_[0-9a-z]{6,16}\b")
+"""The handle of an artifact inside a text, such as `tbl_7k2p9x1m`."""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no i, l, o, u
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from bot.core.ids import HANDLE
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.model.errors import test_error
 from bot.dev.model.filling import fill
@@ -14,7 +15,7 @@ from bot.dev.model.request import item_text
 from bot.evals.cases import Case
 
 _ACQUIRE, _COMPLETE = "acquire_tools", "complete_task"
-_HANDLE = re.compile(r"\b(?:(?:[a-z]{3}|chart)_[0-9a-z]{8}|sched_[0-9a-z]{6}|Q[0-9A-Z]{9,})\b")
+_HANDLE = re.compile(rf"{HANDLE.pattern}|\b(?:sched_[0-9a-z]{{6}}|Q[0-9A-Z]{{9,}})\b")
 _SOURCE = re.compile(r"^handle: .* · source: ([^<\n]+?)(?: <([^>\n]+)>)?$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _TEXT_FIELDS = ("summary", "about", "draft")

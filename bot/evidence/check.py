@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from bot.core.findings import Claim as ClaimKind
-from bot.core.findings import Finding, Findings, Verdict
+from bot.core.findings import Finding, Findings, Unreadable, Verdict
 from bot.evidence.claims import Claim, claims_of
 from bot.evidence.derivations import derive
 from bot.evidence.evidence import Evidence
@@ -32,7 +32,7 @@ def check(
     outputs: Sequence[IndexedOutput],
     *,
     today: date | None = None,
-    unreadable: str = "",
+    unreadable: Unreadable = Unreadable.NOTHING,
 ) -> Findings:
     """Trace every claim of the fields to the outputs, which are in the order of the run.
 
@@ -51,7 +51,7 @@ def check(
             _KINDS[claim.token.kind][0](claim, claim.token, evidence)
     derive(claims, evidence)
     if not unreadable and any(each.is_partial for each in evidence.outputs):
-        unreadable = "very long outputs"
+        unreadable = Unreadable.LONG
     items = (_finding(each, bool(unreadable)) for each in claims if not each.is_small)
     return Findings(items=tuple(items), unreadable=unreadable)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from bot.core.findings import Reason, Verdict
+from bot.core.ids import HANDLE
 from bot.evidence.characters import folded, plain
 from bot.evidence.claims import Claim
 from bot.evidence.evidence import Evidence
@@ -16,7 +17,6 @@ from bot.evidence.tokens import Token
 
 _FEWEST_DIGITS = 3  # of an id that is checked even if none like it was read
 _PHONE_DIGITS = 6
-_HANDLE = re.compile(r"[a-z]{3,5}_[0-9a-z]{6,8}")
 _QUARTER = re.compile(r"q[1-4]|h[12]")
 
 
@@ -38,7 +38,7 @@ def trace_id(claim: Claim, token: Token, evidence: Evidence) -> None:
 
     Our own handles are none, and what a call was given proves nothing when it comes back.
     """
-    if _HANDLE.fullmatch(token.text):
+    if HANDLE.fullmatch(token.text):
         claim.is_small = True
         return
     wanted = folded(token.text)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable
 from typing import Any
 
 from pydantic import BaseModel
 
+from bot.core.ids import HANDLE
 from bot.core.text.translation import Text, translated
 
 log = logging.getLogger(__name__)
 
 _MAX_TITLE = 80
-_HANDLE = re.compile(r"\b(tbl|doc|img|chart|file|out|mcp|art)_[0-9a-z]{8}\b")
 _KINDS = {
     "tbl": Text("the table"),
     "doc": Text("the document"),
@@ -51,7 +50,7 @@ def _one_line(title: str) -> str:
 
     Handles are replaced by the kind of artifact that they name.
     """
-    named = _HANDLE.sub(lambda found: _KINDS.get(found[1], _RESULT)(), title)
+    named = HANDLE.sub(lambda found: _KINDS.get(found[0].partition("_")[0], _RESULT)(), title)
     flat = " ".join(named.split())
     if len(flat) <= _MAX_TITLE:
         return flat

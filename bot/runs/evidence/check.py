@@ -15,12 +15,12 @@ from pydantic import BaseModel
 
 from bot.core.background import alongside
 from bot.core.chain import LedgerEntry, ReportCheck
-from bot.core.findings import Findings, Verdict
+from bot.core.findings import Findings, Unreadable, Verdict
 from bot.evidence.check import check
 from bot.evidence.entries import Entry
 from bot.evidence.fields import AnswerField, FieldKind, fields_of
 from bot.evidence.indexing import IndexedOutput, index
-from bot.runs.evidence.entries import THREAD, LedgerReader, Unreadable
+from bot.runs.evidence.entries import THREAD, LedgerReader
 from bot.runs.evidence.settings import EvidenceMode
 from bot.store.threads.ledger import MAX_ENTRIES
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from enum import StrEnum
 
 from bot.agent.builtin.subagents import NAME as SUBAGENT
 from bot.agent.calls.outputs import marked_text
 from bot.agent.prompts import THREAD_MESSAGES
 from bot.agent.window import text_of
 from bot.core.chain import CallRecord, Item, LedgerEntry
+from bot.core.findings import Unreadable
 from bot.evidence.entries import Entry, EntryKind
 from bot.model.types import HOSTED_CALLS
 from bot.toolkit import Tool
@@ -18,19 +18,6 @@ from bot.toolkit.provided.conversation import OWN
 
 ToolOf = Callable[[str], Tool | None]
 """Returns the tool of a name, None for one that does not exist any more."""
-
-
-class Unreadable(StrEnum):
-    """Why a claim may have been read where code cannot see it."""
-
-    NOTHING = ""
-    IMAGES = "images"
-    HOSTED = "hosted"  # the model service searched or computed itself
-    HELPERS = "helpers"  # the report of a sub-agent that was not traced
-    ACCOUNTS = "accounts"  # an earlier answer read somebody's own account
-    CUT = "cut"  # the thread is too long to be kept or indexed whole
-    SLOW = "slow"  # indexing took too long
-    FAILED = "failed"  # indexing failed
 
 
 _READ_THREAD = "read_thread"

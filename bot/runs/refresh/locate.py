@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from bot.core.findings import Place
+from bot.core.ids import HANDLE
 from bot.runs.refresh.numbers import numbers, value_of, written_as
 
 _LONGEST_LINE = 10_000
 _NOTE = re.compile(r"[ \[-]|[a-z][a-z ]{0,30}: |.{0,200} · ")
 """The beginning of a line that is no row: "columns: …", "note: …", "tbl_… · 5 rows × 2 columns"."""
-_HANDLE = re.compile(r"\b[a-z]{2,5}_[0-9a-z]{8,}\b")
 _CUT = re.compile(r"\[(?:rows|cut)\b")
 """The beginning of the line that says that an output shows only some of the rows."""
 
@@ -165,7 +165,7 @@ def _is(number: str, text: str) -> bool:
 
 def _words(line: str) -> str:
     """Return a line without its figures and handles."""
-    plain = _HANDLE.sub("@", line)
+    plain = HANDLE.sub("@", line)
     for found in reversed(numbers(plain)):
         plain = f"{plain[: found.start()]}#{plain[found.end() :]}"
     return plain

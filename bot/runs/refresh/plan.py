@@ -16,13 +16,13 @@ from typing import Any
 from bot.agent.calls.outputs import marked_text
 from bot.core.chain import CallRecord, LedgerEntry
 from bot.core.findings import Claim, Finding, Findings, Verdict
+from bot.core.ids import HANDLE
 from bot.core.text.redaction import each_text
 from bot.runs.refresh.numbers import numbers, value_of
 from bot.toolkit import Tool
 
 ToolOf = Callable[[str], Tool | None]
 
-_HANDLE = re.compile(r"\b[a-z]{2,5}_[0-9a-z]{6,}\b")
 _DATE = re.compile(r"\b(?:19|20)\d\d-\d\d(?:-\d\d)?\b")
 _FREE = frozenset({*range(101), 360, 365, 366, 1_000, 1_024, 3_600, 1_000_000})
 """Numbers in arithmetic that nobody has to have read."""
@@ -146,7 +146,7 @@ def plan(figures: Sequence[Finding], recorded: dict[str, RecordedCall], tool_of:
             skipped[call_id] = Skipped.TOOL
         else:
             needed.add(call_id)
-            handles = {*call.record.used, *_HANDLE.findall(call.arguments)}
+            handles = {*call.record.used, *HANDLE.findall(call.arguments)}
             open_ids |= {saved_by[each] for each in handles if each in saved_by}
             if tool.calculates:
                 before = [recorded[each] for each in order[: order.index(call_id)]]
@@ -187,7 +187,7 @@ def with_handles(arguments: str, replaced: dict[str, str]) -> str:
     """Return arguments as JSON with handles replaced by others, inside of texts such as SQL too."""
 
     def new(text: str) -> str:
-        return _HANDLE.sub(lambda found: replaced.get(found[0], found[0]), text)
+        return HANDLE.sub(lambda found: replaced.get(found[0], found[0]), text)
 
     return json.dumps(each_text(_json(arguments), new), ensure_ascii=False)
 

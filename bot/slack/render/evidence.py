@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.core.findings import Finding, Place, Verdict
+from bot.core.findings import Finding, Place, Unreadable, Verdict
 from bot.slack.render import evidence_words as texts
 from bot.slack.render import words
 from bot.slack.render.buttons import EVIDENCE_PAGE, button
@@ -45,7 +45,7 @@ class EvidencePage:
     number: int
     pages: int
     line: str
-    unreadable: str
+    unreadable: Unreadable
     has_untraced: bool
     claims: Sequence[ShownClaim]
 
@@ -71,7 +71,7 @@ def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
     }
 
 
-def _claim(claim: ShownClaim, unreadable: str, gate: LinkGate) -> Block:
+def _claim(claim: ShownClaim, unreadable: Unreadable, gate: LinkGate) -> Block:
     found = claim.finding
     head = [
         _text(_short(found.text), bold=True),
@@ -88,7 +88,7 @@ def _claim(claim: ShownClaim, unreadable: str, gate: LinkGate) -> Block:
     return {"type": "rich_text", "elements": elements}
 
 
-def _why(found: Finding, unreadable: str) -> str:
+def _why(found: Finding, unreadable: Unreadable) -> str:
     if found.verdict is Verdict.UNKNOWN:
         return texts.UNREADABLE.get(unreadable, texts.NOT_SEARCHED)()
     return texts.REASONS[found.reason]() if found.reason else ""

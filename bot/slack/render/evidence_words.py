@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.core.findings import Reason, Verdict
+from bot.core.findings import Reason, Unreadable, Verdict
 from bot.core.text.translation import Text
 
 TITLE = Text("Evidence")
@@ -29,13 +29,17 @@ REASONS = {
     Reason.OTHER_SOURCE: Text("These words are in what I read, but not in that source."),
 }
 UNREADABLE = {
-    "images": Text("It may be in an image, which I cannot search."),
-    "hosted": Text(
+    Unreadable.IMAGES: Text("It may be in an image, which I cannot search."),
+    Unreadable.HOSTED: Text(
         "It may be in what the model service looked up or computed itself, which I cannot search."
     ),
-    "helpers": Text("It may be in what a helper read, which was not kept."),
-    "accounts": Text("It may be in what an earlier answer found in somebody's own account."),
-    "cut": Text("It may be in an earlier part of this thread, which was too long to search."),
+    Unreadable.HELPERS: Text("It may be in what a helper read, which was not kept."),
+    Unreadable.ACCOUNTS: Text(
+        "It may be in what an earlier answer found in somebody's own account."
+    ),
+    Unreadable.CUT: Text(
+        "It may be in an earlier part of this thread, which was too long to search."
+    ),
 }
 NOT_SEARCHED = Text("It could not be looked for.")
 WRITTEN = Text("what people wrote here")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.core.answers import Answer, Source, Table
-from bot.core.findings import Finding, Findings, Operation, Reason, Verdict
+from bot.core.findings import Finding, Findings, Operation, Reason, Unreadable, Verdict
 from bot.evidence.check import check
 from bot.evidence.entries import Entry, EntryKind
 from bot.evidence.fields import fields_of
@@ -230,7 +230,7 @@ def test_without_outputs_nothing_is_checked_and_what_people_say_counts_as_read()
 
 def test_where_something_was_read_that_is_no_text_nothing_is_untraced() -> None:
     """Rule 10: silence rather than a false alarm, for images and for what is too long to index."""
-    found = traced("It is 4,401.", *read(SALES), unreadable="images")
+    found = traced("It is 4,401.", *read(SALES), unreadable=Unreadable.IMAGES)
     assert (found.untraced, only(found).verdict, found.unreadable) == (0, Verdict.UNKNOWN, "images")
     assert traced("It is 4,401.", *read("x " * 200_000)).untraced == 0
 

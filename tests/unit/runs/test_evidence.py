@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 
 from bot.agent.prompts import request_message, thread_messages
 from bot.core.chain import CallRecord, Item, LedgerEntry, ReportCheck
+from bot.core.findings import Unreadable
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.model.script import Respond
 from bot.evidence.entries import EntryKind
-from bot.runs.evidence.entries import LedgerReader, Unreadable
+from bot.runs.evidence.entries import LedgerReader
 from bot.store import Stores
 from bot.toolkit import Reads, Source, ThreadMessage, ToolResult, message_line, tool
 from bot.toolkit.catalogue import ACQUIRE, Catalogue

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from bot.core.answers import Source
-from bot.core.findings import Claim, Finding, Findings, Operation, Place, Reason, Verdict
+from bot.core.findings import (
+    Claim,
+    Finding,
+    Findings,
+    Operation,
+    Place,
+    Reason,
+    Unreadable,
+    Verdict,
+)
 from bot.core.text.result_markdown import result_text
 from bot.slack.render import evidence_words, words
 from bot.slack.render.evidence import (
@@ -122,7 +131,7 @@ def test_a_source_has_its_quote_and_a_link_to_where_code_found_it() -> None:
 
 
 def modal(*claims: ShownClaim, number: int = 0, pages: int = 1) -> dict[str, Any]:
-    page = EvidencePage("run_1", number, pages, "5 figures.", "images", True, claims)
+    page = EvidencePage("run_1", number, pages, "5 figures.", Unreadable.IMAGES, True, claims)
     made = evidence_modal(page, LinkGate(frozenset({PAGE, f"{PAGE}#:~:text=90"})))
     accept_view(made, "modal")
     return made
@@ -154,7 +163,7 @@ def test_the_modal_shows_the_place_the_query_and_the_arithmetic_of_each_claim() 
     for part in (
         "sales.csv", "row North, column units", "SELECT 1", "North,4722", "90 + 12 = 102",
         evidence_words.WRITTEN(), evidence_words.REASONS[Reason.NOT_FOUND](),
-        evidence_words.UNREADABLE["images"](), evidence_words.INTRO_UNTRACED(),
+        evidence_words.UNREADABLE[Unreadable.IMAGES](), evidence_words.INTRO_UNTRACED(),
     ):  # fmt: skip
         assert part in text
     assert "verified" not in text
