@@ -80,12 +80,13 @@ class AccountAccess:
         while True:
             record = (await self.usable(owner, server)).value
             if record.access == stale or _is_due(record):
+                # What a refresh brings is used, whatever the issuer says of its end: asking again at
+                # once would go on for as long as the issuer's clock is wrong.
                 refreshed = await self._in_own_task(self._refreshed(record, stale))
-                record = refreshed or record
+                if refreshed:
+                    return _access(refreshed)
             if record.access != stale and not _is_over(record):
-                for secret in (record.access, record.refresh):
-                    remember_secret(secret)
-                return Access(record.access, record.id)
+                return _access(record)
             if time.monotonic() > give_up:
                 raise problem(server, AccountState.BUSY)
             await asyncio.sleep(_WAIT_SECONDS)
@@ -234,6 +235,12 @@ class AccountAccess:
         ended = {"state": AccountState.ENDED, "reason": reason, "access": "", "refresh": ""}
         if await self._storage.replace(kept, record.model_copy(update=ended)):
             await self._storage.note(change_of(record, Outcome.ENDED))
+
+
+def _access(record: AccountRecord) -> Access:
+    for secret in (record.access, record.refresh):
+        remember_secret(secret)
+    return Access(record.access, record.id)
 
 
 def _is_due(record: AccountRecord) -> bool:

@@ -118,6 +118,23 @@ async def test_tokens_are_refreshed_shortly_before_they_end(place: Connecting) -
     assert place.notes.asked["refresh"] == 2
 
 
+async def test_an_issuer_that_gives_useless_tokens_is_not_asked_without_end(
+    place: Connecting,
+) -> None:
+    """Tokens that end at once, and the one that the server has just refused: each is used as it is, and
+    the server decides."""
+    await place.connect(ANNA)
+    stale = await token_of(place)
+    place.notes.asked.clear()
+    for n, given in enumerate(("t" * 20, "t" * 20, stale), start=1):
+        tokens = {"access_token": given, "token_type": "bearer", "expires_in": 0.001}
+        place.notes.answers["/token"] = (200, tokens)
+        async with asyncio.timeout(5):
+            access = await place.accounts.calls.access(ANNA, "notes", stale=stale)
+        assert access.token == given
+        assert place.notes.asked["/token"] == n
+
+
 async def test_without_a_refresh_token_the_account_ends_with_its_token(
     place: Connecting,
 ) -> None:
