@@ -17,6 +17,8 @@ from bot.slack.render.cards import card_button, decided_line, plain, section
 from bot.slack.render.parts import Block, Part, context
 from bot.slack.render.times import local_time
 
+_MOST_SCOPES = 12  # of 150 characters; a paragraph has up to 3,000
+
 NOT_ALLOWED = "not allowed"
 """The comment of a decision that the person made on the server's page, by not allowing it."""
 
@@ -77,7 +79,9 @@ def _why(approval: Approval) -> str:
     if details.get("state") == "needs_more" and len(scopes) != 1:
         asked = words.ASKED_SEVERAL
     title = plain(str(details.get("title") or ""))
-    return asked(server=server_of(approval), title=title, scopes=", ".join(scopes))
+    more = ["…"] if scopes[_MOST_SCOPES:] else []
+    shown = ", ".join((*scopes[:_MOST_SCOPES], *more))
+    return asked(server=server_of(approval), title=title, scopes=shown)
 
 
 def _connect_label(approval: Approval) -> str:

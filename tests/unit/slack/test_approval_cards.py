@@ -10,6 +10,7 @@ from bot.core.approvals import (
     QUESTION_DELETED,
     QUESTION_EDITED,
     Approval,
+    ApprovalKind,
     ApprovalRecord,
     CallProgress,
     Decision,
@@ -17,8 +18,10 @@ from bot.core.approvals import (
 )
 from bot.dev.workspace import ADA, BEN
 from bot.slack.render import approval_words
+from bot.slack.render.account_cards import account_part
 from bot.slack.render.arguments import not_in_title, values_of
 from bot.slack.render.buttons import APPROVE, SHOW_ALL
+from tests.unit.slack.judge import accept_blocks
 from tests.unit.slack.scene import Thread, button, refuse_streams
 
 GENERAL, SALES, PARTNERS = "C0GENERAL1", "C0SALES001", "C0PARTNER1"
@@ -49,6 +52,18 @@ async def test_a_card_warns_of_what_may_delete(thread: Thread) -> None:
         await surface.ask([asked_of(thread).model_copy(update={"id": "run_1:resp_1:call_2"})])
     cards = [str(each.args["blocks"]) for each in thread.calls("chat.postMessage")]
     assert [approval_words.DESTRUCTIVE() in each for each in cards] == [True, False]
+
+
+def test_a_card_of_many_rights_is_one_that_slack_takes() -> None:
+    """R3: a server names the rights that it wants, and may name thousands; without its card the run
+    would wait for nobody."""
+    details = {"name": "Notes", "state": "needs_more", "scopes": [f"s{n}" for n in range(1_500)]}
+    approval = APPROVAL.model_copy(
+        update={"kind": ApprovalKind.ACCOUNT, "arguments": json.dumps(details)}
+    )
+    part = account_part(ApprovalRecord(approval=approval), "https://bot.example/accounts/connect")
+    accept_blocks(part.blocks)
+    assert "s11" in str(part.blocks)
 
 
 @pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
