@@ -98,14 +98,14 @@ class AccountPages:
             f"<button>{words.CONTINUE()}</button></form>"
         )
         response = _page(title, text, form)
-        _set_cookie(response, accounts, _seen_cookie(token), seen)
+        _set_cookie(response, accounts, _seen_cookie(accounts, token), seen)
         return response
 
     async def _leave(self, accounts: Accounts, request: web.Request) -> web.Response:
         async with asyncio.timeout(_BODY_SECONDS):
             given = await request.post()
         token, seen = str(given.get("ticket", "")), str(given.get("seen", ""))
-        cookie = request.cookies.get(_seen_cookie(token), "")
+        cookie = request.cookies.get(_seen_cookie(accounts, token), "")
         is_ours = cookie and hmac.compare_digest(digest_of(cookie), seen)
         if not is_ours or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
             raise ConnectError(ConnectFailure.BROWSER, "the page before leaving was not seen")
@@ -154,20 +154,20 @@ def _departing(accounts: Accounts, departure: Departure) -> web.Response:
 
 
 def _set_cookie(response: web.Response, accounts: Accounts, name: str, value: str) -> None:
-    at = urlsplit(accounts.address.url)
+    at, is_loopback = urlsplit(accounts.address.url), accounts.address.is_loopback
     response.set_cookie(
         name,
         value,
         max_age=FLOW_SECONDS,
-        path=f"{at.path}/accounts",
-        secure=at.scheme == "https",
+        path=f"{at.path}/accounts" if is_loopback else "/",  # as names with __Host- must have it
+        secure=not is_loopback,
         httponly=True,
         samesite="Lax",
     )
 
 
-def _seen_cookie(token: str) -> str:
-    return f"seen-{digest_of(token)[:12]}"
+def _seen_cookie(accounts: Accounts, token: str) -> str:
+    return accounts.address.cookie(f"seen-{digest_of(token)[:12]}")
 
 
 def _page(title: str, text: str, more: str = "", *, status: int = 200) -> web.Response:

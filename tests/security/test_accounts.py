@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
+from bot.core.account_records import digest_of
 from bot.core.accounts import (
     AccountOwner,
     AccountProblem,
@@ -226,6 +228,27 @@ async def test_pages_cannot_be_framed_cached_or_filled_with_html(place: Connecti
     assert "Path=/accounts" in cookie
 
 
+async def test_another_host_of_the_domain_cannot_set_our_cookies(
+    stores: Stores, notes: Notes
+) -> None:
+    """Row 7: a page on a sibling host can give Anna's browser cookies for the whole domain: Mallory's,
+    so that it finishes what Mallory began. Browsers take the names that we use from us alone."""
+    async with connecting(stores, notes, public_url="https://bot.example") as place:
+        link = await place.link(MALLORY)
+        ticket = query_of(link)["ticket"]
+        here = f"http://127.0.0.1:{place.port}/accounts/connect"
+        page = await Browser().open(f"{here}?ticket={ticket}")
+        cookie = page.headers["set-cookie"]
+        assert cookie.startswith("__Host-seen-")
+        assert "Secure" in cookie
+        assert "Path=/;" in f"{cookie};"
+        assert "Domain" not in cookie
+        tossed = Browser()
+        tossed.cookies.set(f"seen-{digest_of(ticket)[:12]}", "mallorys")
+        form = {"ticket": ticket, "seen": digest_of("mallorys")}
+        assert (await tossed.post(here, form)).status_code == 400
+
+
 async def test_a_pasted_address_counts_only_from_whom_it_is_for(place: Connecting) -> None:
     """Row 7, without a public address: the modal's person takes the place of the cookie."""
     browser = Browser()
@@ -283,6 +306,8 @@ def resource(**changes: Any) -> Callable[[dict[str, Any]], None]:
         ({"edit": resource(code_challenge_methods_supported=["plain"])}, "PKCE"),
         ({"edit": resource(code_challenge_methods_supported=None)}, "PKCE"),
         ({"answers": {METADATA: (200, b"x" * 1_100_000)}}, "more than 1 MB"),
+        ({"answers": {METADATA: (200, b"[" * 100_000)}}, "has no metadata"),
+        ({"answers": {"/register": (201, b"[" * 100_000)}}, "did not register"),
         ({"answers": {METADATA: (302, {"location": INSIDE})}}, "has no metadata"),
         ({"answers": {"/register": (400, {"error": "secret words"})}}, "did not register"),
         ({"answers": {"/register": (302, {"location": INSIDE})}}, "did not register"),
@@ -305,6 +330,21 @@ async def test_hostile_metadata_lead_nowhere(
     assert says in caplog.text
     assert "secret words" not in caplog.text
     assert place.notes.asked["/authorize"] == place.notes.asked["/token"] == 0
+
+
+@pytest.mark.parametrize("status", [200, 400])
+async def test_nested_answers_of_an_issuer_break_nothing(
+    place: Connecting, stores: Stores, status: int
+) -> None:
+    """Row 9: JSON that is too deep for Python, as an error or as the claims of an id token: the person
+    reads a page, and no token is left that nobody could revoke."""
+    deep = b"[" * 100_000
+    claims = base64.urlsafe_b64encode(deep[:14_000]).decode()
+    tokens = {"access_token": "a" * 20, "token_type": "bearer", "id_token": f"h.{claims}.s"}
+    place.notes.answers["/token"] = (status, tokens if status == 200 else deep)
+    page = await Browser().connect(await place.link())
+    assert page.status_code == (200 if status == 200 else 503)
+    assert ("<output>" in page.text) is (status == 200)
 
 
 @pytest.mark.parametrize(

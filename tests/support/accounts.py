@@ -38,6 +38,7 @@ class Connecting:
     settings: Settings
     accounts: Accounts
     notes: Notes
+    port: int
     told: list[AccountChange] = field(default_factory=list)
 
     async def link(self, owner: AccountOwner = ANNA, approval: str = "") -> str:
@@ -68,18 +69,25 @@ def settings_of(notes: Notes, port: int, **options: Any) -> Settings:
 
 @asynccontextmanager
 async def connecting(
-    stores: Stores, notes: Notes, *, admins: Collection[AccountOwner] = (ANNA, BEN), **options: Any
+    stores: Stores,
+    notes: Notes,
+    *,
+    admins: Collection[AccountOwner] = (ANNA, BEN),
+    public_url: str = "",
+    **options: Any,
 ) -> AsyncGenerator[Connecting]:
-    """A bot with one personal server, whose pages are served on loopback."""
+    """A bot with one personal server, whose pages are served on loopback, also as if behind a proxy."""
     port = free_port()
     settings = settings_of(notes, port, **options)
+    if public_url:
+        settings = settings.model_copy(update={"bot_public_url": public_url})
 
     async def may_pin(owner: AccountOwner) -> bool:
         return owner in admins
 
     accounts = open_accounts(settings, stores, may_pin)
     assert accounts is not None
-    place = Connecting(settings, accounts, notes)
+    place = Connecting(settings, accounts, notes, port)
 
     async def tell(change: AccountChange) -> None:
         place.told.append(change)

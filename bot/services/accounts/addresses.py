@@ -21,6 +21,14 @@ class PublicAddress:
         """Whether only browsers on the bot's own machine reach it."""
         return self.url.startswith("http:")
 
+    def cookie(self, name: str) -> str:
+        """Return the full name of a cookie.
+
+        Browsers take a name with this prefix only from the host itself. Otherwise another host of the
+        same domain could set it, and have somebody finish what it began.
+        """
+        return name if self.is_loopback else f"__Host-{name}"
+
     @property
     def redirect_uri(self) -> str:
         """The address to which issuers send browsers back."""

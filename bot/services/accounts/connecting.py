@@ -20,7 +20,7 @@ from bot.core.accounts import (
 from bot.core.errors import CorruptValue
 from bot.services.accounts.addresses import CONNECT, PROOF
 from bot.services.accounts.change_outbox import ChangeOutbox
-from bot.services.accounts.flow import Arrival, ConnectFlow, Departure, cookie_of
+from bot.services.accounts.flow import Arrival, ConnectFlow, Departure
 
 
 class Connecting:
@@ -80,7 +80,7 @@ class Connecting:
         url = self.sign_in.address(
             team=ticket.team, state=state, nonce=nonce, redirect_uri=self._proof_uri
         )
-        return Departure(url, cookie_of(state), browser)
+        return Departure(url, self._flow.cookie_of(state), browser)
 
     async def prove(self, query: Mapping[str, str], cookies: Mapping[str, str]) -> Departure:
         """Return where a browser goes that comes back from Slack. Raises ConnectError.
@@ -94,7 +94,7 @@ class Connecting:
             proof = None
         if proof is None or self.sign_in is None:
             raise ConnectError(ConnectFailure.LINK, "the link is unknown, old or used")
-        cookie = cookies.get(cookie_of(state), "")
+        cookie = cookies.get(self._flow.cookie_of(state), "")
         if not secrets.compare_digest(cookie.encode(), proof.browser.encode()):
             raise ConnectError(ConnectFailure.BROWSER, "another browser began this")
         if not (code := query.get("code", "")):

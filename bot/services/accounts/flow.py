@@ -71,11 +71,6 @@ class Arrival:
     code: str = ""
 
 
-def cookie_of(state: str) -> str:
-    """Return the name of the cookie of one flow: several may be under way in one browser."""
-    return f"connect-{digest_of(state)[:12]}"
-
-
 @dataclass(frozen=True, slots=True)
 class ConnectFlow:
     """Connects accounts. One process may begin a flow and another finish it."""
@@ -90,6 +85,10 @@ class ConnectFlow:
     @property
     def address(self) -> PublicAddress:
         return self.clients.address
+
+    def cookie_of(self, state: str) -> str:
+        """Return the name of the cookie of one flow: several may be under way in one browser."""
+        return self.address.cookie(f"connect-{digest_of(state)[:12]}")
 
     async def begin(self, token: str, *, proved: bool) -> Departure:
         """Return where the browser that has the ticket `token` goes. Raises ConnectError.
@@ -136,7 +135,7 @@ class ConnectFlow:
         }
         asked |= {"scope": scope} if scope else {}
         return Departure(
-            _with_query(found.endpoints.authorization, asked), cookie_of(state), browser
+            _with_query(found.endpoints.authorization, asked), self.cookie_of(state), browser
         )
 
     async def finish(self, query: Mapping[str, str], cookies: Mapping[str, str]) -> Arrival:
@@ -144,7 +143,7 @@ class ConnectFlow:
         state = query.get("state", "")
         flow = await self._take(state)
         if not secrets.compare_digest(
-            cookies.get(cookie_of(state), "").encode(), flow.browser.encode()
+            cookies.get(self.cookie_of(state), "").encode(), flow.browser.encode()
         ):
             raise ConnectError(ConnectFailure.BROWSER, "another browser began this")
         return await self._finish(flow, query, is_person=flow.proved)

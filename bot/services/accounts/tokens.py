@@ -69,7 +69,7 @@ class Tokens(BaseModel):
             found = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
             named = (found.get(key) for key in ("email", "preferred_username", "name"))
             name = next((each for each in named if isinstance(each, str) and each), "")
-        except (IndexError, ValueError, AttributeError):
+        except (IndexError, ValueError, AttributeError, RecursionError):
             return ""
         return " ".join(without_invisible(name).split())[:_MAX_NAME]
 
@@ -185,7 +185,7 @@ def _error(content: bytes) -> str:
     """Return the error code of an answer, "" if it has none: other words could hold anything."""
     try:
         answer: Any = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     error = answer.get("error") if isinstance(answer, dict) else None
     if not isinstance(error, str) or not _CODE.fullmatch(error):
