@@ -114,8 +114,9 @@ def brought_up_to_date(language: str) -> Catalog:
 
 def main() -> None:
     for language in LANGUAGES:
+        new = brought_up_to_date(language)  # read before the file is emptied
         with (FOLDER / f"{language}.po").open("wb") as file:
-            write_po(file, brought_up_to_date(language), width=100, include_lineno=False)
+            write_po(file, new, width=100, include_lineno=False)
         missing = sum(not _is_whole(each) for each in catalogue(language) if each.id)
         print(f"{language}: {len(texts())} texts, {missing} not translated")  # noqa: T201 - what the command says
 
