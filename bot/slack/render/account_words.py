@@ -118,6 +118,10 @@ HOME_STATES = {
 HOME_CONNECTED_AS = Text("connected as {name}")
 DISCONNECT_TITLE = Text("Disconnect {server}?")
 DISCONNECT_TEXT = Text("I delete my access. Questions that need it ask you to connect again.")
+DELETED_REVOKED_LATER = Text(
+    "I have deleted my access to {server}. It does not answer right now: for a day I keep trying to "
+    "withdraw it there."
+)
 DELETED_NOT_REVOKED = Text(
     "I have deleted my access to {server}. It gives me no way to withdraw it there: to be sure, remove "
     "this app in the settings of your account."

@@ -26,6 +26,11 @@ from bot.slack.transport.payloads import value_of
 
 Body = dict[str, Any]
 
+_NOT_REVOKED = {
+    Revoked.LATER: words.DELETED_REVOKED_LATER,
+    Revoked.NEVER: words.DELETED_NOT_REVOKED,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class AccountListeners:
@@ -124,9 +129,9 @@ class AccountListeners:
         await ack()
 
     async def _end(self, user: str, of: Connection) -> None:
-        if await self.people.disconnect(user, of.server, of.id) is not Revoked.NOW:
-            notice = words.DELETED_NOT_REVOKED(server=self._label(of.server))
-            await self.people.tell(user, notice)
+        revoked = await self.people.disconnect(user, of.server, of.id)
+        if notice := _NOT_REVOKED.get(revoked):
+            await self.people.tell(user, notice(server=self._label(of.server)))
         self.refresh_home(user)
 
     def _is_usable(self, user: str, server: str) -> bool:
