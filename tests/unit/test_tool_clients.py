@@ -464,3 +464,11 @@ def test_a_provider_names_itself() -> None:
     """For logs and errors."""
     made: Provider[Client] = provider(group="crm")(hangs)
     assert (made.name, made.type_name, made.settings.model_fields) == ("hangs", "Client", {})
+
+
+def test_of_a_secret_that_begins_like_another_nothing_is_left() -> None:
+    """S10: as keys of one service often do, or a key and its second version."""
+    redaction.redact_setting("crm-live-key", "CRM_KEY")
+    redaction.redact_setting("crm-live-key-v2-of-sales", "SALES_KEY")
+    assert redaction.redacted("with crm-live-key-v2-of-sales") == "with [redacted SALES_KEY]"
+    assert redaction.redacted("with crm-live-key") == "with [redacted CRM_KEY]"

@@ -119,9 +119,9 @@ def redact_setting(secret: str, name: str) -> None:
 
 def redacted(text: str) -> str:
     """Return `text` with each secret replaced by `[redacted KIND]`."""
-    for secret in [each for each in tuple(_remembered) if each in text]:
-        text = text.replace(secret, "[redacted token]")
-    for secret, name in tuple(_configured.items()):
+    found = [(each, "token") for each in tuple(_remembered) if each in text]
+    found += [(each, name) for each, name in tuple(_configured.items()) if each in text]
+    for secret, name in sorted(found, key=lambda each: -len(each[0])):  # one may hold another
         text = text.replace(secret, f"[redacted {name}]")
     text = _PRIVATE_KEY.sub("[redacted private key]", text)
     folded = text.casefold()
