@@ -62,9 +62,11 @@ class RecordedCall:
 def recorded_calls(entries: Iterable[LedgerEntry]) -> dict[str, RecordedCall]:
     """Return the calls of a ledger with their outputs, by call id and in order.
 
-    Calls of earlier releases are left out: what they saved is not known.
+    Calls of earlier releases are left out, as what they saved is not known, and so are calls whose
+    id is another's too, as it is not known which one a figure comes from.
     """
     calls: dict[str, tuple[str, str]] = {}
+    doubled = set[str]()
     found: dict[str, RecordedCall] = {}
     for entry in entries:
         if entry.abandoned or entry.checkpoint:
@@ -72,6 +74,7 @@ def recorded_calls(entries: Iterable[LedgerEntry]) -> dict[str, RecordedCall]:
         records = {each.call_id: each for each in entry.calls}
         for item in entry.items:
             if item.get("type") == "function_call":
+                doubled |= {item["call_id"]} & calls.keys()
                 calls[item["call_id"]] = (str(item["name"]), str(item.get("arguments") or "{}"))
             elif item.get("type") == "function_call_output" and item["call_id"] in calls:
                 call_id, output = item["call_id"], str(item["output"])
@@ -79,7 +82,7 @@ def recorded_calls(entries: Iterable[LedgerEntry]) -> dict[str, RecordedCall]:
                 text = marked_text(output) or output
                 if record := records.get(call_id):
                     found[call_id] = RecordedCall(call_id, name, arguments, text, record)
-    return found
+    return {call_id: each for call_id, each in found.items() if call_id not in doubled}
 
 
 def figures_of(traced: Findings) -> list[Finding]:

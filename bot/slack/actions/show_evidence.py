@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slack_sdk.errors import SlackApiError
 
@@ -62,6 +62,12 @@ class _Call:
     query: str = ""
     addresses: frozenset[str] = frozenset()
     reader: str | None = None
+
+    def and_also(self, other: _Call) -> _Call:
+        """Return this call with what another entry has under its id."""
+        readers = {self.reader, other.reader} - {None}
+        reader = next(iter(readers), None) if len(readers) < 2 else ""  # nobody sees both
+        return _Call(self.query or other.query, self.addresses | other.addresses, reader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,19 +197,22 @@ def _guard(address: str) -> frozenset[str]:
 
 
 def _calls(ledger: Sequence[LedgerEntry]) -> dict[str, _Call]:
-    """Return the calls in the ledger, by their ids."""
+    """Return the calls in the ledger, by their ids. Some model servers use an id several times:
+    only those see such a call who see all of them."""
     calls = dict[str, _Call]()
     for entry in ledger:
-        for item in entry.items:
-            if item.get("type") == "function_call":
-                query = _query(str(item.get("arguments")))
-                calls[item["call_id"]] = _Call(query, reader=entry.bound_to)
+        found = {
+            item["call_id"]: _Call(_query(str(item.get("arguments"))), reader=entry.bound_to)
+            for item in entry.items
+            if item.get("type") == "function_call"
+        }
         for record in entry.calls:
-            calls[record.call_id] = _Call(
-                calls.get(record.call_id, _Call()).query,
-                frozenset(each.url for each in record.sources if each.url),
-                entry.bound_to,
-            )
+            addresses = frozenset(each.url for each in record.sources if each.url)
+            call = found.get(record.call_id, _Call(reader=entry.bound_to))
+            found[record.call_id] = replace(call, addresses=addresses)
+        for call_id, call in found.items():
+            before = calls.get(call_id)
+            calls[call_id] = before.and_also(call) if before else call
     return calls
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
@@ -15,7 +16,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.core.budgets import Pause
-from bot.core.chain import LedgerEntry
+from bot.core.chain import CallRecord, LedgerEntry
 from bot.core.findings import Claim, Finding, Findings, Place, Verdict
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
@@ -332,6 +333,21 @@ def test_no_stored_copy_passes_for_what_was_read_again() -> None:
     tool = tool_of(query_table)
     assert plan([figure], {}, lambda _: tool).skipped == {"c1": Skipped.NOT_STORED}
     assert with_numbers('{"value": 120}', {"120": 0.5}) == '{"value": 0.5}'  # no decimals lost
+
+
+def test_calls_under_the_same_id_are_not_mixed_up() -> None:
+    """V1: some model servers number the calls of each response anew: which call a figure is from is
+    then unknown, and a refresh would compare it with another table's."""
+
+    def entry(region: str) -> LedgerEntry:
+        named = {"call_id": "call_0", "name": "query_table"}
+        made = {"type": "function_call", "arguments": json.dumps({"region": region}), **named}
+        output = {"type": "function_call_output", "call_id": "call_0", "output": f"{region},1"}
+        record = CallRecord(call_id="call_0", counts_as="read")
+        return LedgerEntry(run_id="run_1", items=(made, output), calls=(record,))
+
+    assert [*recorded_calls([entry("North")])] == ["call_0"]
+    assert recorded_calls([entry("North"), entry("South")]) == {}
 
 
 def test_a_result_counts_what_changed() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.core.answers import Source
+from bot.core.chain import CallRecord, LedgerEntry
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, EVE, GUS
 from bot.runs.policy.access import Policy
+from bot.slack.actions.show_evidence import _calls
 from bot.slack.render import evidence_words
 from bot.slack.render.buttons import EVIDENCE, EVIDENCE_PAGE
 from bot.slack.render.evidence import CLAIMS_OF_A_PAGE
@@ -154,3 +157,21 @@ async def test_the_evidence_of_a_private_answer_is_for_its_asker(redis_url: str)
         [message] = await bot.ws.until(private)
         assert await refused(bot, ADA, SALES, message) == evidence_words.NOT_YOURS()
         assert "4,722 · read" in words_of(await opened(bot, BEN, SALES, message))
+
+
+def test_calls_under_the_same_id_are_seen_by_those_who_see_all_of_them() -> None:
+    """S7: some model servers number the calls of each response anew, private ones too."""
+
+    def entry(reader: str | None, url: str) -> LedgerEntry:
+        made = {"type": "function_call", "call_id": "call_0", "name": "x", "arguments": "{}"}
+        source = Source(title="x", url=url, supports="")
+        record = CallRecord(call_id="call_0", counts_as="read", sources=(source,))
+        return LedgerEntry(run_id="r", items=(made,), calls=(record,), bound_to=reader)
+
+    for order in (slice(None), slice(None, None, -1)):
+        ledger = [entry(ADA, "https://a.example"), entry(None, "https://b.example")][order]
+        assert _calls(ledger)["call_0"].reader == ADA
+        assert _calls(ledger)["call_0"].addresses == {"https://a.example", "https://b.example"}
+    assert _calls([entry(ADA, "https://a.example"), entry(BEN, "https://b.example")])[
+        "call_0"
+    ].reader not in (None, ADA, BEN)
