@@ -1,4 +1,4 @@
-"""The bot's commands in processes of their own, forked from one that has the bot loaded: to load it
+"""The bot's commands, and code, in processes of their own, forked from one that has the bot loaded: to load it
 takes longer than most commands do, and a hundred tests start one."""
 
 from __future__ import annotations
@@ -71,6 +71,29 @@ def start(
 def _run(
     arguments: tuple[str, ...], environment: Mapping[str, str], folder: Path, out: Path, err: Path
 ) -> None:
+    _begin(environment, folder, out, err)
+    sys.argv = ["bot", *arguments]
+    main()
+
+
+def said_by(code: str) -> str:
+    """Run Python code in a process of its own, which must end well; return what it wrote to stderr."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder) / "out", Path(folder) / "err"
+        process = _CONTEXT.Process(target=_run_code, args=(code, Path.cwd(), out, err))
+        process.start()
+        process.join()
+        said = err.read_text("utf-8")
+    assert process.exitcode == 0, said
+    return said
+
+
+def _run_code(code: str, folder: Path, out: Path, err: Path) -> None:
+    _begin(os.environ.copy(), folder, out, err)
+    exec(code, {"__name__": "__main__"})
+
+
+def _begin(environment: Mapping[str, str], folder: Path, out: Path, err: Path) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the terminal of the tests does with it
     os.environ.clear()
     os.environ.update(environment)
@@ -79,5 +102,3 @@ def _run(
     for path, stream in ((out, sys.stdout), (err, sys.stderr)):
         with path.open("ab") as file:
             os.dup2(file.fileno(), stream.fileno())
-    sys.argv = ["bot", *arguments]
-    main()

@@ -112,4 +112,4 @@ def configured(ws: Workspace, api: ResponsesServer, redis_url: str, **more: Any)
         "redis_url": redis_url,
         "catch_up": CatchUpSettings(every_minutes=0),  # tests count calls
     }
-    return Settings(**(values | more))
+    return Settings(_env_file=None, **(values | more))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bot.core.errors import ConfigurationError
 from bot.ops.logs import configure
-
-ROOT = Path(__file__).parents[2]
+from tests.support.commands import said_by
 
 CODE = """
 import logging
@@ -34,9 +31,8 @@ fail(KeyError("ours"), "Run run_7 failed")
 
 def test_trouble_of_a_service_is_one_line_and_a_bug_has_its_trace() -> None:
     """With the ids that a line does not name."""
-    command = [sys.executable, "-c", CODE]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    trouble, bug, trace, *_ = done.stderr.splitlines()
+    said = said_by(CODE)
+    trouble, bug, trace, *_ = said.splitlines()
     assert trouble.endswith(
         "The answer was not posted: StoreUnavailable: Redis cannot be reached. (run_id=run_7)"
     )
@@ -63,9 +59,8 @@ except ValueError:
 def test_words_of_others_forge_no_line(form: str) -> None:
     """S14: whatever a server, a file or an error says, each record begins where the log began it,
     and a terminal acts on none of it."""
-    command = [sys.executable, "-c", FOREIGN.format(form=form)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    lines = done.stderr.split("\n")[:-1]
+    said = said_by(FOREIGN.format(form=form))
+    lines = said.split("\n")[:-1]
     assert all(line.isprintable() for line in lines)
     begun = [line for line in lines if not line.startswith("    ")]
     assert len(begun) == 2
@@ -86,15 +81,14 @@ def test_lines_and_json_are_written_at_once(form: str, tmp_path: Path) -> None:
         "run_log.log(NOTICE, 'run_1 turn 1', extra={'run_id': 'run_1'})\n"
         "logging.getLogger('x').warning('api_key=sk-abcdefghijklmnop123456')"
     )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    said = said_by(code)
     kept = file.read_text().splitlines()
     assert len(kept) == 2
-    assert len(done.stderr.splitlines()) == 1
-    first, second = (done.stderr, kept[0]) if form == "json" else (kept[0], done.stderr)
+    assert len(said.splitlines()) == 1
+    first, second = (said, kept[0]) if form == "json" else (kept[0], said)
     assert json.loads(first)["log.logger"] in {"bot.run", "x"}
     assert not second.startswith("{")
-    assert "sk-abc" not in file.read_text() + done.stderr
+    assert "sk-abc" not in file.read_text() + said
     assert file.stat().st_mode & 0o077 == 0
 
 

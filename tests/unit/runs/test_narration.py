@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -20,6 +17,7 @@ from bot.core.run_log import NOTICE
 from bot.dev.model import ResponsesServer, Script, call, calls, finish, text
 from bot.runs.narration import Narrator
 from bot.store import Stores
+from tests.support.commands import said_by
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_on, bot_with
 
@@ -33,9 +31,6 @@ async def test_no_words_of_people_are_logged_unless_they_are_wanted(
     lines = await narrated(stores, script, caplog)
     assert any("calculate" in line for line in lines)
     assert "40+2" not in str(lines)
-
-
-ROOT = Path(__file__).parents[3]
 
 
 async def narrated(stores: Stores, script: Script, caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -157,9 +152,8 @@ def test_json_logs_carry_the_ids() -> None:
         "from tests.support.redis import asked\n"
         "Narrator(asked('?'), 'run_1').log(RunStarted('gpt'))"
     )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    line = json.loads(done.stderr)
+    said = said_by(code)
+    line = json.loads(said)
     assert line["log.level"] == "NOTICE"
     assert line["message"].startswith("run_1 turn 0 · started with gpt for U")
     assert {"labels.run_id", "labels.request_id", "labels.thread_key", "user.id"} <= line.keys()
@@ -176,9 +170,8 @@ def test_whatever_is_logged_in_a_run_carries_its_ids() -> None:
         "    logging.getLogger('somebody').warning('Straße')\n"
         "logging.getLogger('somebody').warning('outside')"
     )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    inside, outside = map(json.loads, done.stderr.splitlines())
+    said = said_by(code)
+    inside, outside = map(json.loads, said.splitlines())
     assert inside["labels.run_id"] == "run_1"
     assert inside["message"].startswith("somebody logged something at <string>:5")
     assert inside.keys() - outside.keys() == {
