@@ -19,7 +19,9 @@ ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "bot" / "locales"
 LANGUAGES = ("de", "es", "fr", "ja", "pt")
 _MARKED = "from bot.core.text.translation import", "from bot.toolkit import"
-_TITLE_OF_MODAL = re.compile(r"(?:^|_)(?:TITLE|SUBMIT|CLOSE|CLOSE_ONLY|SKIP|SAVE|SEND|VISITED)$")
+_TITLE_OF_MODAL = re.compile(
+    r"(?:^|_)(?:TITLE|SUBMIT|CLOSE|CLOSE_ONLY|SKIP|SAVE|SEND|VISITED|ACCEPT)$"
+)
 _MOST_IN_TITLE = 24  # characters, Slack's limit for titles and buttons of modals
 _DATE = datetime(2026, 11, 23, tzinfo=UTC)  # of all catalogues, so that only texts change
 

@@ -13,6 +13,7 @@ from bot.core.outcome import RunStatus
 from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
+from bot.core.text.translation import reader
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
 from bot.model import ModelChoice, ModelChoices
@@ -23,12 +24,20 @@ from bot.runs.policy.preferences import Preferences
 from bot.services.mcp import ServerStatus
 from bot.slack.actions import modals
 from bot.slack.actions.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
-from bot.slack.actions.modals import About, ask_about_modal, ask_anywhere_modal, task_modal
+from bot.slack.actions.modals import (
+    About,
+    ask_about_modal,
+    ask_anywhere_modal,
+    comment_modal,
+    task_modal,
+)
 from bot.slack.home.channel_form import GeneralSettings, channel_form, reset_done
 from bot.slack.home.personal_form import personal_form
 from bot.slack.home.view import AdminView, home_view, suggested_prompts
 from bot.slack.render import buttons, words
+from bot.slack.render.account_messages import code_modal, link_modal, paste_modal
 from bot.slack.render.outcome import render
+from tests.catalogues import LANGUAGES
 from tests.unit.slack.judge import accept_view
 from tests.unit.slack.rig import NO_CHOICE, Rig, listening, nothing_used
 from tests.unit.slack.samples import answer, outcome
@@ -470,65 +479,74 @@ async def test_a_request_that_cannot_be_kept_is_not_acknowledged(rig):
         await rig.ws.command(ADA, GENERAL, "/ask", "hello?")
 
 
-@pytest.mark.parametrize("quoted", ["", "short", "\U0001f600" * 5_000, '"\\\n' * 4_000])
-def test_every_modal_is_one_that_slack_takes(quoted):
+@pytest.mark.parametrize("locale", ["en-US", *LANGUAGES])
+def test_every_modal_is_one_that_slack_takes(locale):
+    """Whatever is quoted, and in each language: titles have room for 24 characters only."""
     files = tuple(FileRef(id=f"F{i}", name="n" * 200) for i in range(9))
-    about = About(channel="C1", thread="1.2", quoted=quoted, files=files)
-    view = ask_about_modal(about, quoted)
-    assert len(view["private_metadata"]) <= 3_000
-    accept_view(view, "modal")
-    for task in TASKS.values():
-        accept_view(task_modal(task, about, quoted), "modal")
-    accept_view(ask_anywhere_modal("x" * 9_000), "modal")
+    with reader(locale):
+        for quoted in ("", "short", "\U0001f600" * 5_000, '"\\\n' * 4_000):
+            about = About(channel="C1", thread="1.2", quoted=quoted, files=files)
+            view = ask_about_modal(about, quoted)
+            assert len(view["private_metadata"]) <= 3_000
+            accept_view(view, "modal")
+            for task in TASKS.values():
+                accept_view(task_modal(task, about, quoted), "modal")
+        accept_view(ask_anywhere_modal("x" * 9_000), "modal")
+        accept_view(comment_modal("{}", private=True), "modal")
+        accept_view(code_modal("notes", "N" * 30), "modal")
+        accept_view(paste_modal("notes", "N" * 30, "https://bot.example/x"), "modal")
+        accept_view(link_modal("N" * 30, "https://bot.example/x"), "modal")
 
 
-async def test_the_home_tab_is_one_that_slack_takes():
+@pytest.mark.parametrize("locale", ["en-US", *LANGUAGES])
+async def test_the_home_tab_is_one_that_slack_takes(locale):
     used = await nothing_used("T1", "U1")
-    accept_view(home_view("Answer Bot", used, Preferences(), [], [], [], None, "en-US"), "home")
-    pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
-    known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
-    where = {"team": "T1", "channel": "C1", "thread": "1.2", "user": "U1", "next_at": 1}
-    everybodys = [Schedule.model_validate({**where, "text": "x" * 2_000}) for _ in range(90)]
-    servers = [ServerStatus("clock", ("now",)), ServerStatus("gone", error="cannot be reached")]
-    caps = Budgets(**{str(each): Cap(cost=2, tokens=100_000) for each in Budget})
-    board = AdminView(caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
-    own = Preferences(style="&" * 1_000, only_me=True)
-    waits = {"team": "T1", "user": "U1", "channel": "C1", "text": "&lt;" * 999, "post_at": 1}
-    later = [ScheduledMessage.model_validate(waits) for _ in range(90)]
-    shown = home_view(
-        "Answer Bot", used, own, known, everybodys[:MOST], later, board, "de-DE", pause=pause
-    )
-    accept_view(shown, "home")
-    few = ModelChoice(name="x" * 30, model="m" * 200, effort="high")
-    named = [few.model_copy(update={"name": f"{number:030}"}) for number in range(9)]
-    models = ModelChoices(("m" * 200,), named)
-    accept_view(personal_form(own, NO_CHOICE), "modal")
-    accept_view(personal_form(own, models), "modal")
-    accept_view(
-        channel_form(
-            "C1",
-            "#" + "x" * 80,
-            ChannelSettings(model=named[3].name),
-            GeneralSettings(Limits(), caps, "never", models, "mark"),
-        ),
-        "modal",
-    )
-    every = ChannelSettings(
-        instructions="x" * 3_000,
-        tools=("data", "read_*"),
-        people=("U1",),
-        allow_guests=True,
-        follow="never",
-        limits={"turns": 5, "cost": 0.5},
-    )
-    accept_view(
-        channel_form(
-            "C1",
-            "#general",
-            every,
-            GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE, "off"),
-        ),
-        "modal",
-    )
-    accept_view(reset_done("#" + "x" * 80), "modal")
-    assert 1 <= len(suggested_prompts()) <= 4
+    with reader(locale):
+        accept_view(home_view("Answer Bot", used, Preferences(), [], [], [], None), "home")
+        pause = Pause(by="U1", name="Ada", at=datetime.now(UTC))
+        known = [Memory(scope=MemoryScope.USER, text="x" * 500, by="U1") for _ in range(60)]
+        where = {"team": "T1", "channel": "C1", "thread": "1.2", "user": "U1", "next_at": 1}
+        everybodys = [Schedule.model_validate({**where, "text": "x" * 2_000}) for _ in range(90)]
+        servers = [ServerStatus("clock", ("now",)), ServerStatus("gone", error="cannot be reached")]
+        caps = Budgets(**{str(each): Cap(cost=2, tokens=100_000) for each in Budget})
+        board = AdminView(caps, used * 50, {"data": 9, "web": 3}, servers, everybodys)
+        own = Preferences(style="&" * 1_000, only_me=True)
+        waits = {"team": "T1", "user": "U1", "channel": "C1", "text": "&lt;" * 999, "post_at": 1}
+        later = [ScheduledMessage.model_validate(waits) for _ in range(90)]
+        shown = home_view(
+            "Answer Bot", used, own, known, everybodys[:MOST], later, board, pause=pause
+        )
+        accept_view(shown, "home")
+        few = ModelChoice(name="x" * 30, model="m" * 200, effort="high")
+        named = [few.model_copy(update={"name": f"{number:030}"}) for number in range(9)]
+        models = ModelChoices(("m" * 200,), named)
+        accept_view(personal_form(own, NO_CHOICE), "modal")
+        accept_view(personal_form(own, models), "modal")
+        accept_view(
+            channel_form(
+                "C1",
+                "#" + "x" * 80,
+                ChannelSettings(model=named[3].name),
+                GeneralSettings(Limits(), caps, "never", models, "mark"),
+            ),
+            "modal",
+        )
+        every = ChannelSettings(
+            instructions="x" * 3_000,
+            tools=("data", "read_*"),
+            people=("U1",),
+            allow_guests=True,
+            follow="never",
+            limits={"turns": 5, "cost": 0.5},
+        )
+        accept_view(
+            channel_form(
+                "C1",
+                "#general",
+                every,
+                GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE, "off"),
+            ),
+            "modal",
+        )
+        accept_view(reset_done("#" + "x" * 80), "modal")
+        assert 1 <= len(suggested_prompts()) <= 4

@@ -1,0 +1,75 @@
+"""The language that people read: each their own, on every surface (U9)."""
+
+from __future__ import annotations
+
+from bot.core.approvals import digest
+from bot.core.text.translation import Text, reader
+from bot.dev.workspace import ADA, CHLOE
+from bot.slack.home import home_words
+from bot.slack.render import approval_words, words
+from bot.slack.render.buttons import APPROVE
+from bot.slack.render.cards import Shown
+from bot.store import open_stores
+from tests.support.deployment import deployed
+from tests.support.redis import redis_server, redis_url
+from tests.unit.slack.rig import Rig
+from tests.unit.slack.scene import button
+from tests.unit.slack.test_approvals import SALES, card, posts, private, shows
+
+__all__ = ["redis_server", "redis_url"]
+
+
+def french(text: Text, **values: object) -> str:
+    with reader("fr-FR"):
+        said = text(**values)
+    assert said != text(**values)  # it is translated
+    return said
+
+
+async def test_a_question_is_answered_in_the_language_of_its_asker(redis_url: str) -> None:
+    """Chloe's Slack is in French: status, card, buttons and footer are too, with French figures. Ada,
+    who presses under it, is told in English. What Chloe approves has the hash that it has in English."""
+    async with deployed(posts("Bonjour"), redis_url) as bot:
+        thread = await bot.ask(CHLOE, SALES, "Post it!")
+        asked = await card(bot, thread)
+        shown = str(asked["blocks"])
+        assert french(approval_words.APPROVE) in shown
+        assert french(approval_words.DENY) in shown
+        value = Shown.model_validate_json(button(asked, APPROVE)["value"])
+        async with open_stores(redis_url) as stores:
+            record = await stores.approvals.get(value.id)
+        assert record is not None
+        assert value.sha256 == digest("post_message", record.approval.arguments, [])
+        await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
+        refused = approval_words.ONLY_THEY_MAY(people=f"<@{CHLOE}>")
+        await bot.ws.until(lambda: private(bot, ADA, thread) == [refused])
+        await bot.ws.click(CHLOE, SALES, asked["ts"], APPROVE)
+        await shows(
+            bot, thread, french(approval_words.ALLOWED["approved"]["done"], by=f"<@{CHLOE}>")
+        )
+        await bot.answered(SALES, thread)
+        [terminal] = bot.terminals(SALES, thread)
+        assert french(words.DETAILS) in str(terminal)
+        assert ",0" in str(terminal["blocks"][-1])  # 0,0 s
+
+
+async def test_home_and_forms_are_in_the_language_of_who_opens_them(rig: Rig) -> None:
+    """Two people, two languages, at the same time; Slack says which."""
+    await rig.ws.open_home(ADA)
+    await rig.ws.open_home(CHLOE)
+    english = await rig.ws.until(lambda: rig.ws.home(ADA))
+    hers = await rig.ws.until(lambda: rig.ws.home(CHLOE))
+    assert home_words.HOME_EXAMPLES() in str(english)
+    assert french(home_words.HOME_EXAMPLES) in str(hers)
+    assert home_words.HOME_EXAMPLES() not in str(hers)
+
+
+async def test_a_hint_is_in_the_language_of_who_wrote(rig: Rig) -> None:
+    """Also to somebody whose message is not looked at otherwise."""
+    said = await rig.ws.say(CHLOE, "C0GENERAL1", rig.mention("stop"))
+
+    def told() -> list[str]:
+        seen = rig.ws.messages("C0GENERAL1", None, CHLOE)
+        return [str(each["text"]) for each in seen if each.get("is_ephemeral")]
+
+    assert await rig.ws.until(told) == [french(words.NOTHING_RUNS)], said
