@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from babel.messages.catalog import Message
 
+from bot.core.schedule import often_of
 from bot.core.text.translation import Plural, Text, browser_locale, languages, reader, reader_locale
 from tests.catalogues import LANGUAGES, catalogue, texts
 
@@ -83,3 +84,21 @@ def test_a_text_that_nobody_translated_is_english() -> None:
 )
 def test_a_page_speaks_the_language_of_the_browser(header: str, locale: str) -> None:
     assert browser_locale(header) == locale
+
+
+@pytest.mark.parametrize(
+    ("locale", "cron", "said"),
+    [
+        ("en-US", "0 9 * * 1-5", "every Monday through Friday at 09:00"),
+        ("de-DE", "0 9 * * 1-5", "jeden Montag bis Freitag um 09:00"),
+        ("fr-FR", "0 9,17 * * 1,3", "chaque lundi et mercredi à 09:00 et 17:00"),
+        ("es-ES", "30 8 * * *", "cada día a las 08:30"),
+        ("pt-BR", "0 9 1 * *", "no dia 1 de cada mês às 09:00"),
+        ("ja-JP", "0 9 * * 1", "毎週月曜日 09:00"),
+        ("de-DE", "*/15 * * * *", "every 15th minute of every hour"),
+    ],
+)
+def test_how_often_is_in_the_readers_language(locale: str, cron: str, said: str) -> None:
+    """Days and times as they are said; a rare form is in English."""
+    with reader(locale):
+        assert often_of(cron) == said

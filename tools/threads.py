@@ -59,14 +59,16 @@ async def read_thread(
     return _result(head, messages, compact=compact)
 
 
-_THIS_CHANNEL = Text("this channel")
+_READ_HERE = Text("Read this channel")
+_READ_HERE_FOR = Text("Read this channel for “{query}”")
 _READ, _READ_FOR = Text("Read {channel}"), Text("Read {channel} for “{query}”")
 
 
 def _channel_title(arguments: object) -> str:
-    channel = getattr(arguments, "channel", None) or _THIS_CHANNEL()
-    query = getattr(arguments, "query", None)
-    return _READ_FOR(channel=channel, query=query) if query else _READ(channel=channel)
+    channel, query = getattr(arguments, "channel", None), getattr(arguments, "query", None)
+    if channel:
+        return _READ_FOR(channel=channel, query=query) if query else _READ(channel=channel)
+    return _READ_HERE_FOR(query=query) if query else _READ_HERE()
 
 
 @tool(

@@ -20,9 +20,12 @@ _ON_DAYS = re.compile(
 _TIME = r"\d\d:\d\d"
 _AT_TIMES = re.compile(rf"every (?P<days>.+) at (?P<times>{_TIME}(?:(?:, and|,| and) {_TIME})*)")
 _BETWEEN = re.compile(r",? and |, ")
+_MONTHLY = re.compile(r"\d+ \d+ (?P<day>\d+) \* \*")
+_TIME_IN = re.compile(_TIME)
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _DAILY_AT = Text("every day at {times}")
 _ON_DAYS_AT = Text("every {days} at {times}")
+_MONTHLY_AT = Text("on day {day} of each month at {time}")
 _DAYS_BETWEEN = Text("{first} through {last}")
 
 
@@ -70,8 +73,12 @@ def cron_in_words(cron: str) -> str:
 def often_of(cron: str) -> str:
     """Return `cron_in_words` in the reader's language; in English for times of an unusual form."""
     english = cron_in_words(cron)
+    if reader_locale().startswith("en"):
+        return english
+    if (monthly := _MONTHLY.fullmatch(cron)) and (time := _TIME_IN.search(english)):
+        return _MONTHLY_AT(day=monthly["day"], time=time[0])
     found = _AT_TIMES.fullmatch(english)
-    if found is None or reader_locale().startswith("en"):
+    if found is None:
         return english
     times = list_in_words(_BETWEEN.split(found["times"]))
     if found["days"] == "day":

@@ -60,6 +60,12 @@ _RAISED = {
     "day": Text("{name} raised the budget of {whose} for today to {limit}."),
     "month": Text("{name} raised the budget of {whose} for this month to {limit}."),
 }
+HERE = {
+    "thread": Text("this thread"),
+    "channel": Text("this channel"),
+    "workspace": Text("this workspace"),
+}
+_SENTENCE = Text("{sentence}.")
 _PAUSED = Text("I was paused by {name} ({when})")
 _WHEN_BACK = Text("Retry when I am back.")
 _NOTHING_DONE = Text(
@@ -85,7 +91,7 @@ def used_up(use: BudgetUse, now: datetime) -> CauseAndAdvice:
 def nearly_used_up(use: BudgetUse) -> str:
     """Return a warning for the footer of an answer."""
     if use.share >= 1:
-        return f"{_USED_UP[use.budget](amounts=_amounts(use))}."
+        return _SENTENCE(sentence=_USED_UP[use.budget](amounts=_amounts(use)))
     return _NEARLY[use.budget](percent=int(use.share * 100), amounts=_amounts(use))
 
 

@@ -216,4 +216,6 @@ class Admin:
 def _holder_name(account: Account) -> str:
     """Return mrkdwn for the account's holder. A channel or workspace is always the current one."""
     scope = account.budget.scope
-    return f"<@{account.holder.partition(':')[2]}>" if scope == "user" else f"this {scope}"
+    return (
+        f"<@{account.holder.partition(':')[2]}>" if scope == "user" else budget_words.HERE[scope]()
+    )

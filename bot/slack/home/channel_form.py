@@ -309,7 +309,7 @@ def _labels(texts: Mapping[str, Text], general: str = "") -> dict[str, str]:
     """Return the labels of choices; that of the general setting, "everywhere", names it."""
     labels = {value: text() for value, text in texts.items()}
     if general:
-        labels[_EVERYWHERE] = f"{labels[_EVERYWHERE]}: {labels[general]}"
+        labels[_EVERYWHERE] = words.LABELLED(label=labels[_EVERYWHERE], value=labels[general])
     return labels
 
 

@@ -69,7 +69,7 @@ HOME_SPENT = Text("*Spent,* highest first:")
 HOME_MORE_SPENT = Text("and others; `bot usage` lists them all.")
 HOME_NOTHING_SPENT = Text("*Spent:* nothing yet this month.")
 HOME_TOOLS = Text("*Tools:* {count} in these groups: {groups}.")
-HOME_PAUSED = Text("I answer nothing until an admin resumes me.")
+HOME_PAUSED = Text("I was paused by {name} ({when}). I answer nothing until an admin resumes me.")
 HOME_REFUSED = Text("An admin can let you in, everywhere or in one channel.")
 HOME_SERVERS = Text("*MCP servers:*")
 TOOLS = Plural("{count} tool", "{count} tools")
@@ -118,7 +118,7 @@ EVIDENCE = {
     "off": Text("Nothing"),
     "measure": Text("Nothing, but count what cannot be traced"),
     "mark": Text("What could not be traced to what was read"),
-    "send_back": Text("The same, after asking the model once to look it up or compute it"),
+    "send_back": Text("What stays untraced after the model's second look"),
 }
 CHANNEL_MODEL = Text("Which model answers here")
 CHANNEL_MODEL_HINT = Text("A person's own choice overrides this.")

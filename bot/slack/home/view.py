@@ -11,7 +11,7 @@ from bot.core.budgets import Budget, Pause
 from bot.core.memory import Memory
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.runs.policy.budget_words import capped, paused, used_of
+from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
 from bot.services.mcp import ServerStatus
@@ -91,7 +91,7 @@ def home_view(
 
 
 def _paused(pause: Pause) -> str:
-    return escape_mrkdwn(f"{paused(pause)[0]}. {home_words.HOME_PAUSED()}")
+    return escape_mrkdwn(home_words.HOME_PAUSED(name=pause.name, when=since(pause)))
 
 
 def _how_to_ask() -> list[Block]:
@@ -125,7 +125,7 @@ def _memories(memories: Sequence[Memory], *, may_ask: bool) -> list[Block]:
 
 
 def _usage(usage: Sequence[BudgetUse]) -> list[Block]:
-    used = "\n".join(f"• {home_words.USED[each.budget]()}: {used_of(each)}" for each in usage)
+    used = "\n".join(_line(home_words.USED[each.budget](), used_of(each)) for each in usage)
     return [
         {"type": "divider"},
         _header(home_words.HOME_USAGE()),
@@ -138,11 +138,11 @@ def _settings(preferences: Preferences, model: str) -> list[Block]:
     style = escape_mrkdwn(shortened(" ".join(preferences.style.split()), 300))
     where = words.ONLY_ME() if preferences.only_me else home_words.IN_THREAD_BUT_DRAFTS()
     lines = [
-        f"• {home_words.STYLE_LABEL()}: {style or home_words.STYLE_USUAL()}",
-        f"• {home_words.PERSONAL_WHERE()}: {where}",
+        _line(home_words.STYLE_LABEL(), style or home_words.STYLE_USUAL()),
+        _line(home_words.PERSONAL_WHERE(), where),
     ]
     if model:
-        lines.append(f"• {home_words.PERSONAL_MODEL()}: {escape_mrkdwn(model)}")
+        lines.append(_line(home_words.PERSONAL_MODEL(), escape_mrkdwn(model)))
     change = {"type": "button", "action_id": SETTINGS, "text": text_object(home_words.CHANGE())}
     shown = {**_section("\n".join(lines)), "accessory": change}
     return [{"type": "divider"}, _header(home_words.HOME_SETTINGS()), shown]
@@ -187,7 +187,7 @@ def _board(board: AdminView, pause: Pause | None, choice: str) -> list[Block]:
 
 def _bounds(budgets: Budgets) -> str:
     bounds = [
-        f"• {name()}: {capped(cap)}"
+        _line(name(), capped(cap))
         for each, name in home_words.BUDGETS.items()
         if (cap := budgets.cap(Budget(each)))
     ]
@@ -221,7 +221,7 @@ def _spent(uses: Sequence[BudgetUse]) -> str:
     for each in shown:
         period = home_words.USED_BY[each.position.account.budget]()
         used[_account(each)].append(f"{used_of(each)} {period}")
-    lines = [f"• {name}: {'; '.join(amounts)}" for name, amounts in used.items()]
+    lines = [_line(name, "; ".join(amounts)) for name, amounts in used.items()]
     more = [home_words.HOME_MORE_SPENT()] if len(shown) < len(visible) else []
     return (
         "\n".join([home_words.HOME_SPENT(), *lines, *more])
@@ -289,6 +289,10 @@ def suggested_prompts(place: str = "") -> list[dict[str, str]]:
     if not place:
         texts = [text() for text in words.EXAMPLES_DIRECT]
     return [{"title": shortened(text, 60), "message": text} for text in texts]
+
+
+def _line(label: str, value: str) -> str:
+    return f"• {words.LABELLED(label=label, value=value)}"
 
 
 def _header(text: str) -> Block:

@@ -31,6 +31,9 @@ _CARD_STATUS = {
 _NO_MARKUP = str.maketrans("<>@", "‹›＠")
 _MARKS = {StepStatus.RUNNING: "…", StepStatus.DONE: "✓", StepStatus.FAILED: "–"}
 
+_NOT_DONE = "Not done"
+"""How outputs begin that tell the model of a call that was not made; the rest is for people too."""
+
 
 def progress_part(progress: Progress, *, stops: Stops) -> Part:
     """Return the message of a running run."""
@@ -103,7 +106,7 @@ def card_title(step: Step, most: int) -> str:
     A running step also says how far it is, and one that was not allowed that it was not done.
     """
     if _is_undone(step):
-        return one_line(f"{words.NOT_DONE()}: {step.title}", most)
+        return one_line(words.NOT_DONE(title=step.title), most)
     if step.status is not StepStatus.RUNNING or not step.report:
         return one_line(step.title, most)
     report = one_line(_harmless(step.report), most // 2)
@@ -116,7 +119,7 @@ def _harmless(report: str) -> str:
 
 
 def _is_undone(step: Step) -> bool:
-    return step.status is StepStatus.FAILED and step.detail.startswith(words.NOT_DONE.english)
+    return step.status is StepStatus.FAILED and step.detail.startswith(_NOT_DONE)
 
 
 def _card(index: int, step: Step) -> Block:
@@ -142,7 +145,7 @@ def result_line(step: Step) -> str:
     why = step.detail.partition(". ")[0].removesuffix(".")
     if not _is_undone(step):
         return words.STEP_FAILED(why=why)
-    because = translated(why.removeprefix(words.NOT_DONE.english).lstrip(": "))
+    because = translated(why.removeprefix(_NOT_DONE).lstrip(": "))
     return because[:1].upper() + because[1:]
 
 

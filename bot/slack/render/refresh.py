@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from bot.core.refresh import FigureChange, Refreshed
 from bot.slack.incoming.text import one_line
 from bot.slack.render import refresh_words as said
+from bot.slack.render import words
 from bot.slack.render.buttons import button
 from bot.slack.render.parts import Block, Part, context, text_object
 from bot.slack.render.times import local_time
@@ -30,7 +31,7 @@ def refresh_part(result: Refreshed, note: str = "") -> Part:
 def _blocks(result: Refreshed, note: str) -> list[Block]:
     parts = [_paragraph(_headline(result)), *_listed([_line(each) for each in result.changed])]
     if result.unknown:
-        lines = [f"{_named(each)}: {each.why}" for each in result.unknown]
+        lines = [words.LABELLED(label=_named(each), value=each.why) for each in result.unknown]
         parts += [_paragraph(said.NOT_READ(count=len(lines))), *_listed(lines)]
     times = {"now": result.at, "then": result.answered_at}
     shown = {name: local_time(int(each.timestamp())) for name, each in times.items()}

@@ -14,7 +14,8 @@ WAITING_FOR_ROOM = Text("Waiting: other questions have reserved the rest of the 
 THINKING = Text("Thinking")
 TRYING_AGAIN = Text("no answer yet, trying again")
 STEP_FAILED = Text("That did not work: {why}")
-NOT_DONE = Text("Not done")
+LABELLED = Text("{label}: {value}")
+NOT_DONE = Text("Not done: {title}")
 READING = Text("Read the question")
 EARLIER_STEPS = Plural("{count} earlier step", "{count} earlier steps")
 ALSO = Text("Also: {text}")
@@ -56,7 +57,10 @@ REHEARSED = Text("Dry run, so this was not done")
 CALLED_OFF = Text("Not done: {titles}.")
 NOTHING_FOUND_YET = Text("I had not found anything yet.")
 ANSWER_BEGUN = Text("The answer, as far as I had written it")
-CALL_OFF_WORDS = frozenset({"cancel", "cancel it", "cancel that"})
+CALL_OFF_WORDS = frozenset(
+    {"cancel", "cancel it", "cancel that", "abbrechen", "annule", "annuler", "cancela", "cancelar"}
+    | {"cancele", "キャンセル", "中止"}
+)
 """Messages that stop a run. Without a run they may refer to something else, such as a reminder."""
 STOP_WORDS = CALL_OFF_WORDS | {
     "stop",
@@ -70,6 +74,16 @@ STOP_WORDS = CALL_OFF_WORDS | {
     "halt",
     "never mind",
     "nevermind",
+    "aufhören",
+    "arrête",
+    "arrêter",
+    "arrêtez",
+    "detente",
+    "parar",
+    "pare",
+    "止めて",
+    "停止",
+    "ストップ",
 }
 """Messages that stop a run if they contain nothing else."""
 GREETING_WORDS = (
@@ -93,6 +107,7 @@ GREETING_WORDS = (
     "merci",
     "bonjour",
     "hola",
+    "olá",
 )
 """Words that may precede the name of the person whom a message addresses."""
 YES_WORDS = frozenset(
@@ -119,6 +134,15 @@ YES_WORDS = frozenset(
         "go for it",
         "do it",
         "please do",
+        "ja",
+        "ja bitte",
+        "oui",
+        "d'accord",
+        "vas-y",
+        "sí",
+        "vale",
+        "sim",
+        "はい",
         "post it",
         "send it",
         ":+1:",
@@ -385,9 +409,10 @@ ASK_COMMAND = Text(
     "Or write `/ask` and your question: I answer here. `/ask` alone opens a form, where you can also "
     "choose a direct message."
 )
+EXAMPLES_OF = Text("For example, mention @{name} and write:")
 
 
 def help_text(name: str) -> str:
     """Return the reply to a mention without a question, as mrkdwn."""
     examples = "\n".join(f"• _{example()}_" for example in EXAMPLES)
-    return f"{CAN_DO()}\n\nFor example, mention @{name} and write:\n{examples}"
+    return f"{CAN_DO()}\n\n{EXAMPLES_OF(name=name)}\n{examples}"

@@ -2,7 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -18,6 +18,7 @@ from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.context.own_schedules import MOST
+from bot.runs.evidence.settings import EvidenceMode
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
@@ -539,14 +540,8 @@ async def test_the_home_tab_is_one_that_slack_takes(locale):
             follow="never",
             limits={"turns": 5, "cost": 0.5},
         )
-        accept_view(
-            channel_form(
-                "C1",
-                "#general",
-                every,
-                GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE, "off"),
-            ),
-            "modal",
-        )
+        for evidence in get_args(EvidenceMode):
+            general = GeneralSettings(Limits(), Budgets(), "always", NO_CHOICE, evidence)
+            accept_view(channel_form("C1", "#general", every, general), "modal")
         accept_view(reset_done("#" + "x" * 80), "modal")
         assert 1 <= len(suggested_prompts()) <= 4
