@@ -11,6 +11,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -43,6 +44,12 @@ class MemoryPins:
 
     async def save(self, name: str, value: BaseModel) -> None:
         self._values[name] = value
+
+    async def change(
+        self, name: str, kind: type[M], change: Callable[[M | None], M | None]
+    ) -> None:
+        if (changed := change(await self.load(name, kind))) is not None:
+            await self.save(name, changed)
 
 
 @dataclass(frozen=True)

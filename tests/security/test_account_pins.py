@@ -5,6 +5,7 @@ A description is an instruction to everybody's model, and each person may be lis
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from functools import partial
 from typing import Any
@@ -20,7 +21,7 @@ from bot.core.errors import ToolError
 from bot.dev.workspace import ADA, BEN, EVE, GUS, Workspace
 from bot.runs.policy.access import Policy
 from bot.services.mcp import McpServers
-from bot.services.mcp.pins import Pin, ServerPins
+from bot.services.mcp.pins import Pin, ServerPins, ToolFacts
 from bot.settings import Settings
 from bot.slack.transport.client import slack_session
 from bot.store import Stores
@@ -123,6 +124,31 @@ async def test_what_was_pinned_before_stays(place: Connecting, stores: Stores) -
         await stores.mcp.save("notes", ServerPins(tools=before))
         await connect(place, servers, MALLORY)
         assert await names(servers) > {READ, ADD}
+
+
+async def test_a_listing_at_the_same_moment_undoes_no_acceptance(
+    place: Connecting, stores: Stores
+) -> None:
+    """R3: the operator was told that the tools are accepted, and so they are, though other processes
+    record what members are listed meanwhile."""
+
+    def tool(name: str) -> ToolFacts:
+        return ToolFacts(name=name, input_schema={"type": "object"})
+
+    servers = place.settings.mcp_servers
+    workers = [McpServers(servers, stores.mcp, accounts=place.accounts) for _ in range(5)]
+    for _ in range(5):
+        await stores.mcp.save("notes", ServerPins().against([tool("a")]))
+        recording = [
+            asyncio.create_task(each._record_tools_of("notes", MALLORY, [tool("a"), tool(str(n))]))
+            for n, each in enumerate(workers)
+        ]
+        accepted = await workers[0].accept("notes")
+        await asyncio.gather(*recording)
+        pins = await stores.mcp.load("notes", ServerPins)
+        assert pins
+        assert "a" in accepted
+        assert all(pins.tools[name].accepted for name in accepted)
 
 
 async def test_one_persons_listing_takes_nothing_from_others(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -34,6 +34,13 @@ class _ReadOnlyPins:
     async def save(self, name: str, value: BaseModel) -> None:
         """Keep the value in memory only."""
         self._values[name] = value
+
+    async def change(
+        self, name: str, kind: type[M], change: Callable[[M | None], M | None]
+    ) -> None:
+        """Keep the changed value in memory only."""
+        if (changed := change(await self.load(name, kind))) is not None:
+            self._values[name] = changed
 
 
 async def examine_mcp(settings: Settings) -> list[Check]:

@@ -34,13 +34,19 @@ class IssuerPins:
 
         Raises ConnectError when it differs.
         """
-        pin = await self.load(server)
-        if pin.accepted is None and not pin.lost:
-            await self.pins.save(issuer_name(server), IssuerPin(accepted=found))
-            return
-        offered = None if found == pin.accepted else found
-        if offered != pin.offered:
-            await self.pins.save(issuer_name(server), pin.model_copy(update={"offered": offered}))
+        await self.load(server)  # a damaged pin is replaced
+        offered: OAuthEndpoints | None = None
+
+        def compared(before: IssuerPin | None) -> IssuerPin | None:
+            nonlocal offered
+            pin = before or IssuerPin()
+            if pin.accepted is None and not pin.lost:
+                offered = None
+                return IssuerPin(accepted=found)
+            offered = None if found == pin.accepted else found
+            return pin.model_copy(update={"offered": offered}) if offered != pin.offered else None
+
+        await self.pins.change(issuer_name(server), IssuerPin, compared)
         if offered is None:
             return
         log.warning(
@@ -53,8 +59,13 @@ class IssuerPins:
     async def accept(self, server: str) -> IssuerPin:
         """Accept what the server offered last. Return the pin as it was."""
         pin = await self.load(server)
-        if pin.offered:
-            await self.pins.save(issuer_name(server), IssuerPin(accepted=pin.offered))
+
+        def accepted(now: IssuerPin | None) -> IssuerPin | None:
+            nonlocal pin
+            pin = now or IssuerPin()
+            return IssuerPin(accepted=pin.offered) if pin.offered else None
+
+        await self.pins.change(issuer_name(server), IssuerPin, accepted)
         return pin
 
 

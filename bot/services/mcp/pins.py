@@ -8,7 +8,7 @@ description is an instruction to the model, and could have been poisoned.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
@@ -172,3 +172,8 @@ class Pins(Protocol):
 
     async def save(self, name: str, value: BaseModel) -> None:
         """Store `value` under `name`, replacing the previous value."""
+
+    async def change(
+        self, name: str, kind: type[M], change: Callable[[M | None], M | None]
+    ) -> None:
+        """Store what `change` makes of the value under `name`, whoever else changes it meanwhile."""

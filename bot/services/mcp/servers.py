@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -163,11 +163,15 @@ class McpServers:
             raise ToolError(
                 f"There is no MCP server {name}. Configured: {', '.join(self._servers)}."
             )
-        pins = await self._load_pins(name) or ServerPins()
-        changed = self._changed(name, pins)
-        accepted = {tool: pin for tool, pin in changed.items() if tools is None or tool in tools}
-        await self._pins.save(name, pins.accept(accepted))
-        return accepted
+
+        def accepted_of(pins: ServerPins | None) -> dict[str, Pin]:
+            changed = self._changed(name, pins or ServerPins())
+            return {tool: pin for tool, pin in changed.items() if tools is None or tool in tools}
+
+        before, _ = await self._change_pins(
+            name, lambda pins: (pins or ServerPins()).accept(accepted_of(pins))
+        )
+        return accepted_of(before)
 
     async def accept_issuer(self, name: str) -> IssuerPin:
         """Accept the issuer that a server offered when it was last asked.
@@ -217,9 +221,11 @@ class McpServers:
 
     async def _record_tools(self, name: str, listed: Sequence[ToolFacts]) -> Sequence[str]:
         """Record what a shared server lists. Return the names of the accepted tools."""
-        before = await self._load_pins(name)
-        now = before.against(listed) if before else ServerPins.first(listed)
-        return await self._record(name, before, now, listed)
+        return await self._record(
+            name,
+            listed,
+            lambda before: before.against(listed) if before else ServerPins.first(listed),
+        )
 
     async def _record_tools_of(
         self, name: str, owner: AccountOwner, listed: Sequence[ToolFacts]
@@ -227,32 +233,52 @@ class McpServers:
         """Record what a personal server lists on a person's account, which may be the person's own
         making. Return the names of the accepted tools."""
         trusted = self._accounts is not None and await self._accounts.may_pin(owner)
-        before = await self._load_pins(name)
-        if trusted and not (before and before.is_accepted):
-            now = ServerPins.first(listed)
-            log.info("The tools of MCP server %s are accepted as listed for %s", name, owner)
-        else:
-            now = (before or ServerPins()).against(listed, trusted=trusted)
-        return await self._record(name, before, now, listed)
+
+        def updated(before: ServerPins | None) -> ServerPins:
+            if trusted and not (before and before.is_accepted):
+                return ServerPins.first(listed)
+            return (before or ServerPins()).against(listed, trusted=trusted)
+
+        return await self._record(name, listed, updated)
 
     async def _record(
-        self, name: str, before: ServerPins | None, now: ServerPins, listed: Sequence[ToolFacts]
+        self,
+        name: str,
+        listed: Sequence[ToolFacts],
+        updated: Callable[[ServerPins | None], ServerPins],
     ) -> Sequence[str]:
         if await self._last_failure(name):
             await self._pins.save(_reach_name(name), Reachability(down=False))
-        if now != before:
-            await self._pins.save(name, now)
-            if now.changed:
-                log.warning(
-                    "MCP server %s changed %s: off until `bot mcp --accept %s`",
-                    name,
-                    ", ".join(sorted(now.changed)),
-                    name,
-                )
+        before, now = await self._change_pins(name, updated)
+        if now != before and now.changed:
+            log.warning(
+                "MCP server %s changed %s: off until `bot mcp --accept %s`",
+                name,
+                ", ".join(sorted(now.changed)),
+                name,
+            )
         usable = {each: self._usable(name, pin) for each, pin in now.tools.items()}
         return [
             each.name for each in listed if (facts := usable[each.name]) and facts.is_like(each)
         ]
+
+    async def _change_pins(
+        self, name: str, updated: Callable[[ServerPins | None], ServerPins]
+    ) -> tuple[ServerPins | None, ServerPins]:
+        """Store what `updated` makes of a server's pins, though other processes change them, too.
+
+        Return the pins before and after.
+        """
+        await self._load_pins(name)  # damaged ones are replaced
+        seen: list[tuple[ServerPins | None, ServerPins]] = []
+
+        def change(before: ServerPins | None) -> ServerPins | None:
+            now = updated(before)
+            seen.append((before, now))
+            return now if now != before else None
+
+        await self._pins.change(name, ServerPins, change)
+        return seen[-1]
 
     async def _record_unreachable(self, name: str, why: str) -> None:
         await self._pins.save(_reach_name(name), Reachability(down=True, why=why))
