@@ -56,7 +56,10 @@ class ProcessStatus:
 
     async def metrics_text(self) -> bytes:
         """Return all metrics in Prometheus's text format."""
-        workers, waiting, undelivered = await self._deployment()
+        (workers, waiting, undelivered), report = await asyncio.gather(
+            self._deployment(), self.health.report()
+        )
+        self.metrics.ready(report)
         self.metrics.deployment(workers=workers, waiting=waiting, undelivered=undelivered)
         return self.metrics.text()
 

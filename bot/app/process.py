@@ -65,7 +65,7 @@ from bot.slack.reply.streams import Streams
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import clients_on, identify, slack_session, static_token
 from bot.slack.transport.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
-from bot.store import Decisions, Stores
+from bot.store import Decisions, Stores, data_format
 from bot.toolkit import Canvases, Directory, ScheduledMessages
 from bot.toolkit.tool import Services
 
@@ -151,6 +151,7 @@ async def bot(
         url, stores = await stack.enter_async_context(redis_and_stores(settings, data_dir=data_dir))
         process.use_stores(stores)
         await stores.wait_reachable(REDIS_SECONDS)
+        await data_format.take_over(stores.redis)
         await reseal(settings, stores)
         accounts = open_accounts(settings, stores, admins_of(single, settings.access))
         if accounts:
@@ -176,6 +177,12 @@ async def bot(
                 slack_intake(settings, stores, workspaces, engine, process, oauth, accounts)
             )
         await stack.enter_async_context(alongside(watchdog.run(), name="loop watch"))
+        await stack.enter_async_context(
+            alongside(data_format.watch(stores.redis), name="format watch")
+        )
+        if intake:
+            noting = process.health.note_while_ready(stores.receivers)
+            await stack.enter_async_context(alongside(noting, name="receiver"))
         stack.callback(engine.stop_intake)  # runs look for a save point while the intake closes
         stack.enter_context(process.health.serving())
         yield

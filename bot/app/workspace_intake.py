@@ -150,18 +150,22 @@ async def _receiving_events(
     signing_secret = _signing_secret(settings)
     on_uninstalled = oauth.uninstaller.uninstalled if oauth else None
     app = workspace_router(listeners, signing_secret=signing_secret, on_uninstalled=on_uninstalled)
+    watch = SlackApiWatch(_slack_probe(settings, workspaces))
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(alongside(watch.run(), name="Slack watch"))
         if oauth:
             stack.enter_context(process.install_pages.served_by(oauth.flow))
         if settings.slack_app_token:
             token = settings.slack_app_token.get_secret_value()
             client = DeadlineClient(deadline=20, base_url=settings.slack_api_url)
             sockets = await stack.enter_async_context(socket_mode(app, token, web_client=client))
-            process.health.needs("slack", sockets.is_connected)
+
+            async def is_connected() -> bool:
+                return await sockets.is_connected() and await watch.answers()
+
+            process.health.needs("slack", is_connected)
         else:
-            watch = SlackApiWatch(_slack_probe(settings, workspaces))
             process.health.needs("slack", watch.answers)
-            await stack.enter_async_context(alongside(watch.run(), name="Slack watch"))
             await stack.enter_async_context(process.slack_requests.taken_by(app, signing_secret))
         yield
 

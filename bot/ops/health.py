@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 from aiohttp import web
 
-from bot.core.errors import ConfigurationError
+from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.core.text.translation import browser_locale, load_catalogue, reader
+from bot.store import Receivers
 
 CHECK_SECONDS = 2.0  # hosts wait one to a few seconds for a probe
+NOTE_SECONDS = 20.0
 
 Check = Callable[[], Awaitable[bool]]
 """Returns whether a service that the process needs is available."""
@@ -46,6 +49,20 @@ class Health:
         names = list(self._needs)
         found = await asyncio.gather(*(self._holds(self._needs[name]) for name in names))
         return {"serving": self._serving, **dict(zip(names, found, strict=True))}
+
+    async def note_while_ready(self, receivers: Receivers) -> None:
+        """Keep this process among those that receive events while it is ready, until cancelled."""
+        name = f"{socket.gethostname()}#{os.getpid()}"
+        try:
+            while True:
+                is_ready = all((await self.report()).values())
+                with suppress(StoreUnavailable):
+                    if is_ready:
+                        await receivers.note(name)
+                await asyncio.sleep(NOTE_SECONDS if is_ready else 1.0)
+        finally:
+            with suppress(StoreUnavailable):
+                await receivers.forget(name)
 
     async def _holds(self, check: Check) -> bool:
         try:

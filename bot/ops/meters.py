@@ -6,6 +6,8 @@ import asyncio
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from bot.core.outcome import RunStatus, StopReason
+
 _RUN_SECONDS = (1, 2.5, 5, 10, 20, 40, 60, 120, 300, 600)
 _CALL_SECONDS = (0.5, 1, 2.5, 5, 10, 20, 40, 60, 120, 300)
 _LAG_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -30,6 +32,7 @@ class RunMeters:
             ["status", "stop_reason"],
             registry=registry,
         )
+        self.ended.labels(RunStatus.FAILED, StopReason.INTERNAL_ERROR)  # the first one must show
         self.seconds = Histogram(
             "bot_run_seconds",
             "Seconds from a request's arrival to the end of its run.",
@@ -105,6 +108,12 @@ class ProcessMeters:
         self.workers = Gauge(
             "bot_workers",
             "Workers of all processes that were heard of in the last minute.",
+            registry=registry,
+        )
+        self.ready = Gauge(
+            "bot_ready",
+            "What this process needs to be ready (see /readyz): 1 if it holds, else 0.",
+            ["check"],
             registry=registry,
         )
         self.undelivered = Gauge(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from types import SimpleNamespace
 
@@ -45,6 +45,11 @@ class Metrics:
         self._process.workers.set(workers)
         self._process.waiting.set(waiting)
         self._process.undelivered.set(undelivered)
+
+    def ready(self, report: Mapping[str, bool]) -> None:
+        """Set what this process needs to be ready, and whether it has it."""
+        for check, holds in report.items():
+            self._process.ready.labels(check).set(holds)
 
     def loop_lag(self, seconds: float) -> None:
         """Record how late the event loop was, in seconds."""

@@ -15,6 +15,7 @@ from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
 from bot.store.locks import Lock, locked
 from bot.store.pools import CLUSTER
+from bot.store.receivers import Receivers
 from bot.store.threads.approvals import Approvals, ParkResult, Refusal
 from bot.store.threads.artifacts import ArtifactStore
 from bot.store.threads.caller_state import CallerStates
@@ -77,6 +78,7 @@ __all__ = [
     "Place",
     "Position",
     "PostedMessageRecord",
+    "Receivers",
     "RefreshStore",
     "Refusal",
     "Refused",
@@ -131,6 +133,7 @@ class Stores:
     feedback: FeedbackStore
     lessons: LessonStore
     refused: RefusedStore
+    receivers: Receivers
     catch_ups: CatchUpStore
     erasure: Erasure
     deletions: ResponseDeletions
@@ -232,6 +235,7 @@ async def open_stores(
             feedback=FeedbackStore(redis, keep),
             lessons=LessonStore(redis, keep),
             refused=RefusedStore(redis),
+            receivers=Receivers(redis),
             catch_ups=CatchUpStore(redis, keep),
             audit=AuditLog(redis, keep, audit_keys),
             erasure=Erasure(redis, Leases(redis, keep), deletions),

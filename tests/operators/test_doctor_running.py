@@ -80,6 +80,26 @@ async def test_a_busy_deployment_is_told_from_a_dead_one(
         assert "bot worker" in checks["workers"].fix
 
 
+async def test_a_dead_web_process_is_found(tmp_path: Path) -> None:
+    """Workers run, and nothing arrives: a process counts while it is ready, and not after its end."""
+    async with one_at_a_time(tmp_path) as (_, settings, _), bot(settings, intake=False):
+        await until_fine(settings, "workers")
+        checks = await found(settings)
+        assert checks["receiving events"].level is Level.PROBLEM
+        assert "bot web" in checks["receiving events"].fix
+        async with bot(settings, work=False):
+            assert "1 ready" in (await until_fine(settings, "receiving events")).text
+        assert (await found(settings))["receiving events"].level is Level.PROBLEM
+
+
+async def until_fine(settings: Settings, subject: str) -> Check:
+    """Wait until nothing is wrong there."""
+    async with asyncio.timeout(20):
+        while (check := (await found(settings))[subject]).level is not Level.OK:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
+        return check
+
+
 async def test_questions_that_wait_too_long_and_a_failing_model_are_told(tmp_path: Path) -> None:
     """Each with what to do about it."""
     async with one_at_a_time(tmp_path) as (at, settings, _):

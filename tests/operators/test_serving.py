@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis.asyncio import Redis
 
 import bot.app.process
+from bot.app import workspace_intake
 from bot.core import failpoints
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
@@ -176,6 +178,26 @@ async def test_ready_means_that_redis_and_slack_are_there(tmp_path: Path) -> Non
         bot.ws.faults.drop_sockets()
         await probe.until_ready_is(ready=False, because="slack")
         await probe.until_ready_is(ready=True)
+
+
+async def test_a_revoked_token_shows_in_readiness_and_metrics(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """O8: over Socket Mode too, where the connections stay open: nobody can be answered any more."""
+    monkeypatch.setattr(workspace_intake, "SlackApiWatch", partial(SlackApiWatch, every=0.05))
+    port = free_port()
+    async with (
+        deployed(Script([]), redis_url, bot_metrics_port=port) as bot,
+        probing(port) as probe,
+        slack_clients(bot.ws.bot_token, base_url=bot.ws.api_url) as clients,
+    ):
+        await probe.until_ready_is(ready=True)
+        assert (await probe.figures())["bot_ready{check=slack}"] == 1
+        await clients.writes.auth_revoke()
+        report = await probe.until_ready_is(ready=False, because="slack")
+        assert report["redis"]
+        assert (await probe.figures())["bot_ready{check=slack}"] == 0
+        assert (await probe.get("/healthz"))[0] == 200
 
 
 async def test_over_http_ready_means_that_slack_answers(redis_url: str) -> None:

@@ -57,6 +57,8 @@ from bot.slack.home.lesson_form import LessonTarget
 from bot.slack.render.buttons import FollowUp
 from bot.slack.render.cards import Shown
 from bot.store import Phase, open_stores
+from bot.store.data_format import FORMAT
+from bot.store.workspaces.catch_up import Restore
 from bot.store.workspaces.installs import Install
 from bot.store.workspaces.refused import Refused
 from bot.toolkit.provided.artifacts import Artifact
@@ -90,6 +92,7 @@ STORED: dict[str, Any] = {
     "account": Account,
     "paused": Pause,
     "refused": Refused,
+    "restored": Restore,
     "install": Install,
     "audit entry": AuditEntry,
     "audit-head": AuditHead,
@@ -114,6 +117,7 @@ STORED: dict[str, Any] = {
 def names() -> str:
     """Return all names, a line each, in sections."""
     sections = {
+        "format of the data": [str(FORMAT)],
         "Redis keys": redis_keys(),
         "stored models": [line for where, kind in STORED.items() for line in fields(where, kind)],
         "response types": [*RESPONSE_TYPES, GIVEN],

@@ -13,7 +13,8 @@ from bot.core.text.counting import counted
 from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.runs.queue.docket import SILENT_SECONDS, live_workers
 from bot.settings import Settings
-from bot.store import Stores, open_stores
+from bot.store import Stores, data_format, open_stores
+from bot.store.receivers import READY_SECONDS
 
 _LATE, _TOO_LATE = 60.0, 600.0
 """Seconds that a request may wait for a worker before it is a warning, and a problem."""
@@ -45,7 +46,9 @@ async def examine_running(settings: Settings) -> list[Check]:
         async with asyncio.timeout(3 * SECONDS), open_stores(settings.redis_url) as stores:
             seconds, micros = await stores.redis.call("TIME")
             now = seconds + micros / 1_000_000
+            await data_format.check(stores.redis)
             return [
+                await _receivers(stores),
                 await _workers(stores),
                 *_queues(await _read_queue(stores, now), settings.limits.run_seconds),
                 await _undelivered(stores),
@@ -55,11 +58,24 @@ async def examine_running(settings: Settings) -> list[Check]:
         return [problem(_SUBJECT, f"cannot be read: {error}", "run `bot doctor`")]
 
 
+async def _receivers(stores: Stores) -> Check:
+    ready = await stores.receivers.ready()
+    if not ready:
+        text = f"no process was ready for Slack's events in the last {READY_SECONDS:.0f} s"
+        fix = (
+            "start `bot web` or `bot serve`. If one runs, its /readyz says what it lacks, its log "
+            "says why, and `bot doctor` tries the tokens"
+        )
+        return problem("receiving events", text, fix)
+    return ok("receiving events", f"{len(ready)} ready: {', '.join(ready[:10])}")
+
+
 async def _workers(stores: Stores) -> Check:
     alive = await live_workers(stores.redis)
     if not alive:
         text = f"none was heard of in the last {SILENT_SECONDS:.0f} s"
-        return problem("workers", text, "start `bot worker` or `bot serve`; restart one that hangs")
+        fix = "start `bot worker` or `bot serve`; restart one that hangs. If it works, its clock is wrong"
+        return problem("workers", text, fix)
     return ok("workers", f"{len(alive)} running: {', '.join(alive[:10])}")
 
 

@@ -1,4 +1,4 @@
-"""Health check of Slack's Web API: over HTTP the bot has no connection whose state could tell."""
+"""Health check of Slack's Web API: no connection shows whether Slack still takes the bot's token."""
 
 from __future__ import annotations
 

@@ -5,26 +5,52 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
 
 from bot.core.errors import LeaseLost
 from bot.core.ids import new_id
 from bot.store.connection import Connection, Retention
 from bot.store.threads.leases import Lease
+from bot.store.values import load
 
 LOCK_SECONDS = 60
 """How long the lock of a killed process blocks others; each call to Slack renews the lock."""
+
+
+_RESTORE_SECONDS = 2 * 86_400  # longer than Slack's history is searched
+
+
+class Restore(BaseModel):
+    """A restore of a backup `made_at` one time, at a later time, in seconds since the epoch.
+
+    What happened between them is not known: a question of that time may have been worked on.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    made_at: datetime
+    at: float
 
 
 @dataclass(frozen=True, slots=True)
 class CatchUpTurn:
     """A turn: the right to search a workspace's history.
 
-    `hold` and `mark` raise LeaseLost once another process has the turn.
+    `hold` and `mark` raise LeaseLost once another process has the turn. `restored` is the last
+    restore of a backup, if there was one lately.
     """
 
     lease: Lease
     marks_key: str
     seconds: int
+    restored: Restore | None = None
+
+    def restored_from(self, ts: float) -> datetime | None:
+        """Return when the backup was made that a restore after the time `ts` went back to."""
+        return self.restored.made_at if self.restored and ts < self.restored.at else None
 
     async def hold(self) -> None:
         """Keep the turn for another minute."""
@@ -53,6 +79,13 @@ class CatchUpStore:
 
         self._redis = redis
 
+    async def note_restore(self, made_at: datetime) -> None:
+        """Record that a backup made at this time has been restored now."""
+        seconds, micros = await self._redis.call("TIME")
+        restored = Restore(made_at=made_at, at=seconds + micros / 1_000_000)
+        key, text = self._redis.key("restored"), restored.model_dump_json()
+        await self._redis.call("SET", key, text, "EX", _RESTORE_SECONDS)
+
     @asynccontextmanager
     async def turn(self, team: str, *, least_age: float) -> AsyncGenerator[CatchUpTurn | None]:
         """Hold the turn while the body runs.
@@ -69,7 +102,8 @@ class CatchUpStore:
             return
         try:
             marks = self._redis.key("catch-up", team, "marks")
-            yield CatchUpTurn(lease, marks, int(self.remembered))
+            restored = await load(self._redis, self._redis.key("restored"), Restore)
+            yield CatchUpTurn(lease, marks, int(self.remembered), restored)
         finally:
             with suppress(LeaseLost):
                 await lease.write(("DEL", lock))
