@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import sys
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.output import print_lines
-from bot.cli.start import configured
+from bot.cli.start import configured, configured_beside_dev
+from bot.core.errors import ConfigurationError
 from bot.core.text.counting import counted
 
 if TYPE_CHECKING:
     from bot.settings import Settings
 
-_File = Annotated[Path, typer.Argument(help="The file of the backup.")]
+_File = Annotated[Path, typer.Argument(help="The file of the backup; - for stdout, or for stdin.")]
 
 
 def backup(
@@ -25,7 +31,8 @@ def backup(
     ] = False,
 ) -> None:
     """Write everything that must not be lost to a file, sealed with BOT_ENCRYPTION_KEYS."""
-    print_lines(asyncio.run(back_up(configured(), file, with_files=files)))
+    lines = asyncio.run(back_up(configured_beside_dev(), file, with_files=files))
+    print_lines(lines, to_stderr=file == Path("-"))
 
 
 def restore(
@@ -35,7 +42,22 @@ def restore(
     ] = False,
 ) -> None:
     """Write a backup to an empty Redis. No worker may run; start them afterwards."""
-    print_lines(asyncio.run(put_back(configured(), file, replace=replace)))
+    settings = configured()
+    with stdin_as_file() if file == Path("-") else nullcontext(file) as path:
+        print_lines(asyncio.run(put_back(settings, path, replace=replace)))
+
+
+@contextmanager
+def stdin_as_file() -> Generator[Path]:
+    """Keep stdin in a file meanwhile: a backup is read to its end before anything is written."""
+    if sys.stdin.isatty():
+        raise ConfigurationError(
+            "Nothing comes in: give a file, or pipe a backup into this command."
+        )
+    with tempfile.NamedTemporaryFile() as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+        file.flush()
+        yield Path(file.name)
 
 
 async def back_up(settings: Settings, file: Path, *, with_files: bool) -> list[str]:

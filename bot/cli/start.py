@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import logging
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bot.settings import Settings
+
+DEV_PREFIX = "bot-dev-"
+"""Begins the name of the temporary folder of a `bot dev`, which has its data and the two below."""
+
+DEV_DATA = "data"
+DEV_STARTED_IN = "started-in"  # a file with the folder in which it was started
 
 
 def configured() -> Settings:
@@ -19,6 +30,36 @@ def configured() -> Settings:
         settings.bot_log_format, words=settings.bot_log_words, file=settings.bot_log_file
     )
     return settings
+
+
+def configured_beside_dev() -> Settings:
+    """Load the settings of an operator command. Raises ConfigurationError.
+
+    The data of a `bot dev` is elsewhere, and goes with it. If one runs in this folder, its data is
+    used, unless something else is configured or a bot has stored data here.
+    """
+    from bot.cli.output import print_lines
+
+    settings = configured()
+    is_set = "bot_data_dir" in settings.model_fields_set or settings.redis_url
+    if is_set or settings.bot_data_dir.exists():
+        return settings
+    here = [data_dir for data_dir, folder in running_devs() if folder == Path.cwd()]
+    if len(here) != 1:
+        return settings
+    print_lines(["The data is that of the `bot dev` in this folder."], to_stderr=True)
+    return settings.model_copy(update={"bot_data_dir": here[0]})
+
+
+def running_devs() -> Iterator[tuple[Path, Path]]:
+    """Yield the data of each `bot dev` of this user that runs, and the folder it was started in."""
+    from bot.store.embedded import running_redis
+
+    for folder in Path(tempfile.gettempdir()).glob(f"{DEV_PREFIX}*"):
+        with suppress(OSError):
+            is_ours = folder.lstat().st_uid == os.getuid() and not folder.is_symlink()
+            if is_ours and running_redis(folder / DEV_DATA / "redis"):
+                yield folder / DEV_DATA, Path((folder / DEV_STARTED_IN).read_text())
 
 
 def quiet_connections() -> None:

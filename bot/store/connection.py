@@ -7,6 +7,7 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -135,14 +136,19 @@ class Connection:
 
         return await self._retry(transact)
 
-    async def script(self, name: str, keys: Sequence[str], *args: Any) -> Any:
-        """Run the script `<name>.lua`."""
-        return await self._retry(lambda: self._scripts[name](keys=list(keys), args=args))
+    async def script(
+        self, name: str, keys: Sequence[str], *args: Any, seconds: float = COMMAND_SECONDS
+    ) -> Any:
+        """Run the script `<name>.lua`, which may take `seconds` with its reply."""
+        attempt = partial(self._scripts[name], keys=list(keys), args=args)
+        return await self._retry(attempt, seconds)
 
-    async def _retry(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _retry(
+        self, attempt: Callable[[], Awaitable[T]], seconds: float = COMMAND_SECONDS
+    ) -> T:
         for pause in (*BACKOFF, None):
             try:
-                reply = await _once(attempt)
+                reply = await _once(attempt, seconds)
             except PoolExhausted as exhausted:
                 raise self._explained(exhausted) from None  # no retry: it has waited long enough
             except StoreUnavailable:
@@ -164,10 +170,10 @@ class Connection:
         )
 
 
-async def _once(attempt: Callable[[], Awaitable[T]]) -> T:
+async def _once(attempt: Callable[[], Awaitable[T]], seconds: float) -> T:
     try:
         # The client's own timeout would start a task for each command.
-        async with asyncio.timeout(COMMAND_SECONDS):
+        async with asyncio.timeout(seconds):
             return await attempt()
     except (exceptions.ConnectionError, exceptions.TimeoutError, TimeoutError) as error:
         raise StoreUnavailable("Redis cannot be reached.") from error

@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import resource
+import sys
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 from cryptography.fernet import Fernet
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
+from bot.app import workspace_intake
 from bot.app.process import bot
-from bot.cli.backup import back_up, put_back
-from bot.core.errors import ConfigurationError
+from bot.cli.backup import back_up, put_back, stdin_as_file
+from bot.cli.operator import audit_report, open_stored
+from bot.core.audit import AuditEntry, AuditKind, audit_keys
+from bot.core.background import alongside
+from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.core.schedule import Schedule
 from bot.dev.model import ResponsesServer
 from bot.dev.workspace import ADA, Workspace
-from bot.ops.backup.archive import Sealing, read_archive, read_header, write_archive
-from bot.ops.backup.values import read_items, write_item
+from bot.ops.backup import making
+from bot.ops.backup.archive import Header, Sealing, new_archive, read_archive, read_header
+from bot.ops.backup.values import Item, read_keys, write_items
+from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import EngineOptions
 from bot.settings import Settings
+from bot.slack.incoming.catch_up import CatchUp, CatchUpSettings
 from bot.slack.render.buttons import APPROVE, DENY
-from bot.store import open_stores
+from bot.store import data_format, open_stores
 from bot.store.connection import connect
 from tests.faults.test_approvals import cards, posted, posts
+from tests.support.commands import start
 from tests.support.deployment import Deployment, configured
 from tests.support.redis_process import RedisProcess, redis_process
 
@@ -142,6 +156,13 @@ def test_a_backup_of_others_or_a_damaged_one_is_refused_before_anything_is_writt
         read_header(tmp_path / "text")
 
 
+def write_archive(path: Path, sealing: Sealing, pieces: list[list[Item]]) -> Header:
+    with new_archive(path, sealing) as archive:
+        for items in pieces:
+            archive.add(items)
+    return archive.header
+
+
 def is_refused(path: Path, sealing: Sealing) -> bool:
     try:
         list(read_archive(path, sealing))
@@ -162,16 +183,192 @@ async def test_every_type_of_value_comes_back_as_it_was(redis_url: str) -> None:
             await client.xadd("bot:v1:t:stream", {"n": number})
         keys = sorted([key.decode() async for key in client.scan_iter("bot:v1:t:*")])
         dumps = {key: await client.dump(key) for key in keys}
-        items = json.loads(json.dumps(await read_items(redis, keys, time.time())))
+        items = json.loads(json.dumps(await read_keys(redis, keys, time.time())))
         await client.delete(*keys)
-        for item in items:
-            assert await write_item(redis, item, time.time())
-        again = await read_items(redis, keys, time.time())
+        await write_items(redis, items)
+        again = await read_keys(redis, keys, time.time())
         assert [{**each, "until": None} for each in again] == [
             {**each, "until": None} for each in items
         ]
         assert len(dumps) == len(items) == 6
         assert 90 < await client.ttl("bot:v1:t:string") <= 100
-        expired = {**items[0], "until": time.time() - 1}
-        assert not await write_item(redis, expired, time.time())
         await client.delete(*keys)
+
+
+async def test_a_backup_of_a_busy_bot_is_of_one_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The audit log of a backup that was made under load verifies, and reading it takes no reply that
+    grows with it. (A bot of 100,000 keys could not be backed up: Redis has seconds for a reply.)"""
+    monkeypatch.setattr(making, "_PAGE", 7)
+    (tmp_path / "other").mkdir()
+    async with (
+        redis_process(tmp_path) as redis,
+        redis_process(tmp_path / "other") as other,
+        workspace(redis) as (_, settings),
+        open_stores(redis.url, audit_keys=audit_keys(KEYS.get_secret_value())) as stores,
+    ):
+
+        async def write() -> None:
+            while True:
+                await stores.audit.append(
+                    [AuditEntry(kind=AuditKind.ASKED, team="T1", who="UADA", what="x")]
+                )
+
+        await stores.audit.append(
+            [
+                AuditEntry(kind=AuditKind.ASKED, team="T1", who="UADA", what=f"{n}")
+                for n in range(50)
+            ]
+        )
+        await fill(redis.url, 500)
+        async with alongside(write(), name="load"):
+            await back_up(settings, tmp_path / "backup", with_files=False)
+        elsewhere = settings.model_copy(update={"redis_url": other.url})
+        await put_back(elsewhere, tmp_path / "backup", replace=False)
+        report = await audit_report(elsewhere)
+        assert report.problems == []
+        assert len([line for line in report.lines if " asked " in line]) >= 50
+
+
+async def fill(url: str, count: int) -> None:
+    async with Redis.from_url(url) as client:
+        values = {f"bot:v1:claim:message:T1:C1:{n}": "x" * 1_000 for n in range(count)}
+        await client.mset(values)
+
+
+async def test_a_restore_that_breaks_off_lets_nothing_start(tmp_path: Path) -> None:
+    """Half of what was kept would be answered as if it were all; a restore that is done again helps.
+    A Redis that is full can be replaced."""
+    async with (
+        redis_process(tmp_path) as redis,
+        workspace(redis) as (_, settings),
+        Redis.from_url(redis.url) as client,
+    ):
+        empty = (await client.info("memory"))["used_memory"]
+        async with bot(settings):
+            await fill(redis.url, 3_000)
+        await back_up(settings, tmp_path / "backup", with_files=False)
+        await no_worker(redis)
+        await client.config_set("maxmemory", empty + 2**20)
+        with pytest.raises(StoreUnavailable, match="accepts no writes"):
+            await put_back(settings, tmp_path / "backup", replace=True)
+        await client.config_set("maxmemory", 0)
+        assert 0 < await client.dbsize() < 3_000
+        for starting in (bot(settings), open_stored(settings)):
+            with pytest.raises(ConfigurationError, match="broke off"):
+                async with starting:
+                    pass
+        await put_back(settings, tmp_path / "backup", replace=True)
+        assert await client.dbsize() > 3_000
+        async with bot(settings):
+            pass
+
+
+async def test_what_was_asked_after_the_backup_is_not_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slack's history is searched after a restore: a question with an answer below it is left alone. One
+    without an answer is answered, and may have been worked on: so its changes need an approval."""
+    async with redis_process(tmp_path) as redis, workspace(redis) as (at, settings):
+        monkeypatch.setattr(workspace_intake, "CatchUp", partial(CatchUp, pace=0.0))
+        at.ws.delivery.retry_delays = ()
+        free = settings.model_copy(
+            update={"access": Policy(confirm="never"), "catch_up": CatchUpSettings()}
+        )
+        async with bot(free):
+            before = await at.ask(ADA, SALES, "Post it first!")
+            await at.answered(SALES, before)
+            await searched(redis, at)
+            await back_up(free, tmp_path / "backup", with_files=False)
+            after = await at.ask(ADA, SALES, "Post it!")
+            await at.answered(SALES, after)
+            await at.ws.until(lambda: not at.ws.status(SALES, after).text)
+        async with bot(free, work=False):
+            waiting = await at.ask(ADA, SALES, "Post it too!")
+            async with open_stores(redis.url) as stores:
+                while not await stores.mailbox.threads():  # noqa: ASYNC110 - Redis tells nobody
+                    await asyncio.sleep(0.02)
+        assert posted(at) == 2
+        await no_worker(redis)
+        await put_back(free, tmp_path / "backup", replace=True)
+        async with bot(free):
+            await at.ws.until(lambda: "restored from a backup" in str(cards(at, waiting)), 20)
+            await searched(redis, at)
+        assert len(at.terminals(SALES, after)) == 1
+        assert posted(at) == 2
+
+
+async def searched(redis: RedisProcess, at: Deployment) -> None:
+    """Wait until Slack's history has been searched."""
+    key = f"bot:v1:catch-up:{at.ws.team_id}"
+    async with asyncio.timeout(20), Redis.from_url(redis.url) as client:
+        while not await client.exists(f"{key}:marks") or await client.exists(f"{key}:lock"):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def test_a_backup_of_a_newer_version_is_refused_and_an_older_one_is_read(
+    tmp_path: Path,
+) -> None:
+    """What it is refused for has no effect on what Redis holds."""
+    async with redis_process(tmp_path) as redis, workspace(redis) as (_, settings):
+        sealing = Sealing(KEYS.get_secret_value())
+        for number in ("0", str(data_format.FORMAT + 1)):
+            write_archive(tmp_path / number, sealing, [[stored("bot:v1:format", number)]])
+        write_archive(tmp_path / "none", sealing, [[stored("bot:v1:caller", "x")]])
+        with pytest.raises(ConfigurationError, match="made by a newer version"):
+            await put_back(settings, tmp_path / str(data_format.FORMAT + 1), replace=False)
+        async with Redis.from_url(redis.url, decode_responses=True) as client:
+            assert await client.dbsize() == 0
+            await put_back(settings, tmp_path / "none", replace=False)
+            assert await client.get("bot:v1:format") is None
+            await put_back(settings, tmp_path / "0", replace=True)
+            assert await client.get("bot:v1:format") == "0"
+
+
+def stored(key: str, value: str) -> Item:
+    return {"key": key, "type": "string", "value": value, "until": None}
+
+
+def names_in(folder: Path) -> list[str]:
+    return [each.name for each in folder.iterdir()]
+
+
+def test_a_disk_without_room_leaves_no_half_backup(tmp_path: Path) -> None:
+    """One line, and nothing under the name; what another file of that name is stays untouched."""
+    target, limits = tmp_path / "backup", resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+        with pytest.raises(ConfigurationError, match="cannot be written"):
+            write_archive(target, Sealing(""), [[stored("bot:v1:a", token_hex(5_000))]])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert names_in(tmp_path) == []
+
+
+def test_large_backups_are_read_in_small_pieces(tmp_path: Path) -> None:
+    """No piece is larger than what a reader takes in; no item is lost between two."""
+    items = [stored(f"bot:v1:{n}", "x" * 2**20) for n in range(9)]
+    write_archive(tmp_path / "backup", Sealing(""), [items, []])
+    pieces = list(read_archive(tmp_path / "backup", Sealing("")))
+    assert [len(each) for each in pieces] == [4, 4, 1]
+    assert [item for piece in pieces for item in piece] == items
+
+
+async def test_a_backup_goes_through_a_pipe(
+    tmp_path: Path, redis_url: str, redis: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As from `docker compose exec` and `kubectl exec`: what the command says goes to stderr."""
+    await redis.set("bot:v1:caller-state:x", "value", ex=100)
+    out, err = tmp_path / "out", tmp_path / "err"
+    environment = {"PATH": os.environ["PATH"], "REDIS_URL": redis_url}
+    command = start(*("backup", "-"), environment=environment, folder=tmp_path, out=out, err=err)
+    assert await command.wait() == 0
+    assert "Wrote " in err.read_text()
+    with out.open() as piped:
+        monkeypatch.setattr(sys, "stdin", piped)
+        with stdin_as_file() as path:
+            [items] = [
+                each for each in read_archive(path, Sealing("")) if "caller-state" in str(each)
+            ]
+    assert "value" in str(items)

@@ -13,13 +13,15 @@ import binascii
 import hashlib
 import json
 import os
+import sys
+import tempfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 
@@ -27,7 +29,11 @@ from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
 
 FORMAT = "slack-answer-bot backup"
-VERSION = 1
+VERSION = 2
+"""Version 1 had no items with `more`."""
+
+STDOUT = Path("-")
+_PIECE = 4 * 2**20  # characters; a single key can take more
 _LONGEST_PIECE = 512 * 2**20  # bytes, decompressed
 
 Item = dict[str, Any]
@@ -85,50 +91,92 @@ class Sealing:
 _DAMAGED = "The backup is damaged."
 
 
-def write_archive(path: Path, sealing: Sealing, pieces: Iterable[list[Item]]) -> Header:
-    """Write a backup of `pieces` to a new file that only this user can read.
+class ArchiveWriter:
+    """A backup that is being written. `keys` counts what was added."""
 
-    The file appears under its name when it is whole. Raises ConfigurationError when it exists or
-    cannot be written.
-    """
-    header = Header(new_id("backup"), datetime.now(UTC), sealing.is_sealed)
-    with _new_file(path) as file:
+    def __init__(self, file: IO[bytes], sealing: Sealing) -> None:
+        self.header = Header(new_id("backup"), datetime.now(UTC), sealing.is_sealed)
+        self.keys = 0
+        self._file = file
+        self._sealing = sealing
+        self._pieces, self._checksum = 0, hashlib.sha256()
         first = {
             "format": FORMAT,
             "version": VERSION,
-            "id": header.id,
-            "made_at": header.made_at.isoformat(),
-            "sealed": header.is_sealed,
+            "id": self.header.id,
+            "made_at": self.header.made_at.isoformat(),
+            "sealed": self.header.is_sealed,
         }
         file.write(json.dumps(first).encode() + b"\n")
-        number, checksum = 0, hashlib.sha256()
-        for items in pieces:
-            text = json.dumps({"backup": header.id, "number": number, "items": items}).encode()
-            checksum.update(text)
-            file.write(sealing.close(text) + b"\n")
-            number += 1
-        end = {"backup": header.id, "pieces": number, "sha256": checksum.hexdigest()}
-        file.write(sealing.close(json.dumps(end).encode()) + b"\n")
-    return header
+
+    def add(self, items: Iterable[Item]) -> None:
+        """Write items in pieces of a few megabytes, which is what reading takes of memory."""
+        texts, size = list[str](), 0
+        for item in items:
+            self.keys += not item.get("more")
+            texts.append(text := json.dumps(item))
+            size += len(text)
+            if size > _PIECE:
+                self._write(texts)
+                texts, size = [], 0
+        if texts:
+            self._write(texts)
+
+    def _write(self, items: Sequence[str]) -> None:
+        about = json.dumps({"backup": self.header.id, "number": self._pieces})
+        text = f'{about[:-1]}, "items": [{", ".join(items)}]}}'.encode()
+        self._checksum.update(text)
+        self._file.write(self._sealing.close(text) + b"\n")
+        self._pieces += 1
+
+    def end(self) -> None:
+        """Write the end, without which the backup is not whole."""
+        end = {
+            "backup": self.header.id,
+            "pieces": self._pieces,
+            "sha256": self._checksum.hexdigest(),
+        }
+        self._file.write(self._sealing.close(json.dumps(end).encode()) + b"\n")
 
 
 @contextmanager
-def _new_file(path: Path) -> Generator[Any]:
-    unfinished = path.with_name(f"{path.name}.unfinished")
+def new_archive(path: Path, sealing: Sealing) -> Generator[ArchiveWriter]:
+    """Write a backup inside the context, to a new file that only this user can read.
+
+    `STDOUT` means stdout. A file appears under its name when it is whole. Raises ConfigurationError
+    when it exists or cannot be written.
+    """
     try:
-        if path.exists():
-            raise ConfigurationError(f"{path} exists already: give another name.")
-        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.rename(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with _stdout() if path == STDOUT else _new_file(path) as file:
+            archive = ArchiveWriter(file, sealing)
+            yield archive
+            archive.end()
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+@contextmanager
+def _stdout() -> Generator[IO[bytes]]:
+    if sys.stdout.isatty():
+        raise ConfigurationError("A backup is not for reading: give a file, or pipe it somewhere.")
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _new_file(path: Path) -> Generator[IO[bytes]]:
+    if path.exists():
+        raise ConfigurationError(f"{path} exists already: give another name.")
+    # A new file with a name of its own: nobody else can have made it or have it open.
+    handle, unfinished = tempfile.mkstemp(".unfinished", f"{path.name}.", path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(unfinished).rename(path)
+    finally:
+        Path(unfinished).unlink(missing_ok=True)
 
 
 def read_header(path: Path) -> Header:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from bot.core.errors import ConfigurationError
-from bot.ops.backup.archive import Header, Sealing, write_archive
-from bot.ops.backup.values import Item, read_items
+from bot.ops.backup.archive import Header, Sealing, new_archive
+from bot.ops.backup.values import Item, as_items, entry_as_json, item_of, read_keys
 from bot.runs.queue.docket import NAME as QUEUE
 from bot.settings import Settings
-from bot.store.connection import PREFIX, Connection
+from bot.store import data_format
+from bot.store.connection import PREFIX, QUARANTINE, Connection, script
 
-_LEFT_OUT = {
+LEFT_OUT = {
     "probe",  # written to see whether Redis takes writes
     "install-lock",  # held for seconds
     "lock",
@@ -23,13 +25,19 @@ _LEFT_OUT = {
     "account-revocation",  # tokens that are gone within a day
     "account-revocations",
     "line-renewed",
+    "receivers",  # processes that run now
+    "catch-up",  # how far Slack's history was searched: after a restore it is searched again
 }
 _FILES = {"artifact", "artifact-bytes", "artifacts"}
 """What tools saved for a week: as large as the files people share, and left out unless asked
 for."""
-_GROWING = {"ledger", "audit", "memories", "lesson", "feedback", *_FILES}
+_AUDIT = {"audit", "audit-head", "audit-beside"}
+_GROWING = {"ledger", "memories", "lesson", "feedback", *_FILES, *_AUDIT}
 """Families that only grow. They are read after the others, so that whatever those name is there."""
-_AT_ONCE = 200
+_AT_ONCE = 20  # keys that grow, in one reply
+_DELETED_AT_ONCE = 500
+_PAGE = 5_000  # entries of an audit log
+_PATIENCE = 600.0  # seconds for a reply with everything that does not only grow
 
 
 def family(key: str) -> str:
@@ -42,28 +50,55 @@ async def make_backup(
 ) -> tuple[Header, int]:
     """Write a backup to the new file `path`. Return its header and the number of keys.
 
-    The queues, runs, approvals and everything else that moves are read in one transaction, as they
-    were at one moment. Redis serves nobody else meanwhile: about a second for each 100 MB of them.
+    The queues, runs, approvals and everything else that moves are read as they were at one moment.
+    Redis serves nobody else meanwhile: about a second for each 300,000 of them.
     """
-    pieces = [piece async for piece in _pieces(redis, with_files=with_files)]
-    header = write_archive(path, sealing, pieces)
-    return header, sum(map(len, pieces))
+    left_out = LEFT_OUT if with_files else LEFT_OUT | _FILES
+    how = dict.fromkeys(_GROWING, "later") | dict.fromkeys(left_out, "never")
+    with new_archive(path, sealing) as archive:
+        seconds, micros = await redis.call("TIME")
+        now = seconds + micros / 1_000_000
+        later, found = await redis.script(
+            "read_all", [], f"{PREFIX}:", json.dumps(how), seconds=_PATIENCE
+        )
+        archive.add(as_items(found, now))
+        del found
+        growing = sorted(key.decode() for key in later)
+        logs = {key.rpartition(":")[2] for key in growing if family(key) in _AUDIT}
+        growing = [key for key in growing if family(key) not in _AUDIT]
+        for start in range(0, len(growing), _AT_ONCE):
+            archive.add(await read_keys(redis, growing[start : start + _AT_ONCE], now))
+        for team in sorted(logs):
+            async for items in _audit_log(redis, team, now):
+                archive.add(items)
+    return archive.header, archive.keys
 
 
-async def _pieces(redis: Connection, *, with_files: bool) -> AsyncGenerator[list[Item]]:
-    seconds, micros = await redis.call("TIME")
-    now = seconds + micros / 1_000_000
-    keys = [key for key in await _keys(redis) if family(key) not in _LEFT_OUT]
-    if not with_files:
-        keys = [key for key in keys if family(key) not in _FILES]
-    moving = [key for key in keys if family(key) not in _GROWING]
-    yield await read_items(redis, moving, now)
-    growing = [key for key in keys if family(key) in _GROWING]
-    for start in range(0, len(growing), _AT_ONCE):
-        yield await read_items(redis, growing[start : start + _AT_ONCE], now)
+async def _audit_log(redis: Connection, team: str, now: float) -> AsyncGenerator[list[Item]]:
+    """Yield a workspace's audit log as its head describes it, in pages."""
+    stream, *beside = (redis.key(each, team) for each in ("audit", "audit-head", "audit-beside"))
+    while True:
+        first, last, left, items = await redis.together(
+            ("XRANGE", stream, "-", "+", "COUNT", 1),
+            ("XREVRANGE", stream, "+", "-", "COUNT", 1),
+            ("PTTL", stream),
+            ("EVAL", script("read_keys"), len(beside), *beside),
+        )
+        yield as_items(items, now)
+        if not first:
+            return
+        after, has_more = "-", False
+        while page := await redis.call("XRANGE", stream, after, last[0][0], "COUNT", _PAGE):
+            entries = [entry_as_json(entry_id, fields.items()) for entry_id, fields in page]
+            item = item_of(stream.encode(), b"stream", entries, now, left)
+            yield [{**item, "more": True} if has_more else item]
+            after, has_more = f"({entries[-1][0]}", True
+        if first == await redis.call("XRANGE", stream, "-", "+", "COUNT", 1):
+            return
+        # Its oldest entries have expired meanwhile, which the head says: read it again.
 
 
-async def _keys(redis: Connection, prefix: str = PREFIX) -> list[str]:
+async def _keys(redis: Connection, prefix: str) -> list[str]:
     found, cursor = set[str](), -1
     while cursor:
         cursor, keys = await redis.call(
@@ -75,14 +110,17 @@ async def _keys(redis: Connection, prefix: str = PREFIX) -> list[str]:
 
 async def has_data(redis: Connection) -> bool:
     """Return whether a bot has stored something in this Redis."""
-    return any(family(key) not in _LEFT_OUT for key in await _keys(redis))
+    keys = await _keys(redis, PREFIX)
+    return any(family(key) not in {*LEFT_OUT, data_format.FAMILY} for key in keys)
 
 
 async def delete_all(redis: Connection) -> None:
-    """Delete everything that a bot has stored in this Redis, with its queue of tickets."""
-    keys = [*await _keys(redis), *await _keys(redis, QUEUE)]
-    for start in range(0, len(keys), _AT_ONCE):
-        await redis.call("UNLINK", *keys[start : start + _AT_ONCE])
+    """Delete everything that a bot has stored in this Redis but the format of its data."""
+    prefixes = (PREFIX, QUARANTINE, QUEUE)
+    found = [key for prefix in prefixes for key in await _keys(redis, prefix)]
+    keys = [key for key in found if family(key) != data_format.FAMILY]
+    for start in range(0, len(keys), _DELETED_AT_ONCE):
+        await redis.call("UNLINK", *keys[start : start + _DELETED_AT_ONCE])
 
 
 def sealing_of(settings: Settings) -> Sealing:

@@ -9,6 +9,10 @@ unless a person says so:
   the call may have been made since.
 - Schedules whose time has passed are not asked for it: they go on with their next time. Those for
   one time are removed, and named in the report.
+- Questions from before the restore that are found in Slack's history afterwards, without an answer
+  below them, are marked as restored like those that waited.
+
+No process of the bot starts before a restore is whole (`bot.store.data_format`).
 """
 
 from __future__ import annotations
@@ -20,14 +24,14 @@ from datetime import datetime
 from pathlib import Path
 
 from bot.core.approvals import CallProgress
-from bot.core.errors import ConfigurationError, CorruptValue
+from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.core.request import Request
 from bot.ops.backup.archive import Header, Sealing, read_archive, read_header
-from bot.ops.backup.making import delete_all, has_data
-from bot.ops.backup.values import write_item
+from bot.ops.backup.making import LEFT_OUT, delete_all, family, has_data
+from bot.ops.backup.values import write_items
 from bot.runs.context.own_schedules import next_time
 from bot.runs.queue.docket import live_workers
-from bot.store import Stores
+from bot.store import Stores, data_format
 from bot.store.connection import PREFIX
 
 _OVER = {CallProgress.DONE, CallProgress.FAILED, CallProgress.CUT_OFF}
@@ -52,12 +56,18 @@ class Restored:
 
 
 def check_backup(path: Path, sealing: Sealing) -> Header:
-    """Read a backup to its end. Raises ConfigurationError unless it is whole and can be opened."""
+    """Read a backup to its end.
+
+    Raises ConfigurationError unless it is whole, can be opened, and is not of a newer version.
+    """
     header = read_header(path)
     for items in read_archive(path, sealing):
         for item in items:
-            if not str(item.get("key", "")).startswith(f"{PREFIX}:"):
+            key = str(item.get("key", ""))
+            if not key.startswith(f"{PREFIX}:"):
                 raise ConfigurationError(f"{path} holds more than a bot stores.")
+            if family(key) == data_format.FAMILY and data_format.is_newer(item["value"]):
+                raise ConfigurationError(f"{path} was made by a newer version of the bot.")
     return header
 
 
@@ -76,22 +86,34 @@ async def restore_backup(
     """
     header = check_backup(path, sealing)
     now = clock()
-    if await live_workers(stores.redis):
-        raise ConfigurationError("A worker runs on this Redis, or did a minute ago: stop it first.")
-    if await has_data(stores.redis):
-        if not replace:
-            raise ConfigurationError(
-                "This Redis holds the data of a bot. `--replace` deletes it before."
-            )
+    if await live_workers(stores.redis) or await stores.receivers.ready():
+        raise ConfigurationError(
+            "The bot runs on this Redis, or did a minute ago. Stop `bot worker` and `bot web` first."
+        )
+    if not replace and await has_data(stores.redis):
+        raise ConfigurationError(
+            "This Redis holds the data of a bot. `--replace` deletes it before."
+        )
+    try:
+        await data_format.begin_restore(stores.redis)
+    except StoreUnavailable:  # a full Redis needs room first; any other fails again
         await delete_all(stores.redis)
-    restored = Restored(header)
+        await data_format.begin_restore(stores.redis)
+    await delete_all(stores.redis)
+    restored, number = Restored(header), None
     for items in read_archive(path, sealing):
-        for item in items:
-            is_written = await write_item(stores.redis, item, now)
-            restored.keys += is_written
-            restored.expired += not is_written
+        kept = [each for each in items if family(each["key"]) not in LEFT_OUT]  # version 1 had more
+        numbers = [each["value"] for each in kept if family(each["key"]) == data_format.FAMILY]
+        number = next(iter(numbers), number)
+        kept = [each for each in kept if family(each["key"]) != data_format.FAMILY]
+        living = [each for each in kept if each["until"] is None or each["until"] > now]
+        await write_items(stores.redis, living)
+        restored.keys += sum(not each.get("more") for each in living)
+        restored.expired += len(kept) - len(living)
     await _settle_runs(stores, restored)
     await _settle_schedules(stores, restored, now)
+    await stores.catch_ups.note_restore(header.made_at)
+    await data_format.end_restore(stores.redis, number)
     return restored
 
 

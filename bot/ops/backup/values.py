@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bot.store.connection import Connection
 
 Item = dict[str, Any]
 """A key with its type, its value and `until`: the time in seconds at which it expires, None for
-never."""
+never. With `more`, the value goes on with what the items before it have of the same key."""
 
-_READ: dict[str, tuple[str, tuple[object, ...]]] = {
-    "string": ("GET", ()),
-    "hash": ("HGETALL", ()),
-    "list": ("LRANGE", (0, -1)),
-    "set": ("SMEMBERS", ()),
-    "zset": ("ZRANGE", (0, -1, "WITHSCORES")),
-    "stream": ("XRANGE", ("-", "+")),
-}
 _AT_ONCE = 5_000  # parts of a value in one command
+_KEYS_AT_ONCE = 500  # written in one transaction
 
 
-async def read_items(redis: Connection, keys: Sequence[str], now: float) -> list[Item]:
-    """Read `keys` in one transaction, so that they fit together. Skip missing ones."""
-    types = await redis.together(*(("TYPE", key) for key in keys)) if keys else []
-    kinds = dict(zip(keys, (each.decode() for each in types), strict=True))
-    wanted = [key for key, kind in kinds.items() if kind in _READ]
-    if not wanted:
-        return []
-    reads = [(_READ[kinds[key]][0], key, *_READ[kinds[key]][1]) for key in wanted]
-    replies = await redis.together(*reads, *(("PTTL", key) for key in wanted))
-    values, lives = replies[: len(wanted)], replies[len(wanted) :]
+async def read_keys(redis: Connection, keys: Sequence[str], now: float) -> list[Item]:
+    """Read `keys` at one moment, so that they fit together. Skip missing ones."""
+    return as_items(await redis.script("read_keys", keys), now)
+
+
+def as_items(found: Iterable[list[Any]], now: float) -> list[Item]:
+    """Return what the scripts of backups found, at the time `now`."""
     return [
-        {
-            "key": key,
-            "type": kinds[key],
-            "value": _as_json(kinds[key], value),
-            "until": now + left / 1_000 if left > 0 else None,
-        }
-        for key, value, left in zip(wanted, values, lives, strict=True)
-        if value or value == b""
+        item_of(key, kind, _as_json(kind.decode(), value), now, left)
+        for key, kind, left, value in filter(None, found)
     ]
+
+
+def item_of(key: bytes, kind: bytes, value: Any, now: float, left: int) -> Item:
+    """Return a key that expires in `left` milliseconds; never if that is negative."""
+    until = now + left / 1_000 if left >= 0 else None
+    return {"key": key.decode(), "type": kind.decode(), "value": value, "until": until}
+
+
+def entry_as_json(entry_id: bytes, fields: Iterable[tuple[bytes, bytes]]) -> Any:
+    """Return an entry of a stream."""
+    return [entry_id.decode(), {name.decode(): _text(each) for name, each in fields}]
 
 
 def _as_json(kind: str, value: Any) -> Any:
@@ -50,34 +45,33 @@ def _as_json(kind: str, value: Any) -> Any:
         case "string":
             return _text(value)
         case "hash":
-            return {name.decode(): _text(each) for name, each in value.items()}
+            return {name.decode(): _text(each) for name, each in _pairs(value)}
         case "list":
             return [_text(each) for each in value]
         case "set":
             return sorted(each.decode() for each in value)
         case "zset":
-            pairs = value if not value or isinstance(value[0], list | tuple) else _pairs(value)
-            return {member.decode(): float(score) for member, score in pairs}
+            return {member.decode(): float(score) for member, score in _pairs(value)}
         case _:
-            return [
-                [entry_id.decode(), {name.decode(): _text(each) for name, each in fields.items()}]
-                for entry_id, fields in value
-            ]
+            return [entry_as_json(entry_id, _pairs(fields)) for entry_id, fields in value]
 
 
-def _pairs(flat: list[Any]) -> list[tuple[Any, Any]]:
+def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:
     return list(zip(flat[::2], flat[1::2], strict=True))
 
 
-async def write_item(redis: Connection, item: Item, now: float) -> bool:
-    """Write one key. Return False for one that has expired meanwhile, which is not written."""
+async def write_items(redis: Connection, items: Sequence[Item]) -> None:
+    """Write keys, replacing those that are there."""
+    for start in range(0, len(items), _KEYS_AT_ONCE):
+        some = items[start : start + _KEYS_AT_ONCE]
+        await redis.together(*(command for item in some for command in _writing(item)))
+
+
+def _writing(item: Item) -> list[tuple[object, ...]]:
     key, until = item["key"], item["until"]
-    if until is not None and until <= now:
-        return False
-    parts = list(_commands(item["type"], key, item["value"]))
-    expiry = [("PEXPIREAT", key, int(until * 1_000))] if until is not None else []
-    await redis.together(("DEL", key), *parts, *expiry)
-    return True
+    start = [] if item.get("more") else [("DEL", key)]
+    expiry = [] if until is None else [("PEXPIREAT", key, int(until * 1_000))]
+    return [*start, *_commands(item["type"], key, item["value"]), *expiry]
 
 
 def _commands(kind: str, key: str, value: Any) -> list[tuple[object, ...]]:

@@ -138,7 +138,10 @@ class CatchUp:
                 event = _as_event(message, conversation, self._identity.user)
                 is_late = now - float(message["ts"]) > LATE_SECONDS
                 await self._intake.message(
-                    event, f"history:{channel}:{message['ts']}", late=is_late
+                    event,
+                    f"history:{channel}:{message['ts']}",
+                    late=is_late,
+                    restored=turn.restored_from(float(message["ts"])),
                 )
             # Only now, because a missed question makes its thread active again.
             for thread in unfinished:

@@ -6,7 +6,8 @@ unavailable the event is also retried here, in the order of its thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Protocol
 
@@ -90,10 +91,18 @@ class Intake:
         self._addressing = Addressing(slack.identity, slack.clients, gate, threads)
         self.retries = retries
 
-    async def message(self, event: Event, event_id: str, *, late: bool = False) -> None:
+    async def message(
+        self,
+        event: Event,
+        event_id: str,
+        *,
+        late: bool = False,
+        restored: datetime | None = None,
+    ) -> None:
         """Handle a `message` or `app_mention` event; Slack sends both for one mention.
 
-        `late` marks a message that was found in the history after the bot had been down.
+        `late` marks a message that was found in the history after the bot had been down, and
+        `restored` one that may have been worked on since a backup of that time.
         """
         if not is_of_a_person(event, self._identity.user):
             return
@@ -104,7 +113,8 @@ class Intake:
             mark = f"{event_id}:stop"  # what stops a run waits for nothing in its thread
             if await self.retries.run_in_order(mark, stop, line=mark, on_trouble=waits):
                 return
-        work = partial(self._handle, event, event_id, late=late)
+        marks = {"late": late, "restored": restored}
+        work = partial(self._handle, event, event_id, marks)
         line = self.thread_key(event["channel"], thread)
         await self.retries.run_in_order(event_id, work, line=line, when=when, on_trouble=waits)
 
@@ -113,7 +123,7 @@ class Intake:
             shown = self._status.show(event["channel"], thread, words.STATUS_WAITING())
             self._background.start(shown, "saying that nothing can be kept")
 
-    async def _handle(self, event: Event, event_id: str, *, late: bool) -> None:
+    async def _handle(self, event: Event, event_id: str, marks: Mapping[str, object]) -> None:
         if await self._is_typed_yes(event):
             return
         entry = await self._addressing.entry(event)
@@ -132,12 +142,17 @@ class Intake:
                 self._tell_author(event, str(refusal))
             return
         with reader(person.locale):
-            await self._take(event, event_id, entry, person, late=late)
+            await self._take(event, event_id, entry, person, marks)
 
     async def _take(
-        self, event: Event, event_id: str, entry: Entry, person: Person, *, late: bool
+        self,
+        event: Event,
+        event_id: str,
+        entry: Entry,
+        person: Person,
+        marks: Mapping[str, object],
     ) -> None:
-        """Submit the request that a message makes, or say what can be asked."""
+        """Submit the request that a message makes, with `marks`, or say what can be asked."""
         is_answered = _is_answered(event, entry)
         question = await self.question(str(event.get("text") or ""))
         quoted = await self.question(attached_to(event))
@@ -146,7 +161,7 @@ class Intake:
                 self._help(event)
             return
         request = await self._request(event, entry, person, question, quoted)
-        await self.accept(request.model_copy(update={"late": late}), event_id)
+        await self.accept(request.model_copy(update=marks), event_id)
 
     def _says(self, event: Event, what: Callable[[str, str], bool]) -> bool:
         return what(str(event.get("text") or ""), self._identity.user)
