@@ -19,6 +19,7 @@ from pydantic import SecretStr
 
 from bot.app.process import bot
 from bot.cli import local_models
+from bot.cli.start import DEV_DATA, DEV_PREFIX, DEV_STARTED_IN
 from bot.core.errors import ConfigurationError
 from bot.dev.demo import demo
 from bot.dev.model import ModelRequest, Reply
@@ -105,14 +106,15 @@ def _with_brain(
 @contextmanager
 def _with_sample_data(settings: Settings) -> Generator[Settings]:
     """Yield `settings` with a sample database and a data folder that are deleted at the end."""
-    with tempfile.TemporaryDirectory(prefix="bot-dev-") as folder:
+    with tempfile.TemporaryDirectory(prefix=DEV_PREFIX) as folder:
+        (Path(folder) / DEV_STARTED_IN).write_text(str(Path.cwd()))
         sample = Path(folder) / "sample.sqlite"
         build(sample)
         url = SecretStr(f"sqlite:///{sample}")
         config = DatabaseConfig(url=url, description="Sample: customers, orders, support tickets.")
         databases = settings.databases or {"sample": config}
         yield settings.model_copy(
-            update={"databases": databases, "bot_data_dir": Path(folder) / "data"}
+            update={"databases": databases, "bot_data_dir": Path(folder) / DEV_DATA}
         )
 
 

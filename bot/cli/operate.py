@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.output import print_json, print_lines
-from bot.cli.start import configured
+from bot.cli.start import configured_beside_dev
 from bot.core.audit import AuditKind
 from bot.core.errors import ConfigurationError
 from bot.core.text.counting import counted
@@ -27,7 +27,7 @@ def usage() -> None:
     """Print what was spent today and this month (UTC), by workspace, channel and user."""
     from bot.cli.operator import usage_lines
 
-    print_lines(asyncio.run(usage_lines(configured())))
+    print_lines(asyncio.run(usage_lines(configured_beside_dev())))
 
 
 def feedback(
@@ -44,7 +44,7 @@ def feedback(
     if evals:
         if evals.suffix not in (".yaml", ".yml"):
             raise typer.BadParameter(f"--evals {evals}: name a .yaml file, as `bot eval` reads it")
-        text, count = asyncio.run(feedback_cases(configured()))
+        text, count = asyncio.run(feedback_cases(configured_beside_dev()))
         try:
             evals.touch(0o600)  # a new file is for its owner: people wrote the questions
             evals.write_text(text, "utf-8")
@@ -52,7 +52,7 @@ def feedback(
             raise ConfigurationError(f"--evals {evals}: {error.strerror}.") from None
         print_lines([f"Wrote {counted(count, 'case')}. Run `bot eval {evals}`."])
         return
-    lines = asyncio.run(feedback_lines(configured(), limit, as_json=as_json))
+    lines = asyncio.run(feedback_lines(configured_beside_dev(), limit, as_json=as_json))
     _print(lines, as_json=as_json)
 
 
@@ -60,7 +60,7 @@ def pause() -> None:
     """Stop all work until `bot resume`: no model is called, and people who ask are told."""
     from bot.cli import operator
 
-    paused = asyncio.run(operator.pause(configured()))
+    paused = asyncio.run(operator.pause(configured_beside_dev()))
     print_lines([f"Paused: {paused}. Run `bot resume` to continue."])
 
 
@@ -68,7 +68,7 @@ def resume() -> None:
     """End the pause, no matter who started it."""
     from bot.cli import operator
 
-    settings = configured()
+    settings = configured_beside_dev()
     asyncio.run(operator.resume(settings))
     print_lines([f"Resumed: {operator.where(settings)}."])
 
@@ -90,7 +90,7 @@ def erase(
     is_user, is_thread = _USER.fullmatch(user), _THREAD.fullmatch(thread)
     if bool(is_user) == bool(is_thread):
         raise typer.BadParameter("give --user U0123ABCD or --thread T0123:C0123:1763712000.123456")
-    lines = asyncio.run(erase_lines(configured(), user=user, thread=thread, wait=wait))
+    lines = asyncio.run(erase_lines(configured_beside_dev(), user=user, thread=thread, wait=wait))
     print_lines(lines)
     if any(line.startswith("!") for line in lines):
         raise typer.Exit(1)
@@ -117,7 +117,12 @@ def audit(
     if user and not _ON_RECORD.fullmatch(user):
         raise typer.BadParameter(f"--user {user}? Give their id, such as U0123ABCD")
     reading = audit_report(
-        configured(), user=user, kind=kind, days=days, as_json=as_json, expected=expect or ()
+        configured_beside_dev(),
+        user=user,
+        kind=kind,
+        days=days,
+        as_json=as_json,
+        expected=expect or (),
     )
     report = asyncio.run(reading)
     _print(report.lines, as_json=as_json)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
@@ -21,6 +21,7 @@ from bot.app.run_setup import (
     response_deleter,
     with_running_redis,
 )
+from bot.cli.start import running_devs
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
@@ -33,7 +34,7 @@ from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.services.mcp import Pin, ServerStatus, ToolFacts, open_mcp_servers
 from bot.settings import Settings, arm_failpoints
-from bot.store import Erased, Stores
+from bot.store import Erased, Stores, data_format
 from bot.store.embedded import rewrite_append_only_file
 from bot.store.pools import host_of
 
@@ -414,18 +415,26 @@ async def open_stored(settings: Settings, *, needed: bool = True) -> AsyncGenera
         yield stores
 
 
-def _redis(
-    settings: Settings, *, needed: bool = True
-) -> AbstractAsyncContextManager[tuple[str, Stores]]:
-    """Open the bot's Redis. Raises ConfigurationError if `needed` and no bot ever stored data here."""
+@asynccontextmanager
+async def _redis(settings: Settings, *, needed: bool = True) -> AsyncGenerator[tuple[str, Stores]]:
+    """Open the bot's Redis.
+
+    Raises ConfigurationError if `needed` and no bot ever stored data here, and for the data of a
+    newer version of the bot.
+    """
     data_dir = settings.bot_data_dir / "redis"
     has_data = data_dir.is_dir()
     if needed and settings.redis_url is None and not has_data:
+        devs = " or ".join(f"BOT_DATA_DIR={data}" for data, _ in running_devs())
         raise ConfigurationError(
             f"No bot has stored data in {settings.bot_data_dir.absolute()}. Run this in the folder "
-            "of your `bot serve`, or set its REDIS_URL or BOT_DATA_DIR; `bot dev` prints the latter."
+            "of your `bot serve` or `bot dev`, or set its REDIS_URL or BOT_DATA_DIR."
+            + (f" For the `bot dev` that runs: {devs}" if devs else "")
         )
-    return redis_and_stores(with_running_redis(settings), data_dir=data_dir if has_data else None)
+    opened = redis_and_stores(with_running_redis(settings), data_dir=data_dir if has_data else None)
+    async with opened as (url, stores):
+        await data_format.check(stores.redis)
+        yield url, stores
 
 
 def where(settings: Settings) -> str:

@@ -52,7 +52,8 @@ def dev(
         lines = [f"Open {running.url} and ask something. Ctrl-C stops."]
         if running.data_dir:
             lines.append(
-                f"For `bot usage`, `bot audit` and others, set BOT_DATA_DIR={running.data_dir}"
+                "Run `bot usage`, `bot audit` and others in this folder. Elsewhere set "
+                f"BOT_DATA_DIR={running.data_dir}"
             )
         print_lines([*lines, *running.offers])
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.output import print_json, print_lines
-from bot.cli.start import configured, quiet_connections
+from bot.cli.start import configured, configured_beside_dev, quiet_connections
 
 if TYPE_CHECKING:
     from bot.app.tool_states import ToolStates
@@ -36,7 +36,7 @@ def doctor(
     """
     from bot.ops.doctor import Level, examine, examine_deployment, print_report
 
-    settings = configured()
+    settings = configured_beside_dev() if running else configured()
     quiet_connections()
     checks = asyncio.run(examine_deployment(settings) if running else examine(settings))
     print_report(checks)
@@ -121,7 +121,7 @@ def mcp(
     """
     from bot.cli.operator import mcp_lines
 
-    settings = configured()
+    settings = configured_beside_dev()
     quiet_connections()
     lines = asyncio.run(mcp_lines(settings, accept=accept))
     print_lines(lines)

@@ -373,7 +373,11 @@ async def test_a_start_that_fails_leaves_no_folder(tmp_path: Path) -> None:
 
 
 async def test_the_other_commands_work_beside_bot_dev(tmp_path: Path) -> None:
-    """U11: it says where its data is; with that they see what was asked in it, and erase it."""
+    """U11: they see what was asked in it, and erase it: in its folder by themselves, elsewhere with what
+    they say to set."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    tmp_path, other = tmp_path / "here", tmp_path / "elsewhere"
     async with started(tmp_path, "dev", "--port", "0") as running:
         said = ""
         async with asyncio.timeout(60):
@@ -388,10 +392,17 @@ async def test_the_other_commands_work_beside_bot_dev(tmp_path: Path) -> None:
         assert (erased.code, erased.err) == (0, "")
         audit = await bot(tmp_path, "audit", **data)
         assert "erased a person" in audit.out
-        assert (await bot(tmp_path, "usage")).code == 3
+        assert "erased a person" in (await bot(tmp_path, "audit")).out
+        done = await bot(tmp_path, "doctor", "--running")
+        assert "receiving events" in done.out
+        assert not [line for line in done.out.splitlines() if line != line.rstrip()]
+        told = await bot(other, "usage")
+        assert (told.code, told.out) == (3, "")
+        assert f"For the `bot dev` that runs: BOT_DATA_DIR={found[1]}" in told.err
         running.process.terminate()
         await running.ended()
-    assert names_in(tmp_path) == []
+    assert (await bot(tmp_path, "usage")).code == 3
+    assert names_in(tmp_path) == names_in(other) == []
 
 
 @pytest.mark.parametrize(

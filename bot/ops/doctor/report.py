@@ -35,7 +35,10 @@ def print_report(checks: Sequence[Check]) -> None:
         if check.fix:
             text.append(f"\n→ {escaped(check.fix)}", style="dim")
         lines.add_row(Text(mark, style), Text(escaped(check.subject), style), text)
-    console.print(lines)
+    with console.capture() as capture:
+        console.print(lines)
+    # Rich fills the last column with spaces.
+    console.file.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
     console.print(_verdict(Counter(each.level for each in checks)))
 
 
