@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import shutil
+import subprocess
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import promql_parser
+import pytest
 import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
@@ -17,6 +20,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA
 from bot.ops.meters import ModelMeters, ProcessMeters, RunMeters
+from bot.ops.metrics import Metrics
 from tests.operators.test_serving import SALES, probing
 from tests.support.deployment import deployed
 from tests.support.ports import free_port
@@ -95,6 +99,20 @@ def test_each_alert_asks_for_what_is_counted() -> None:
         for name, selector in selectors:
             labels = metrics[re.sub(r"_(bucket|total)$", "", name)]
             assert set(re.findall(r"(\w+)[=!]", selector)) <= labels, alert
+
+
+def test_alerts_fire_when_they_should() -> None:
+    """Evaluated by Prometheus's own tool: also when what they ask for was never counted."""
+    if not (promtool := shutil.which("promtool")):
+        pytest.skip("promtool is not installed")
+    rules = Path(__file__).with_name("alerts_test.yml")
+    done = subprocess.run([promtool, "test", "rules", rules], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+async def test_a_first_bug_is_counted_from_zero() -> None:
+    """Prometheus sees no increase in a series that begins with 1."""
+    assert b'bot_runs_total{status="failed",stop_reason="internal_error"} 0.0' in Metrics().text()
 
 
 def test_each_alert_says_what_to_do() -> None:
