@@ -28,6 +28,7 @@ from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
     PydanticBaseSettingsSource,
+    SecretsSettingsSource,
     SettingsConfigDict,
     SettingsError,
     TomlConfigSettingsSource,
@@ -38,6 +39,7 @@ from bot.agent.hooks.commands import AfterToolCommand, BeforeToolCommand
 from bot.agent.limits import Limits
 from bot.core import failpoints
 from bot.core.errors import ConfigurationError
+from bot.core.secret_files import secret_folder, secret_from_file
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.ops.logs import Format
 from bot.runs.context.earlier_exchanges import DirectSettings
@@ -254,7 +256,7 @@ class Settings(BaseSettings, Tables):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read bot.toml last, so that the environment wins; ignore tables in the environment.
+        """Read bot.toml last and files of secrets before it; ignore tables in the environment.
 
         Another program's MODEL there must not be read as our `[model]`.
         """
@@ -265,11 +267,12 @@ class Settings(BaseSettings, Tables):
             source.env_vars = own
         path = Path(os.environ.get("BOT_CONFIG", "bot.toml"))
         toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
-        return (init_settings, env_settings, dotenv_settings, toml)
+        secrets = SecretsSettingsSource(settings_cls, secrets_dir=secret_folder())
+        return (init_settings, env_settings, dotenv_settings, secrets, toml)
 
     def variable(self, name: str) -> str:
-        """Return a variable of the environment or `.env`, for secrets of own tools; "" if unset."""
-        return os.environ.get(name) or self._env_file.get(name) or ""
+        """Return a secret of own tools, from where settings come from but bot.toml; "" if unset."""
+        return os.environ.get(name) or self._env_file.get(name) or secret_from_file(name)
 
     def differing(self, other: Settings) -> list[str]:
         """Return the names of the settings that differ; `.env` stands for secrets of own tools."""
@@ -331,6 +334,8 @@ def load_settings(**overrides: Any) -> Settings:
         raise ConfigurationError(f"Wrong setting: {wrong}") from None
     except SettingsError as error:  # a list in the environment that is not JSON
         raise ConfigurationError(f"Wrong setting: {unreadable(error)}") from None
+    except OSError as error:  # a secret that only another user may read
+        raise ConfigurationError(f"{error.filename} cannot be read: {error.strerror}.") from None
     except ValueError as error:  # a file that is not TOML
         raise ConfigurationError(f"{path or 'bot.toml'} cannot be read: {error}") from None
     if wrong := "; ".join(

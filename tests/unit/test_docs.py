@@ -159,7 +159,7 @@ def test_docs_name_every_setting_with_its_default() -> None:
         if name not in NOT_FOR_OPERATORS
     }
     assert tables_of_the_page() == tables | {
-        "Environment": environment | {"BOT_CONFIG": "bot.toml"}
+        "Environment": environment | {"BOT_CONFIG": "bot.toml", "BOT_SECRETS_DIR": "/run/secrets"}
     }
 
 

@@ -20,7 +20,7 @@ ENVIRONMENT = [name.upper() for name in Settings.model_fields]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder without settings, and an environment that says nothing to us."""
     monkeypatch.chdir(tmp_path)
-    for name in (*ENVIRONMENT, "BOT_CONFIG"):
+    for name in (*ENVIRONMENT, "BOT_CONFIG", "BOT_SECRETS_DIR"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -31,6 +31,30 @@ def complaint() -> str:
     said = str(caught.value)
     assert "\n" not in said
     return said
+
+
+def test_secrets_are_read_from_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As containers have them, also those of own tools and MCP servers. The environment wins."""
+    secrets = folder / "secrets"
+    secrets.mkdir()
+    monkeypatch.setenv("BOT_SECRETS_DIR", str(secrets))
+    (secrets / "openai_api_key").write_text("sk-file\n")
+    (secrets / "SLACK_SIGNING_SECRET").write_text("from a file\n")
+    (secrets / "crm_token").write_text("crm\n")
+    monkeypatch.setenv("SLACK_SIGNING_SECRET", "from the environment")
+    (folder / "bot.toml").write_text(
+        'openai_api_key = "sk-toml"\n[mcpServers.crm]\nurl = "https://crm.example.com"\n'
+        'headers = {authorization = "Bearer ${CRM_TOKEN}"}\n'
+    )
+    settings = load_settings()
+    assert settings.openai_api_key
+    assert settings.openai_api_key.get_secret_value() == "sk-file"
+    assert settings.slack_signing_secret
+    assert settings.slack_signing_secret.get_secret_value() == "from the environment"
+    assert settings.variable("CRM_TOKEN") == "crm"
+    assert settings.variable("OTHER_TOKEN") == ""
+    header = settings.mcp_servers["crm"].headers["authorization"]
+    assert header.get_secret_value() == "Bearer crm"
 
 
 def test_nothing_has_to_be_set() -> None:

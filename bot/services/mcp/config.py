@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from dotenv import dotenv_values
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+from bot.core.secret_files import secret_from_file
 from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import each_text
 from bot.services.mcp.pins import ToolFacts
@@ -24,10 +25,11 @@ _HOST = re.compile(r"[a-z0-9.-]+(?::\d{1,5})?|\[[0-9a-f:.]+\](?::\d{1,5})?")
 
 
 def _from_environment(given: SecretStr) -> SecretStr:
-    """Replace each `${NAME}` by that environment variable, or by its value in `.env`."""
+    """Replace each `${NAME}` by that environment variable, its value in `.env` or its secret file."""
 
     def value(found: re.Match[str]) -> str:
-        known = os.environ.get(found[1]) or dotenv_values(".env").get(found[1])
+        name = found[1]
+        known = os.environ.get(name) or dotenv_values(".env").get(name) or secret_from_file(name)
         if not known:
             raise ValueError(f"the environment variable {found[1]} is not set")
         return known

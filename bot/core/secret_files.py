@@ -1,0 +1,19 @@
+"""Secrets in files, as Docker, Podman and Kubernetes hand them to a container."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def secret_folder() -> Path | None:
+    """Return the folder with a file for each secret, if there is one."""
+    folder = Path(os.environ.get("BOT_SECRETS_DIR", "/run/secrets"))
+    return folder if folder.is_dir() else None
+
+
+def secret_from_file(name: str) -> str:
+    """Return what the file of this name holds, in lower case too; "" without one. Raises OSError."""
+    folder = secret_folder()
+    files = [folder / each for each in (name, name.lower())] if folder else []
+    return next((file.read_text().strip() for file in files if file.is_file()), "")
