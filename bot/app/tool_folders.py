@@ -59,14 +59,14 @@ def _all_names(folder: Path) -> list[str]:
 
 
 def import_packages(folders: Sequence[Path]) -> dict[Path, str]:
-    """Make the modules of `folders` importable. Return the name of each folder's package.
+    """Make the modules of `folders` importable, and those of other folders no longer. Return the
+    name of each folder's package.
 
     Raises what an `__init__.py` raises.
     """
     packages = {each: _package_name(each) for each in folders}
     own = {each: name for each, name in packages.items() if name.startswith(_PREFIX)}
-    for folder, name in own.items():  # all at first: a name that two folders have is unclear
-        _neighbours.add(name, folder)
+    _neighbours.find_in(own)
     for folder, name in own.items():
         if name not in sys.modules:
             _make_package(name, folder)
@@ -77,6 +77,8 @@ def _package_name(folder: Path) -> str:
     """Return the name of a folder's package: the one that Python finds it by, or one of ours."""
     if folder == Path(bot.__file__).parent / "tools":
         return "bot.tools"
+    if folder in _names:
+        return _names[folder]
     init = folder / "__init__.py"
     if init.is_file() and _origin(folder.name) == os.path.realpath(init):
         return folder.name
@@ -124,9 +126,29 @@ class _Neighbours(MetaPathFinder):
     """
 
     def __init__(self) -> None:
+        self._packages: dict[Path, str] = {}
         self._modules: dict[str, list[str]] = {}
 
-    def add(self, package: str, folder: Path) -> None:
+    def find_in(self, packages: dict[Path, str]) -> None:
+        """Find the modules of these folders, and those of earlier ones no longer."""
+        if packages == self._packages:
+            return
+        self._forget()
+        self._packages = packages
+        for folder, name in packages.items():  # all: a name that two folders have is unclear
+            self._add(name, folder)
+
+    def _forget(self) -> None:
+        """Forget all modules: another folder may have others by the same names."""
+        for name, modules in self._modules.items():
+            known = {id(sys.modules[each]) for each in modules if each in sys.modules}
+            if id(sys.modules.get(name)) in known:
+                within = [each for each in sys.modules if each.startswith(f"{name}.")]
+                for each in (name, *within):
+                    del sys.modules[each]
+        self._modules = {}
+
+    def _add(self, package: str, folder: Path) -> None:
         """Register the modules of `folder`, and the folder itself."""
         modules = {each: f"{package}.{each}" for each in _all_names(folder)}
         modules.setdefault(folder.name, package)

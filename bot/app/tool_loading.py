@@ -86,12 +86,22 @@ class LoadedTools:
     origins: dict[str, str]
 
 
-@cache
+_newest_paths: list[tuple[Path, ...]] = []
+
+
 def load_tools(paths: tuple[Path, ...] = ()) -> LoadedTools:
     """Load all tools: our own, those in the folders `paths`, and those of installed packages.
 
     Raises ToolDefinitionError or ConfigurationError with one line that names the place.
     """
+    if _newest_paths != [paths]:  # what files import by name is in the folders of these settings
+        _imported_packages([own_folder(), *map(_checked_folder, paths)])
+        _newest_paths[:] = [paths]
+    return _loaded(paths)
+
+
+@cache
+def _loaded(paths: tuple[Path, ...]) -> LoadedTools:
     tools: dict[tuple[str, str], tuple[Tool, str]] = {}
     providers: dict[type, Provider[Any]] = {}
     for origin, value in _offered(paths):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.tool_loading import catalogue, load_tools
+from bot.app.tool_loading import _loaded, catalogue, load_tools
 from bot.core.errors import ConfigurationError, ToolDefinitionError
 from tests.unit.test_commands import bot
 
@@ -242,7 +242,7 @@ def test_tools_of_an_installed_package_are_found(
     written(tmp_path / "crm_of_test" / "tickets.py", "find_one")
     (tmp_path / "crm_of_test" / "__init__.py").touch()
     installed(tmp_path, "crm-of-test", "crm_of_test.tickets")
-    load_tools.cache_clear()
+    _loaded.cache_clear()
     assert load_tools().origins == {"find_one": "package crm-of-test"}
     entry = tmp_path / "crm_of_test-1.0.dist-info" / "entry_points.txt"
     wrong = {
@@ -256,7 +256,20 @@ def test_tools_of_an_installed_package_are_found(
     (tmp_path / "crm_of_test" / "broken.py").write_text("1 / 0\n")
     for value, said in wrong.items():
         entry.write_text(f"[slack_answer_bot.tools]\ncrm = {value}\n")
-        load_tools.cache_clear()
+        _loaded.cache_clear()
         with pytest.raises(ToolDefinitionError, match=f"^package crm-of-test, .*{said}"):
             load_tools()
-    load_tools.cache_clear()
+    _loaded.cache_clear()
+
+
+def test_the_files_of_another_folder_are_its_own(tmp_path: Path) -> None:
+    """O7: SIGHUP can name another folder, such as the next version: its tools import the files beside
+    them, not those of the folder before that have the same names."""
+    for version in ("one", "two"):
+        folder = tmp_path / version
+        written(folder / "look.py", "look", "from looks import VERSION\n", "VERSION")
+        (folder / "looks.py").write_text(f"VERSION = '{version}'\n")
+    for version in ("one", "two", "one"):
+        made = load_tools((tmp_path / version,)).catalogue.get("look")
+        assert made
+        assert made.function() == version

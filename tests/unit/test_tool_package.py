@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.tool_loading import load_tools
+from bot.app.tool_loading import _loaded
 from bot.app.tool_states import tool_states
 from bot.core.errors import ConfigurationError
 from bot.evals.models import model_for_cases
@@ -71,9 +71,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     monkeypatch.syspath_prepend(place)
     for each in [name for name in sys.modules if name.split(".")[0] == "crm_tools"]:
         monkeypatch.delitem(sys.modules, each)  # of the tests beside it
-    load_tools.cache_clear()
+    _loaded.cache_clear()
     yield
-    load_tools.cache_clear()
+    _loaded.cache_clear()
 
 
 async def test_an_installed_package_brings_its_tools(
