@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import sys
 
 import bot.app.process
 import bot.app.workspace_intake
@@ -21,6 +20,3 @@ async def main(pace: float) -> None:
     async with bot.app.process.bot(load_settings()):
         print("ready", flush=True)  # noqa: T201 - the test reads it
         await asyncio.Event().wait()
-
-
-asyncio.run(main(float(sys.argv[1])))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +21,7 @@ from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
 from bot.runs.policy.channels import ChannelSettings
 from bot.slack.incoming.catch_up import CatchUp, CatchUpSettings
+from tests.support.commands import Command, start_code
 from tests.support.deployment import MODEL, Deployment, configured
 from tests.support.runs import answer
 
@@ -271,10 +272,14 @@ async def test_a_channel_that_cannot_be_read_keeps_no_other_from_it(away, redis_
         await away.answered(SALES, ts)
 
 
+def is_ready(out: Path) -> bool:
+    return out.exists() and "ready" in out.read_text()
+
+
 @asynccontextmanager
 async def process(
-    away: Deployment, redis_url: str, pace: float
-) -> AsyncGenerator[asyncio.subprocess.Process]:
+    away: Deployment, redis_url: str, out: Path, pace: float
+) -> AsyncGenerator[Command]:
     settings = {
         "SLACK_BOT_TOKEN": away.ws.bot_token,
         "SLACK_APP_TOKEN": away.ws.app_token,
@@ -285,23 +290,23 @@ async def process(
         "REDIS_URL": redis_url,
         "PATH": os.environ["PATH"],
     }
-    started = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.operators.catching_up_process", str(pace)),
-        env=settings,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+    code = (
+        "import asyncio\n"
+        "from tests.operators.catching_up_process import main\n"
+        f"asyncio.run(main({pace}))"
     )
+    started = start_code(code, environment=settings, out=out, err=out)
     try:
-        assert started.stdout is not None
-        assert await started.stdout.readline() == b"ready\n"
+        async with asyncio.timeout(60):
+            while not is_ready(out):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
         yield started
     finally:
-        if started.returncode is None:
-            started.kill()
+        started.kill()
         await started.wait()
 
 
-async def test_the_process_is_killed_while_it_looks(away, redis_url) -> None:
+async def test_the_process_is_killed_while_it_looks(away, redis_url, tmp_path) -> None:
     """kill -9 after one channel; the next process finds the rest, and each is answered once."""
     asked = {
         channel: await missed(away, ADA, channel, mention(away, "how many?"))
@@ -312,11 +317,11 @@ async def test_the_process_is_killed_while_it_looks(away, redis_url) -> None:
     def looks() -> int:
         return len([e for e in away.ws.effects if e.method == "conversations.history"])
 
-    async with process(away, redis_url, pace=1.0) as first:
+    async with process(away, redis_url, tmp_path / "first", pace=1.0) as first:
         await away.ws.until(looks)
         first.kill()
     assert looks() < len(away.ws.channels)
-    async with process(away, redis_url, pace=0.0):
+    async with process(away, redis_url, tmp_path / "second", pace=0.0):
         for channel, ts in asked.items():
             await away.answered(channel, ts, seconds=30)
             assert len(away.own(channel, ts)) == 1

@@ -47,6 +47,10 @@ class Command:
         assert self.returncode is not None
         return self.returncode
 
+    def join(self) -> None:
+        """As `wait`, outside an event loop."""
+        self._process.join()
+
     def send_signal(self, what: signal.Signals) -> None:
         if self.returncode is None:
             os.kill(self.pid, what)
@@ -76,20 +80,28 @@ def _run(
     main()
 
 
+def start_code(code: str, *, environment: Mapping[str, str], out: Path, err: Path) -> Command:
+    """Python code, as `start` does it with a command."""
+    process = _CONTEXT.Process(target=_run_code, args=(code, environment, Path.cwd(), out, err))
+    process.start()
+    return Command(process)
+
+
 def said_by(code: str) -> str:
     """Run Python code in a process of its own, which must end well; return what it wrote to stderr."""
     with tempfile.TemporaryDirectory() as folder:
-        out, err = Path(folder) / "out", Path(folder) / "err"
-        process = _CONTEXT.Process(target=_run_code, args=(code, Path.cwd(), out, err))
-        process.start()
-        process.join()
+        err = Path(folder) / "err"
+        started = start_code(code, environment=os.environ.copy(), out=Path(folder) / "out", err=err)
+        started.join()
         said = err.read_text("utf-8")
-    assert process.exitcode == 0, said
+    assert started.returncode == 0, said
     return said
 
 
-def _run_code(code: str, folder: Path, out: Path, err: Path) -> None:
-    _begin(os.environ.copy(), folder, out, err)
+def _run_code(
+    code: str, environment: Mapping[str, str], folder: Path, out: Path, err: Path
+) -> None:
+    _begin(environment, folder, out, err)
     exec(code, {"__name__": "__main__"})
 
 

@@ -26,6 +26,7 @@ from tests.support.runs import Bot, answer, bot_with
 from tests.support.sdk_server import library, served
 
 TIME = McpServer(command=sys.executable, args=("-m", "mcp_server_time"))
+SILENT = McpServer(command="sh", args=("-c", "cat > /dev/null"))
 
 
 class Told:
@@ -280,10 +281,9 @@ async def test_a_server_that_does_not_answer_is_waited_for_once_and_named(
 ) -> None:
     """R14: the wait is bounded for all runs together; log and model say which tools are missing."""
     monkeypatch.setattr(servers_module, "_DISCOVERY_SECONDS", 1.0)
-    silent = McpServer(command="sleep", args=("600",))
     loop = asyncio.get_running_loop()
     async with bot_with(
-        stores, Script([finish(answer()), finish(answer())]), mcpServers={"silent": silent}
+        stores, Script([finish(answer()), finish(answer())]), mcpServers={"silent": SILENT}
     ) as bot:
         await bot.ask("Hello?")
         began = loop.time()
@@ -300,11 +300,10 @@ async def test_a_server_that_does_not_answer_is_waited_for_once_and_named(
 async def test_only_servers_that_a_run_could_use_are_waited_for(stores: Stores, told: Told) -> None:
     """R14: a channel whose tools are bounded does not wait for what it cannot have; nor does any
     run for a server that cannot be started."""
-    silent = McpServer(command="sleep", args=("600",))
     gone = McpServer(command="no-such-program")
     loop = asyncio.get_running_loop()
     async with open_mcp_servers(
-        {"told": told.server, "silent": silent, "gone": gone}, stores.mcp
+        {"told": told.server, "silent": SILENT, "gone": gone}, stores.mcp
     ) as servers:
         began = loop.time()
         assert await servers.tools(["calculate", "tables"]) == ()

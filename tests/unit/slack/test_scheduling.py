@@ -16,6 +16,7 @@ from bot.dev.model import ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
 from bot.runs.context.own_schedules import MOST, OwnSchedules, first_time
 from bot.runs.policy.access import Policy
+from bot.slack.actions import due_schedules
 from bot.slack.actions.due_schedules import DueSchedules
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.render.buttons import APPROVE
@@ -319,10 +320,11 @@ async def test_who_schedules_for_oneself_in_ones_own_messages_needs_no_yes(redis
     "case", ["in a channel", "all changes are asked about", "by itself", "hourly"]
 )
 async def test_what_others_read_or_nobody_is_there_for_needs_a_yes(
-    redis_url: str, case: str
+    redis_url: str, case: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A scheduled question may not schedule others while nobody is there; nobody pays for many without
     having agreed, whatever the model has read."""
+    monkeypatch.setattr(due_schedules, "LOOK_SECONDS", 0.2)
     hourly = {"text": "Look again", "at": None, "cron": "0 * * * *"}
     replies = {
         "by itself": [finish(answer("Seven.")), *SCHEDULES],
