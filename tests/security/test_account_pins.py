@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from functools import partial
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ from bot.core.errors import ToolError
 from bot.dev.workspace import ADA, BEN, EVE, GUS, Workspace
 from bot.runs.policy.access import Policy
 from bot.services.mcp import McpServers
-from bot.services.mcp.pins import Pin, ServerPins, ToolFacts
+from bot.services.mcp.pins import ServerPins, ToolFacts
 from bot.settings import Settings
 from bot.slack.transport.client import slack_session
 from bot.store import Stores
@@ -53,6 +52,10 @@ def poisoned(tool: Listed) -> Listed:
     )
 
 
+def tool(name: str) -> ToolFacts:
+    return ToolFacts(name=name, input_schema={"type": "object"})
+
+
 async def names(servers: McpServers) -> set[str]:
     return {each.name for each in await servers.tools()}
 
@@ -67,7 +70,8 @@ async def connect(place: Connecting, servers: McpServers, owner: AccountOwner) -
 
 async def test_a_hostile_first_person_pins_nothing(place: Connecting, stores: Stores) -> None:
     """S7: Mallory connects first: nobody gets her words, and she no tools; she reads what to do. Once
-    an admin has connected, all have the admin's tools, and Mallory's are called for nobody."""
+    an admin has connected, all have the admin's tools; Mallory's are called for nobody, and she calls
+    those of the admin as soon as the server lists them for her, too."""
     place.notes.lists["ben"] = poisoned
     async with listing(place, stores) as servers:
         said = await connect(place, servers, MALLORY)
@@ -81,25 +85,21 @@ async def test_a_hostile_first_person_pins_nothing(place: Connecting, stores: St
             await run(tools[READ])
         with acting(ANNA):
             assert "Anna's" in await run(tools[READ])
-
-
-async def test_a_member_uses_what_an_admin_pinned(place: Connecting, stores: Stores) -> None:
-    """Whether the member connected before or after: nothing has to be connected again."""
-    async with listing(place, stores) as servers:
+        place.notes.lists.clear()
         await connect(place, servers, MALLORY)
-        await connect(place, servers, ANNA)
-        [tool] = [each for each in await servers.tools() if each.name == READ]
         with acting(MALLORY):
-            assert "Ben's" in await run(tool)
+            assert "Ben's" in await run(tools[READ])
 
 
-async def test_the_operator_accepts_what_a_member_was_listed(
-    place: Connecting, stores: Stores, redis_url: str
+async def test_only_the_operator_pins_for_several_workspaces(
+    stores: Stores, notes: Notes, redis_url: str
 ) -> None:
-    """Where no admin has an account there, or the bot serves many workspaces."""
-    settings = place.settings.model_copy(update={"redis_url": redis_url})
-    async with listing(place, stores) as servers:
-        await connect(place, servers, MALLORY)
+    """S7: an admin of one workspace is a stranger to the others. What somebody was listed is shown to
+    the operator, who accepts it for all; so it is where no admin has an account."""
+    async with connecting(stores, notes, admins=()) as place, listing(place, stores) as servers:
+        settings = place.settings.model_copy(update={"redis_url": redis_url})
+        await connect(place, servers, ANNA)
+        assert await names(servers) == {CONNECT}
         lines = await mcp_lines(settings)
         assert lines[0] == "notes: no tools until an admin connects an account"
         assert "  NEW, disabled until `bot mcp --accept notes`: read_notes" in lines
@@ -107,21 +107,11 @@ async def test_the_operator_accepts_what_a_member_was_listed(
         assert await names(servers) > {READ, ADD}
 
 
-async def test_no_workspace_pins_for_another(stores: Stores, notes: Notes) -> None:
-    """S7: with many workspaces, an admin of one is a stranger to the others: the operator pins."""
-    async with connecting(stores, notes, admins=()) as place, listing(place, stores) as servers:
-        await connect(place, servers, ANNA)
-        assert await names(servers) == {CONNECT}
-
-
 async def test_what_was_pinned_before_stays(place: Connecting, stores: Stores) -> None:
     """Pins of the release before came from whoever connected first, and stay valid."""
     async with listing(place, stores) as servers:
-        await connect(place, servers, ANNA)
-        pins = await stores.mcp.load("notes", ServerPins)
-        assert pins
-        before = {name: Pin(accepted=each.accepted) for name, each in pins.tools.items()}
-        await stores.mcp.save("notes", ServerPins(tools=before))
+        pins = [tool("read_notes"), tool("add_note")]
+        await stores.mcp.save("notes", ServerPins.first(pins))
         await connect(place, servers, MALLORY)
         assert await names(servers) > {READ, ADD}
 
@@ -131,10 +121,6 @@ async def test_a_listing_at_the_same_moment_undoes_no_acceptance(
 ) -> None:
     """R3: the operator was told that the tools are accepted, and so they are, though other processes
     record what members are listed meanwhile."""
-
-    def tool(name: str) -> ToolFacts:
-        return ToolFacts(name=name, input_schema={"type": "object"})
-
     servers = place.settings.mcp_servers
     workers = [McpServers(servers, stores.mcp, accounts=place.accounts) for _ in range(5)]
     for _ in range(5):
@@ -160,22 +146,24 @@ async def test_one_persons_listing_takes_nothing_from_others(
         hints = ToolAnnotations(read_only_hint=False, destructive_hint=True)
         return tool.model_copy(update={"annotations": hints})
 
+    def hostile(tool: Listed) -> Listed:
+        ways: dict[str, dict[str, Any]] = {
+            "read_notes": {"execution": ToolExecution(task_support="required")},
+            "add_note": {"annotations": ToolAnnotations(read_only_hint=False)},
+            "echo_headers": {"name": "another"},
+        }
+        return tool.model_copy(update=ways[tool.name])
+
     place.notes.lists["anna"] = deletes
     async with listing(place, stores) as servers:
         await connect(place, servers, ANNA)
-        hostile: list[dict[str, Any]] = [
-            {"execution": ToolExecution(task_support="required")},
-            {"annotations": ToolAnnotations(read_only_hint=False, destructive_hint=False)},
-            {"name": "another"},
-        ]
-        for update in hostile:
-            place.notes.lists["ben"] = partial(Listed.model_copy, update=update)
-            await connect(place, servers, MALLORY)
-            tools = {each.name: each for each in await servers.tools()}
-            changes = tools[ADD].changes
-            assert changes and changes.destructive  # noqa: PT018 - for the type checker
-            with acting(ANNA):
-                assert "Anna's" in await run(tools[READ])
+        place.notes.lists["ben"] = hostile
+        await connect(place, servers, MALLORY)
+        tools = {each.name: each for each in await servers.tools()}
+        changes = tools[ADD].changes
+        assert changes and changes.destructive  # noqa: PT018 - for the type checker
+        with acting(ANNA):
+            assert "Anna's" in await run(tools[READ])
 
 
 async def test_only_admins_of_the_one_workspace_pin() -> None:

@@ -10,6 +10,7 @@ from bot.core.accounts import (
     AccountState,
     EndReason,
     Outcome,
+    Revoked,
 )
 from bot.core.errors import ToolError
 from bot.services.mcp import personal
@@ -181,8 +182,9 @@ async def test_a_disconnected_account_is_revoked_and_of_no_use(
         with acting(ANNA):
             await run(tool)
         view = await place.accounts.view(ANNA, "notes")
-        assert not await place.accounts.ending.disconnect(ANNA, "notes", id="acct_other")
-        assert await place.accounts.ending.disconnect(ANNA, "notes", id=view.id)
+        disconnect = place.accounts.ending.disconnect
+        assert await disconnect(ANNA, "notes", id="acct_other") is Revoked.NEVER
+        assert await disconnect(ANNA, "notes", id=view.id) is Revoked.NOW
         assert len(place.notes.revoked) == 2
         with acting(ANNA), pytest.raises(AccountProblem) as caught:
             await run(tool)

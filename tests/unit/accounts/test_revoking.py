@@ -80,7 +80,7 @@ async def test_attempts_grow_rare_and_end_after_a_day(
     now, asked = time.time(), place.notes.asked["/revoke"]
     passed = 0
     while not entries:
-        passed += 300
+        passed += 900
         monkeypatch.setattr(time, "time", partial(float, now + passed))
         await place.accounts.revocations.try_again(on_record(entries))
     monkeypatch.undo()
