@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -37,9 +39,13 @@ _MAX_TITLE = 24
 
 
 class Target(BaseModel):
-    """The channel of a modal, stored in its metadata."""
+    """The channel of a modal, stored in its metadata.
+
+    `shown` are hashes of the settings with which it was opened, by name.
+    """
 
     channel: str
+    shown: dict[str, str] = {}
 
 
 class WrongField(Exception):
@@ -81,7 +87,7 @@ def channel_form(
     return {
         "type": "modal",
         "callback_id": CHANNEL_FORM,
-        "private_metadata": Target(channel=channel).model_dump_json(),
+        "private_metadata": Target(channel=channel, shown=_hashes(settings)).model_dump_json(),
         "title": text_object(shortened(place, _MAX_TITLE)),
         "submit": text_object(home_words.SAVE()),
         "close": text_object(words.CLOSE()),
@@ -163,8 +169,12 @@ def reset_done(place: str) -> Block:
 
 def target(view: Mapping[str, Any]) -> str:
     """Return the channel of the modal. Raises MalformedPayload for metadata of another origin."""
+    return _target(view).channel
+
+
+def _target(view: Mapping[str, Any]) -> Target:
     try:
-        return Target.model_validate_json(view.get("private_metadata") or "").channel
+        return Target.model_validate_json(view.get("private_metadata") or "")
     except ValidationError:
         raise MalformedPayload("a modal with metadata that is not ours") from None
 
@@ -179,6 +189,8 @@ def settings_of(
     bot: str,
 ) -> ChannelSettings:
     """Return the settings `before`, changed by the input of the form.
+
+    What the admin left as it was shown stays as it is now: others may have changed it since.
 
     `is_priced` says that the model's price is known; without it, limits in dollars are refused.
     `bot` is the bot's user id, which may not be among the people.
@@ -213,9 +225,20 @@ def settings_of(
         }
     )
     try:
-        return ChannelSettings.model_validate(changed.model_dump())
+        wanted = ChannelSettings.model_validate(changed.model_dump())
     except ValidationError:
         raise MalformedPayload("settings that the form does not offer") from None
+    left = _hashes(wanted).items() & _target(view).shown.items()
+    return wanted.model_copy(update={name: getattr(before, name) for name, _ in left})
+
+
+def _hashes(settings: ChannelSettings) -> dict[str, str]:
+    """Return a short hash of each setting."""
+    values = settings.model_dump(mode="json")
+    return {
+        name: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+        for name, value in values.items()
+    }
 
 
 def _checkbox(checked: bool, before: bool | None) -> bool | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from bot.dev.workspace.blocks import check_view
 from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets, BudgetUse
+from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
 from bot.services.mcp import McpServer, ServerStatus
 from bot.slack.actions.modals import ASK_ABOUT
@@ -112,6 +114,21 @@ async def test_what_an_admin_says_of_a_channel_holds_for_the_next_run(redis_url:
         assert chosen == ["always", "off"]
         values = [fields[name]["initial_value"] for name in ("turns", "day", "month")]
         assert values == ["9", "0.5", "12.25"]
+
+
+async def test_a_form_that_was_open_takes_nothing_back(redis_url: str) -> None:
+    """R1: meanwhile another admin accepted an instruction. What Ada left as it was stays as it is
+    now; what she changed holds."""
+    async with deployed(answers(0), redis_url) as bot, open_stores(redis_url) as stores:
+        view = await form(bot)
+        name = f"{bot.ws.team_id}:{GENERAL}"
+        await stores.channels.save(name, ChannelSettings(instructions="Use the new price list."))
+        await asyncio.sleep(1.1)  # a process may take settings of a second ago for new
+        assert await bot.ws.submit(ADA, view["id"], {"turns": {"turns": "9"}}) == {}
+        kept = await stores.channels.load(name, ChannelSettings)
+        assert kept
+        assert kept.instructions == "Use the new price list."
+        assert kept.limits == {"turns": 9}
 
 
 async def test_a_tool_that_does_not_exist_is_said_beside_its_field(redis_url: str) -> None:
