@@ -72,7 +72,8 @@ async def usage_lines(settings: Settings) -> list[str]:
 async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[str]:
     """Ask each MCP server for its state; accept the changes of the server named by `accept`.
 
-    A line that begins with ! is about a server that cannot be reached. Works before the first start
+    A line that begins with ! is about a server that cannot be reached, or about changes that nobody
+    has read and that are therefore not accepted. Works before the first start
     of a bot, too. Raises ConfigurationError when there is no such server.
     """
     async with (
@@ -82,14 +83,23 @@ async def mcp_lines(settings: Settings, *, accept: str | None = None) -> list[st
         if accept and accept not in settings.mcp_servers:
             known = ", ".join(settings.mcp_servers) or "none"
             raise ConfigurationError(f"There is no MCP server {accept}. Configured: {known}.")
-        statuses = await servers.live_statuses()
+        statuses, lines = await servers.live_statuses(), list[str]()
         if accept:
             before = next(each for each in statuses if each.name == accept)
             issuer = await servers.accept_issuer(accept) if before.issuer else None
-            accepted = replace(before, changed=await servers.accept(accept), issuer=issuer)
-            lines = _accepted_lines(accepted)
+            changed = await servers.accept(accept)
+            unread = {tool: pin for tool, pin in before.changed.items() if tool not in changed}
+            accepted = replace(before, changed=changed, issuer=issuer)
+            if changed or _issuer_lines(accepted) or not unread:
+                lines = _accepted_lines(accepted)
+            if unread:
+                lines += [f"! {accept}: read what is offered, and accept it then"]
+                lines += _change_lines(replace(before, changed=unread))
+                await servers.note_shown(replace(before, changed=unread))
         else:
             lines = [line for each in statuses for line in _status_lines(each)]
+            for each in statuses:
+                await servers.note_shown(each)
     return lines or ["No MCP server is configured: see mcpServers in README.md."]
 
 
@@ -113,6 +123,11 @@ def _status_lines(status: ServerStatus) -> list[str]:
             f"  CHANGED, off until `bot mcp --accept {status.name}`: who lets people in",
             *issuer,
         ]
+    return lines + _change_lines(status)
+
+
+def _change_lines(status: ServerStatus) -> list[str]:
+    lines = []
     for tool, pin in status.changed.items():
         what = "CHANGED" if pin.accepted else "NEW"
         if tool in status.usable:  # at a server where each person has an account

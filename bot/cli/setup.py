@@ -117,7 +117,7 @@ def mcp(
 ) -> None:
     """List the MCP servers with their tools, and what changed since it was accepted.
 
-    Exit 1 if a server cannot be reached.
+    Exit 1 if a server cannot be reached, or if not everything was accepted.
     """
     from bot.cli.operator import mcp_lines
 

@@ -107,6 +107,30 @@ async def test_only_the_operator_pins_for_several_workspaces(
         assert await names(servers) > {READ, ADD}
 
 
+async def test_only_what_the_operator_has_read_is_accepted(
+    place: Connecting, stores: Stores, redis_url: str
+) -> None:
+    """S7: Mallory has other tools listed between the operator's look and the acceptance: they are shown,
+    and accepted by no command that was given before."""
+    settings = place.settings.model_copy(update={"redis_url": redis_url})
+    await stores.mcp.save("notes", ServerPins().against([tool("a"), tool("b")]))
+    [unread, *shown] = await mcp_lines(settings, accept="notes")
+    assert unread == "! notes: read what is offered, and accept it then"
+    assert "  NEW, disabled until `bot mcp --accept notes`: a" in shown
+    hostile = tool("b").model_copy(update={"description": POISON})
+    await stores.mcp.change(
+        "notes", ServerPins, lambda pins: pins and pins.against([tool("a"), hostile])
+    )
+    lines = await mcp_lines(settings, accept="notes")
+    assert lines[0] == "notes: accepted and enabled: a"
+    assert unread in lines
+    assert POISON in str(lines)
+    pins = await stores.mcp.load("notes", ServerPins)
+    assert pins
+    assert [name for name, each in pins.tools.items() if each.accepted] == ["a"]
+    assert (await mcp_lines(settings, accept="notes"))[0] == "notes: accepted and enabled: b"
+
+
 async def test_what_was_pinned_before_stays(place: Connecting, stores: Stores) -> None:
     """Pins of the release before came from whoever connected first, and stay valid."""
     async with listing(place, stores) as servers:
@@ -124,7 +148,8 @@ async def test_a_listing_at_the_same_moment_undoes_no_acceptance(
     servers = place.settings.mcp_servers
     workers = [McpServers(servers, stores.mcp, accounts=place.accounts) for _ in range(5)]
     for _ in range(5):
-        await stores.mcp.save("notes", ServerPins().against([tool("a")]))
+        offered = ServerPins(shown=(tool("a").fingerprint,)).against([tool("a")])
+        await stores.mcp.save("notes", offered)
         recording = [
             asyncio.create_task(each._record_tools_of("notes", MALLORY, [tool("a"), tool(str(n))]))
             for n, each in enumerate(workers)

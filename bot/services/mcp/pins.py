@@ -32,9 +32,14 @@ class ToolFacts(BaseModel):
     destructive: bool = False
 
     @cached_property
+    def fingerprint(self) -> str:
+        """A hash of exactly these facts."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    @property
     def digest(self) -> str:
-        """A short hash of exactly these facts."""
-        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()[:12]
+        """A short hash of exactly these facts, for a cache."""
+        return self.fingerprint[:12]
 
     def is_like(self, other: ToolFacts) -> bool:
         """Return whether all that is trusted is the same."""
@@ -102,12 +107,14 @@ class Pin(BaseModel):
 
 
 class ServerPins(BaseModel):
-    """The tools of one server, by name."""
+    """The tools of one server, by name. `shown` are the fingerprints of offers at a personal server
+    that the operator has read."""
 
     model_config = ConfigDict(frozen=True)
 
     version: int = 1
     tools: Mapping[str, Pin] = {}
+    shown: tuple[str, ...] = ()
 
     @classmethod
     def first(cls, listed: Iterable[ToolFacts]) -> ServerPins:

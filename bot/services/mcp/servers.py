@@ -156,22 +156,42 @@ class McpServers:
         """Ask each server for its tools now, and return its status."""
         return list(await asyncio.gather(*(self._live_status(name) for name in self._servers)))
 
+    async def note_shown(self, status: ServerStatus) -> None:
+        """Note what the operator has read of the changes of a personal server.
+
+        Only that can be accepted: people could have other tools listed before it is.
+        """
+        if self._servers[status.name].is_personal and status.changed:
+            offers = [pin.offered.fingerprint for pin in status.changed.values() if pin.offered]
+            update = {"shown": tuple(sorted(offers))}
+            await self._change_pins(
+                status.name, lambda pins: (pins or ServerPins()).model_copy(update=update)
+            )
+
     async def accept(self, name: str, tools: Sequence[str] | None = None) -> dict[str, Pin]:
         """Accept the changes that the server offered when it was last asked, for the named tools or
-        for all. Return exactly the accepted pins. Raises ToolError for an unknown server."""
+        for all; at a personal server only those that were shown.
+
+        Return exactly the accepted pins. Raises ToolError for an unknown server.
+        """
         if name not in self._servers:
             raise ToolError(
                 f"There is no MCP server {name}. Configured: {', '.join(self._servers)}."
             )
+        is_personal = self._servers[name].is_personal
 
-        def accepted_of(pins: ServerPins | None) -> dict[str, Pin]:
-            changed = self._changed(name, pins or ServerPins())
-            return {tool: pin for tool, pin in changed.items() if tools is None or tool in tools}
+        def accepted_of(pins: ServerPins) -> dict[str, Pin]:
+            return {
+                tool: pin
+                for tool, pin in self._changed(name, pins).items()
+                if (tools is None or tool in tools)
+                and (not is_personal or (pin.offered and pin.offered.fingerprint in pins.shown))
+            }
 
         before, _ = await self._change_pins(
-            name, lambda pins: (pins or ServerPins()).accept(accepted_of(pins))
+            name, lambda pins: (pins or ServerPins()).accept(accepted_of(pins or ServerPins()))
         )
-        return accepted_of(before)
+        return accepted_of(before or ServerPins())
 
     async def accept_issuer(self, name: str) -> IssuerPin:
         """Accept the issuer that a server offered when it was last asked.
