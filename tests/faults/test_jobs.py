@@ -9,6 +9,7 @@ import pytest
 
 from bot.core import failpoints
 from bot.dev.workspace import ADA, BEN
+from bot.runs.queue.engine import EngineOptions
 from bot.slack.home.lesson_form import SUGGEST
 from bot.slack.render.refresh import KEEP
 from bot.store import open_stores
@@ -37,8 +38,9 @@ async def test_a_scheduled_refresh_is_posted_once_whatever_fails_around_its_post
     """23.5 (windows 14 to 16): when the worker dies after the post, when Slack's reply to it is lost, and when
     Slack is down for a moment: the job is done again, and finds the message by its metadata."""
     shop, settings = shop_in(tmp_path)
+    soon = EngineOptions(lease=4.0, sweep=1.0)
     async with (
-        deployed(only_database, redis_url, **settings) as bot,
+        deployed(only_database, redis_url, engine=soon, **settings) as bot,
         open_stores(redis_url) as stores,
     ):
         thread, run = await answered(bot, BEN)
