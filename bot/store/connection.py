@@ -7,7 +7,6 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -125,8 +124,10 @@ class Connection:
         """Run one idempotent command."""
         return await self._retry(lambda: self._commands.execute_command(*command))  # type: ignore[no-untyped-call]
 
-    async def together(self, *commands: Sequence[Any]) -> list[Any]:
-        """Run idempotent `commands` in one transaction. Return their replies."""
+    async def together(
+        self, *commands: Sequence[Any], seconds: float = COMMAND_SECONDS
+    ) -> list[Any]:
+        """Run idempotent `commands` in one transaction, for up to `seconds`. Return their replies."""
 
         async def transact() -> list[Any]:
             async with self._commands.pipeline(transaction=True) as pipeline:
@@ -134,14 +135,11 @@ class Connection:
                     pipeline.execute_command(*command)
                 return await pipeline.execute()
 
-        return await self._retry(transact)
+        return await self._retry(transact, seconds)
 
-    async def script(
-        self, name: str, keys: Sequence[str], *args: Any, seconds: float = COMMAND_SECONDS
-    ) -> Any:
-        """Run the script `<name>.lua`, which may take `seconds` with its reply."""
-        attempt = partial(self._scripts[name], keys=list(keys), args=args)
-        return await self._retry(attempt, seconds)
+    async def script(self, name: str, keys: Sequence[str], *args: Any) -> Any:
+        """Run the script `<name>.lua`."""
+        return await self._retry(lambda: self._scripts[name](keys=list(keys), args=args))
 
     async def _retry(
         self, attempt: Callable[[], Awaitable[T]], seconds: float = COMMAND_SECONDS

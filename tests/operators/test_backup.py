@@ -31,17 +31,19 @@ from bot.dev.model import ResponsesServer
 from bot.dev.workspace import ADA, Workspace
 from bot.ops.backup import making
 from bot.ops.backup.archive import Header, Sealing, new_archive, read_archive, read_header
+from bot.ops.backup.restoring import restore_backup
 from bot.ops.backup.values import Item, read_keys, write_items
 from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import EngineOptions
 from bot.settings import Settings
 from bot.slack.incoming.catch_up import CatchUp, CatchUpSettings
 from bot.slack.render.buttons import APPROVE, DENY
-from bot.store import data_format, open_stores
-from bot.store.connection import connect
+from bot.store import Stores, data_format, open_stores
+from bot.store.connection import Connection, connect
 from tests.faults.test_approvals import cards, posted, posts
 from tests.support.commands import start
 from tests.support.deployment import Deployment, configured
+from tests.support.redis import asked
 from tests.support.redis_process import RedisProcess, redis_process
 
 SALES = "C0SALES001"
@@ -132,12 +134,13 @@ def test_a_backup_of_others_or_a_damaged_one_is_refused_before_anything_is_writt
     assert good.stat().st_mode & 0o077 == 0
     assert list(read_archive(good, sealing)) == pieces
     lines, others = good.read_bytes().splitlines(True), other.read_bytes().splitlines(True)
+    other_byte = b"B" if lines[1][40:41] == b"A" else b"A"
     damaged = {
         "cut": lines[:-1],
         "a piece is missing": [lines[0], lines[2], lines[3]],
         "in another order": [lines[0], lines[2], lines[1], lines[3]],
         "a piece of another backup": [lines[0], others[1], *lines[2:]],
-        "a changed byte": [lines[0], lines[1][:40] + b"A" + lines[1][41:], *lines[2:]],
+        "a changed byte": [lines[0], lines[1][:40] + other_byte + lines[1][41:], *lines[2:]],
         "more than its end": [*lines, lines[1]],
         "not sealed": [lines[0].replace(b"true", b"false"), *lines[1:]],
     }
@@ -229,6 +232,29 @@ async def test_a_backup_of_a_busy_bot_is_of_one_moment(
         report = await audit_report(elsewhere)
         assert report.problems == []
         assert len([line for line in report.lines if " asked " in line]) >= 50
+
+
+async def test_a_question_that_comes_during_a_backup_is_in_it_whole_or_not_at_all(
+    tmp_path: Path, redis_url: str, stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its keys are newer than the list of keys that the backup began with. One that is restored with
+    its place in line counts as asked, and is not found in Slack's history once more."""
+    listed = making._keys
+
+    async def then_asked(redis: Connection, prefix: str) -> list[str]:
+        keys = await listed(redis, prefix)
+        await stores.mailbox.submit(asked(), event_id="E1")
+        return keys
+
+    await stores.redis.call("SET", "bot:v1:claim:x", "1", "EX", 100)
+    with monkeypatch.context() as during:
+        during.setattr(making, "_keys", then_asked)
+        await making.make_backup(stores.redis, tmp_path / "backup", Sealing(""), with_files=False)
+    await restore_backup(stores, tmp_path / "backup", Sealing(""), replace=True)
+    [thread] = await stores.mailbox.threads()
+    [request] = await stores.mailbox.all_of(thread)
+    assert request.restored
+    assert await stores.mailbox.was_taken(request.team, request.channel, request.ts)
 
 
 async def fill(url: str, count: int) -> None:

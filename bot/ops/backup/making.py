@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from bot.core.errors import ConfigurationError
 from bot.ops.backup.archive import Header, Sealing, new_archive
@@ -35,6 +35,7 @@ _AUDIT = {"audit", "audit-head", "audit-beside"}
 _GROWING = {"ledger", "memories", "lesson", "feedback", *_FILES, *_AUDIT}
 """Families that only grow. They are read after the others, so that whatever those name is there."""
 _AT_ONCE = 20  # keys that grow, in one reply
+_MOVING_AT_ONCE = 2_000
 _DELETED_AT_ONCE = 500
 _PAGE = 5_000  # entries of an audit log
 _PATIENCE = 600.0  # seconds for a reply with everything that does not only grow
@@ -51,19 +52,20 @@ async def make_backup(
     """Write a backup to the new file `path`. Return its header and the number of keys.
 
     The queues, runs, approvals and everything else that moves are read as they were at one moment.
-    Redis serves nobody else meanwhile: about a second for each 300,000 of them.
+    Redis serves nobody else meanwhile: a few seconds for each 100,000 of them.
     """
     left_out = LEFT_OUT if with_files else LEFT_OUT | _FILES
-    how = dict.fromkeys(_GROWING, "later") | dict.fromkeys(left_out, "never")
     with new_archive(path, sealing) as archive:
         seconds, micros = await redis.call("TIME")
         now = seconds + micros / 1_000_000
-        later, found = await redis.script(
-            "read_all", [], f"{PREFIX}:", json.dumps(how), seconds=_PATIENCE
-        )
-        archive.add(as_items(found, now))
-        del found
-        growing = sorted(key.decode() for key in later)
+        keys = [key for key in await _keys(redis, PREFIX) if family(key) not in left_out]
+        moving = [key for key in keys if family(key) not in _GROWING]
+        *parts, waiting = await redis.together(*_reading(redis, moving), seconds=_PATIENCE)
+        for found in parts:
+            archive.add(as_items(found, now))
+        known = set(moving)
+        archive.add(each for each in as_items(waiting, now) if each["key"] not in known)
+        growing = [key for key in keys if family(key) in _GROWING]
         logs = {key.rpartition(":")[2] for key in growing if family(key) in _AUDIT}
         growing = [key for key in growing if family(key) not in _AUDIT]
         for start in range(0, len(growing), _AT_ONCE):
@@ -72,6 +74,17 @@ async def make_backup(
             async for items in _audit_log(redis, team, now):
                 archive.add(items)
     return archive.header, archive.keys
+
+
+def _reading(redis: Connection, keys: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield commands that read `keys`, and last what waits for an answer, whatever came since.
+
+    Each is short: Redis refuses other commands while one takes longer than five seconds.
+    """
+    for start in range(0, len(keys), _MOVING_AT_ONCE):
+        some = keys[start : start + _MOVING_AT_ONCE]
+        yield "EVAL", script("read_keys"), len(some), *some
+    yield "EVAL", script("read_waiting"), 1, redis.key("threads"), f"{PREFIX}:"
 
 
 async def _audit_log(redis: Connection, team: str, now: float) -> AsyncGenerator[list[Item]]:
@@ -84,7 +97,7 @@ async def _audit_log(redis: Connection, team: str, now: float) -> AsyncGenerator
             ("PTTL", stream),
             ("EVAL", script("read_keys"), len(beside), *beside),
         )
-        yield as_items(items, now)
+        yield list(as_items(items, now))
         if not first:
             return
         after, has_more = "-", False

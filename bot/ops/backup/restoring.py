@@ -123,6 +123,8 @@ async def _settle_runs(stores: Stores, restored: Restored) -> None:
         for request in await stores.mailbox.all_of(thread):
             restored.requests += 1
             await stores.mailbox.rewrite(_marked(request, at))
+            if not await stores.mailbox.find(request.team, request.channel, request.ts):
+                await stores.mailbox.claim_again(request, request.ts)
             if run_id := await stores.runs.id_of(request.id):
                 restored.approvals += await _ask_again(stores, run_id)
         await stores.mailbox.unpark(thread)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from bot.store.connection import Connection
@@ -18,15 +18,13 @@ _KEYS_AT_ONCE = 500  # written in one transaction
 
 async def read_keys(redis: Connection, keys: Sequence[str], now: float) -> list[Item]:
     """Read `keys` at one moment, so that they fit together. Skip missing ones."""
-    return as_items(await redis.script("read_keys", keys), now)
+    return list(as_items(await redis.script("read_keys", keys), now))
 
 
-def as_items(found: Iterable[list[Any]], now: float) -> list[Item]:
-    """Return what the scripts of backups found, at the time `now`."""
-    return [
-        item_of(key, kind, _as_json(kind.decode(), value), now, left)
-        for key, kind, left, value in filter(None, found)
-    ]
+def as_items(found: Iterable[list[Any]], now: float) -> Iterator[Item]:
+    """Yield what the scripts of backups found, at the time `now`."""
+    for key, kind, left, value in filter(None, found):
+        yield item_of(key, kind, _as_json(kind.decode(), value), now, left)
 
 
 def item_of(key: bytes, kind: bytes, value: Any, now: float, left: int) -> Item:
