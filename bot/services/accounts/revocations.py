@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from bot.core.account_records import AccountRecord, Revocation
 from bot.core.accounts import Revoked
 from bot.core.audit import AuditEntry, AuditKind
+from bot.core.errors import CorruptValue
 from bot.services.accounts.guard import Guard
 from bot.services.accounts.storage import AccountStorage
 from bot.services.accounts.tokens import revoke
@@ -100,10 +101,15 @@ class Revocations:
                     await self._try_one(name, record, silent)
 
     async def _try_one(self, name: str, record: Record, silent: set[str]) -> None:
-        revocation = await self.storage.revocations.load(name)
-        if revocation is None:  # nobody has tried it in time
-            await self._end(name, record, Revoked.NEVER)
+        try:
+            revocation = await self.storage.revocations.load(name)
+        except CorruptValue as error:  # the configured keys may be the wrong ones
+            log.warning("Tokens of a removed account cannot be opened: %s", error)
             return
+        if revocation is None:
+            if name in await self.storage.revocations.names():  # nobody has tried it in time
+                await self._end(name, record, Revoked.NEVER)
+            return  # else it has ended meanwhile
         issuer = revocation.endpoints.issuer
         if time.time() < revocation.next_at or issuer in silent:
             return

@@ -40,7 +40,7 @@ class RevocationStore:
     def saving(self, revocation: Revocation) -> Sequence[tuple[Any, ...]]:
         """Return the commands that store a revocation, for a transaction."""
         return (
-            (*self._setting(revocation),),
+            self._setting(revocation),
             ("SADD", self._index, revocation.name),
             ("EXPIRE", self._index, self._index_seconds),
         )
@@ -54,14 +54,12 @@ class RevocationStore:
         return sorted(each.decode() for each in await self._redis.call("SMEMBERS", self._index))
 
     async def load(self, name: str) -> Revocation | None:
-        """Return a revocation; None when its time is over, or when it cannot be opened."""
+        """Return a revocation; None when its time is over. Raises CorruptValue."""
         stored = await self._redis.call("GET", self._key(name))
-        try:
-            found = self._values.open(stored, Revocation) if stored else None
-        except CorruptValue as error:
-            log.warning("Tokens that are to be revoked cannot be opened: %s", error)
-            return None
-        return found if found and found.name == name else None
+        found = self._values.open(stored, Revocation) if stored else None
+        if found and found.name != name:
+            raise CorruptValue(f"The revocation kept as {name} is another one.")
+        return found
 
     async def change(self, revocation: Revocation) -> None:
         """Store a changed revocation, unless it was deleted meanwhile."""
@@ -77,7 +75,7 @@ class RevocationStore:
         for name in await self.names():
             if name.startswith(f"{owner.team}:{owner.user}:"):
                 commands += self.forgetting(name)
-                if found := await self.load(name):
+                if found := await self._load_readable(name):
                     commands += self.saving(found.model_copy(update={"team": "", "user": ""}))
         return commands
 
@@ -96,8 +94,15 @@ class RevocationStore:
     async def reseal(self) -> None:
         """Encrypt all revocations with the first key."""
         for name in await self.on_old_keys():
-            if found := await self.load(name):
+            if found := await self._load_readable(name):
                 await self.change(found)
+
+    async def _load_readable(self, name: str) -> Revocation | None:
+        try:
+            return await self.load(name)
+        except CorruptValue as error:
+            log.warning("Tokens that are to be revoked cannot be opened: %s", error)
+            return None
 
     def _setting(self, revocation: Revocation) -> tuple[Any, ...]:
         left = max(1, int(revocation.until - time.time()))

@@ -114,6 +114,23 @@ async def test_a_crash_while_disconnecting_leaves_no_token_alive(
     assert (place.notes.access, place.notes.refresh) == ({}, {})
 
 
+@pytest.mark.usefixtures("at_once")
+async def test_what_was_revoked_meanwhile_is_not_on_record_as_failed(
+    place: Connecting, stores: Stores
+) -> None:
+    """S7: two processes look at one time; the audit log tells what became of it, once."""
+    await place.connect(ANNA)
+    place.notes.answers = DOWN
+    await place.accounts.ending.disconnect(ANNA, "notes")
+    place.notes.answers = {}
+    [name] = await place.accounts.revocations.storage.revocations.names()
+    entries: list[str] = []
+    again = place.accounts.revocations
+    await again.try_again(on_record(entries))
+    await again._try_one(name, on_record(entries), set())
+    assert entries == ["UANNA revoked notes True"]
+
+
 async def test_a_server_that_refuses_is_not_asked_again(place: Connecting, stores: Stores) -> None:
     """It has forgotten the bot, so that its tokens are worth nothing there."""
     await place.connect(ANNA)
