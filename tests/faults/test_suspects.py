@@ -1,4 +1,4 @@
-"""A question that kills its worker, each time, among twenty that do not."""
+"""A question that kills its worker, each time, among ten that do not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.deployment import Deployment
 from tests.support.runs import answer
 
 SALES = "C0SALES001"
-OTHERS = 20
+OTHERS = 10
 DEATHS = 4  # the first of them after a save point
 
 
