@@ -31,11 +31,22 @@ _SECRET = re.compile(
     r"|(access|private|secret|auth|bearer|refresh|login|security|encryption) ?(key|token|code)s?"
     r"|(recovery|backup|verification|confirmation|finish|2 ?fa|mfa|sms|one ?time)"
     r" ?(code|key|phrase|password)s?|seed phrase|(six|6) digits|digit codes?"
-    r"|otp|totp|cvv2?|cvc2?|pin( code)?|ssn|social security|(credit|debit) ?card|card number)\b"
-    r"|\btoken$|^(key|bearer)$",
+    r"|otp|totp|cvv2?|cvc2?|pin( code)?|ssn|social security|(credit|debit) ?card|card number"
+    r"|one ?time pass|(authenticator|login) (code|pin)|code from (the|your) app|code (that )?we sent"
+    r"|seed words|mnemonic|passworter|kennworter|geheim(zahl|nis|code)|zugangsdaten|kreditkarte\w*"
+    r"|(bestatigungs|sicherheits|zugangs|anmelde|freischalt)code|(api|geheimer) ?schlussel"
+    r"|codigo de (verificac?ion|verificacao|seguridad|seguranca|acceso|acesso)|clave (de acceso"
+    r"|secreta|personal|api)|(tarjeta|cartao|carte) (de )?(credito|debito|credit|bancaire)"
+    r"|code (de )?(verification|securite|confirmation|secret)|cle (api|secrete|privee)"
+    r"|palavra passe)\d*\b"
+    r"|\btoken$|^(key|bearer|pass|clave|tan)$",
     re.MULTILINE,
 )
 """Words for what must never be typed into a form in Slack, where others may read it later."""
+_SECRET_ELSEWHERE = re.compile(
+    "パスワード|暗証番号|確認コード|認証コード|秘密鍵|クレジットカード|密码|密碼|验证码|비밀번호|парол|пин-код"
+)
+"""The same in scripts of which `_as_words` keeps nothing."""
 _CLAUSE = re.compile(r"[^.!?;:()]+")
 _WARNING = re.compile(
     r"(please )?(do not|don t|never) "
@@ -47,6 +58,8 @@ _BESIDE_SECRETS = re.compile(
 )
 """What a warning may say beside the secrets themselves. With any other word, as in "do not enter your
 PIN twice", the sentence may well ask for one."""
+_DIGIT_IN_WORD = re.compile(r"(?<=[a-z])[013457]+(?=[a-z])")
+_LETTERS = str.maketrans("013457", "oieast")
 _LOOK_ALIKE = str.maketrans("аеорсухіѕјԁһοαι", "aeopcyxisjdhoai")
 
 
@@ -169,8 +182,13 @@ class Form(BaseModel):
         typed = [each for each in self.fields if each.kind in _TYPED]
         names = [word for each in typed for word in (each.name, each.label)]
         sentences = [each.hint for each in typed] + [message] * bool(typed)
-        words = [*map(_as_words, names), *map(_without_warnings, sentences)]
-        found = _SECRET.search("\n".join(words))
+        words = "\n".join([*map(_as_words, names), *map(_without_warnings, sentences)])
+        written = unicodedata.normalize("NFKC", "\n".join([*names, *sentences])).casefold()
+        found = (
+            _SECRET.search(words)
+            or _SECRET.search(_DIGIT_IN_WORD.sub(_letter_of, words))
+            or _SECRET_ELSEWHERE.search(written)
+        )
         return found[0] if found else ""
 
     def answer(self, given: Mapping[str, object]) -> dict[str, Any]:
@@ -335,7 +353,8 @@ def _bounds(
     elif kind is not FieldKind.NUMBER:
         least = least if least and least > 0 else None
         lowest, highest = 0, len(options) if kind is FieldKind.CHOICES else MAX_TEXT
-    if max(lowest, least or lowest) > min(highest, highest if most is None else most):
+    lowest = max(lowest, lowest if least is None else least)
+    if lowest > min(highest, highest if most is None else most):
         raise FormError("the form has a field that no answer fits")
     return least, most
 
@@ -400,6 +419,11 @@ def _number(given: Any) -> float | None:
     if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < _MAX_BOUND:
         return None  # not a number, or one that bounds nothing
     return given
+
+
+def _letter_of(digits: re.Match[str]) -> str:
+    """Return the letters that digits inside of a word look like."""
+    return digits[0].translate(_LETTERS)
 
 
 def _without_warnings(text: str) -> str:

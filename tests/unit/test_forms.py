@@ -146,12 +146,23 @@ def test_secrets_are_not_asked_for(asked: dict[str, Any]) -> None:
         {"title": "PIN", "type": "integer"},
         {"title": "Credit card number", "type": "number"},
         {"title": "The six digits that you were shown", "type": "integer"},  # of a Connect link
+        {"title": "P4ssw0rd"},
+        {"title": "password1"},
+        {"title": "Ihre Passw\u00f6rter"},
+        {"title": "Best\u00e4tigungscode"},
+        {"title": "C\u00f3digo de verificaci\u00f3n"},
+        {"title": "Code de s\u00e9curit\u00e9"},
+        {"title": "\u30d1\u30b9\u30ef\u30fc\u30c9"},
+        {"title": "\u0412\u0430\u0448 \u043f\u0430\u0440\u043e\u043b\u044c"},
+        {"title": "Recovery", "description": "The code we sent you"},
     ):
         with pytest.raises(FormError, match="nobody types into a chat"):
             form(value={"type": "string", **disguised})
     assert form(pins={"type": "integer", "title": "How many pins"}).fields
     assert form(message="Your password expires. Go on?").is_yes_no
     assert not form(max_tokens={"type": "string"}, issue_key={"type": "string"}).is_yes_no
+    for harmless in ("Palabra clave", "Code postal", "Passport number", "Boarding pass"):
+        assert form(value={"type": "string", "title": harmless}).fields
 
 
 @pytest.mark.parametrize(
@@ -204,6 +215,7 @@ def test_a_question_for_secrets_is_no_warning(disguise: str) -> None:
         {"type": "string", "enum": ["x" * 501]},
         {"type": "string", "enum": [1]},
         {"type": "integer", "minimum": 5, "maximum": 4},
+        {"type": "number", "minimum": 0, "maximum": -1},
         {"type": "integer", "minimum": 0.1, "maximum": 0.9},
         {"type": "string", "minLength": 9, "maxLength": 8},
         {"type": "string", "minLength": 5_000},
