@@ -76,13 +76,10 @@ class HomeTab:
     async def _publish_in_order(self, user: str, choice: str) -> None:
         """Publish one tab at a time per person, so that old data never overwrites newer data."""
         async with self.locks.of(user):
-            await self._publish(user, choice)
+            with reader(await self.gate.people.locale(user)):
+                await self._publish(user, choice)
 
     async def _publish(self, user: str, choice: str) -> None:
-        with reader(await self.gate.people.locale(user)):
-            await self._publish_in_their_language(user, choice)
-
-    async def _publish_in_their_language(self, user: str, choice: str) -> None:
         team = self.identity.team
         preferences = await self.preferences.of(team, user)
         view = home_view(
