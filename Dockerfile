@@ -32,5 +32,5 @@ VOLUME /data
 EXPOSE 8080 9090
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
-    CMD ["python", "-c", "import os, urllib.request as u; u.urlopen(f'http://127.0.0.1:{os.environ[\"BOT_METRICS_PORT\"]}/healthz', timeout=4)"]
+    CMD ["python", "-c", "import os, urllib.request as u; u.urlopen('http://127.0.0.1:' + os.environ['BOT_METRICS_PORT'] + '/healthz', timeout=4)"]
 CMD ["bot", "serve"]

@@ -19,9 +19,13 @@ QUARANTINE_SECONDS = 30 * 86_400
 
 
 def decode(model: type[M], raw: bytes) -> M:
-    """Decode `raw`. Raises CorruptValue when it is damaged or from a newer version of the bot."""
+    """Decode `raw`. Raises CorruptValue when it is damaged or from a newer version of the bot.
+
+    Fields that only a newer version knows are ignored, also where bot.toml may have no others: an
+    operator can go back to this version (`bot.store.data_format`).
+    """
     try:
-        value = model.model_validate_json(raw)
+        value = model.model_validate_json(raw, extra="ignore")
     except ValidationError as error:
         raise CorruptValue(f"A kept {model.__name__} cannot be read.") from error
     if getattr(value, "version", 1) > model.model_fields["version"].default:

@@ -297,6 +297,7 @@ async def test_todays_code_goes_on_where_a_release_was_killed(
         kept = [each for each in undeleted if old.at.api.responses[each].kept]
         assert kept == [], "responses of what was erased before are deleted, too"
         async with Redis.from_url(old.at.redis_url) as redis:
+            assert await redis.get("bot:v1:format"), "earlier versions can tell"
             left = [key async for key in redis.scan_iter(f"*{BEN}*")]
         assert left == [], "an erase finds what an earlier release kept"
 

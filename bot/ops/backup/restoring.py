@@ -81,8 +81,8 @@ async def restore_backup(
 ) -> Restored:
     """Check a backup, then write it to the Redis of `stores`.
 
-    Raises ConfigurationError when the file cannot be used, when a worker runs, and when there is
-    data and not `replace`.
+    Raises ConfigurationError when the file cannot be used, while a process of the bot runs, and when
+    there is data and not `replace`.
     """
     header = check_backup(path, sealing)
     now = clock()
@@ -108,8 +108,9 @@ async def restore_backup(
         kept = [each for each in kept if family(each["key"]) != data_format.FAMILY]
         living = [each for each in kept if each["until"] is None or each["until"] > now]
         await write_items(stores.redis, living)
-        restored.keys += sum(not each.get("more") for each in living)
-        restored.expired += len(kept) - len(living)
+        keys = sum(not each.get("more") for each in living)
+        restored.keys += keys
+        restored.expired += sum(not each.get("more") for each in kept) - keys
     await _settle_runs(stores, restored)
     await _settle_schedules(stores, restored, now)
     await stores.catch_ups.note_restore(header.made_at)
