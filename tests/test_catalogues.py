@@ -9,7 +9,15 @@ import pytest
 from babel.messages.catalog import Message
 
 from bot.core.schedule import often_of
-from bot.core.text.translation import Plural, Text, browser_locale, languages, reader, reader_locale
+from bot.core.text.translation import (
+    Plural,
+    Text,
+    browser_locale,
+    languages,
+    reader,
+    reader_locale,
+    translated,
+)
 from tests.catalogues import LANGUAGES, catalogue, texts
 
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
@@ -61,6 +69,13 @@ def test_words_and_figures_are_in_one_language() -> None:
     with reader("en-IN"):
         assert reader_locale() == "en-IN"
     assert greeting() == "Retry"
+
+
+def test_nothing_is_translated_as_nothing() -> None:
+    """gettext has the header of a catalogue under ""; nobody reads that as a reason on a card."""
+    for language in ("en", *LANGUAGES):
+        with reader(language):
+            assert translated("") == ""
 
 
 def test_a_text_that_nobody_translated_is_english() -> None:

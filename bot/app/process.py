@@ -314,6 +314,7 @@ def _runner_in(
         clients=slack.clients,
         identity=slack.identity,
         status=slack.status,
+        people=slack.people,
         streams=Streams(slack.clients, slack.identity),
         read_artifact=read_artifact,
         name_of=naming(slack.people, slack.access),
@@ -326,7 +327,7 @@ def _runner_in(
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)
-    open_surface = with_steps(surfaces.open, slack.clients, slack.identity)
+    open_surface = with_steps(surfaces.open, slack.clients, slack.identity, slack.people)
     return make_runner(
         Frontend(
             SlackConversation(slack, channels, stores.runs.note_file),

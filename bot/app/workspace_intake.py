@@ -230,7 +230,11 @@ def _catch_up(settings: Settings, stores: Stores, listener: Listener) -> CatchUp
 
     slack = listener.slack
     orphans = Orphans(
-        clients=slack.clients, identity=slack.identity, status=slack.status, is_idle=is_idle
+        clients=slack.clients,
+        identity=slack.identity,
+        status=slack.status,
+        people=slack.people,
+        is_idle=is_idle,
     )
     return CatchUp(
         settings.catch_up,

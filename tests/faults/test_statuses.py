@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.text.translation import reader
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
-from bot.dev.workspace import ADA, BEN, Workspace
+from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from bot.runs.queue.engine import EngineOptions
 from bot.slack.render import words
 from bot.slack.reply import status_sweep
@@ -110,10 +111,12 @@ async def test_who_waits_for_a_place_sees_their_place_in_line(busy) -> None:
     answered."""
     bot, go = busy
     roots = []
-    for text in ("How few?", "And why?"):
-        roots.append(await bot.ask(BEN, GENERAL, text))
+    for user in (BEN, CHLOE):
+        roots.append(await bot.ask(user, GENERAL, "How few?"))
         await bot.ws.until(lambda: bot.ws.status(GENERAL, roots[-1]).text)
-    lines = [words.STATUS_PLACE_IN_LINE(place=place) for place in (1, 2)]
+    with reader("fr-FR"):  # each in their own language (U9)
+        hers = words.STATUS_PLACE_IN_LINE(place=2)
+    lines = [words.STATUS_PLACE_IN_LINE(place=1), hers]
     for _ in range(2):
         await bot.ws.until(
             lambda: [bot.ws.status(GENERAL, each).text for each in roots] == lines, 20

@@ -49,6 +49,11 @@ def reader(locale: str) -> Iterator[None]:
         _reader.reset(token)
 
 
+def speak(locale: str) -> None:
+    """Translate what follows in this task for a reader with `locale`, where no block can hold it."""
+    _reader.set(locale)
+
+
 def reader_locale() -> str:
     """Return the locale of the bot's own words and the figures in them, such as "de-DE".
 
@@ -108,7 +113,8 @@ class Plural:
 
 def translated(english: str) -> str:
     """Return a text in the reader's language; for English that is not written as a `Text`."""
-    return _catalogue(_reader.get()).gettext(english)
+    # gettext has the header of the catalogue under "".
+    return _catalogue(_reader.get()).gettext(english) if english else ""
 
 
 def list_in_words(names: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from bot.core.request import Entry, Request
 from bot.runs.surface import OpenSurface, PostedMessages
 from bot.services.given_schema import given_model
 from bot.slack.approvals.cards import Cards
+from bot.slack.incoming.people import People
 from bot.slack.incoming.text import cap, clean
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
@@ -88,12 +89,14 @@ async def _schema(text: str) -> dict[str, Any] | None:
     return dict(schema)
 
 
-def with_steps(surfaces: OpenSurface, clients: Clients, identity: Identity) -> OpenSurface:
+def with_steps(
+    surfaces: OpenSurface, clients: Clients, identity: Identity, people: People
+) -> OpenSurface:
     """Return `surfaces` that use a `StepSurface` for the requests of workflow steps."""
 
     @asynccontextmanager
     async def opened(request: Request, post: PostedMessages) -> AsyncGenerator[StepSurface]:
-        cards = Cards(request, post, clients=clients, identity=identity)
+        cards = Cards(request, post, clients=clients, identity=identity, people=people)
         yield StepSurface(request, post, clients, cards)
 
     return lambda request, post: (

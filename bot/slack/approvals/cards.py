@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,11 @@ from slack_sdk.errors import SlackApiError
 from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.failpoints import failpoint
 from bot.core.request import Entry, Request
+from bot.core.text.translation import reader
 from bot.runs.surface import PostedMessages
 from bot.slack.approvals.kinds import KINDS, ConnectLink, Drawing, no_connect_link
 from bot.slack.incoming.membership import ChannelMembership
+from bot.slack.incoming.people import People
 from bot.slack.render.parts import Part
 from bot.slack.reply import message_metadata
 from bot.slack.transport.client import (
@@ -30,11 +33,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A conversation that holds a card. `name` is the key under which the run keeps the card's ts."""
+    """A conversation that holds a card. `name` is the key under which the run keeps the card's ts.
+
+    `reader` is the user who alone reads it there, "" in a thread.
+    """
 
     channel: str
     thread: str | None
     name: str
+    reader: str = ""
 
 
 class Cards:
@@ -42,7 +49,8 @@ class Cards:
 
     A card goes to the run's thread, and to the direct messages of approvers who are not in the
     channel. A private request and a workflow step have cards in direct messages only, and so have
-    kinds of cards that are for the asker alone.
+    kinds of cards that are for the asker alone. A card in direct messages is in the language of its
+    reader, any other in that of the asker.
     """
 
     def __init__(
@@ -52,12 +60,14 @@ class Cards:
         *,
         clients: Clients,
         identity: Identity,
+        people: People,
         connect_link: ConnectLink = no_connect_link,
     ) -> None:
         self._request = request
         self._posted = post
         self._clients = clients
         self._identity = identity
+        self._people = people
         self._access = ChannelMembership(clients.reads)
         self._drawing = Drawing(identity.canvas_link, connect_link)
 
@@ -90,7 +100,7 @@ class Cards:
                 await self._update(await self._direct(user, approval), ts, record)
 
     async def _update(self, place: _Place, ts: str, record: ApprovalRecord) -> None:
-        part = await self._draw(record)
+        part = await self._draw(place, record)
         await self._posted.may_write()
         failpoint("card-updating")
         await self._clients.updates.chat_update(
@@ -120,7 +130,7 @@ class Cards:
 
     async def _direct(self, user: str, approval: Approval) -> _Place:
         opened = await self._clients.writes.conversations_open(users=user)
-        return _Place(str(opened["channel"]["id"]), None, approval.card_for(user))
+        return _Place(str(opened["channel"]["id"]), None, approval.card_for(user), user)
 
     async def _post_card(self, place: _Place, approval: Approval) -> str:
         """Return the ts of the card, which is posted unless the place has it already."""
@@ -128,7 +138,7 @@ class Cards:
             if approval.restored:  # the card shows what was decided since, or buttons
                 await self._update(place, found, ApprovalRecord(approval))
             return found
-        part = await self._draw(ApprovalRecord(approval))
+        part = await self._draw(place, ApprovalRecord(approval))
         await self._posted.may_write()
         failpoint("card-posting")
         try:
@@ -149,8 +159,10 @@ class Cards:
         failpoint("card-posted")
         return str(posted["ts"])
 
-    async def _draw(self, record: ApprovalRecord) -> Part:
-        return await KINDS[record.approval.kind].draw(record, self._drawing)
+    async def _draw(self, place: _Place, record: ApprovalRecord) -> Part:
+        user = place.reader
+        with reader(await self._people.locale(user)) if user else nullcontext():
+            return await KINDS[record.approval.kind].draw(record, self._drawing)
 
     async def _find(self, place: _Place, approval: Approval) -> str | None:
         wanted = message_metadata.card_metadata(self._posted.run_id, approval.id)["event_payload"]

@@ -120,8 +120,11 @@ class Intake:
 
     def _say_waiting(self, event: Event, thread: str) -> None:
         if event["type"] == "app_mention" or is_direct(event):
-            shown = self._status.show(event["channel"], thread, words.STATUS_WAITING())
-            self._background.start(shown, "saying that nothing can be kept")
+            self._background.start(self._show_waiting(event, thread), "saying that nothing is kept")
+
+    async def _show_waiting(self, event: Event, thread: str) -> None:
+        with reader(await self._gate.people.locale(event["user"])):
+            await self._status.show(event["channel"], thread, words.STATUS_WAITING())
 
     async def _handle(self, event: Event, event_id: str, marks: Mapping[str, object]) -> None:
         if await self._is_typed_yes(event):

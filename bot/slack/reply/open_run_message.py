@@ -19,6 +19,7 @@ from bot.core.request import Request
 from bot.runs.surface import PostedMessages
 from bot.slack.approvals.cards import Cards
 from bot.slack.approvals.kinds import ConnectLink, no_connect_link
+from bot.slack.incoming.people import People
 from bot.slack.incoming.text import NameOf
 from bot.slack.render.buttons import Stops
 from bot.slack.render.progress import progress_part
@@ -53,6 +54,7 @@ class RunMessages:
     clients: Clients
     identity: Identity
     status: ThreadStatus
+    people: People
     streams: Streams
     read_artifact: ReadArtifact
     name_of: NameOf
@@ -104,6 +106,7 @@ class RunMessages:
             post,
             clients=clients,
             identity=self.identity,
+            people=self.people,
             connect_link=self.connect_link,
         )
         reactions = DoneReactions(clients.live, request.channel)

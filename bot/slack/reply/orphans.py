@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
 
+from bot.core.text.translation import reader
 from bot.slack.incoming.history import History, Message
+from bot.slack.incoming.people import People
 from bot.slack.render import words
 from bot.slack.reply import message_metadata
 from bot.slack.reply.status import ThreadStatus
@@ -31,6 +33,7 @@ class Orphans:
     clients: Clients
     identity: Identity
     status: ThreadStatus
+    people: People
     is_idle: IsIdle
 
     def among(self, messages: Iterable[Message]) -> list[Message]:
@@ -52,12 +55,20 @@ class Orphans:
         key = f"{self.identity.team}:{channel}:{thread}"
         if not await self.is_idle(key):
             return
-        found = self.among(await history.replies(channel, thread, 0.0))
+        replies = await history.replies(channel, thread, 0.0)
+        found = self.among(replies)
         if not found or not await self.is_idle(key):
             return
         for message in found:
-            await self._end(channel, message)
+            with reader(await self.people.locale(self._asker_of(message, replies))):
+                await self._end(channel, message)
         await self.status.end(channel, thread)
+
+    def _asker_of(self, orphan: Message, replies: Iterable[Message]) -> str:
+        """Return the user whose message the orphan most likely answers: the last one above it."""
+        above = (each for each in replies if float(each["ts"]) < float(orphan["ts"]))
+        users = [str(each.get("user")) for each in above if not each.get("bot_id")]
+        return next((each for each in reversed(users) if each != self.identity.user), "")
 
     async def _end(self, channel: str, message: Message) -> None:
         ts, run_id = str(message["ts"]), message_metadata.run_of(message) or ""

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.core.errors import BotError
 from bot.core.request import Request
+from bot.core.text.translation import load_catalogue, reader
 from bot.slack.render import words
 from bot.slack.transport.workspaces import Workspaces
 from bot.store import Mailbox, StaleStatuses
@@ -80,5 +81,7 @@ class StatusSweep:
         for place, request in list(places)[:_MAX_RENEWED]:
             slack = await self.workspaces.of(request.team)
             if slack and datetime.now(UTC) - request.received_at > _MIN_WAIT:
-                line = words.STATUS_PLACE_IN_LINE(place=place)
+                await load_catalogue(request.locale)
+                with reader(request.locale):
+                    line = words.STATUS_PLACE_IN_LINE(place=place)
                 await slack.status.show(request.channel, request.thread, line)

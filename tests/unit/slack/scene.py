@@ -42,6 +42,7 @@ class Thread:
             clients=clients,
             identity=identity,
             status=self.rig.slack.status,
+            people=self.rig.slack.people,
             streams=Streams(clients, identity, lifetime=stream_seconds),
             read_artifact=read,
             name_of=naming(self.rig.slack.people, self.rig.slack.access),

@@ -10,6 +10,7 @@ import pytest
 
 from bot.core.approvals import ApprovalKind, Ask
 from bot.core.context import RequestContext, bound_request
+from bot.core.text.translation import reader
 from bot.dev.model import Reply, Script, call, calls, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.runs.policy.access import Policy
@@ -221,17 +222,23 @@ async def test_only_those_who_are_listed_may(redis_url: str) -> None:
 
 
 async def test_who_is_not_in_the_channel_is_asked_directly(redis_url: str) -> None:
-    """They would never see the thread; both cards say in the end who decided."""
+    """They would never see the thread; both cards say in the end who decided, each in the language
+    of its readers (U9): Ben's Slack is in Japanese."""
     async with deployed(posts("Hello"), redis_url, access=Policy(approvers=(BEN,))) as bot:
+        bot.ws.state.people[BEN].locale = "ja-JP"
         thread = await bot.ask(ADA, PARTNERS, "Post it!")
         direct = bot.ws.state.direct(BEN)
         assert direct is not None
         [asked] = await bot.ws.until(lambda: bot.ws.messages(direct.id))
-        assert f"<@{ADA}> asked for it" in str(asked["blocks"])
+        with reader("ja-JP"):
+            assert approval_words.ASKED_FOR(person=f"<@{ADA}>") in str(asked["blocks"])
         await bot.ws.click(BEN, direct.id, asked["ts"], APPROVE)
         await bot.answered(PARTNERS, thread)
-        for card in (*bot.ws.messages(direct.id), *cards(bot, thread, PARTNERS)):
-            assert f"Approved by <@{BEN}>" in str(card["blocks"])
+        with reader("ja-JP"):
+            approved = approval_words.ALLOWED["approved"]["done"](by=f"<@{BEN}>").partition("、")[0]
+        [his], [theirs] = bot.ws.messages(direct.id), cards(bot, thread, PARTNERS)
+        assert approved in str(his["blocks"])
+        assert f"Approved by <@{BEN}>" in str(theirs["blocks"])
         assert len(elsewhere(bot)) == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.core.approvals import digest
 from bot.core.text.translation import Text, reader
 from bot.dev.workspace import ADA, BEN, CHLOE
+from bot.slack.actions import modals
 from bot.slack.home import home_words
 from bot.slack.render import approval_words, words
 from bot.slack.render.buttons import APPROVE
@@ -61,6 +62,26 @@ async def test_home_and_forms_are_in_the_language_of_who_opens_them(rig: Rig) ->
     assert home_words.HOME_EXAMPLES() in str(english)
     assert french(home_words.HOME_EXAMPLES) in str(hers)
     assert home_words.HOME_EXAMPLES() not in str(hers)
+
+
+async def test_who_asks_while_nothing_can_be_kept_is_told_in_their_language(rig: Rig) -> None:
+    rig.ws.delivery.ack_timeout = 0.3
+    rig.mailbox.down = True
+    said = await rig.ws.say(CHLOE, "C0GENERAL1", rig.mention("how many?"))
+    shown = rig.ws.status
+    await rig.ws.until(
+        lambda: shown("C0GENERAL1", said["ts"]).text == french(words.STATUS_WAITING)
+    )
+    rig.mailbox.down = False
+
+
+async def test_a_form_is_in_the_language_of_who_opens_it(rig: Rig) -> None:
+    """Whoever opened one just before."""
+    french_label = french(words.WHERE_LABEL)
+    for user, label in ((CHLOE, french_label), (BEN, words.WHERE_LABEL())):
+        await rig.ws.shortcut(user, modals.ASK_ANYWHERE)
+        [view] = await rig.ws.until(lambda: rig.ws.views(user))  # noqa: B023 - awaited at once
+        assert label in str(view)
 
 
 async def test_a_hint_is_in_the_language_of_who_wrote(rig: Rig) -> None:

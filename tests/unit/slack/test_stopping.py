@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.core.text.translation import reader
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.slack.incoming.short_replies import is_stop
 from bot.slack.render import buttons, words
@@ -162,13 +163,16 @@ async def test_the_button_refuses_who_may_not_ask(rig: Rig) -> None:
 
 
 async def test_who_may_not_stop_is_told_so_after_slacks_stop_as_well(rig: Rig) -> None:
-    """It has stopped Slack's own stream only: the answer goes on."""
+    """It has stopped Slack's own stream only: the answer goes on. All of it is in their language (U9)."""
+    rig.ws.state.people[GUS].locale = "ja-JP"
+    with reader("ja-JP"):
+        goes_on = words.CANNOT_STOP(why="")
     thread = await asked(rig)
     await rig.clients.writes.chat_postMessage(channel=GENERAL, thread_ts=thread, text="…")
     rig.ws.emit(
         {"type": "agent_session_stopped", "channel": GENERAL, "user": GUS, "thread_ts": thread}
     )
-    assert "This answer continues" in await told(rig, GUS, thread)
+    assert (await told(rig, GUS, thread)).startswith(goes_on)
     assert rig.mailbox.cancelled == []
 
 

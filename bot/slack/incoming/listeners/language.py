@@ -10,11 +10,12 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.async_context import AsyncBoltContext
 from slack_bolt.response import BoltResponse
 
-from bot.core.text.translation import reader
+from bot.core.text.translation import speak
 from bot.slack.incoming.people import People
 
-_SPOKEN_TO = {"app_home_opened", "app_context_changed"}
+_SPOKEN_TO = {"app_home_opened", "app_context_changed", "agent_session_stopped"}
 """Events after which the bot speaks to their person; `Intake` does it for messages to the bot."""
+_OTHERWISE = "en-US"
 _SECONDS = 1.0  # Slack waits three for a modal
 
 
@@ -30,11 +31,11 @@ def register(app: AsyncApp, people: People) -> None:
         context: AsyncBoltContext,
         next_: Callable[[], Awaitable[BoltResponse]],
     ) -> BoltResponse:
-        event = body.get("event")
-        if context.user_id is None or (event and event.get("type") not in _SPOKEN_TO):
-            return await next_()
-        with reader(await _locale(people, context.user_id)):
-            return await next_()
+        event, user = body.get("event"), context.user_id
+        is_spoken_to = user and (not event or event.get("type") in _SPOKEN_TO)
+        # Bolt runs the listener after this has returned, in the same task.
+        speak(await _locale(people, user) if user and is_spoken_to else _OTHERWISE)
+        return await next_()
 
 
 async def _locale(people: People, user: str) -> str:
@@ -42,4 +43,4 @@ async def _locale(people: People, user: str) -> str:
         async with asyncio.timeout(_SECONDS):
             return await people.locale(user)
     except TimeoutError:
-        return "en-US"
+        return _OTHERWISE
