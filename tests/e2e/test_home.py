@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.test_first_answer import finished, last_answer, say
-from tests.e2e.test_shortcuts import ADA, BEN, CHLOE, act_as, press
+from tests.e2e.test_shortcuts import ADA, BEN, act_as, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
@@ -20,7 +20,7 @@ def home(page: Page) -> Locator:
 def test_people_take_back_what_is_remembered_and_say_how_to_be_answered(page: Page) -> None:
     """People see their memories with Forget, which asks first, and settings that apply from then on;
     no admin section."""
-    act_as(page, CHLOE)
+    act_as(page, BEN)
     page.get_by_test_id("dm-bot").click()
     page.get_by_test_id("prompts").get_by_role("button", name="short answers").click()
     finished(page)
@@ -126,6 +126,6 @@ def test_home_is_there_for_whoever_one_acts_as_next(page: Page) -> None:
     act_as(page, ADA)
     tab = home(page)
     expect(tab).to_contain_text("For admins")
-    act_as(page, CHLOE)
+    act_as(page, BEN)
     expect(tab).to_contain_text("What your questions have cost")
     expect(tab).not_to_contain_text("For admins")

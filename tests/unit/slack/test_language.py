@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from bot.core.approvals import digest
 from bot.core.text.translation import Text, reader
 from bot.dev.workspace import ADA, BEN, CHLOE
@@ -69,9 +71,7 @@ async def test_who_asks_while_nothing_can_be_kept_is_told_in_their_language(rig:
     rig.mailbox.down = True
     said = await rig.ws.say(CHLOE, "C0GENERAL1", rig.mention("how many?"))
     shown = rig.ws.status
-    await rig.ws.until(
-        lambda: shown("C0GENERAL1", said["ts"]).text == french(words.STATUS_WAITING)
-    )
+    await rig.ws.until(lambda: shown("C0GENERAL1", said["ts"]).text == french(words.STATUS_WAITING))
     rig.mailbox.down = False
 
 
@@ -81,7 +81,7 @@ async def test_a_form_is_in_the_language_of_who_opens_it(rig: Rig) -> None:
     for user, label in ((CHLOE, french_label), (BEN, words.WHERE_LABEL())):
         await rig.ws.shortcut(user, modals.ASK_ANYWHERE)
         [view] = await rig.ws.until(lambda: rig.ws.views(user))  # noqa: B023 - awaited at once
-        assert label in str(view)
+        assert label in json.dumps(view, ensure_ascii=False)
 
 
 async def test_a_hint_is_in_the_language_of_who_wrote(rig: Rig) -> None:

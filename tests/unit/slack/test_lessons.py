@@ -219,7 +219,7 @@ async def test_what_is_in_a_private_channel_stays_there(redis_url: str) -> None:
     what somebody rated there in private, for admins to read, does not open the rest."""
     async with deployed(brain, redis_url) as bot, open_stores(redis_url) as stores:
         bot.ws.channels[FINANCE].members.append(bot.ws.bot_user_id)
-        bot.ws.people[CHLOE] = replace(bot.ws.people[CHLOE], is_admin=True)
+        bot.ws.people[CHLOE] = replace(bot.ws.people[CHLOE], is_admin=True, locale="en-GB")
         await rated(bot, BEN, FINANCE, "Not our salaries.")
         alone = Lesson(
             id="req_1",
