@@ -107,6 +107,25 @@ class Place(BaseModel):
     excerpt: str = ""
 
 
+class Operand(BaseModel):
+    """An operand of a claim that is worked out.
+
+    - `value`: the exact value, in the unit in which the arithmetic used it.
+    - `place`: the number of its place in `places`. `is_column`: it is the sum, mean or count of the
+      whole column that the place is in.
+    - `item`: the number of the finding that it is, if it was worked out itself.
+
+    A constant has neither `place` nor `item`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    value: float
+    place: int | None = None
+    is_column: bool = False
+    item: int | None = None
+
+
 class Finding(BaseModel):
     """A claim of an answer, and where it comes from.
 
@@ -114,6 +133,8 @@ class Finding(BaseModel):
     - `text`: the claim as the answer writes it. `start` is its offset in the field.
     - `places`: where it was read, the best first; for a claim that is worked out the places of its
       operands in the order of `formula`, such as "90 + 30 = 120".
+    - `operands`: from which code can repeat the arithmetic, `pattern` says how they are combined
+      where `operation` alone does not. Empty where it cannot, and in findings of earlier releases.
     - `reason`: set for a claim that is untraced or unknown.
     """
 
@@ -127,6 +148,8 @@ class Finding(BaseModel):
     places: tuple[Place, ...] = ()
     operation: Operation | None = None
     formula: str = ""
+    operands: tuple[Operand, ...] = ()
+    pattern: str = ""
     reason: Reason | None = None
 
     @property

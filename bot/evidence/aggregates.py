@@ -35,7 +35,7 @@ class Series:
 class Aggregate:
     """A value computed from a table.
 
-    `value` has no sign; `is_weak` if it is one of so many that only a figure of four digits or more
+    `value` has no sign; `is_whole` if it is that of a whole column; `is_weak` if it is one of so many that only a figure of four digits or more
     may be told from chance by it.
     """
 
@@ -45,6 +45,7 @@ class Aggregate:
     operands: Sequence[Mention]
     of: str = ""
     is_weak: bool = False
+    is_whole: bool = False
 
     @property
     def is_total(self) -> bool:
@@ -76,7 +77,8 @@ def _of_grid(grid: Grid, columns: list[Series]) -> Iterator[Aggregate]:
     if not grid.is_whole or len(grid.rows) < 2:
         return
     first = [next(iter(each.figures.values())) for each in numeric[:1]]
-    yield Aggregate(len(grid.rows), False, Operation.COUNT, first, "rows")
+    is_full = bool(numeric) and len(numeric[0].figures) == len(grid.rows)
+    yield Aggregate(len(grid.rows), False, Operation.COUNT, first, "rows", is_whole=is_full)
     for each in numeric:
         for found in _column(grid, each):
             yield found
@@ -107,8 +109,8 @@ def _column(grid: Grid, series: Series) -> Iterator[Aggregate]:
     name, found = grid.columns[series.column], list(series.figures.values())
     if len(found) < 2:
         return
-    yield _sum(Operation.SUM, found, name)
-    yield _sum(Operation.MEAN, found, name)
+    yield replace(_sum(Operation.SUM, found, name), is_whole=True)
+    yield replace(_sum(Operation.MEAN, found, name), is_whole=True)
     for sign in "-", "":
         same = [each for each in found if (each.sign == "-") == (sign == "-")]
         if 1 < len(same) < len(found):

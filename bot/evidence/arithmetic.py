@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from bot.core.findings import Operation
 from bot.evidence.units import PERCENT, POINTS
@@ -141,6 +142,30 @@ PERCENTAGES = (
     ),
 )
 """The steps to a percentage."""
+
+
+_STEPS = {(each.operation, each.written): each.value for each in (*AMOUNTS, *PERCENTAGES)}
+_OF_ALL: dict[Operation, Callable[[Sequence[float]], float]] = {
+    Operation.SUM: sum,
+    Operation.MEAN: lambda values: sum(values) / len(values),
+    Operation.PRODUCT: prod,
+    Operation.DIFFERENCE: lambda values: values[0] - sum(values[1:]),
+    Operation.COUNT: lambda values: values[0],
+    Operation.CONVERSION: lambda values: values[0],
+}
+
+
+def repeated(operation: Operation, pattern: str, values: Sequence[float]) -> float | None:
+    """Return the result of an operation on the values of its operands; None if there is none.
+
+    `pattern` is that of the step, "" for an operation on any number of operands.
+    """
+    try:
+        if pattern:
+            return _STEPS[operation, pattern](*values)
+        return _OF_ALL[operation](values)
+    except (ArithmeticError, LookupError):
+        return None
 
 
 def shown(value: float) -> str:

@@ -24,6 +24,7 @@ from bot.evidence.operands import (
     Operand,
     Result,
     Target,
+    Term,
     factors,
     from_pairs,
     may_be,
@@ -48,15 +49,27 @@ _CLEAR = 4  # significant digits that tell a figure from chance among hundreds o
 _Run = list[tuple[Claim, Operand]]
 
 
-def derive(claims: Sequence[Claim], evidence: Evidence) -> None:
-    """Fill in the figures that follow from others, in rounds: a share of a total comes after it."""
+def derive(claims: Sequence[Claim], evidence: Evidence) -> dict[int, Result]:
+    """Fill in the figures that follow from others, in rounds: a share of a total comes after it.
+
+    Return how each follows, by the number of its claim.
+    """
+    results: dict[int, Result] = {}
     for _ in range(_ROUNDS):
-        open_ones = [each for each in claims if not each.is_traced and not each.is_small]
-        figures = [each for each in open_ones if each.token and each.token.kind is Kind.FIGURE]
         search = _Search.of(claims, evidence)
-        found = [search.derive(each) for each in figures]
-        if not any(found):
-            return
+        found = {
+            number: result
+            for number, each in enumerate(claims)
+            if not each.is_traced
+            and not each.is_small
+            and each.token
+            and each.token.kind is Kind.FIGURE
+            and (result := search.derive(each))
+        }
+        if not found:
+            break
+        results |= found
+    return results
 
 
 def _fill(claim: Claim, result: Result) -> bool:
@@ -92,8 +105,8 @@ class _Search:
         stated = [found for each in claims if (found := stated_operand(each))]
         return cls(claims, stated[:_MOST_OPERANDS], list(runs.values()), evidence)
 
-    def derive(self, claim: Claim) -> bool:
-        """Try what a figure may follow from, the likeliest first. Return whether something fits."""
+    def derive(self, claim: Claim) -> Result | None:
+        """Try what a figure may follow from, the likeliest first. Return what fits."""
         near = [each for each in self.stated if each.group == claim.group]
         for low, high in claim.windows(exact=True):
             target = Target(claim, low, high)
@@ -109,8 +122,8 @@ class _Search:
             )
             for results in ways:
                 if found := next(results, None):
-                    return _fill(claim, found)
-        return False
+                    return found if _fill(claim, found) else None
+        return None
 
     def _aggregates(self, target: Target) -> Iterator[Result]:
         """Yield the sums, means and counts of columns and rows that a figure may be."""
@@ -133,7 +146,15 @@ class _Search:
                 operands = [read_operand(output, mention) for mention in each.operands]
                 values = [mention.signed for mention in each.operands]
                 formula = f"rows with {each.of}" if is_count else shown_list(values, each.operation)
-                yield Result(value, each.operation, f"{formula} = {shown(value)}", operands)
+                written = f"{formula} = {shown(value)}"
+                if each.is_whole:
+                    terms = [Term(value, operands[0], is_column=True)]
+                else:
+                    terms = [
+                        Term(mention.signed, o)
+                        for mention, o in zip(each.operands, operands, strict=True)
+                    ]
+                yield Result(value, each.operation, written, operands, terms)
 
     def _stated_pairs(self, target: Target, near: list[Operand]) -> Iterator[Result]:
         """Yield what follows from two figures that the answer states.
@@ -239,14 +260,16 @@ def _from_three(target: Target, near: list[Operand]) -> Iterator[Result]:
     if target.claim.significant < FAIRLY_CLEAR or target.is_percent:
         return
     for three in combinations(amounts, 3):
-        a, b, c = sorted((abs(each.value) for each in three), reverse=True)
+        ordered = sorted(three, key=lambda each: -abs(each.value))
+        terms = [Term(abs(each.value), each) for each in ordered]
+        a, b, c = (each.value for each in terms)
         for value, sign, how in (
             (a * b * c, "×", Operation.PRODUCT),
             (a - b - c, "−", Operation.DIFFERENCE),
         ):
             if target.holds(value):
                 written = f"{shown(a)} {sign} {shown(b)} {sign} {shown(c)}"
-                yield Result(value, how, f"{written} = {shown(value)}", three)
+                yield Result(value, how, f"{written} = {shown(value)}", three, terms)
 
 
 def _from_moments(target: Target, claims: Sequence[Claim]) -> Iterator[Result]:

@@ -14,6 +14,7 @@ from bot.evidence.dates import Day, is_year
 from bot.evidence.entries import Entry, EntryKind
 from bot.evidence.marks import Marks
 from bot.evidence.mentions import Mention
+from bot.evidence.notations import Mark
 from bot.evidence.quotes import FoldedText
 from bot.evidence.tables import Cell, Grid, grids, is_json, json_grids
 from bot.evidence.tokens import Kind, Token, tokens
@@ -152,6 +153,8 @@ class _Indexer:
         self.head = text.find("\n") if "\n" in text else len(text)
         self.untraced = frozenset(output.entry.untraced)
         self.currencies: set[str] = set()
+        is_calculated = output.entry.kind is EntryKind.CALCULATED  # 1.234 has decimals
+        self.mark = Mark.POINT if is_calculated else Mark.UNKNOWN
 
     def read(self) -> None:
         """Fill the output's figures, dates and names."""
@@ -229,7 +232,7 @@ class _Indexer:
 
     def _bounded(self, text: str) -> Iterator[Token]:
         """Yield tokens until the output has been found to have too many."""
-        for token in tokens(text):
+        for token in tokens(text, mark=self.mark):
             if self.left <= 0:
                 return
             self.left -= 1
@@ -257,12 +260,10 @@ class _Indexer:
         if token.unit and token.unit.is_currency:
             self.currencies.add(token.unit.kind)
         counts = at[0] < 0 and token.unit is None and bool(_NOUN.match(self.text, token.end))
-        first = None
-        for reading in token.readings:
-            unit = token.unit or column[0]
-            one = Mention(reading.value, token.sign, unit, token.start, token.end, *at, counts)
-            first = first or self._add(one, column[1])
-        return first
+        unit = token.unit or column[0]
+        size = token.readings[0].value
+        one = Mention(size, token.sign, unit, token.start, token.end, *at, counts)
+        return self._add(one, column[1])
 
     def _add_day(self, day: Day, token: Token) -> None:
         if day in self.output.given.days:

@@ -28,8 +28,8 @@ _LEAST_PART = 0.002  # of the greater figure, that the lesser one of a sum is
 class Operand:
     """A figure to compute with.
 
-    `group` is the field or row of the answer that states it, "" if none does. `read` is where it
-    was read.
+    `group` is the field or row of the answer that states it as a `claim`, "" if none does. `read` is
+    where it was read. `is_total`: it is a sum of figures of a column, `is_column` of all of them.
     """
 
     value: float
@@ -37,7 +37,9 @@ class Operand:
     group: str
     place: Callable[[], Place]
     read: tuple[IndexedOutput, Mention] | None = None
+    claim: Claim | None = None
     is_total: bool = False
+    is_column: bool = False
 
     @property
     def base(self) -> float:
@@ -50,13 +52,30 @@ class Operand:
 
 
 @dataclass(slots=True)
+class Term:
+    """An operand as the arithmetic uses it: its value in the unit of the result, without its sign.
+
+    `is_column`: it stands for the whole column that the operand is in.
+    """
+
+    value: float
+    operand: Operand
+    is_column: bool = False
+
+
+@dataclass(slots=True)
 class Result:
-    """What was computed: the value with its sign, how, and from which operands in order."""
+    """What was computed: the value with its sign, how, and from which operands in order.
+
+    `terms` and `pattern` are what `arithmetic.repeated` takes; no terms if it cannot be repeated.
+    """
 
     value: float
     operation: Operation
     formula: str
     operands: Sequence[Operand]
+    terms: Sequence[Term] = ()
+    pattern: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +100,8 @@ def stated_operand(claim: Claim) -> Operand | None:
     if claim.value is None:
         return None
     unit = claim.unit or (claim.source[1].unit if claim.source else None)
-    return Operand(claim.value, unit, claim.group, partial(place_of_claim, claim), claim.source)
+    place = partial(place_of_claim, claim)
+    return Operand(claim.value, unit, claim.group, place, claim.source, claim)
 
 
 def place_of_claim(claim: Claim) -> Place:
@@ -110,15 +130,20 @@ def totals_of_column(output: IndexedOutput, mention: Mention) -> list[Operand]:
 
 
 def total_operand(output: IndexedOutput, total: Aggregate) -> Operand:
-    """Return the sum of a column; its place is that of the first figure."""
+    """Return the sum of a column; its place is the column, at the first figure."""
     first = total.operands[0]
-    return Operand(total.value, first.unit, "", lambda: place_of(output, first), is_total=True)
+
+    def place() -> Place:
+        return place_of(output, first).model_copy(update={"row": "", "excerpt": ""})
+
+    return Operand(total.value, first.unit, "", place, is_total=True, is_column=total.is_whole)
 
 
 def sum_of(operands: Sequence[Operand], value: float, operation: Operation) -> Result:
     """Return the sum or mean of figures as a result."""
     formula = shown_list([each.value for each in operands], operation)
-    return Result(value, operation, f"{formula} = {shown(value)}", operands)
+    terms = [Term(each.value, each) for each in operands]
+    return Result(value, operation, f"{formula} = {shown(value)}", operands, terms)
 
 
 class _Sorted:
@@ -201,11 +226,14 @@ def _result(
     value = step.value(a, b) / scale
     if step.operation is Operation.DIFFERENCE and _is_told_as_less(claim):
         value, a, b = -value, b, a  # which is taken from which is not told
+        one, other = other, one
     written = step.written.format(a=shown(a / scale), b=shown(b / scale))
     operands = [one, other] if step.written.startswith("{a}") else [other, one]
     ending = " %" if claim.unit and claim.unit.is_percent else ""
-    stated = [each for each in operands if not each.is_total]
-    return Result(value, step.operation, f"{written} = {shown(value)}{ending}", stated)
+    shown_ones = [each for each in operands if each.is_column or not each.is_total]
+    terms = [Term(a / scale, one, one.is_column), Term(b / scale, other, other.is_column)]
+    formula = f"{written} = {shown(value)}{ending}"
+    return Result(value, step.operation, formula, shown_ones, terms, step.written)
 
 
 def _is_told_as_less(claim: Claim) -> bool:

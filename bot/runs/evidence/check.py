@@ -187,8 +187,11 @@ class RunEvidence:
 
 
 def _bounded(found: Findings) -> Findings:
-    """Return findings that are small enough to store: of many claims, only the first place each."""
+    """Return findings that are small enough to store: of many claims, only the first place each,
+    without the operands, which are at the others."""
     if len(found.model_dump_json()) <= _MOST_STORED:
         return found
-    items = (each.model_copy(update={"places": each.places[:1]}) for each in found.items)
+    items = (
+        each.model_copy(update={"places": each.places[:1], "operands": ()}) for each in found.items
+    )
     return found.model_copy(update={"items": tuple(items)})

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import mean
 
-from bot.core.findings import Finding, Operation, Place, Verdict
+from bot.core.findings import Finding, Findings, Operand, Operation, Place, Verdict
 from bot.core.refresh import FigureChange
 from bot.core.text.translation import Text
-from bot.runs.refresh.locate import Located, Missing, columns_at, locate
-from bot.runs.refresh.numbers import rewritten, written_as
+from bot.evidence.arithmetic import repeated
+from bot.evidence.indexing import IndexedOutput
+from bot.runs.refresh.locate import Located, Missing, column_at, locate
+from bot.runs.refresh.numbers import rewritten
 from bot.runs.refresh.plan import RecordedCall, Skipped
 
 _REASONS = {
@@ -35,92 +38,96 @@ class Repeated:
     """What calls returned now, by call id, and why the others were not made again."""
 
     recorded: Mapping[str, RecordedCall]
-    outputs: Mapping[str, str]
+    outputs: Mapping[str, IndexedOutput]
     skipped: Mapping[str, Skipped]
 
     def compare(
-        self, figures: Sequence[Finding], fields: Mapping[str, str]
+        self, figures: Sequence[Finding], traced: Findings, fields: Mapping[str, str]
     ) -> tuple[FigureChange, ...]:
         """Return each figure with its value now, or why it has none.
 
-        `fields` are the answer's texts by their paths.
+        `traced` are all findings of the answer, `fields` its texts by their paths.
         """
-        return tuple(self._compared(each, _name(each, fields)) for each in figures)
+        return tuple(self._compared(each, traced, _name(each, fields)) for each in figures)
 
-    def _compared(self, figure: Finding, name: str) -> FigureChange:
-        before = figure.text
-        found = [self._at(place) for place in _places(figure)]
-        why = next((each for each in found if isinstance(each, str)), None)
-        if why is not None:
-            return FigureChange(name=name, before=before, why=why)
-        pairs = [each for each in found if isinstance(each, Located)]
-        now = self._new_text(figure, pairs)
-        return FigureChange(name=name, before=before, now=now or "", why="" if now else _FORMULA())
+    def _compared(self, figure: Finding, traced: Findings, name: str) -> FigureChange:
+        try:
+            found = self._values(figure, traced)
+        except _Unknown as unknown:
+            return FigureChange(name=name, before=figure.text, why=str(unknown))
+        now = rewritten(figure.text, found.before, found.now)
+        if now is None and figure.verdict is Verdict.READ:
+            now = f"{found.now:,.10g}"
+        return FigureChange(
+            name=name, before=figure.text, now=now or "", why="" if now else _FORMULA()
+        )
 
-    def _at(self, place: Place) -> Located | str:
-        """Return the value at a place before and now, or why it has none now."""
+    def _values(self, figure: Finding, traced: Findings) -> Located:
+        """Return the exact value of a figure before and now. Raises _Unknown."""
+        if figure.verdict is Verdict.READ:
+            return self._read(_places(figure)[0])
+        operation = figure.operation
+        if operation is None or not figure.operands:
+            raise _Unknown(_FORMULA())
+        pairs = [self._operand(each, figure, traced) for each in figure.operands]
+        olds, news = ([getattr(pair, when) for pair in pairs] for when in ("before", "now"))
+        old, new = (repeated(operation, figure.pattern, each) for each in (olds, news))
+        if old is None or new is None:
+            raise _Unknown(_FORMULA())
+        return Located(old, new)
+
+    def _operand(self, operand: Operand, figure: Finding, traced: Findings) -> Located:
+        """Return an operand before and now, as the arithmetic uses it. Raises _Unknown."""
+        value = operand.value
+        if operand.item is not None:
+            found = self._values(traced.items[operand.item], traced)
+        elif operand.place is None:  # a constant
+            return Located(value, value)
+        elif operand.is_column:
+            found = self._column(figure.places[operand.place], figure.operation)
+        else:
+            found = self._read(figure.places[operand.place])
+        # Its unit may be another than where it was read: milliseconds there, seconds here.
+        factor = value / found.before if found.before else 1.0
+        return Located(value, found.now * factor)
+
+    def _read(self, place: Place) -> Located:
+        found = locate(place, *self._outputs(place))
+        if isinstance(found, Missing):
+            raise _Unknown(_GONE() if found is Missing.GONE else _UNCLEAR())
+        return found
+
+    def _column(self, place: Place, operation: Operation | None) -> Located:
+        columns = column_at(place, *self._outputs(place))
+        if columns is None or not all(columns):
+            raise _Unknown(_UNCLEAR())
+        match operation:
+            case Operation.MEAN:
+                before, now = map(mean, columns)
+            case Operation.COUNT:
+                before, now = map(len, columns)
+            case _:
+                before, now = map(sum, columns)
+        return Located(before, now)
+
+    def _outputs(self, place: Place) -> tuple[IndexedOutput, IndexedOutput]:
+        """Return the output that a place is in, and the one of now. Raises _Unknown."""
         recorded = self.recorded.get(place.call_id)
         now = self.outputs.get(place.call_id)
         if recorded is None or now is None:
             why = self.skipped.get(place.call_id, Skipped.NOT_STORED)
-            return _REASONS[why](tool=place.tool.replace("_", " "))
-        found = locate(place, recorded.output, now)
-        if isinstance(found, Missing):
-            return (_GONE if found is Missing.GONE else _UNCLEAR)()
-        return found
+            raise _Unknown(_REASONS[why](tool=place.tool.replace("_", " ")))
+        return recorded.indexed, now
 
-    def _new_text(self, figure: Finding, pairs: Sequence[Located]) -> str | None:
-        """Return the figure as the answer would write it now; None if that cannot be told."""
-        if figure.verdict is Verdict.READ:
-            [pair] = pairs
-            return rewritten(figure.text, pair.before, pair.now) or f"{pair.now:,.10g}"
-        before, now = [each.before for each in pairs], [each.now for each in pairs]
-        place = figure.places[0]
-        column, new_column = columns_at(
-            place, self.recorded[place.call_id].output, self.outputs[place.call_id]
-        )
-        olds = _results(figure.operation, before, column)
-        news = _results(figure.operation, now, new_column)
-        for old, new in zip(olds, news, strict=True):
-            if old is not None and new is not None and written_as(figure.text, old):
-                return rewritten(figure.text, old, new)
-        return None
+
+class _Unknown(Exception):
+    """Raised with the sentence that says why a figure has no value now."""
 
 
 def _places(figure: Finding) -> tuple[Place, ...]:
     """Return the places that the figure's value depends on: the best one if it was read."""
     from_calls = tuple(each for each in figure.places if each.tool)
     return from_calls[:1] if figure.verdict is Verdict.READ else figure.places
-
-
-def _results(
-    operation: Operation | None, values: Sequence[float], column: Sequence[float]
-) -> list[float | None]:
-    """Return the possible results of an operation, in a fixed order; None where undefined.
-
-    It takes the values, or the whole `column` of the first one.
-
-    The formula of a finding is for people, so each way is tried; the one that gives the figure of
-    the answer from the old values is applied to the new ones.
-    """
-    total, whole = sum(values), sum(column)
-    a, b = values[0], values[-1]
-    results: dict[Operation, list[float | None]] = {
-        Operation.SUM: [total, whole if column else None],
-        Operation.MEAN: [_ratio(total, len(values)), _ratio(whole, len(column))],
-        Operation.SHARE: [_ratio(a, each) for each in (b, total, total - a, whole)],
-        Operation.DIFFERENCE: [a - b, b - a],
-        Operation.RATIO: [_ratio(a, b), _ratio(b, a)],
-        Operation.GROWTH: [_ratio(a - b, b), _ratio(b - a, a)],
-        Operation.PRODUCT: [a * b],
-        Operation.PERCENT_OF: [a * b / 100],
-        Operation.COUNT: [float(len(column)) if column else None],
-    }
-    return results.get(operation, []) if operation else []
-
-
-def _ratio(dividend: float, divisor: float) -> float | None:
-    return dividend / divisor if divisor else None
 
 
 def _name(figure: Finding, fields: Mapping[str, str]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.chain import LedgerEntry
+from bot.core.findings import Findings
 from bot.core.outcome import Outcome
 from bot.core.refresh import Refreshed
 from bot.core.request import Request
@@ -92,16 +94,17 @@ class RefreshJobs:
         known = await read_before(deps.stores, _in_the_open(asker))
         recorded = recorded_calls(_until(result.run_id, known.entries))
         tool_of = deps.toolbox.catalogue.get
-        planned = plan(figures, recorded, tool_of)
+        planned = await asyncio.to_thread(plan, figures, recorded, tool_of)
         if not planned.calls:
             return result.model_copy(update={"problem": NOTHING()})
         repetition = await Repetition.prepared(deps, asker, channel, planned, recorded)
         repeated = await repetition.run()
         await deps.stores.audit.append(_entries(asker, repeated))
+        traced = outcome.traced or Findings()
         fields = {each.path: each.text for each in fields_of(outcome.result or {})}
         return result.model_copy(
             update={
-                "figures": repeated.compare(figures, fields),
+                "figures": await asyncio.to_thread(repeated.compare, figures, traced, fields),
                 "periods": tuple(planned.periods),
             }
         )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from bot.agent.calls.outputs import marked_text
@@ -18,14 +19,14 @@ from bot.core.chain import CallRecord, LedgerEntry
 from bot.core.findings import Claim, Finding, Findings, Verdict
 from bot.core.ids import HANDLE
 from bot.core.text.redaction import each_text
-from bot.runs.refresh.numbers import numbers, value_of
+from bot.evidence.arguments import LITERAL, is_constant, value_of
+from bot.evidence.entries import Entry, EntryKind
+from bot.evidence.indexing import IndexedOutput, index
 from bot.toolkit import Tool
 
 ToolOf = Callable[[str], Tool | None]
 
 _DATE = re.compile(r"\b(?:19|20)\d\d-\d\d(?:-\d\d)?\b")
-_FREE = frozenset({*range(101), 360, 365, 366, 1_000, 1_024, 3_600, 1_000_000})
-"""Numbers in arithmetic that nobody has to have read."""
 MOST_CALLS = 30
 
 
@@ -43,7 +44,7 @@ class Skipped(StrEnum):
     TOO_MANY = "too_many"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecordedCall:
     """A call of the ledger: its arguments as JSON, and its output as the model read it."""
 
@@ -57,6 +58,17 @@ class RecordedCall:
     def saved(self) -> list[str]:
         """The handles that the call saved, in order."""
         return [each.handle for each in self.record.saved]
+
+    @cached_property
+    def indexed(self) -> IndexedOutput:
+        """The output with its figures. Takes up to half a second."""
+        return self.index(self.output)
+
+    def index(self, output: str) -> IndexedOutput:
+        """Return an output of this call with its figures."""
+        is_calculated = self.record.counts_as == "calculated"
+        kind = EntryKind.CALCULATED if is_calculated else EntryKind.READ
+        return index(Entry(self.call_id, self.tool, output, kind))
 
 
 def recorded_calls(entries: Iterable[LedgerEntry]) -> dict[str, RecordedCall]:
@@ -165,25 +177,21 @@ def operands(
 ) -> list[tuple[str, RecordedCall | None]]:
     """Return the numbers that a calculation computes with, each with the newest call that gave it.
 
-    None for a number that no call gave. Small and usual constants are left out.
+    None for a number that no call gave. Small whole numbers and usual constants are left out.
     """
     found = dict[str, RecordedCall | None]()
 
     def note(number: str) -> str:
         value = value_of(number)
-        if value is not None and value not in _FREE:
-            sources = (each for each in reversed(before) if value in figures_in(each.output))
-            found[number] = next(sources, None)
+        if value % 1 or not is_constant(value):
+            sources = (each for each in reversed(before) if each.indexed.between(value, value))
+            source = next(sources, None)
+            if source or not is_constant(value):
+                found[number] = source
         return number
 
     _each_number(_json(call.arguments), note)
     return [*found.items()]
-
-
-def figures_in(output: str) -> set[float]:
-    """Return the values of all numbers in an output, without their signs."""
-    values = (value_of(each[0]) for each in numbers(output))
-    return {abs(each) for each in values if each is not None}
 
 
 def with_handles(arguments: str, replaced: dict[str, str]) -> str:
@@ -213,11 +221,7 @@ def _each_number(value: Any, change: Callable[[str], str]) -> Any:
             new = float(change(f"{abs(value):.15g}")) * (-1 if value < 0 else 1)
             return int(new) if isinstance(value, int) and new.is_integer() else new
         case str():
-            for found in reversed(numbers(value)):
-                sign = len(found[0]) - len(found[0].lstrip("+-−"))
-                start = found.start() + sign
-                value = value[:start] + change(value[start : found.end()]) + value[found.end() :]
-            return value
+            return LITERAL.sub(lambda found: change(found[0]), value)
         case list():
             return [_each_number(each, change) for each in value]
         case dict():

@@ -14,6 +14,8 @@ from bot.agent.limits import Limits
 from bot.agent.state import LoopState
 from bot.core.context import bound_request
 from bot.core.request import Request
+from bot.evidence.arguments import value_of
+from bot.evidence.indexing import IndexedOutput
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.steering import Steering
 from bot.runs.refresh.compare import Repeated
@@ -45,7 +47,7 @@ class Repetition:
     recorded: dict[str, RecordedCall]
     calls: Calls
     handles: dict[str, str]
-    outputs: dict[str, str]
+    outputs: dict[str, IndexedOutput]
     skipped: dict[str, Skipped]
 
     @classmethod
@@ -113,7 +115,7 @@ class Repetition:
             return
         arguments = with_handles(call.arguments, self.handles)
         if not may_repeat(tool):  # arithmetic: its numbers are those of other calls
-            replaced = self._new_operands(call)
+            replaced = await asyncio.to_thread(self._new_operands, call)
             if isinstance(replaced, Skipped):
                 self.skipped[call.call_id] = replaced
                 return
@@ -123,7 +125,7 @@ class Repetition:
             self.skipped[call.call_id] = why
             return
         assert output is not None  # noqa: S101 - `_why_not` says so
-        self.outputs[call.call_id] = output.text
+        self.outputs[call.call_id] = await asyncio.to_thread(call.index, output.text)
         self.handles |= dict(
             zip(call.saved, (each.handle for each in output.kept.saved), strict=False)
         )
@@ -155,7 +157,7 @@ class Repetition:
             now = self.outputs.get(source.call_id)
             if now is None:
                 return Skipped.BUILDS_ON
-            located = locate_value(number, source.output, now)
+            located = locate_value(value_of(number), source.indexed, now)
             if isinstance(located, Missing):
                 return Skipped.BUILDS_ON
             found[number] = located.now if located.before >= 0 else -located.now

@@ -101,6 +101,7 @@ def test_what_a_query_finds_is_read(arguments: dict[str, Any], output: str, said
         ("45+0", "45", Verdict.UNTRACED),
         ("4239-3659", "580", Verdict.READ),
         ("220919.5/365", "605.2589", Verdict.READ),
+        ("4239/3659", "1.159", Verdict.READ),  # a calculator writes no marks of thousands
         ("max(4239,3659)*2", "8478", Verdict.READ),
     ],
 )
@@ -110,7 +111,8 @@ def test_arithmetic_without_spaces_has_operands_too(
     """S: 4401-1200 is no id and 4401/12 no date; a result that is its operand is none."""
     text = f"result: {result}\nexpression: {expression}"
     calculated = call(text, EntryKind.CALCULATED, expression=expression)
-    assert traced(f"It is {result} now.", REAL, calculated) == [verdict]
+    said = result if result != "1.159" else "1.16 %"
+    assert traced(f"It is {said} now.", REAL, calculated) == [verdict]
 
 
 @pytest.mark.parametrize("kind", [EntryKind.NONE, EntryKind.CALCULATED])

@@ -23,13 +23,20 @@ from bot.core.outcome import Outcome
 from bot.core.refresh import FigureChange, Refreshed
 from bot.core.request import Entry, Job, Request
 from bot.dev.model import ModelRequest, Reply, call, calls, finish
+from bot.evidence.check import check
+from bot.evidence.entries import Entry as Output
+from bot.evidence.fields import fields_of
+from bot.evidence.indexing import index
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.refresh import jobs
+from bot.runs.refresh.compare import Repeated
 from bot.runs.refresh.jobs import REFRESH, RefreshJobs
 from bot.runs.refresh.locate import Located, Missing, locate
 from bot.runs.refresh.numbers import rewritten
 from bot.runs.refresh.plan import (
+    RecordedCall,
     Skipped,
+    figures_of,
     is_refreshable,
     plan,
     recorded_calls,
@@ -175,7 +182,7 @@ async def test_what_changed_is_told_figure_by_figure(stores: Stores, folder: Pat
             ("North", "220,919.50", "231,004.00"),
             ("North sold 220,919.50,", "10.5 %", "15.5 %"),
             ("North", "200,000", "200,000"),
-            ("Together they sold", "400,919.50", "421,004.00"),
+            ("Together they sold", "400,919.50", "421,009.00"),  # a total counts new rows
             ("North is", "55.1 %", "54.9 %"),
             ("% of it and", "40,919.50", "41,004.00"),
             ("of South, which is", "22.7 %", "21.6 %"),
@@ -200,7 +207,7 @@ async def test_what_changed_is_told_figure_by_figure(stores: Stores, folder: Pat
         assert replaced >= {
             ("220,919.50", "1.00", ""),
             ("$180k", "", gone),
-            ("400,919.50", "", gone),
+            ("400,919.50", "1.00", ""),
             ("10.5 %", "", builds_on),
             ("20,919.50", "", builds_on),
             ("200,000", "", "its file was replaced by another one"),
@@ -303,7 +310,8 @@ def test_a_figure_is_found_by_its_row_and_column(
 ) -> None:
     """Wherever the row stands now; never another row's figure where it is not clear which is meant."""
     place = Place(call_id="c", tool="t", line=line, text=text, column=column)
-    assert locate(place, TABLE, now) == found
+    before, after = (index(Output("c", "t", text)) for text in (TABLE, now))
+    assert locate(place, before, after) == found
 
 
 def test_handles_and_numbers_are_replaced_inside_of_arguments() -> None:
@@ -348,6 +356,60 @@ def test_calls_under_the_same_id_are_not_mixed_up() -> None:
 
     assert [*recorded_calls([entry("North")])] == ["call_0"]
     assert recorded_calls([entry("North"), entry("South")]) == {}
+
+
+def compared(said: str, before: dict[str, str], now: dict[str, str], **more: Any) -> dict[str, str]:
+    """What changed of an answer's figures, by their texts: the value now, or why there is none."""
+    record = CallRecord(call_id="c")
+    recorded = {name: RecordedCall(name, "t", "{}", text, record) for name, text in before.items()}
+    outputs = [each.indexed for each in recorded.values()]
+    traced = check(fields_of({"summary": said}), outputs)
+    items = tuple(each.model_copy(update=more) for each in traced.items)
+    traced = Findings.model_validate_json(Findings(items=items).model_dump_json())
+    after = {name: recorded[name].index(text) for name, text in now.items()}
+    repeated = Repeated(recorded, after, {})
+    changes = repeated.compare(figures_of(traced), traced, {"summary": said})
+    return {each.before: each.now or each.why for each in changes}
+
+
+def test_arithmetic_is_repeated_from_its_operands() -> None:
+    """23.5: of what was worked out itself, of whole columns, in other units, and with a constant."""
+    before = {
+        "sales": "region,units,revenue\nNorth,4239,220919.5\nEast,3659,191390.5\nSouth,2951,156952.0",
+        "log": "p95 was 655.1 ms and p50 was 310 ms",
+    }
+    now = {
+        "sales": "region,units,revenue\nEast,3659,200000\nNorth,4239,300000\nSouth,2951,100000",
+        "log": "p95 was 1310.2 ms and p50 was 310 ms",
+    }
+    said = (
+        "Revenue was 569,262.00 in all. North, with 220,919.50, had 38.8 % of it; that is "
+        "29,529.00 more than East, 191,390.50, or 15.4 %. North sold 4,239 units at 52.12 each. p95 was 0.66 s."
+    )
+    assert compared(said, before, now) == {
+        "569,262.00": "600,000.00",
+        "220,919.50": "300,000.00",
+        "38.8 %": "50.0 %",
+        "29,529.00": "100,000.00",
+        "191,390.50": "200,000.00",
+        "15.4 %": "50.0 %",
+        "4,239": "4,239",
+        "52.12": "70.77",
+        "0.66 s": "1.31 s",
+    }
+    gone = compared(said, before, {**now, "sales": now["sales"].replace("East,3659,200000\n", "")})
+    assert gone["29,529.00"] == gone["191,390.50"] == "its row is no longer there"
+    assert gone["569,262.00"] == "400,000.00"
+
+
+def test_arithmetic_of_an_earlier_release_is_not_guessed() -> None:
+    """What its operands were is not stored: what was read is compared, the rest says that it cannot be."""
+    before = {"sales": "region,revenue\nNorth,220919.5\nEast,191390.5"}
+    now = {"sales": "region,revenue\nNorth,300000\nEast,200000"}
+    said = "North made 220,919.50 and East 191,390.50, which is 15.4 % less."
+    found = compared(said, before, now, operands=(), pattern="")
+    assert found["220,919.50"] == "300,000.00"
+    assert found["15.4 %"] == "its arithmetic cannot be repeated"
 
 
 def test_a_result_counts_what_changed() -> None:
