@@ -12,6 +12,8 @@ _UNTRACED = Text("I could not trace {count} of {total}: {claims}.")
 _UNTRACED_ALONE = Text("I could not trace {claims}.")
 _MORE = Text("and {count} more")
 _SUMMARY = Text("{total}: {parts}.")
+_COMMA = Text(", ")
+_QUOTED = Text("“{text}”")
 _FIGURES = Plural("{count} figure", "{count} figures")
 _QUOTES = Plural("{count} quote", "{count} quotes")
 _BOTH = Plural("{count} figure or quote", "{count} figures and quotes")
@@ -92,7 +94,7 @@ def _parts(claims: list[Finding]) -> str:
     some = dict(_SOME)
     if counts[Verdict.READ]:
         some[Verdict.WORKED_OUT] = _WORKED_OUT_FROM_THEM
-    return ", ".join(some[verdict](count=counts[verdict]) for verdict in present)
+    return _COMMA().join(some[verdict](count=counts[verdict]) for verdict in present)
 
 
 def _total(claims: list[Finding]) -> str:
@@ -105,4 +107,4 @@ def _total(claims: list[Finding]) -> str:
 def _named(claim: Finding) -> str:
     text = " ".join(claim.text.split())
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
-    return f"“{text}”" if claim.kind is Claim.QUOTE else text
+    return _QUOTED(text=text) if claim.kind is Claim.QUOTE else text

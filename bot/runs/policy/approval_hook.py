@@ -53,6 +53,11 @@ MentionedIn = Callable[[str], Sequence[Mention]]
 
 _EXPIRED = Text("nobody approved it in time")
 _WITHDRAWN = Text("it was withdrawn")
+_DENIED = Text("{name} denied it")
+_MAY_NO_MORE = Text("{name} approved it, but may not approve it any more")
+
+WHY_OF_PERSON = (_DENIED, _MAY_NO_MORE)
+"""Why a person's decision kept a call from being made, as the model is told in English."""
 
 _LONGEST = 50_000
 """Characters of arguments that a person can be asked to check."""
@@ -219,6 +224,7 @@ def _is_superseded(decision: Decision) -> bool:
 
 
 def _reason(decision: Decision) -> str:
+    name = decision.name or decision.by
     match decision.verdict:
         case Verdict.EXPIRED:
             return _EXPIRED.english
@@ -226,8 +232,8 @@ def _reason(decision: Decision) -> str:
             return decision.comment
         case Verdict.DENIED:
             comment = f" and said: {decision.comment}" if decision.comment else ""
-            return f"{decision.name or decision.by} denied it{comment}"
+            return f"{_DENIED.english.format(name=name)}{comment}"
         case Verdict.WITHDRAWN:
             return _WITHDRAWN.english
         case Verdict.APPROVED | Verdict.STANDING:
-            return f"{decision.name or decision.by} approved it, but may not approve it any more"
+            return _MAY_NO_MORE.english.format(name=name)

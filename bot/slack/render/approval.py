@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bot.core.approvals import Approval, ApprovalRecord, CallProgress, Decision, Verdict
+from bot.core.approvals import (
+    MENTIONED,
+    Approval,
+    ApprovalRecord,
+    CallProgress,
+    Decision,
+    Verdict,
+)
 from bot.core.text.locales import number
 from bot.core.text.redaction import redacted
 from bot.core.text.time_zones import day_and_time
@@ -179,7 +186,14 @@ def _terms(approval: Approval) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    return list_in_words([plain(label_of(name)).lower() for name in names])
+    return list_in_words(
+        [
+            approval_words.PEOPLE_MENTIONED()
+            if name == MENTIONED
+            else plain(label_of(name)).lower()
+            for name in names
+        ]
+    )
 
 
 def _verdict(decision: Decision, made: CallProgress | None) -> str:

@@ -58,6 +58,7 @@ STANDING = Text(
     "asks for here within {hours}."
 )
 STANDING_SAME = Text("same {fields}")
+PEOPLE_MENTIONED = Text("people mentioned")
 STANDING_ANY = Text("whatever the details")
 VERDICTS = {
     "denied": Text(":no_entry: Denied by {by}"),

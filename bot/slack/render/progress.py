@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.core.text.redaction import redacted
 from bot.core.text.translation import translated
+from bot.runs.policy.approval_hook import WHY_OF_PERSON
 from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
 from bot.slack.render.buttons import Stops, stop_button
@@ -145,8 +146,17 @@ def result_line(step: Step) -> str:
     why = step.detail.partition(". ")[0].removesuffix(".")
     if not _is_undone(step):
         return words.STEP_FAILED(why=why)
-    because = translated(why.removeprefix(_NOT_DONE).lstrip(": "))
+    because = _reason(why.removeprefix(_NOT_DONE).lstrip(": "))
     return because[:1].upper() + because[1:]
+
+
+def _reason(english: str) -> str:
+    """Return why a call was not made, in the reader's language if it is one of the usual reasons."""
+    for each in WHY_OF_PERSON:
+        _, _, did = each.english.partition("{name}")
+        if english.endswith(did):
+            return each(name=english.removesuffix(did))
+    return translated(english)
 
 
 def lines_under(step: Step) -> list[str]:

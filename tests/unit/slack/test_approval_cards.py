@@ -7,6 +7,7 @@ import json
 import pytest
 
 from bot.core.approvals import (
+    MENTIONED,
     QUESTION_DELETED,
     QUESTION_EDITED,
     Approval,
@@ -16,9 +17,11 @@ from bot.core.approvals import (
     Decision,
     Verdict,
 )
+from bot.core.text.translation import reader
 from bot.dev.workspace import ADA, BEN
 from bot.slack.render import approval_words
 from bot.slack.render.account_cards import account_part
+from bot.slack.render.approval import approval_part
 from bot.slack.render.arguments import not_in_title, values_of
 from bot.slack.render.buttons import APPROVE, SHOW_ALL
 from tests.unit.slack.judge import accept_blocks
@@ -259,3 +262,12 @@ async def test_a_card_says_in_the_end_what_came_of_the_yes(thread: Thread) -> No
     updates = [str(each.args["blocks"]) for each in thread.calls("chat.update")]
     said = [each for each in updates if f"Approved by <@{ADA}>" in each]
     assert ["not done" in each for each in said] == [False, False, True]  # the last is the end
+
+
+def test_a_card_lists_what_stays_the_same_in_the_language_of_its_reader() -> None:
+    """U9: the name under which it is stored is not what people read."""
+    approval = APPROVAL.model_copy(update={"standing": "x", "fixed": (MENTIONED,)})
+    with reader("ja-JP"):
+        part = approval_part(ApprovalRecord(approval), lambda _: "")
+        assert approval_words.PEOPLE_MENTIONED() in str(part.blocks)
+    assert MENTIONED not in str(part.blocks)

@@ -18,6 +18,7 @@ from bot.agent.events import (
     ToolStarted,
     TurnStarted,
 )
+from bot.core.text.translation import Text, reader
 from bot.slack.render import words
 from bot.slack.render.buttons import Stops
 from bot.slack.render.progress import MAX_CARDS, progress_part, status_line
@@ -59,6 +60,21 @@ def test_cards_tell_what_is_running_and_what_came_of_the_others_without_an_alarm
     assert words.STEP_FAILED(why="no column profit") in said
     assert "another query" not in said
     assert status_line(progress) == "is working: Fetch a page"
+
+
+def test_who_denied_a_call_is_said_in_the_language_of_the_reader():
+    """U9: the model is told in English, people are not."""
+    progress = after(
+        ToolStarted("a", "post", "Post"),
+        ToolStarted("b", "post", "Post"),
+        ToolEnded("a", "post", False, "Not done: Ben {x} denied it.", 0.1),
+        ToolEnded("b", "post", False, "Not done: it was withdrawn.", 0.1),
+    )
+    with reader("ja-JP"):
+        denied, withdrawn = progress_part(progress, stops=STOPS).blocks[0]["tasks"]
+        assert "Ben {x} さん" in str(denied["details"])
+        assert Text("it was withdrawn")() in str(withdrawn["details"])
+    assert "denied it" not in str(denied)
 
 
 def test_it_says_that_it_waits_for_room_in_a_budget():
