@@ -89,12 +89,12 @@ class Arguments:
         """Read the arguments of a call; those of a message are empty."""
         found = cls(computes=entry.kind is EntryKind.CALCULATED)
         try:
-            given = json.loads(entry.arguments or "{}")
-        except ValueError:
+            given = [*_plain(json.loads(entry.arguments or "{}"))]
+        except (ValueError, RecursionError):
             found.is_partial = True
             return found
         left = _MOST_CHARACTERS
-        for name, whole in _plain(given):
+        for name, whole in given:
             text, left = whole[:left], max(0, left - len(whole))
             found.is_partial = found.is_partial or len(text) < len(whole)
             if entry.kind is EntryKind.CALCULATED:

@@ -154,3 +154,15 @@ def test_hostile_arguments_take_bounded_time(part: str) -> None:
     """A megabyte costs a third of a second at most; here a part of it, with room for a slow machine."""
     arguments = json.dumps({"sql": "select " + (part * 10_000)[:10_000]})
     assert seconds_of(lambda: Arguments.of(Entry("c", "t", "", arguments=arguments))) < 1
+
+
+@pytest.mark.parametrize(
+    "arguments", ["[" * 5_000, "[" * 900 + "4400" + "]" * 900, "no JSON", "0x"]
+)
+def test_arguments_that_cannot_be_read_prove_nothing(arguments: str) -> None:
+    """Nor do they break the check: a calculator with them is not trusted, an output is."""
+    calculated = Entry("c", "t", "result: 4401", EntryKind.CALCULATED, arguments)
+    assert traced("It is 4,401.", REAL, calculated) == [Verdict.UNTRACED]
+    assert traced("It is 4,401.", REAL, Entry("c", "t", "n 4401", arguments=arguments)) == [
+        Verdict.READ
+    ]
