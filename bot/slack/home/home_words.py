@@ -74,6 +74,8 @@ HOME_REFUSED = Text("An admin can let you in, everywhere or in one channel.")
 HOME_SERVERS = Text("*MCP servers:*")
 TOOLS = Plural("{count} tool", "{count} tools")
 SERVER_DOWN = Text("{error} (`bot doctor` says why)")
+SERVER_ERRORS = Text("does not answer"), Text("cannot be reached")
+"""The usual errors of a server, which are stored in English."""
 SERVER_CHANGED = Text(
     "changed, so off until the operator runs `bot mcp --accept {server}`: {names}"
 )

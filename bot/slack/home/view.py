@@ -11,6 +11,7 @@ from bot.core.budgets import Budget, Pause
 from bot.core.memory import Memory
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
+from bot.core.text.translation import translated
 from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.preferences import Preferences
@@ -255,7 +256,7 @@ def _servers(servers: Sequence[ServerStatus]) -> str:
 
 
 def _server(server: ServerStatus) -> str:
-    states = [home_words.SERVER_DOWN(error=server.error)] if server.error else []
+    states = [home_words.SERVER_DOWN(error=translated(server.error))] if server.error else []
     if server.usable or not states:
         states.insert(0, home_words.TOOLS(len(server.usable)))
     if server.changed:

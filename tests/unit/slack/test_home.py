@@ -11,6 +11,7 @@ from bot.core.budgets import Account, Budget, Pause, Spent
 from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
+from bot.core.text.translation import reader
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.dev.workspace.blocks import check_view
@@ -301,3 +302,13 @@ def test_what_people_spent_is_not_hidden_by_many_channels() -> None:
     assert "<#C4>" in shown
     assert "<#C5>" not in shown
     assert "bot usage" in shown
+
+
+def test_why_a_server_has_no_tools_is_in_the_language_of_the_admin() -> None:
+    """U9: it is stored in English."""
+    down = [ServerStatus("gone", error="cannot be reached")]
+    board = AdminView(Budgets(), [], {}, down, [], [])
+    with reader("de-DE"):
+        view = str(home_view("Bot", [], Preferences(), [], [], [], board))
+    assert "ist nicht erreichbar" in view
+    assert "cannot be reached" not in view
