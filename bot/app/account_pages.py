@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from bot.app import account_words as words
+from bot.app import account_page_words as words
 from bot.core.account_records import FLOW_SECONDS, digest_of
 from bot.core.accounts import ConnectError, ConnectFailure, Outcome
 from bot.core.errors import StoreError

@@ -57,7 +57,7 @@ class Revoked(StrEnum):
 
 
 class ConnectFailure(StrEnum):
-    """Why a connection could not be made. The words for people are in `bot.app.account_words`."""
+    """Why a connection could not be made. The words for people are in `bot.app.account_page_words`."""
 
     LINK = "link"  # unknown, old or used
     BROWSER = "browser"  # begun in another browser, or without cookies

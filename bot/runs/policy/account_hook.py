@@ -20,7 +20,7 @@ from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, Decision, Verd
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.core.request import Entry
-from bot.runs.policy import account_words as words
+from bot.runs.policy import account_feedback as words
 from bot.runs.policy.audience import Audience, AudienceBook
 from bot.runs.policy.waits import Waits
 from bot.toolkit import Tool

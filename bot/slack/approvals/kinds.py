@@ -13,7 +13,7 @@ from typing import Any
 from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Verdict
 from bot.core.text.redaction import redacted
 from bot.core.text.translation import Text
-from bot.slack.render import account_words, approval_words, buttons
+from bot.slack.render import account_card_words, approval_words, buttons
 from bot.slack.render.account_cards import account_part, server_of, share_part
 from bot.slack.render.approval import approval_part
 from bot.slack.render.arguments import CanvasLink
@@ -103,7 +103,7 @@ KINDS: Mapping[ApprovalKind, CardKind] = {
         verdicts={buttons.GO_WITHOUT: Verdict.DENIED},  # connecting decides the rest
         in_thread=False,
         members_only=False,
-        waiting=lambda approval, asker: account_words.WAITING(
+        waiting=lambda approval, asker: account_card_words.WAITING(
             person=asker, server=server_of(approval)
         ),
         hints=_IN_DIRECT,
@@ -113,7 +113,7 @@ KINDS: Mapping[ApprovalKind, CardKind] = {
         verdicts={buttons.POST_IT: Verdict.APPROVED, buttons.ONLY_ME: Verdict.DENIED},
         in_thread=False,
         members_only=False,
-        waiting=lambda _approval, asker: account_words.WAITING_TO_SHARE(person=asker),
+        waiting=lambda _approval, asker: account_card_words.WAITING_TO_SHARE(person=asker),
         hints=_IN_DIRECT,
     ),
     ApprovalKind.INPUT: CardKind(

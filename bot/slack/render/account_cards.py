@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.text.translation import Text
-from bot.slack.render import account_words as words
+from bot.slack.render import account_card_words as words
 from bot.slack.render.buttons import (
     CONNECT,
     GO_WITHOUT,

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.core.accounts import AccountChange, AccountState, AccountView, CodeResult, ConnectFailure
 from bot.core.errors import MalformedPayload
-from bot.slack.render import account_words as words
+from bot.slack.render import account_card_words as words
 from bot.slack.render.buttons import (
     CONNECT_FROM_HOME,
     DISCONNECT,

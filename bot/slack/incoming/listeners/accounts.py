@@ -17,8 +17,8 @@ from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.open_modal import open_modal
 from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.incoming.listeners.actions import tell
+from bot.slack.render import account_card_words as words
 from bot.slack.render import account_messages, buttons
-from bot.slack.render import account_words as words
 from bot.slack.render.account_messages import Connection
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import Clients
