@@ -110,6 +110,7 @@ def test_the_global_shortcut_asks_from_anywhere(page: Page) -> None:
     page.get_by_test_id("modal-submit").click()
     expect(modal).to_have_count(0)
     page.get_by_test_id("dm-bot").click()
+    expect(page.get_by_test_id("prompts")).to_be_visible()  # the conversation is open
     asked = page.locator("main").get_by_test_id("message").filter(has_text="what is 6 * 7?")
     asked.last.get_by_test_id("replies").click()  # other tests ask in the same direct message
     expect(finished(page)).to_contain_text("42")
@@ -155,6 +156,7 @@ def test_a_run_is_stopped_by_its_button(page: Page) -> None:
 def test_a_guest_is_told_kindly_and_nothing_runs(page: Page) -> None:
     """Guests are refused by default, in a message that only they can see."""
     page.get_by_test_id("act-as").select_option(value=guest_id(page))
+    expect(page.get_by_test_id("channel-sales")).to_have_count(0)  # the page is the guest's now
     say(page, "what is 2 + 3?")
     expect(page.get_by_text("guests of this workspace")).to_be_visible()
 
