@@ -134,6 +134,7 @@ def test_a_direct_message_continues_the_last_one(page: Page) -> None:
 
 def ask_directly(page: Page, text: str) -> None:
     """Write a direct message to the bot, and open its thread."""
+    expect(page.get_by_role("textbox", name="Message Answer Bot")).to_be_visible()
     composer = page.get_by_test_id("composer")
     composer.fill(text)
     composer.press("Enter")
