@@ -21,12 +21,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from bot.core import seccomp
+
 _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS = 1, 38
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _PROGRAMS = ("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "pty.spawn")
 _NETWORK = (
+    "socket.__new__",
     "socket.connect",
     "socket.bind",
+    "socket.sendmsg",
     "socket.sendto",
     "socket.getaddrinfo",
     "socket.gethost",
@@ -37,6 +41,7 @@ _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1, 2, 4, 8, 1 << 14
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE  # the others are for directories
+_BIND_TCP, _CONNECT_TCP = 1, 2
 _ABSTRACT_SOCKETS, _SIGNALS = 1, 2
 _RIGHTS_BY_VERSION = (13, 14, 15, 15, 16)
 """How many file system rights each Landlock version knows; later versions know 16 as well."""
@@ -54,12 +59,12 @@ _SYSTEM_PATHS = (
     "/etc/ssl/openssl.cnf",
     "/dev/null",
     "/dev/urandom",
-    # Without the right to trace other processes, /proc shows only public facts about them.
-    "/proc",
     "/sys/devices/system/cpu",
     "/sys/fs/cgroup",
 )
 """System files that libraries read."""
+_PROCESS_PATHS = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm")
+"""What libraries read of /proc: nothing about other processes."""
 
 
 def confine(
@@ -89,6 +94,7 @@ def confine(
         _enter_empty_network()
     _restrict_files(packages, data, all_files=network)
     _drop_capabilities()
+    seccomp.install(network=network)
 
     def refuse(event: str, _: tuple[Any, ...]) -> None:
         if event.startswith(forbidden):
@@ -148,14 +154,18 @@ def _restrict_files(packages: list[str], data: str | None, *, all_files: bool) -
         return
     every_right = (1 << _RIGHTS_BY_VERSION[min(version, len(_RIGHTS_BY_VERSION)) - 1]) - 1
     handled = _EXECUTE if all_files else every_right
+    tcp = _BIND_TCP if all_files else _BIND_TCP | _CONNECT_TCP
     scopes = _SIGNALS if all_files else _SIGNALS | _ABSTRACT_SOCKETS
-    attributes = struct.pack("=QQQ", handled, 0, scopes)[: 24 if version >= 6 else 8]
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    attributes = struct.pack("=QQQ", handled, tcp, scopes)[:size]
     libc = ctypes.CDLL(None)
     ruleset = libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0)
     if not all_files:
         roots = {str(Path(each).parent) for each in packages}
         libraries = (sys.prefix, sys.base_prefix, *(each for each in sys.path if each not in roots))
         _allow_beneath(ruleset, (*packages, *libraries, *_SYSTEM_PATHS), _READ_FILE | _READ_DIR)
+        # A rule is for the inode, which /proc makes anew unless somebody holds it.
+        _allow_beneath(ruleset, _PROCESS_PATHS, _READ_FILE | _READ_DIR, hold=True)
         _allow_beneath(ruleset, roots, _READ_DIR)  # the import system lists them
         # SQLite may write the index of a database's log even if the database is only read.
         _allow_beneath(ruleset, (".", *filter(None, (data,))), every_right & ~_EXECUTE)
@@ -177,14 +187,15 @@ def _drop_capabilities() -> None:
         libc.capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0))
 
 
-def _allow_beneath(ruleset: int, paths: Iterable[str], rights: int) -> None:
+def _allow_beneath(ruleset: int, paths: Iterable[str], rights: int, *, hold: bool = False) -> None:
     for path in paths:
         with contextlib.suppress(OSError):  # not every machine has every path
             descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
             is_directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
             rule = struct.pack("=Qi", rights if is_directory else rights & _FILE_RIGHTS, descriptor)
             ctypes.CDLL(None).syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
-            os.close(descriptor)
+            if not hold:
+                os.close(descriptor)
 
 
 def _kill_above(memory: int) -> None:

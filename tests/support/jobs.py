@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import re
 import socket
@@ -46,17 +47,10 @@ def sleep(seconds: float) -> None:
     time.sleep(seconds)
 
 
-def link(to: str, name: str) -> None:
-    Path(name).symlink_to(to)
-
-
 def leave(name: str, size: int) -> None:
-    """Leave a file of `size` bytes, or with -1 a pipe that nobody writes to."""
-    if size < 0:
-        os.mkfifo(name)
-    else:
-        with Path(name).open("wb") as file:
-            file.truncate(size)
+    """Leave a file of `size` bytes."""
+    with Path(name).open("wb") as file:
+        file.truncate(size)
 
 
 def read(path: str) -> str:
@@ -87,7 +81,11 @@ def about() -> dict[str, object]:
         return "done"
 
     def is_open(file: int) -> bool:
-        return tried(lambda: os.fstat(file)) == "done"
+        """Whether it can be read or written, unlike a descriptor that only stands for a path."""
+        is_path = getattr(os, "O_PATH", 0)
+        return tried(lambda: os.fstat(file)) == "done" and not (
+            fcntl.fcntl(file, fcntl.F_GETFL) & is_path
+        )
 
     return {
         "environment": dict(os.environ),

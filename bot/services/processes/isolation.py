@@ -39,6 +39,9 @@ _MAX_READ = 64_000_000
 _GRACE = 1.0
 """Seconds after the bot's own timeout until the kernel's alarm, in case the bot is too busy."""
 
+_THRIFTY = {"MALLOC_ARENA_MAX": "2", "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+"""Settings of libraries: each arena and thread reserves much of the limited address space."""
+
 _START_SECONDS = 60.0
 _READY_SECONDS = 2.0
 """Seconds in which a new process and an idle one must answer."""
@@ -272,6 +275,5 @@ def _environment(folder: Path, *, network: bool) -> dict[str, str]:
     code = str(Path(bot.__file__).parents[1])
     given = {name: value for name, value in os.environ.items() if name.startswith("PG")}
     home = os.environ.get("HOME", str(folder)) if network else str(folder)
-    # Each arena of glibc reserves 64 MB of the limited address space.
-    fixed = {"PYTHONPATH": code, "LANG": "C.UTF-8", "HOME": home, "MALLOC_ARENA_MAX": "2"}
+    fixed = {"PYTHONPATH": code, "LANG": "C.UTF-8", "HOME": home, **_THRIFTY}
     return {**given, **fixed} if network else fixed
