@@ -37,7 +37,18 @@ PLANS: Mapping[str, list[Call]] = {
     "middle": [("calculate", {"expression": "6 * 7"})],
     "cut": [("remember", {"text": "The run was cut off here."})],
     "tickets": [("tickets_list_tickets", {})],
+    "sold": [
+        ("query_database", {"database": "shop", "sql": "SELECT region, revenue FROM sales"}),
+        ("calculate", {"expression": "220919.5 / 200000 * 100 - 100"}),
+    ],
+    "notes": [("notes__connect_account", {})],
+    "account": [("notes__read_notes", {})],
 }
+SAYS = {
+    "sold": "North sold 220,919.50, which is 10.46 % over 200,000.",
+    "rated": "These are the figures of last year.",
+}
+LESSON = {"must_say": ["231,004"], "must_not_say": ["220,919"], "instruction": "Answer in verse."}
 
 
 class Model:
@@ -69,16 +80,19 @@ class Model:
         return held(reply, self._for_ever) if self._holds.get(kind) == len(called) else reply
 
     def _next(self, request: ModelRequest, kind: str, tags: list[str], called: list[str]) -> Reply:
+        if request.forced == "propose":
+            return call("propose", LESSON)
         offered = {tool.get("name") for tool in request.tools}
-        for name, arguments in PLANS.get(kind, ()):
+        for number, (name, arguments) in enumerate(PLANS.get(kind, ()), start=1):
             if name in called:
                 continue
-            if name not in offered and "acquire_tools" not in called:
+            if name not in offered and called.count("acquire_tools") < number:
                 return call("acquire_tools", {"names": [name]})
             return calls((name, self._filled(arguments, request)))
         follow_ups = ["[follow-1] And then?"] if kind == "table" else []
         said = " ".join(f"[{tag}]" for tag in tags)
-        return finish(answer(f"{self.word}: {said}", follow_ups=follow_ups))
+        text = " ".join((f"{self.word}: {said}", SAYS.get(kind, "")))
+        return finish(answer(text.strip(), follow_ups=follow_ups))
 
     def _filled(self, arguments: dict[str, Any], request: ModelRequest) -> dict[str, Any]:
         found = re.findall(r"tbl_\w+", request.text)

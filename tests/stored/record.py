@@ -21,10 +21,12 @@ from typing import Any
 from redis.asyncio import Redis
 
 from bot.dev.workspace import ADA, BEN, CHLOE
+from tests.stored.features import copy_notes, toml_of_features, use_features
 from tests.stored.model import Model
 from tests.stored.redis_copy import copy_redis
 from tests.stored.services_copy import copy_responses, copy_workspace
 from tests.stored.stage import GENERAL, PARTNERS, SALES, Stage, stage
+from tests.support.notes_server import notes_server
 
 FOLDER = Path(__file__).parent / "recordings"
 PATIENCE = 60.0  # seconds
@@ -105,6 +107,23 @@ async def stateless(folder: Path) -> dict[str, Any]:
         return await recorded(at, threads, STATELESS)
 
 
+async def features(folder: Path) -> dict[str, Any]:
+    """What features store, with a run in the middle and one that waits for a person."""
+    toml, port = toml_of_features()
+    model = Model("recorded", {"middle": 1})
+    async with (
+        notes_server(port) as notes,
+        stage(model, folder, TOML + toml, lease=LONG) as at,
+    ):
+        threads: dict[str, str] = {}
+        async with at.serving() as process:
+            await at.install()
+            await use_features(at, threads)
+            process.kill()
+            await process.wait()
+        return await recorded(at, threads, TOML + toml) | {"notes": copy_notes(notes, port)}
+
+
 async def ask(at: Stage, threads: dict[str, str], kind: str, **more: Any) -> dict[str, Any]:
     """Have Ada ask in #sales; returns the answer."""
     threads[kind] = await at.bot.ask(ADA, SALES, f"[{kind}-1]", **more)
@@ -174,7 +193,7 @@ async def settings(at: Stage) -> None:
     style = {"style": {"style": "In French, please."}, "where": {"where": "me"}}
     assert await at.ws.submit(BEN, form["id"], style) == {}
     await home(at, BEN, "In French")
-    view = await home(at, CHLOE, "How to ask")
+    view = await home(at, CHLOE, "Bonjour")  # she reads French
     await at.ws.click_in_view(CHLOE, view["id"], "change_settings")
     await at.ws.until(lambda: at.ws.views(CHLOE))
 
@@ -251,7 +270,7 @@ def _commit() -> str:
 async def main(name: str) -> None:
     """Write `recordings/NAME.json.gz`."""
     parts = {}
-    for part in (chained, stateless):
+    for part in (chained, stateless, features):
         with tempfile.TemporaryDirectory() as folder:
             try:
                 parts[part.__name__] = await part(Path(folder))

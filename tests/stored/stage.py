@@ -63,7 +63,7 @@ class Stage:
     async def serving(self) -> AsyncGenerator[Command]:
         """`bot serve`, which takes events over HTTP; killed at the end."""
         async with started("serve", self.settings, self.log) as process:
-            await self.ws.listen_over_http(f"{self._base}/slack/events")
+            await self.ws.listen_over_http(f"{self.base}/slack/events")
             yield process
 
     async def run(self, *arguments: str, **more: str) -> tuple[int, str]:
@@ -82,7 +82,7 @@ class Stage:
         """Have Ada install the app with a browser."""
         jar = aiohttp.CookieJar(unsafe=True)
         async with aiohttp.ClientSession(cookie_jar=jar) as browser:
-            async with browser.get(f"{self._base}/slack/install") as page:
+            async with browser.get(f"{self.base}/slack/install") as page:
                 [url] = re.findall(r'href="(http[^"]*authorize[^"]*)"', await page.text())
             cookies = {each.key: each.value for each in jar}
             header = "; ".join(f"{name}={value}" for name, value in cookies.items())
@@ -91,15 +91,17 @@ class Stage:
                 assert page.status == 200, await page.text()
 
     @property
-    def _base(self) -> str:
+    def base(self) -> str:
         return f"http://127.0.0.1:{self.settings['PORT']}"
 
 
 @asynccontextmanager
 async def stage(model: Model, folder: Path, toml: str, *, lease: float) -> AsyncGenerator[Stage]:
-    """A stage with nothing on it; `toml` is the bot's, with `{python}` and `{lease}` to be filled in."""
+    """A stage with nothing on it; `toml` is the bot's, with `{python}`, `{folder}` and `{lease}` to be
+    filled in."""
     (folder / "orders").mkdir()
-    filled = toml.replace("{python}", sys.executable).replace("{lease}", str(lease))
+    filled = toml.replace("{python}", sys.executable).replace("{folder}", str(folder))
+    filled = filled.replace("{lease}", str(lease))
     (folder / "bot.toml").write_text(filled)
     async with (
         Workspace.open() as ws,
@@ -116,6 +118,7 @@ async def stage(model: Model, folder: Path, toml: str, *, lease: float) -> Async
             slack_app_token="",
             redis_url=redis.url,
             port=str(port),
+            bot_public_url=f"http://127.0.0.1:{free_port()}",
             bot_failpoints=str(folder / "orders"),
             bot_encryption_keys=KEY,
         )

@@ -357,9 +357,9 @@ async def served(app: ASGIApp, port: int) -> AsyncGenerator[None]:
 
 
 @asynccontextmanager
-async def notes_server() -> AsyncGenerator[Notes]:
-    """The protected server, running."""
-    port = free_port()
+async def notes_server(port: int = 0) -> AsyncGenerator[Notes]:
+    """The protected server, running on this port, or on any."""
+    port = port or free_port()
     notes = Notes(url=f"http://127.0.0.1:{port}")
     async with served(app_of(notes), port):
         yield notes

@@ -1,0 +1,114 @@
+"""Today's code goes on with what an earlier release's features stored.
+
+As in `test_recordings.py`, nothing here takes a stored name from the code.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.dev.workspace import ADA, BEN
+from tests.stored.features import posted, recorded_notes, sell
+from tests.stored.model import Model
+from tests.stored.stage import SALES
+from tests.stored.test_recordings import PATIENCE, RECORDINGS, Old, all_hold, read, upgraded
+
+EARLIER = ("2026-11", "2026-11-23")  # recorded before this part was
+
+pytestmark = pytest.mark.parametrize(
+    "recording",
+    [path for path in RECORDINGS if path.name.split(".")[0] not in EARLIER],
+    ids=lambda path: path.name.split(".")[0],
+)
+
+
+async def evidence_of_a_recorded_answer_is_shown(old: Old) -> None:
+    """Where the figures of a recorded answer come from opens, with the query."""
+    await old.press(BEN, SALES, "sold", "show_evidence")
+    [view] = await old.at.ws.until(lambda: old.at.ws.views(BEN), PATIENCE)
+    assert "220,919.50" in str(view["blocks"])
+    assert "SELECT region, revenue FROM sales" in str(view["blocks"])
+
+
+async def a_refresh_that_nobody_posted_is_posted_and_made_again(old: Old) -> None:
+    """What was shown to one person before is what everybody reads; then the calls are made again, and
+    whoever pressed sees what changed."""
+    before = len(old.at.bot.own(SALES, old.thread("sold")))
+    await old.press(ADA, SALES, "sold", "post_refresh")
+    [news] = await old.at.ws.until(
+        lambda: old.at.bot.own(SALES, old.thread("sold"))[before:], PATIENCE
+    )
+    assert "231,004" in str(news["blocks"])
+    await old.press(ADA, SALES, "sold", "refresh_answer")
+    await old.at.ws.until(lambda: "300,000" in private(old, "sold", ADA), PATIENCE)
+
+
+async def a_scheduled_refresh_is_made(old: Old) -> None:
+    """Its time has come: the thread reads the figure of today, once."""
+    await old.at.ws.until(
+        lambda: "300,000" in str(old.at.bot.own(SALES, old.thread("kept"))), PATIENCE
+    )
+    own = old.at.bot.own(SALES, old.thread("kept"))
+    assert sum("300,000" in str(each) for each in own) == 1
+
+
+async def a_recorded_proposal_is_accepted(old: Old) -> None:
+    """The form that an admin had open still saves what it shows."""
+    [form] = old.recorded["workspace"]["views"][ADA]
+    assert await old.at.ws.submit(ADA, form["id"], {}) == {}
+    await old.at.bot.ask(BEN, SALES, "[verse-1]")
+    await old.at.ws.until(lambda: old.bodies("verse-1"), PATIENCE)
+    assert "Answer in verse." in str(old.bodies("verse-1")[0])
+
+
+async def a_connected_account_is_used(old: Old) -> None:
+    """Nobody has to connect again."""
+    await old.at.bot.ask(ADA, SALES, "[account-2]", old.thread("account"))
+    await old.answers(SALES, "account", "account-2")
+    assert "Anna's secret plan" in str(old.bodies("account-2")[-1])
+
+
+async def who_waited_for_an_account_goes_on_without(old: Old) -> None:
+    """The recorded button under the private card ends the wait."""
+    direct = old.at.ws.state.direct(BEN)
+    assert direct is not None
+    card = posted(old.at, direct.id, "go_on_without_account")
+    await old.at.ws.click(BEN, direct.id, card["ts"], "go_on_without_account")
+    await old.answers(SALES, "waiting", "notes-2")
+
+
+async def the_run_in_the_middle_is_finished(old: Old) -> None:
+    await old.answers(SALES, "middle", "middle-1")
+
+
+CHECKS = (
+    evidence_of_a_recorded_answer_is_shown,
+    a_refresh_that_nobody_posted_is_posted_and_made_again,
+    a_scheduled_refresh_is_made,
+    a_recorded_proposal_is_accepted,
+    a_connected_account_is_used,
+    who_waited_for_an_account_goes_on_without,
+    the_run_in_the_middle_is_finished,
+)
+
+
+def private(old: Old, kind: str, user: str) -> str:
+    """What only one person sees in a thread."""
+    seen: list[dict[str, Any]] = old.at.ws.messages(SALES, old.thread(kind), user)
+    return str([each for each in seen if each.get("is_ephemeral")])
+
+
+@pytest.mark.timeout(300)
+async def test_todays_code_goes_on_with_what_features_stored(
+    recording: Path, tmp_path: Path
+) -> None:
+    """(O6, R1, reliability 22) Evidence, refreshes, lessons and accounts outlive an upgrade."""
+    sell(tmp_path, 300_000.0)
+    async with (
+        recorded_notes(read(recording, "features")["notes"]),
+        upgraded(recording, "features", tmp_path, Model("today", {})) as old,
+    ):
+        await all_hold(old, CHECKS)
