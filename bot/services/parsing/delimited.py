@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bot.services.parsing.numerals import join_some
+from bot.core.text.sql import literal
+from bot.services.parsing.dialects import DELIMITERS, SAMPLE_ROWS, Dialect, choose_dialect
+from bot.services.parsing.numerals import is_written_number, join_some
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.services.parsing.tabular import (
     Head,
@@ -31,13 +32,11 @@ from bot.services.parsing.tabular import (
 from bot.services.parsing.text import decode
 from bot.services.parsing.text_columns import read_columns
 
-_DELIMITERS = ",;\t|"
-_NAMES = {"\t": "tab"}
-_SAMPLE_ROWS = 1_000
 _TYPE_SAMPLE_ROWS = 100
 _MAX_SUMMED = 100_000
 """Most rows that are summed to see whether the last row is their total."""
 _MAX_CELL = 4_000_000
+_MAX_SUSPECTS = 1_000
 
 
 def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
@@ -45,20 +44,24 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
     its columns and notes, without the rows. Raises Unreadable."""
     text, encoding = decode(data)
     del data
-    if not text.strip(f" \n{_DELIMITERS}"):
+    if not text.strip(f" \n{DELIMITERS}"):
         raise EmptySheet(f"{name} is empty: it has no row with a value.")
     csv.field_size_limit(_MAX_CELL)
-    delimiter = _delimiter(text)
+    dialect, even_rows = choose_dialect(text)
     try:
         with connect(threads=2, memory="1GB") as connection:
-            sheet = _load(connection, name, text, delimiter, to.with_suffix(".csv"))
-            if '"' in text:
-                sheet.notes.extend(_missing_quote_notes(connection, sheet.columns, delimiter))
-            del text
+            sheet = _load(connection, name, text, dialect, even_rows, to.with_suffix(".csv"))
             samples = [
                 _samples(sheet.rows[:_TYPE_SAMPLE_ROWS], at) for at in range(len(sheet.columns))
             ]
-            columns, notes = read_columns(connection, sheet.columns, samples, delimiter=delimiter)
+            if dialect.quote and dialect.quote in text:
+                sheet.notes.extend(
+                    _missing_quote_notes(connection, sheet.columns, samples, dialect)
+                )
+            del text
+            columns, notes = read_columns(
+                connection, sheet.columns, samples, delimiter=dialect.delimiter
+            )
             copy_columns(connection, {each.name: each.cast_sql for each in columns}, to)
     except csv.Error as error:
         if "field limit" in str(error):
@@ -71,32 +74,56 @@ def read_delimited(data: bytes, name: str, to: Path) -> Sheet:
         sheet.notes.append("It is called a workbook, and is none: read as CSV.")
     if encoding:
         sheet.notes.append(encoding)
-    if delimiter != ",":
-        sheet.notes.append(f"Delimiter: {_NAMES.get(delimiter, delimiter)}.")
-    return replace(sheet, rows=[], notes=[*sheet.notes, *notes], is_written=True)
+    notes = [*sheet.notes, *dialect.notes(), *notes]
+    return replace(sheet, rows=[], notes=notes, is_written=True)
 
 
-def _missing_quote_notes(connection: Any, columns: Sequence[str], delimiter: str) -> list[str]:
-    """Return a note on cells whose lines look like rows: a missing quote turns all rows up to the
-    next quote into one cell. Such a cell has as many delimiters as its lines would have as rows."""
-    delimiters_per_row = len(columns) - 1
-    if not delimiters_per_row:
-        return []
-    counts = []
-    for at in range(len(columns)):
-        lines = f"(length(c{at}) - length(replace(c{at}, chr(10), '')))"
-        marks = f"(length(c{at}) - length(replace(c{at}, '{delimiter}', '')))"
-        # The last row may go on to the end of the file.
-        is_many = f"({marks} = {lines} * {delimiters_per_row} OR ({lines} > 2 AND {marks} > ({lines} - 1) * {delimiters_per_row}))"
-        counts.append(
-            f"count(CASE WHEN contains(c{at}, chr(10)) THEN nullif({is_many}, false) END)"
-        )
-    [found] = connection.execute(f"SELECT {', '.join(counts)} FROM cells").fetchall()
-    suspects = [f"{name} ({count:,})" for name, count in zip(columns, found, strict=True) if count]
+def _missing_quote_notes(
+    connection: Any, columns: Sequence[str], samples: Sequence[Sequence[str]], dialect: Dialect
+) -> list[str]:
+    """Return a note on cells whose lines are rows: a missing quote turns all rows up to the next quote
+    into one cell."""
+    numeric = {
+        at
+        for at, texts in enumerate(samples)
+        if sum(map(is_written_number, texts)) > len(texts) * 0.9
+    }
+    marks = f"chr(10)) AND contains(c{{at}}, {literal(dialect.delimiter)})"
+    counts = ", ".join(
+        f"count(*) FILTER (contains(c{at}, {marks.format(at=at)})" for at in range(len(columns))
+    )
+    [found] = connection.execute(f"SELECT {counts} FROM cells").fetchall()
+    suspects = []
+    for at, (name, count) in enumerate(zip(columns, found, strict=True)):
+        if not count:
+            continue
+        cells = connection.execute(
+            f"SELECT c{at} FROM cells WHERE contains(c{at}, {marks.format(at=at)} LIMIT {_MAX_SUSPECTS}"
+        ).fetchall()
+        if rows := sum(_holds_rows(cell, at, len(columns), numeric, dialect) for (cell,) in cells):
+            suspects.append(f"{name} ({rows:,})")
     return [
         f"Cells that look like several rows, as where a quote is missing: {join_some(suspects)}. Rows may "
         "be lost in them."
     ] * bool(suspects)
+
+
+def _holds_rows(cell: str, at: int, width: int, numeric: set[int], dialect: Dialect) -> bool:
+    """Return whether the lines of a cell in column `at` are the end of a row, whole rows, and the
+    begin of one (or a last row): as wide as these, and with numbers in the columns of numbers."""
+    first, *others = [line.split(dialect.delimiter) for line in cell.rstrip("\n").split("\n")]
+    rows = [[""] * at + first, *others]
+    if not others or [len(row) for row in rows[:-1]] != [width] * len(others):
+        return False
+    if len(rows[-1]) not in {at + 1, width}:
+        return False
+    figures = [
+        is_written_number(row[n].strip())
+        for n in numeric
+        for row in (rows[1:] if n <= at else rows)
+        if n < len(row) and n != at and row[n].strip()
+    ]
+    return sum(figures) > len(figures) * 0.8 if figures else len(rows) > 2
 
 
 def _samples(rows: Sequence[Sequence[Cell]], at: int) -> list[str]:
@@ -104,19 +131,21 @@ def _samples(rows: Sequence[Sequence[Cell]], at: int) -> list[str]:
     return [text for row in rows if at < len(row) and (text := str(row[at] or "").strip())]
 
 
-def _load(connection: Any, name: str, text: str, delimiter: str, spool: Path) -> Sheet:
+def _load(
+    connection: Any, name: str, text: str, dialect: Dialect, even_rows: int, spool: Path
+) -> Sheet:
     """Load the rows below the header as the table `cells`. Return the sheet with its first rows.
 
     DuckDB reads the text itself where all rows have one form; otherwise the rows are first written
     to `spool` with one width and form.
     """
-    head = find_head(name, list(islice(_filled_rows(text, delimiter), _SAMPLE_ROWS)), typed=False)
-    if _load_plain(connection, text, delimiter, head, spool):
+    head = find_head(name, list(islice(_filled_rows(text, dialect), SAMPLE_ROWS)), typed=False)
+    if _load_plain(connection, text, dialect, head, even_rows, spool):
         return Sheet(name, head.columns, [row for _, row in head.rows], notes=head.notes)
     width, left_out = len(head.columns), list[str]()
     normalizer = RowNormalizer(width)
     pending: NumberedRow | None = None
-    rows = islice(_filled_rows(text, delimiter), head.skipped, None)
+    rows = islice(_filled_rows(text, dialect), head.skipped, None)
     with spool.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         for each in rows:
@@ -124,7 +153,7 @@ def _load(connection: Any, name: str, text: str, delimiter: str, spool: Path) ->
                 writer.writerow(normalizer.row(*pending))
             pending = each
         if pending is not None and may_be_total(pending[1]) and normalizer.total < _MAX_SUMMED:
-            all_rows = list(_filled_rows(text, delimiter))
+            all_rows = list(_filled_rows(text, dialect))
             kept = without_total(all_rows[head.skipped :], width, head.notes, left_out)
             pending = pending if len(kept) > normalizer.total else None
         if pending is not None:
@@ -137,18 +166,22 @@ def _load(connection: Any, name: str, text: str, delimiter: str, spool: Path) ->
     return Sheet(name, columns, [row for _, row in head.rows], notes=notes, left_out=left_out)
 
 
-def _load_plain(connection: Any, text: str, delimiter: str, head: Head, spool: Path) -> bool:
-    """Load the rows with DuckDB's reader; return False, without rows, where some may be irregular."""
+def _load_plain(
+    connection: Any, text: str, dialect: Dialect, head: Head, even_rows: int, spool: Path
+) -> bool:
+    """Load the rows with DuckDB's reader; return False, without rows, where some may be irregular:
+    with quotes, unless all `even_rows` have one width."""
     import duckdb
 
-    if not head.rows or re.search(rf'\n[{delimiter} \t"]*\n', text):
+    delimiter = dialect.delimiter
+    if not head.rows or not dialect.is_plain or re.search(rf'\n[{delimiter} \t"]*\n', text):
         return False
     start = 0
     for _ in range(head.rows[0][0] - 1):
         start = text.index("\n", start) + 1
     end = len(text.rstrip("\n"))
     last = text[text.rfind("\n", 0, end) + 1 : end]
-    is_quoted = '"' in text
+    is_quoted = bool(dialect.quote) and '"' in text
     # A line in which only one quote opens or closes is a part of a row. Readers differ about spaces
     # before a quote.
     if is_quoted and (
@@ -158,16 +191,16 @@ def _load_plain(connection: Any, text: str, delimiter: str, head: Head, spool: P
         or any(re.search(rf'{each}[ \t]+"', text) for each in ("\n", f"[{delimiter}]"))
     ):
         return False
-    cells = next(csv.reader([last], delimiter=delimiter), [])
-    if may_be_total(cells) or is_blank(cells):
+    _, cells = next(dialect.rows(last))
+    if may_be_total(cells or []) or is_blank(cells or []):
         return False
     with spool.open("w", encoding="utf-8", newline="") as file:
         file.write(text[start:end])
     width = len(head.columns)
     rows = text.count("\n", start, end) + 1
     if is_quoted:
-        rows = _quoted_rows(spool, delimiter, width)
-        if not rows:
+        rows = even_rows - head.skipped
+        if not even_rows:
             return False
     try:
         load_csv(connection, spool, width, delimiter=delimiter, quote='"' if is_quoted else "")
@@ -177,49 +210,8 @@ def _load_plain(connection: Any, text: str, delimiter: str, head: Head, spool: P
     return bool(loaded == rows)
 
 
-def _quoted_rows(file: Path, delimiter: str, width: int) -> int:
-    """Return the number of rows; 0 where a row has another width or quotes that break the rules."""
-    with file.open(encoding="utf-8", newline="\n") as lines:
-        try:
-            widths = Counter(map(len, csv.reader(lines, delimiter=delimiter, strict=True)))
-        except csv.Error:
-            return 0
-    return widths.total() if widths.keys() == {width} else 0
-
-
-def _filled_rows(text: str, delimiter: str) -> Iterator[NumberedRow]:
+def _filled_rows(text: str, dialect: Dialect) -> Iterator[NumberedRow]:
     """Yield each row that is not blank, with the line on which it ends."""
-    for line, row in _rows(text, delimiter):
-        if any(map(str.strip, row)):
+    for line, row in dialect.rows(text):
+        if row and any(map(str.strip, row)):
             yield line, row  # type: ignore[misc]  # the cells are text
-
-
-def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(_lines(text), delimiter=delimiter)
-    for row in reader:
-        yield reader.line_num, row
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text; a list of them, or a StringIO, would take four times its size."""
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield text[start:end]
-        start = end
-
-
-def _delimiter(text: str) -> str:
-    """Return the delimiter that cuts the first rows most evenly, and the first row like the others."""
-    return max(_DELIMITERS, key=lambda delimiter: _evenness(text, delimiter))
-
-
-def _evenness(text: str, delimiter: str) -> tuple[bool, bool, float, int]:
-    try:
-        widths = [len(row) for _, row in islice(_rows(text, delimiter), _SAMPLE_ROWS) if row]
-    except csv.Error:
-        widths = []
-    if not widths:
-        return (False, False, 0.0, 0)
-    usual, count = max(Counter(widths).items(), key=lambda each: (each[1], each[0]))
-    return (usual > 1, widths[0] == usual, count / len(widths), usual)

@@ -37,6 +37,11 @@ NumberedRow = tuple[int, list[Cell]]
 _TOTAL = re.compile(
     r"(?:(?:grand |sub)?totals?|sum|summe|gesamt(?:summe)?|somme|suma)\b", re.IGNORECASE
 )
+_IS_NUMBER_NAME = re.compile(
+    r"#|(?:.*[\W_])?(?:id|no|nr|num|number|index|idx|key|row|rank|pos|position|line|n°|nº)\.?",
+    re.IGNORECASE,
+)
+"""Names of a column that counts 1, 2, 3."""
 _MAX_COLUMNS = 2_000
 MAX_ROW_BYTES = 16_000_000  # bytes
 _MAX_NAME = 200  # characters of a column's name
@@ -191,7 +196,11 @@ def _align_header(
     one name missing, that of the first column is: R writes row numbers without a name."""
     ends = Counter(next((at for at in range(len(row), 0, -1) if row[at - 1]), 0) for _, row in rows)
     filled = max(ends, default=0)
-    if ends[len(header) + 1] * 2 > len(rows):
+    is_one_short = len(header) + 1 == width
+    is_numbered = not _IS_NUMBER_NAME.fullmatch(cell_text(header[0]).strip()) and all(
+        row and cell_text(row[0]).strip() == str(n) for n, (_, row) in enumerate(rows, 1)
+    )
+    if ends[len(header) + 1] * 2 > len(rows) or (is_one_short and is_numbered and len(rows) > 2):
         notes.append(
             "The header has one name fewer than the rows have values: the first column was taken to "
             "have none; it may be the last."

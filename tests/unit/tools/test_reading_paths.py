@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.services.parsing.delimited import read_delimited
+from bot.services.parsing.dialects import choose_dialect
 from bot.services.parsing.tabular import connect, load_csv
 from bot.services.parsing.text_columns import read_columns
 
@@ -79,7 +82,8 @@ def test_the_first_rows_decide_nothing_alone(
 def test_quoted_rows_are_those_of_the_csv_module(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[str]], is_raw: bool, delimiter: str
 ) -> None:
-    """Whatever is quoted, doubled, broken or badly quoted comes out as Python's reader has it."""
+    """Whatever is quoted, doubled, broken or badly quoted comes out as Python's reader has it, in the
+    dialect that was chosen: the usual one for what is written by its rules."""
     folder = tmp_path_factory.mktemp("quoted")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n", delimiter=delimiter)
@@ -88,17 +92,68 @@ def test_quoted_rows_are_those_of_the_csv_module(
         out.writelines(delimiter.join(row) + "\n" for row in rows)
     else:
         writer.writerows([f"w{each}" for each in row] for row in rows)
+    text = out.getvalue()
+    reader = (
+        (row for _, row in choose_dialect(text)[0].rows(text))
+        if is_raw
+        else csv.reader(io.StringIO(text), delimiter=delimiter)
+    )
     try:
         expected = [
-            [*row, "", "", ""][:3]
-            for row in list(csv.reader(io.StringIO(out.getvalue()), delimiter=delimiter))[1:]
-            if any(map(str.strip, row))
+            [*row, "", "", ""][:3] for row in list(reader)[1:] if row and any(map(str.strip, row))
         ]
     except csv.Error:
         return
-    sheet = read_delimited(out.getvalue().encode(), "data.csv", folder / "0.parquet")
+    sheet = read_delimited(text.encode(), "data.csv", folder / "0.parquet")
     if sheet.columns[:3] != ["first_name", "last_name", "home_town"]:
         return
     with connect() as connection:
         found = connection.execute(f"SELECT * FROM '{folder}/0.parquet'").fetchall()
     assert [[cell or "" for cell in row[:3]] for row in found] == expected
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text("ab,;' é", min_size=1, max_size=6).map(lambda text: f"w{text}w"),
+            st.text('ab"\\,;x', max_size=5).map(lambda text: f"t{text}t"),
+            st.integers(0, 999),
+        ),
+        min_size=4,
+        max_size=12,
+    ),
+    st.sampled_from(",;\t|"),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+)
+def test_a_table_in_any_dialect_is_read_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str, int]],
+    delimiter: str,
+    has_blanks: bool,
+    is_escaped: bool,
+    quoting: Any,
+) -> None:
+    """V13, V14: delimiter, blank after it, quotes and what is before a quote in a cell are found."""
+    rows = [*rows, ('word, "quoted"; |\tw', f"a {delimiter} b", 7)]
+    out = io.StringIO()
+    writer = csv.writer(
+        out,
+        lineterminator="\n",
+        delimiter=delimiter,
+        quoting=quoting,
+        doublequote=not is_escaped,
+        escapechar="\\" if is_escaped else None,
+    )
+    writer.writerow(["word", "text", "figure"])
+    writer.writerows(rows)
+    text = out.getvalue()
+    if has_blanks:
+        text = re.sub(rf'"{re.escape(delimiter)}(?=["0-9])', f'"{delimiter} ', text)
+    folder = tmp_path_factory.mktemp("dialects")
+    sheet = read_delimited(text.encode(), "data.csv", folder / "0.parquet")
+    with connect() as connection:
+        found = connection.execute(f"SELECT * FROM '{folder}/0.parquet'").fetchall()
+    assert sheet.columns == ["word", "text", "figure"]
+    assert found == rows
