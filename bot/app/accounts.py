@@ -17,6 +17,7 @@ from bot.services.mcp import McpServers
 from bot.settings import Settings, secret
 from bot.settings.checks import check_accounts
 from bot.store import Stores
+from bot.store.keyring import Keyring
 from bot.store.sealed import SealedBox, box_of
 from bot.store.workspaces.accounts import AccountStore
 
@@ -28,18 +29,18 @@ log = logging.getLogger(__name__)
 _LIST_SECONDS = 20.0  # for the tools of a server to be listed; the owner waits for the answer
 
 
-def encryption_box(settings: Settings, why: str) -> SealedBox:
-    """Return the box of BOT_ENCRYPTION_KEYS.
+def encryption_box(settings: Settings, why: str, keyring: Keyring | None = None) -> SealedBox:
+    """Return the box of BOT_ENCRYPTION_KEYS; `keyring` says which of them is in use.
 
     Raises ConfigurationError; `why` says what it is for.
     """
     keys = secret(settings.bot_encryption_keys, "BOT_ENCRYPTION_KEYS", why)
-    return box_of([key.strip() for key in keys.split(",")])
+    return box_of([key.strip() for key in keys.split(",")], keyring)
 
 
 def account_store(settings: Settings, stores: Stores) -> AccountStore:
     """Return the store of accounts. Raises ConfigurationError for missing or wrong keys."""
-    box = encryption_box(settings, "it encrypts the tokens of people's accounts")
+    box = encryption_box(settings, "it encrypts the tokens of people's accounts", stores.keyring)
     return AccountStore(stores.redis, settings.retention, box)
 
 

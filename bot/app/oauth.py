@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +13,8 @@ import aiohttp
 
 from bot.app.accounts import account_store, encryption_box
 from bot.app.run_setup import response_deleter
-from bot.core.errors import ConfigurationError
+from bot.core.background import alongside
+from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.settings import SLACK, Settings, secret
 from bot.slack.transport.client import DeadlineClient
 from bot.slack.transport.install_flow import Flow, oauth_flow
@@ -19,6 +23,7 @@ from bot.slack.transport.manifest import manifest
 from bot.slack.transport.sign_in import SlackSignIn
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
+from bot.store.keyring import Keyring
 from bot.store.sealed import SealedBox
 from bot.store.workspaces.installs import InstallStore
 
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_ANNOUNCE_SECONDS = 15.0
 _DEADLINE = 20.0  # seconds per call to Slack
 
 
@@ -40,8 +46,8 @@ class OAuthApp:
     uninstaller: Uninstaller
 
 
-def token_box(settings: Settings) -> SealedBox:
-    """Return the box that encrypts and decrypts the workspaces' tokens.
+def token_box(settings: Settings, keyring: Keyring | None = None) -> SealedBox:
+    """Return the box that encrypts and decrypts the workspaces' tokens, with the key in use.
 
     Raises ConfigurationError when a setting is missing or wrong.
     """
@@ -51,21 +57,51 @@ def token_box(settings: Settings) -> SealedBox:
             "second for many. Unset one of them."
         )
     why = "`bot encryption-key` prints a key; it encrypts the tokens of all workspaces"
-    return encryption_box(settings, why)
+    return encryption_box(settings, why, keyring)
 
 
 def install_store(settings: Settings, stores: Stores) -> InstallStore:
     """Return the store of installations. Raises ConfigurationError for a missing or wrong setting."""
-    return InstallStore(stores.redis, settings.retention, token_box(settings))
+    return InstallStore(stores.redis, settings.retention, token_box(settings, stores.keyring))
 
 
 async def reseal(settings: Settings, stores: Stores) -> None:
-    """Encrypt everything stored with the first of BOT_ENCRYPTION_KEYS, so that old keys can retire."""
+    """Encrypt everything stored with the key in use, so that old keys can retire."""
     await stores.audit.reseal()
     if settings.slack_client_id:
         await install_store(settings, stores).reseal()
     if settings.personal_servers:
         await account_store(settings, stores).reseal()
+
+
+@asynccontextmanager
+async def announcing_keys(settings: Settings, stores: Stores) -> AsyncGenerator[None]:
+    """Announce the keys of this process while the body runs, and encrypt again what is stored when
+    every process has a newer key, or another starts without it.
+    """
+    await stores.keyring.announce()
+    await reseal(settings, stores)
+
+    async def announce() -> None:
+        is_stale = False
+        while True:
+            await asyncio.sleep(_ANNOUNCE_SECONDS)
+            try:
+                is_stale |= await stores.keyring.announce()
+                if is_stale:
+                    await reseal(settings, stores)
+                    is_stale = False
+            except StoreUnavailable:
+                continue
+            except Exception:
+                log.exception("what is stored could not be encrypted with the key in use")
+
+    try:
+        async with alongside(announce(), name="keys"):
+            yield
+    finally:
+        with suppress(StoreUnavailable):
+            await stores.keyring.withdraw()
 
 
 def oauth_app(

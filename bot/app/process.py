@@ -16,7 +16,7 @@ import aiohttp
 
 from bot.app.accounts import open_accounts
 from bot.app.http_server import process_status
-from bot.app.oauth import OAuthApp, oauth_app, reseal, token_box
+from bot.app.oauth import OAuthApp, announcing_keys, oauth_app, token_box
 from bot.app.run_setup import (
     Frontend,
     MakeRunner,
@@ -152,7 +152,7 @@ async def bot(
         process.use_stores(stores)
         await stores.wait_reachable(REDIS_SECONDS)
         await data_format.take_over(stores.redis)
-        await reseal(settings, stores)
+        await stack.enter_async_context(announcing_keys(settings, stores))
         accounts = open_accounts(settings, stores, admins_of(single, settings.access))
         if accounts:
             stack.push_async_callback(accounts.close)

@@ -107,15 +107,25 @@ def audit(
             help="A head from an earlier run, which must still be in the log; repeatable."
         ),
     ] = None,
+    seal: Annotated[
+        bool,
+        typer.Option(
+            help="Seal logs that bear no seal, or one that none of the keys made, as they are now. Only "
+            "after you have read them."
+        ),
+    ] = False,
 ) -> None:
     """Print the audit log, oldest first: who asked, what was called, decided, spent and changed.
 
-    Exit 1 and print to stderr if the log was tampered with.
+    Exit 1 and print to stderr if the log was tampered with, or cannot be checked with these keys.
     """
-    from bot.cli.operator import audit_report
+    from bot.cli.operator import audit_report, seal_logs
 
     if user and not _ON_RECORD.fullmatch(user):
         raise typer.BadParameter(f"--user {user}? Give their id, such as U0123ABCD")
+    if seal:
+        print_lines(asyncio.run(seal_logs(configured_beside_dev())))
+        return
     reading = audit_report(
         configured_beside_dev(),
         user=user,

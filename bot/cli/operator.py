@@ -398,6 +398,18 @@ def _audit_line(entry: AuditEntry) -> str:
     return " ".join(filter(None, (line, ok, cost, claims, digest)))
 
 
+async def seal_logs(settings: Settings) -> list[str]:
+    """Seal the audit logs whose seal is missing or cannot be checked, as they are. Return what was done."""
+    async with open_stored(settings) as stores:
+        sealed = [team for team in await stores.audit.teams() if await stores.audit.adopt(team)]
+    if not sealed:
+        return ["No audit log needs it."]
+    await record(settings, "sealed audit logs anew")
+    if not settings.bot_encryption_keys:
+        return [f"{team}: continues without a seal." for team in sealed]
+    return [f"{team}: sealed as it is now." for team in sealed]
+
+
 async def record(settings: Settings, what: str) -> None:
     """Write an audit entry before the action, so that a crash cannot leave it unrecorded."""
     async with open_stored(settings) as stores:
@@ -449,6 +461,7 @@ async def _redis(settings: Settings, *, needed: bool = True) -> AsyncGenerator[t
     opened = redis_and_stores(with_running_redis(settings), data_dir=data_dir if has_data else None)
     async with opened as (url, stores):
         await data_format.check(stores.redis)
+        await stores.keyring.refresh()
         yield url, stores
 
 

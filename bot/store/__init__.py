@@ -13,6 +13,7 @@ from redis.exceptions import AuthenticationError, NoPermissionError
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
+from bot.store.keyring import Keyring
 from bot.store.locks import Lock, locked
 from bot.store.pools import CLUSTER
 from bot.store.receivers import Receivers
@@ -137,6 +138,7 @@ class Stores:
     catch_ups: CatchUpStore
     erasure: Erasure
     deletions: ResponseDeletions
+    keyring: Keyring
     audit: AuditLog
     redis: Connection
 
@@ -210,6 +212,8 @@ async def open_stores(
     keep = retention or Retention()
     async with connect(url, concurrency=concurrency) as redis:
         deletions = ResponseDeletions(redis, keep)
+        keyring = Keyring(redis, audit_keys)
+        audit = AuditLog(redis, keep, audit_keys, keyring)
         yield Stores(
             mailbox=Mailbox(redis, keep),
             leases=Leases(redis, keep),
@@ -237,8 +241,9 @@ async def open_stores(
             refused=RefusedStore(redis),
             receivers=Receivers(redis),
             catch_ups=CatchUpStore(redis, keep),
-            audit=AuditLog(redis, keep, audit_keys),
-            erasure=Erasure(redis, Leases(redis, keep), deletions),
+            keyring=keyring,
+            audit=audit,
+            erasure=Erasure(redis, Leases(redis, keep), deletions, audit),
             deletions=deletions,
             redis=redis,
         )

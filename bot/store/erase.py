@@ -20,14 +20,17 @@ from bot.store.connection import PREFIX, QUARANTINE, Connection
 from bot.store.threads.deletions import ResponseDeletions
 from bot.store.threads.leases import Leases
 from bot.store.threads.mailbox import mailbox_keys
+from bot.store.workspaces.audit import AuditLog
 
 _SCAN_COUNT = 500
 _PARTS = re.compile(r"[:\s]")
 _THREAD_FAMILIES = {"ledger", "caller-state", "run", "request", "mailbox", "artifact", "artifacts"}
 """Key families that are erased by thread; in other threads they only quote the person."""
-_DECISIONS = {"lease", "paused", "channel-edits", "mcp-pins", "raise", "audit", "audit-head"}
-"""Key families that apply to everybody and stay, whoever decided them. The audit log has pseudonyms;
-to anonymize it, the link from pseudonym to person is deleted."""
+_DECISIONS = {"lease", "paused", "channel-edits", "mcp-pins", "raise"}
+"""Key families that apply to everybody and stay, whoever decided them."""
+_AUDIT = {"audit", "audit-head", "audit-beside"}
+"""Key families of the audit log, which has pseudonyms; to anonymize it, the link from pseudonym to
+person is deleted."""
 _RESPONSE_FAMILIES = {"ledger", "caller-state", "responses"}
 _RESPONSE_ID = re.compile(rb'"(?:previous_)?response_id":\s*"([^"\\]+)"')
 """A regular expression, to find ids in damaged values as well."""
@@ -71,10 +74,13 @@ class _Name:
 class Erasure:
     """Erases data; safe to repeat. `bot.runs.erasure` withdraws waiting and running requests first."""
 
-    def __init__(self, redis: Connection, leases: Leases, deletions: ResponseDeletions) -> None:
+    def __init__(
+        self, redis: Connection, leases: Leases, deletions: ResponseDeletions, audit: AuditLog
+    ) -> None:
         self._redis = redis
         self._leases = leases
         self._deletions = deletions
+        self._audit = audit
 
     async def threads_of(self, user: str) -> set[str]:
         """Return the keys of the threads in which `user` asked something."""
@@ -122,7 +128,10 @@ class Erasure:
         return found
 
     async def workspace(self, team: str) -> Erased:
-        """Erase all data about a workspace that uninstalled the bot, including running work."""
+        """Erase all data about a workspace that uninstalled the bot, including running work.
+
+        The head of its audit log stays, without entries: after another installation the log goes on.
+        """
         threads = {n.thread async for n in self._names() if n.parts[:1] == (team,)}
         async for name in self._names():
             if name.family in ("run", "request"):
@@ -130,6 +139,7 @@ class Erasure:
         own = {each for each in threads if each.startswith(f"{team}:")}
         erased = await self._erase_threads(own, busy_too=True)
         await self._sweep(erased, {team}, mentioned=team)
+        await self._audit.erase(team)
         return erased
 
     async def _places_of(self, user: str) -> set[str]:
@@ -196,7 +206,7 @@ class Erasure:
         """
         quoted_id = re.compile(rf'(?<!\\)[":]{re.escape(mentioned or "-")}[":]'.encode())
         async for name in self._names():
-            if name.thread in erased.busy or name.key in last:
+            if name.thread in erased.busy or name.key in last or name.family in _AUDIT:
                 continue
             if words.intersection(name.parts) and name.is_claim_on_message:
                 erased.keys += await self._anonymize_claim(name.key)

@@ -11,40 +11,46 @@ from pydantic import BaseModel
 from bot.core.errors import ConfigurationError, CorruptValue
 from bot.core.stored import Stored
 from bot.store.connection import Connection
+from bot.store.keyring import Keyring
 from bot.store.values import decode
 
 M = TypeVar("M", bound=BaseModel)
 
 
 class SealedBox:
-    """Encrypts with the first key and opens with any."""
+    """Encrypts with the key in use, by default the first, and opens with any."""
 
-    def __init__(self, keys: Sequence[str]) -> None:
-        """Use `keys`. Raises ValueError for an invalid key."""
-        fernets = [Fernet(key) for key in keys]
-        self._first, self._all = fernets[0], MultiFernet(fernets)
+    def __init__(self, keys: Sequence[str], keyring: Keyring | None = None) -> None:
+        """Use `keys`; `keyring` says which of them is in use. Raises ValueError for an invalid key."""
+        self._fernets = [Fernet(key) for key in keys]
+        self._all = MultiFernet(self._fernets)
+        self._keyring = keyring
 
     def encrypt(self, data: bytes) -> bytes:
-        """Seal `data` with the first key."""
-        return self._first.encrypt(data)
+        """Encrypt `data` with the key in use."""
+        return self._in_use.encrypt(data)
 
     def decrypt(self, sealed: bytes, ttl: int | None = None) -> bytes:
         """Decrypt `sealed`. Raises InvalidToken, also if it is older than `ttl` seconds."""
         return self._all.decrypt(sealed, ttl)
 
-    def is_on_first_key(self, sealed: bytes) -> bool:
-        """Return whether the first key opens `sealed`."""
+    def is_on_key_in_use(self, sealed: bytes) -> bool:
+        """Return whether the key in use opens `sealed`."""
         try:
-            self._first.decrypt(sealed)
+            self._in_use.decrypt(sealed)
         except InvalidToken:
             return False
         return True
 
+    @property
+    def _in_use(self) -> Fernet:
+        return self._fernets[self._keyring.in_use if self._keyring else 0]
 
-def box_of(keys: Sequence[str]) -> SealedBox:
+
+def box_of(keys: Sequence[str], keyring: Keyring | None = None) -> SealedBox:
     """Return a box with these keys. Raises ConfigurationError."""
     try:
-        return SealedBox(keys)
+        return SealedBox(keys, keyring)
     except ValueError:
         raise ConfigurationError(
             "BOT_ENCRYPTION_KEYS: each must be 32 bytes in URL-safe base64, with commas between "
@@ -83,13 +89,13 @@ class SealedValues:
     async def load(self, key: str, kind: type[M]) -> Stored[M] | None:
         """Return the value at `key`, None without one. Raises CorruptValue.
 
-        A value on an old key is encrypted again with the first.
+        A value on another key is encrypted again with the one in use.
         """
         stored = await self._redis.call("GETEX", key, "EX", self._seconds)
         if stored is None:
             return None
         value = self.open(stored, kind)
-        if not self._box.is_on_first_key(stored):
+        if not self._box.is_on_key_in_use(stored):
             again = self.seal(value)
             if await self._swap(key, stored, again):
                 stored = again
@@ -104,11 +110,11 @@ class SealedValues:
         return bool(await self._redis.script("delete_if_equal", [key], before.stored))
 
     async def on_old_keys(self, family: str) -> list[str]:
-        """Return the rest of the name of each key of `family` that is not on the first key."""
+        """Return the rest of the name of each key of `family` that is not on the key in use."""
         found = []
         async for name in self.names(family):
             stored = await self._redis.call("GET", self._redis.key(family, name))
-            if stored and not self._box.is_on_first_key(stored):
+            if stored and not self._box.is_on_key_in_use(stored):
                 found.append(name)
         return sorted(found)
 

@@ -168,6 +168,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "data_format.py:begin_restore": "an operator's; the mark keeps processes from starting until it ends",
     "data_format.py:end_restore": "an operator's: a restore that broke off is made again",
     "receivers.py:Receivers.note": "noted again every few seconds",
+    "keyring.py:Keyring.announce": "announced again every few seconds",
     "workspaces/catch_up.py:CatchUpStore.note_restore": "an operator's; a restore is made again",
     "workspaces/pause.py:PauseSwitch.set": "an admin's; setting it again is setting it once",
     "workspaces/pause.py:PauseSwitch.clear": "an admin's; clearing it again does nothing",
@@ -182,7 +183,9 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "threads/deletions.py:ResponseDeletions.all": "renews a term",
     "workspaces/audit.py:AuditLog._add": "written before what it tells of, or beside it by the same script",
     "workspaces/audit.py:AuditLog._trim": "in one step with its head; an hour later again",
-    "workspaces/audit.py:AuditLog.reseal": "begun again at the next start",
+    "workspaces/audit.py:AuditLog._replace_head": "the operator's, or begun again at the next start",
+    "workspaces/audit.py:AuditLog._wait": "written before what it tells of, and once",
+    "workspaces/audit.py:AuditLog.erase": "the last step of an erasure that begins again",
     "workspaces/audit.py:AuditLog.pseudonym": "made once and kept",
     "workspaces/audit.py:AuditLog._is_too_much": "counted twice one less is kept of very many",
     **{

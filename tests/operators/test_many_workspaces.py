@@ -149,7 +149,7 @@ async def test_two_workspaces_are_answered_each_with_its_own_token_until_one_lea
         at.second.uninstall()
         await at.second.until(lambda: at.second.delivery.under_way == 0)
         left = [str(k) for k in await redis.keys("bot:v1:*") if at.second.team_id in str(k)]
-        assert {key.split(":")[2] for key in left} <= {"lease", "install-lock"}, left
+        assert {key.split(":")[2] for key in left} <= {"lease", "install-lock", "audit-head"}, left
         ts = await at.ask(at.second)
         await at.second.until(lambda: at.second.delivery.under_way == 0)
         assert len(at.second.messages(SALES, ts)) == 1
@@ -176,7 +176,7 @@ async def test_an_erase_after_a_removal_is_finished_when_slack_says_it_again(
             failpoints._orders = None
         assert (tmp_path / f"{failpoint}.taken").exists()
         left = [str(k) for k in await redis.keys("bot:v1:*") if at.second.team_id in str(k)]
-        assert {key.split(":")[2] for key in left} <= {"lease", "install-lock"}, left
+        assert {key.split(":")[2] for key in left} <= {"lease", "install-lock", "audit-head"}, left
         await at.second.until(
             lambda: not any(node.kept for node in at.api.chains.responses.values())
         )

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from redis.asyncio import Redis
@@ -25,7 +29,8 @@ from bot.settings import Settings
 from bot.slack.home.view import PAUSE
 from bot.slack.render.buttons import APPROVE
 from bot.slack.render.schedules import CANCEL
-from bot.store import Retention, open_stores
+from bot.store import Retention, Stores, open_stores
+from bot.store.sealed import SealedBox
 from bot.store.workspaces.audit import MOST_REFUSALS
 from bot.toolkit import Changes, tool
 from tests.security.model import question, won_over
@@ -353,9 +358,7 @@ async def test_any_change_by_others_shows(redis_url, change, places, with_hashes
         assert await problems_of(redis_url)
         async with open_stores(redis_url, audit_keys=KEYS) as stores:  # nor is it covered up
             await stores.audit.append(entries("later"))
-            kept = [each async for each in stores.audit.read("T1")]
-            head = await stores.audit.head("T1")
-        assert [each for each in kept if each.problem] or head.unsealed
+        assert await problems_of(redis_url)
 
 
 async def test_a_log_that_was_cut_or_put_back_while_the_bot_runs_shows(redis_url):
@@ -380,8 +383,11 @@ async def test_a_log_that_was_cut_or_put_back_while_the_bot_runs_shows(redis_url
 
 async def test_what_is_trimmed_is_no_change_and_the_rest_is_still_bound(redis_url):
     """(O3) Entries whose time is over go; taking more of the oldest away shows."""
+    old = datetime.now(UTC) - timedelta(days=2)
     async with open_stores(redis_url, Retention(audit_days=1), audit_keys=KEYS) as stores:
-        await stores.audit.append(entries("1", "2", "3"))
+        await stores.audit.append(
+            [each.model_copy(update={"at": old}) for each in entries("1", "2", "3")]
+        )
     async with Redis.from_url(redis_url) as redis:
         log = await logged(redis)
         await redis.delete(STREAM)
@@ -405,6 +411,8 @@ async def test_a_log_of_before_and_new_keys_are_read_on(redis_url):
         await redis.set(HEAD, last, ex=60)
         assert await problems_of(redis_url, ()) == []
     async with open_stores(redis_url, audit_keys=KEYS[:1]) as stores:
+        assert await problems_of(redis_url, KEYS[:1])
+        assert await stores.audit.adopt("T1")
         await stores.audit.append(entries("3"))
         assert (await stores.audit.head("T1")).unsealed == 2
     assert await problems_of(redis_url, KEYS[1:])
@@ -413,3 +421,167 @@ async def test_a_log_of_before_and_new_keys_are_read_on(redis_url):
         await stores.audit.reseal()
         assert await stores.audit.on_old_keys() == []
     assert await problems_of(redis_url, KEYS[1:]) == []
+
+
+async def forge(redis: Redis, *, seal: str = "", head: bool = True) -> None:
+    """Change an entry, and make hashes and head fit it as anybody can."""
+    log = await logged(redis)
+    log[1] = {**log[1], b"entry": log[1][b"entry"].replace(BEN.encode(), ADA.encode())}
+    log[1][b"entry"] = log[1][b"entry"].replace(b'"what":"1"', b'"what":"x"')
+    await put(redis, log := recomputed(log))
+    if head:
+        given = AuditHead.model_validate_json(await redis.get(HEAD) or b"")
+        fitting = {"hash": log[-1][b"hash"].decode(), "seal": seal, "unsealed": given.count}
+        await redis.set(HEAD, given.model_copy(update=fitting).model_dump_json(), ex=60)
+
+
+@pytest.mark.parametrize("seal", ["", "f" * 64], ids=["emptied", "made up"])
+@pytest.mark.parametrize("runs", [True, False], ids=["while it runs", "while nothing runs"])
+async def test_a_rewritten_log_is_not_sealed_again_by_the_next_entry(redis_url, seal, runs):
+    """O9: whatever was done to the seal, it stays noticed after further entries of this and other
+    processes, until the operator accepts the log as it is."""
+    async with open_stores(redis_url, audit_keys=KEYS) as one, Redis.from_url(redis_url) as redis:
+        await one.audit.append(entries("0", "1", "2"))
+        await forge(redis, seal=seal)
+        async with open_stores(redis_url, audit_keys=KEYS) as other:
+            for stores in (one, other) if runs else (other,):
+                await stores.audit.append(entries("later"))
+                assert await problems_of(redis_url)
+        async with open_stores(redis_url, audit_keys=KEYS) as operators:
+            assert await operators.audit.adopt("T1")
+            assert not await operators.audit.adopt("T1")
+            await operators.audit.append(entries("last"))
+        assert await problems_of(redis_url) == []
+        async with open_stores(redis_url, audit_keys=KEYS) as stores:
+            what = [each.entry.what async for each in stores.audit.read("T1") if each.entry]
+            assert what[-2:] == ["later", "last"]
+
+
+async def test_a_log_put_back_and_continued_by_a_new_process_shows(redis_url):
+    """O9: the seal is right and the log is longer than a process remembers, but no longer has the
+    entry that it wrote; the log that others continued is no change."""
+    async with open_stores(redis_url, audit_keys=KEYS) as one, Redis.from_url(redis_url) as redis:
+        await one.audit.append(entries("1"))
+        async with open_stores(redis_url, audit_keys=KEYS) as other:
+            await other.audit.append(entries("2"))
+        await one.audit.append(entries("3"))
+        assert await problems_of(redis_url) == []
+        copy = await logged(redis), await redis.get(HEAD)
+        await one.audit.append(entries("4"))
+        await put(redis, copy[0])
+        await redis.set(HEAD, copy[1] or b"", ex=60)
+        async with open_stores(redis_url, audit_keys=KEYS) as new:
+            await new.audit.append(entries("5", "6", "7"))
+        assert await problems_of(redis_url) == []  # nobody who remembers has looked
+        await one.audit.append(entries("8"))
+        assert await problems_of(redis_url)
+
+
+async def test_an_entry_does_not_expire_by_a_forged_id(redis_url):
+    """O9: ids are not sealed; entries put in again under old ones are not cut off as expired."""
+    async with (
+        open_stores(redis_url, audit_keys=KEYS) as stores,
+        Redis.from_url(redis_url) as redis,
+    ):
+        await stores.audit.append(entries("1", "2", "3"))
+        log = await logged(redis)
+        await redis.delete(STREAM)
+        for number, fields in enumerate(log):
+            await redis.xadd(STREAM, fields, id=f"{number + 1}-0")  # type: ignore[arg-type]
+        log[0][b"entry"] = b"{}"
+        async with open_stores(redis_url, audit_keys=KEYS) as other:
+            await other.audit.append(entries("4"))
+            kept = [each.entry.what async for each in other.audit.read("T1") if each.entry]
+        assert kept == ["1", "2", "3", "4"]
+        await redis.delete(STREAM)
+        for number, fields in enumerate(recomputed(log)):
+            await redis.xadd(STREAM, fields, id=f"{number + 1}-0")  # type: ignore[arg-type]
+        async with open_stores(redis_url, audit_keys=KEYS) as other:
+            await other.audit.append(entries("5"))
+        assert await problems_of(redis_url)
+
+
+@pytest.mark.parametrize("keys", [KEYS, ()], ids=["sealed", "without keys"])
+async def test_a_workspace_that_comes_back_has_a_whole_log(redis_url, keys):
+    """O10: what erased the workspace's entries says so in the head; processes that remember the log
+    of before, and new ones, go on with it."""
+    async with open_stores(redis_url, audit_keys=keys) as one, Redis.from_url(redis_url) as redis:
+        await one.audit.append(entries("1", "2"))
+        async with open_stores(redis_url, audit_keys=keys) as other:
+            await other.erasure.workspace("T1")
+        assert [await redis.exists(STREAM), await problems_of(redis_url, keys)] == [0, []]
+        await one.audit.append(entries("3"))
+        async with open_stores(redis_url, audit_keys=keys) as new:
+            await new.audit.append(entries("4"))
+            kept = [each.entry.what async for each in new.audit.read("T1") if each.entry]
+        assert kept == ["3", "4"]
+        assert await problems_of(redis_url, keys) == []
+        assert await redis.ttl(STREAM) > 0
+        if keys:
+            await redis.delete(STREAM)  # that it was erased once covers nothing up
+            assert await problems_of(redis_url, keys)
+
+
+OLD, NEW = KEYS
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [[(OLD,), (OLD, NEW), (NEW, OLD), (NEW,)], [(OLD,), (NEW, OLD), (NEW,)]],
+    ids=["three steps", "as it was said before"],
+)
+async def test_keys_change_one_process_after_the_other(redis_url, steps):
+    """O11: at each moment of the change every process writes to the log and reads what the other
+    encrypted, and the log is whole; in the end everything is on the new key."""
+
+    async def restarted(keys: tuple[bytes, ...]) -> AsyncExitStack:
+        stack = AsyncExitStack()
+        stores = await stack.enter_async_context(open_stores(redis_url, audit_keys=keys))
+        await stores.keyring.announce()
+        stack.push_async_callback(stores.keyring.withdraw)
+        running.append((stack, stores, SealedBox(fernets(keys), stores.keyring)))
+        return stack
+
+    def fernets(keys: Sequence[bytes]) -> list[str]:
+        return [base64.urlsafe_b64encode(each).decode() for each in keys]
+
+    running: list[tuple[AsyncExitStack, Stores, SealedBox]] = []
+    for _ in range(2):
+        await restarted(steps[0])
+    written, boxed = 0, running[0][2].encrypt(b"token")
+    for keys in steps:
+        for _ in range(2):
+            await running.pop(0)[0].aclose()
+            await restarted(keys)
+            for _, stores, box in running:
+                await stores.keyring.announce()
+                await stores.audit.reseal()
+                await stores.audit.append(entries(str(written)))
+                written += 1
+                assert box.decrypt(boxed) == b"token"
+                boxed = box.encrypt(b"token")
+            assert await problems_of(redis_url, keys) == []
+    for stack, stores, _ in running:
+        head = await stores.audit.head("T1")
+        assert (head.count, head.sealed_by("T1", [NEW]), head.broken_at) == (written, 0, "")
+        await stack.aclose()
+
+
+async def test_a_seal_of_an_unknown_key_cannot_be_checked_which_is_no_change(redis_url):
+    """O11: a process without the key writes nothing over the seal; its entries wait, in order, for one
+    that has the key. Nor does a process without any keys take the seal away."""
+    async with open_stores(redis_url, audit_keys=[NEW]) as new:
+        await new.audit.append(entries("1"))
+    for keys in ([OLD], []):
+        async with open_stores(redis_url, audit_keys=keys) as old:
+            await old.audit.append(entries("2", "3"))
+            await old.audit.append(entries("4"))
+            found = [each async for each in old.audit.read("T1")]
+            assert [each.entry.what for each in found if each.entry][:4] == ["1", "2", "3", "4"]
+            [problem] = [each.problem for each in found if each.problem]
+            assert "cannot be checked here" in problem
+    async with open_stores(redis_url, audit_keys=[NEW, OLD]) as both:
+        await both.audit.append(entries("5"))
+        what = [each.entry.what async for each in both.audit.read("T1") if each.entry]
+    assert what == ["1", "2", "3", "4", "2", "3", "4", "5"]
+    assert await problems_of(redis_url) == []

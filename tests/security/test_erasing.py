@@ -185,7 +185,9 @@ async def test_of_a_workspace_nothing_is_left(redis_url):
         after = await everything(redis_url)
         ours = {k: v for k, v in after.items() if k.startswith("bot:v1:")}
         left = [k for k, v in ours.items() if team in k or team.encode() in v or HERS.encode() in v]
-        assert [key for key in left if ":lease:" not in key] == []  # which fence, and expire
+        fenced = [key for key in left if ":lease:" not in key]  # leases fence, and expire
+        assert fenced == [f"bot:v1:audit-head:{team}"]  # says that the entries were erased
+        assert b'"who"' not in ours[fenced[0]]
         assert await stores.mailbox.head(other.thread_key) == other
 
 

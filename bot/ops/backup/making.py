@@ -26,6 +26,7 @@ LEFT_OUT = {
     "account-revocations",
     "line-renewed",
     "receivers",  # processes that run now
+    "keyrings",
     "catch-up",  # how far Slack's history was searched: after a restore it is searched again
 }
 _FILES = {"artifact", "artifact-bytes", "artifacts"}

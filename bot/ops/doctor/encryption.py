@@ -29,6 +29,8 @@ async def examine_encryption(settings: Settings) -> list[Check]:
             asyncio.timeout(SECONDS),
             open_stores(settings.redis_url, audit_keys=keys) as stores,
         ):
+            lacking = await stores.keyring.lacking_first()
+            unsealed = await stores.audit.without_seal()
             on_old = {"audit logs": await stores.audit.on_old_keys()}
             if settings.slack_client_id:
                 on_old["installations"] = await install_store(settings, stores).on_old_keys()
@@ -36,10 +38,26 @@ async def examine_encryption(settings: Settings) -> list[Check]:
                 on_old["accounts"] = await account_store(settings, stores).on_old_keys()
     except (ConfigurationError, StoreUnavailable, TimeoutError, ValueError):
         return []
-    if len(keys) == 1 and not any(on_old.values()):
-        return []
-    counted = ", ".join(f"{len(each):,} {kind}" for kind, each in on_old.items())
+    found = list[Check]()
+    if unsealed:
+        text = f"audit logs without a seal: {', '.join(unsealed)}"
+        fix = "read `bot audit`; if they were begun without keys, `bot audit --seal` seals them"
+        found.append(warning(_SUBJECT, text, fix))
+    if lacking:
+        text = f"running processes without the first key: {lacking:,}"
+        fix = "give every process these keys and restart it; until then, all keep to a key that they share"
+        return [*found, warning(_SUBJECT, text, fix)]
     if any(on_old.values()):
-        fix = "keep the old keys and start the bot once: it encrypts them again with the first key"
-        return [warning(_SUBJECT, f"not encrypted with the first key: {counted}", fix)]
-    return [ok(_SUBJECT, "all use the first key; the other keys can be removed")]
+        counted = ", ".join(f"{len(each):,} {kind}" for kind, each in on_old.items())
+        fix = (
+            "keep the old keys: within a minute of the restart of its last process, a running bot "
+            "encrypts them again with the first key"
+        )
+        return [*found, warning(_SUBJECT, f"not encrypted with the first key: {counted}", fix)]
+    if len(keys) > 1:
+        text = (
+            "all use the first key; to finish a change of keys, remove the others (to begin one, the "
+            "new key may also come second until every process has it)"
+        )
+        found.append(ok(_SUBJECT, text))
+    return found
