@@ -22,6 +22,7 @@ from redis.asyncio import Redis
 from bot.app.oauth import reseal
 from bot.app.process import bot
 from bot.core import failpoints
+from bot.core.audit import audit_keys
 from bot.core.errors import ConfigurationError, CorruptValue, SlackUnavailable
 from bot.dev.model import ResponsesServer, finish
 from bot.dev.workspace import ADA, Workspace
@@ -341,6 +342,30 @@ async def test_a_wrong_key_is_one_clear_line_and_an_old_key_still_opens(stores) 
     )
     with pytest.raises(ConfigurationError, match="BOT_ENCRYPTION_KEYS: each must be"):
         box_of(["short"])
+
+
+async def test_questions_are_answered_while_processes_get_new_keys(redis_url: str) -> None:
+    """O11: a worker with `new,old` started beside processes that have the old key leaves what they read
+    as it is, and doctor says who is missing; once they are gone everything is on the new key."""
+    async with place(redis_url) as at, open_stores(redis_url) as stores:
+        await at.browser.install(at.first)
+        first = await at.answered(at.first, await at.ask(at.first))
+        changed = at.settings.model_copy(
+            update={"bot_encryption_keys": SecretStr(f"{NEW_KEY},{KEY}"), "redis_url": redis_url}
+        )
+        async with bot(changed, intake=False):
+            for _ in range(3):
+                later = await at.answered(at.first, await at.ask(at.first))
+                assert later["text"] == first["text"]
+            [found] = await examine_encryption(changed)
+            assert "running processes without the first key: 2" in found.text
+            old = InstallStore(stores.redis, Retention(), box_of([KEY]))
+            assert (await old.load(at.first.team_id)) is not None
+    async with open_stores(redis_url, audit_keys=audit_keys(f"{NEW_KEY},{KEY}")) as stores:
+        await reseal(changed, stores)
+        [found] = await examine_encryption(changed)
+        assert found.level is Level.OK
+        assert [e.problem async for e in stores.audit.read(at.first.team_id) if e.problem] == []
 
 
 async def test_an_old_key_can_be_retired_once_everything_was_sealed_again(stores, redis_url):

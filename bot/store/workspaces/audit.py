@@ -191,9 +191,9 @@ class AuditLog:
                 raw, head = now, current  # others have written meanwhile
         for problem in self._problems(team, raw, head, number, last):
             yield StoredEntry(None, number, last, problem)
-        for text in await self._pending(team, -1):  # nobody could move them into the log yet
+        for waiting in await self._pending(team, -1):  # nobody could move them into the log yet
             number += 1
-            yield StoredEntry(_named(text, names), number)
+            yield StoredEntry(_named(waiting, names), number)
 
     async def ends_since(self, team: str, since: datetime) -> Counter[str]:
         """Return how many runs ended since then, by stop reason. Entries are not checked."""
