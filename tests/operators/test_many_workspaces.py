@@ -356,7 +356,7 @@ async def test_questions_are_answered_while_processes_get_new_keys(redis_url: st
         async with bot(changed, intake=False):
             for _ in range(3):
                 later = await at.answered(at.first, await at.ask(at.first))
-                assert later["text"] == first["text"]
+                assert later["text"].split("\n")[0] == first["text"].split("\n")[0]
             [found] = await examine_encryption(changed)
             assert "running processes without the first key: 2" in found.text
             old = InstallStore(stores.redis, Retention(), box_of([KEY]))

@@ -305,12 +305,13 @@ class AuditLog:
         async with self._turns[team]:  # without it, concurrent writers would retry again and again
             known = self._heads.get(team)
             while True:
+                # The head first: what somebody else moves afterwards makes `_add` fail, not repeat it.
+                known = known or await self._checked_head(team)
                 pending = await self._pending(team, _PENDING_AT_ONCE)
                 has_more = len(pending) == _PENDING_AT_ONCE
                 every = [each.decode() for each in pending] + ([] if has_more else [*texts])
                 if not every:
                     return
-                known = known or await self._checked_head(team)
                 if not known.is_checkable:
                     await self._wait(team, texts)
                     return
