@@ -83,13 +83,15 @@ def person_from(facts: Mapping[str, Any], identity: Identity) -> Person:
     profile: Mapping[str, Any] = facts.get("profile") or {}
     given = (profile.get("display_name"), profile.get("real_name"), facts.get("real_name"))
     names = (one_line(str(name)) for name in (*given, facts.get("name")) if name)
+    kind = _kind(facts, identity)
+    is_admin = bool(facts.get("is_admin") or facts.get("is_owner"))
     return Person(
         id=str(facts["id"]),
         name=next(filter(None, names), str(facts["id"])),
-        kind=_kind(facts, identity),
+        kind=kind,
         locale=one_line(str(facts.get("locale") or "en-US")),
         time_zone=one_line(str(facts.get("tz") or "UTC")),
-        is_admin=bool(facts.get("is_admin") or facts.get("is_owner")),
+        is_admin=is_admin and kind is PersonKind.MEMBER,  # admins elsewhere are none here
     )
 
 
@@ -106,9 +108,12 @@ def _kind(facts: Mapping[str, Any], identity: Identity) -> PersonKind:
 
 
 def _is_ours(facts: Mapping[str, Any], identity: Identity) -> bool:
-    """Return whether the user is of the bot's workspace, or of its Enterprise Grid organisation."""
-    if str(facts.get("team_id") or "") == identity.team:
-        return True
-    enterprise: Mapping[str, Any] = facts.get("enterprise_user") or {}
-    same_organisation = identity.enterprise and enterprise.get("enterprise_id")
-    return bool(same_organisation) and enterprise["enterprise_id"] == identity.enterprise
+    """Return whether the user belongs to the bot's workspace.
+
+    A user of Enterprise Grid has one home workspace and may belong to others. Those who belong only
+    to other workspaces of the same organisation are strangers here.
+    """
+    enterprise = facts.get("enterprise_user")
+    teams = enterprise.get("teams") if isinstance(enterprise, Mapping) else None
+    others = teams if isinstance(teams, list | tuple) else ()
+    return identity.team in (facts.get("team_id"), *others)
