@@ -5,11 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime, time
 
+import regex
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _CONTROL_BYTES = bytes(n for n in range(128) if _CONTROL.match(chr(n)))
+
+_FORMULA_SIGNS = frozenset("=+-@")
+_FIRST_VISIBLE = regex.compile(r"[\s\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]*+(.)")
+_NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
 
 
 def clean(text: str) -> str:
@@ -22,6 +29,23 @@ def clean(text: str) -> str:
     # Searching the bytes is ten times faster than the pattern, and few texts have control characters.
     has_any = len(data.translate(None, _CONTROL_BYTES)) < len(data)
     return _CONTROL.sub("", text) if has_any else text
+
+
+def is_like_formula(text: str) -> bool:
+    """Return whether a spreadsheet program could run `text` as a formula.
+
+    Such programs skip blanks and characters that nobody sees, and read a full-width sign as the
+    plain one.
+    """
+    if text.startswith(("\t", "\r", "\n")):
+        return True
+    first = _FIRST_VISIBLE.match(text)
+    return bool(first) and unicodedata.normalize("NFKC", first[1])[0] in _FORMULA_SIGNS
+
+
+def without_formula(text: str) -> str:
+    """Return `text` with an apostrophe before what a spreadsheet would run; numbers stay numbers."""
+    return f"'{text}" if is_like_formula(text) and not _NUMBER.fullmatch(text) else text
 
 
 def cell_text(cell: object) -> str:

@@ -12,11 +12,9 @@ from math import isfinite
 from typing import Any
 
 from bot.core.errors import ToolError
-from bot.core.text.cells import cell_text, clean
+from bot.core.text.cells import cell_text, clean, is_like_formula, without_formula
 from bot.toolkit.provided.exports import WorkbookSheet
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"[-+]?[\d.,]+([eE][-+]?\d+)?%?")
 _NOT_IN_TITLE = re.compile(r"[\[\]:*?/\\]")
 _MAX_TITLE, _MAX_CELL, _MAX_DIGITS = 31, 32_767, 15
 """Limits of Excel: characters of a sheet's name and of a cell, digits of a number."""
@@ -40,8 +38,8 @@ def csv_file(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     """Return CSV with a byte order mark, without which Excel misreads accents."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([_without_formula(column) for column in columns])
-    writer.writerows([cell_text(_without_formula(cell)) for cell in row] for row in rows)
+    writer.writerow([_csv_cell(column) for column in columns])
+    writer.writerows([_csv_cell(cell) for cell in row] for row in rows)
     return out.getvalue().encode("utf-8-sig")
 
 
@@ -138,7 +136,7 @@ def _cell(sheet: Any, value: object, number_format: str) -> Any:
             return _date_cell(sheet, value)
         case _:
             text = cell_text(value)[:_MAX_CELL]
-            return _text_cell(sheet, text) if text.startswith(_FORMULA) else text
+            return _text_cell(sheet, text) if is_like_formula(text) else text
 
 
 def _date_cell(sheet: Any, value: date) -> Any:
@@ -165,9 +163,6 @@ def _text_cell(sheet: Any, text: str) -> Any:
     return cell
 
 
-def _without_formula(cell: Any) -> Any:
-    """Return the cell, with an apostrophe before text that a spreadsheet would run as a formula."""
-    if not isinstance(cell, str):
-        return cell
-    text = clean(cell)
-    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
+def _csv_cell(cell: object) -> str:
+    text = cell_text(cell)
+    return text if isinstance(cell, int | float | Decimal) else without_formula(text)

@@ -36,7 +36,7 @@ IDENTITY = Identity(
 def test_membership_follows_the_workspace_not_the_organisation(
     home: str | None, organisation: dict[str, Any] | None, kind: PersonKind
 ) -> None:
-    """H1: On Enterprise Grid people of other workspaces are external, and no admins here."""
+    """On Enterprise Grid people of other workspaces are external, and no admins here."""
     facts = {"id": "U1", "team_id": home, "enterprise_user": organisation}
     person = person_from({**facts, "is_admin": True, "is_owner": True}, IDENTITY)
     assert person.kind is kind

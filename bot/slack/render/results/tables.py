@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from bot.core.answers import Table
+from bot.core.text.cells import without_formula
 from bot.core.text.locales import figures, in_cents, number
 from bot.core.text.translation import reader_locale
 from bot.slack.incoming.text import clean
@@ -49,7 +50,7 @@ def table_pieces(
 def as_csv(rows: list[list[str]]) -> bytes:
     """Return the rows as CSV. Cells that a spreadsheet would run as a formula become text."""
     out = io.StringIO()
-    csv.writer(out).writerows([[_without_formula(cell) for cell in row] for row in rows])
+    csv.writer(out).writerows([[_csv_cell(cell) for cell in row] for row in rows])
     return out.getvalue().encode("utf-8-sig", errors="replace")
 
 
@@ -119,6 +120,5 @@ def _line(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _without_formula(cell: str) -> str:
-    risky = cell[:1] in ("=", "+", "-", "@", "\t", "\r") and not _NUMBER.fullmatch(cell)
-    return f"'{cell}" if risky else cell
+def _csv_cell(cell: str) -> str:
+    return cell if _NUMBER.fullmatch(cell) else without_formula(cell)
