@@ -347,6 +347,7 @@ class Phases:
             usage_ratio=ratio,
             turns_left=limits.turns - state.turn,
             model=self.model(state),
+            links=state.links,
             deadline=self.began + limits.run_seconds,
             # Some services number the calls of each response from the start, so their ids alone would not do.
             idempotency_key=f"{self.deps.context.run_id}:{response_id}",

@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.core.approvals import ApprovalRecord
 from bot.core.chain import SavedArtifact
+from bot.core.links import written_links
 from bot.core.request import Request
 from bot.core.text.mentions import Mention
 
@@ -38,6 +39,7 @@ class RequestContext:
     - `answers`: what the call asked people before, with their decisions.
     - `accounts`: the personal accounts whose data the run may have read: names for people, by
       server; the mapping grows during the run.
+    - `links`: addresses that tools returned to the run.
     - `extra`: settings that operators configured for tools in this channel.
     - `artifacts`: what the tool call in progress has read and saved; the artifacts' store notes it.
     """
@@ -58,6 +60,7 @@ class RequestContext:
     answers: tuple[ApprovalRecord, ...] = ()
     dry_run: bool = False
     accounts: Mapping[str, str] = field(default_factory=dict)
+    links: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     artifacts: ArtifactUse = field(default_factory=ArtifactUse)
 
@@ -75,6 +78,11 @@ class RequestContext:
     def mentioned(self) -> tuple[Mention, ...]:
         """The people and channels that the askers mentioned."""
         return tuple(mention for each in self.requests for mention in each.mentioned)
+
+    @property
+    def permitted_links(self) -> frozenset[str]:
+        """The addresses to which what the run writes may link."""
+        return frozenset((*self.links, *written_links(*self.requests)))
 
     @property
     def request_id(self) -> str:

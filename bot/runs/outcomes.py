@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from bot.core.answers import Chart, stored_name
 from bot.core.context import RequestContext
 from bot.core.errors import ToolError
 from bot.core.findings import Findings
+from bot.core.links import written_links
 from bot.core.outcome import Outcome, Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import Request
 from bot.core.text.redaction import redacted, redacted_all
@@ -27,7 +27,6 @@ from bot.toolkit.provided.artifacts import Artifacts
 log = logging.getLogger(__name__)
 
 _UNKNOWN_CHANGES = Text("I do not know whether this was done, so look first: {titles}.")
-_LINK = re.compile(r"https?://[^\s<>\"'`|)\]]+")
 
 
 async def outcome_of(
@@ -163,16 +162,6 @@ def _totals(state: LoopState, request: Request, model: str) -> Totals:
 
 def _seconds(request: Request) -> float:
     return (datetime.now(UTC) - request.received_at).total_seconds()
-
-
-def _links(text: str) -> list[str]:
-    return [found.rstrip(".,;:!?") for found in _LINK.findall(text)]
-
-
-def written_links(*requests: Request) -> list[str]:
-    """Return the URLs that people wrote in requests; answers may contain them."""
-    texts = (("" if each.suggested else each.text, each.quoted) for each in requests)
-    return [link for each in texts for text in each for link in _links(text)]
 
 
 async def _charts(result: BaseModel | None, artifacts: Artifacts) -> dict[str, Chart]:

@@ -40,7 +40,7 @@ def is_like_formula(text: str) -> bool:
     if text.startswith(("\t", "\r", "\n")):
         return True
     first = _FIRST_VISIBLE.match(text)
-    return bool(first) and unicodedata.normalize("NFKC", first[1])[0] in _FORMULA_SIGNS
+    return first is not None and unicodedata.normalize("NFKC", first[1])[0] in _FORMULA_SIGNS
 
 
 def without_formula(text: str) -> str:

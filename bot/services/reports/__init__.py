@@ -6,9 +6,11 @@ import asyncio
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
+from bot.core.links import PermittedLinks
 from bot.core.text.invisible_text import without_invisible
 from bot.services.reports.blocks import Heading, Report, Table, all_blocks
 from bot.services.reports.figures import with_figures
+from bot.services.reports.links import with_permitted_links
 from bot.services.reports.markdown import parse_blocks
 from bot.services.reports.pdf import pdf
 from bot.services.reports.word import docx
@@ -23,6 +25,7 @@ _MAX_BLOCKS, _MAX_CELLS = 3_000, 20_000
 async def report(markdown: str, suffix: str, *, title: str, artifacts: Artifacts) -> ReportFile:
     """Return the text as a file in one of REPORT_FORMATS. The first heading is its title, `title` without
     one. An image alone in a paragraph, with a handle as its address, becomes that chart or table.
+    Addresses that the run may not link to are text.
 
     Raises ToolError for a text that is too long, and for handles and letters that cannot be shown.
     """
@@ -31,9 +34,11 @@ async def report(markdown: str, suffix: str, *, title: str, artifacts: Artifacts
             f"The text has {len(markdown):,} characters; a report has {_MAX_LENGTH:,} at most. Share it "
             "in parts, or as .md."
         )
-    locale = current_request().request.locale
+    context = current_request()
+    locale = context.request.locale
     blocks = await asyncio.to_thread(parse_blocks, without_invisible(markdown))
     heading = next((each.plain for each in blocks if isinstance(each, Heading)), title)
+    blocks = with_permitted_links(blocks, PermittedLinks(context.permitted_links))
     blocks, images, gaps = await with_figures(blocks, artifacts, locale)
     result = Report(title=heading, locale=locale, blocks=blocks, images=images)
     _check_size(result)

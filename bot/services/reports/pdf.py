@@ -17,6 +17,8 @@ from bot.services.tables.glyphs import fonts, missing_glyphs
 
 _TEMPLATE = Path(__file__).with_name("report.typ")
 _LONG_WORD = re.compile(r"\S{40}(?=\S)")
+_LINK_START = re.compile(r"(?:https?:|ftp:|file:)(?=//)|\bww(?=w\.)", re.IGNORECASE)
+"""What viewers take for the beginning of a link; they stop at a place where a word may be broken."""
 
 
 def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
@@ -59,6 +61,21 @@ def _template_data(report: Report, images: dict[str, str], dropped: list[str]) -
         "paper": "us-letter" if report.on_us_letter else "a4",
         "is_wide": report.is_wide,
         "images": images,
-        "blocks": [each.model_dump() for each in report.blocks],
+        "blocks": [_without_guessed_links(each.model_dump()) for each in report.blocks],
     }
     return each_text(data, lambda text: _LONG_WORD.sub("\\g<0>\u200b", text.translate(removed)))
+
+
+def _without_guessed_links(data: Any) -> Any:
+    """Return blocks in which viewers find no address but those that are links."""
+    match data:
+        case {"is_link": True}:
+            return data
+        case dict():
+            return {key: _without_guessed_links(value) for key, value in data.items()}
+        case list() | tuple():
+            return [_without_guessed_links(each) for each in data]
+        case str():
+            return _LINK_START.sub("\\g<0>\u200b", data)
+        case _:
+            return data

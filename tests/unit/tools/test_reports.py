@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import struct
 import zlib
@@ -11,6 +12,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 import docx
+import pypdfium2
+import pypdfium2.raw as pdfium
 import pytest
 from pypdf import PdfReader
 
@@ -53,7 +56,8 @@ Then again:
 @pytest.fixture(autouse=True)
 def a_german_asks(request_context: RequestContext) -> Iterator[None]:
     german = request_context.request.model_copy(update={"locale": "de-DE"})
-    with bound_request(replace(request_context, request=german)):
+    links = ("https://example.com/d", *CLICKED)
+    with bound_request(replace(request_context, request=german, links=links)):
         yield
 
 
@@ -85,6 +89,18 @@ def links_of(data: bytes) -> list[str]:
         for each in page.get("/Annots") or ()
     ]
     return list(dict.fromkeys(annotations))
+
+
+def _guessed(data: bytes) -> list[str]:
+    """The addresses of the web that Chrome's viewer makes links of by itself."""
+    found = []
+    for page in pypdfium2.PdfDocument(data):
+        links = pdfium.FPDFLink_LoadWebLinks(page.get_textpage())
+        for number in range(pdfium.FPDFLink_CountWebLinks(links)):
+            url = (ctypes.c_ushort * 500)()
+            length = pdfium.FPDFLink_GetURL(links, number, url, 500)
+            found.append("".join(map(chr, url[: length - 1])))
+    return [each for each in found if not each.startswith("mailto:")]
 
 
 async def test_a_report_is_a_word_document_in_words_own_styles(artifacts: MemoryArtifacts) -> None:
@@ -156,6 +172,47 @@ async def test_an_address_in_a_report_can_be_clicked_and_is_what_one_reads(
     links = [link for paragraph in every for link in paragraph.hyperlinks]
     assert [link.address for link in links] == CLICKED
     assert [link.text for link in links] == CLICKED
+
+
+MADE_UP = """\
+# See https://evil.example/1?q=s
+
+[Report](https://evil.example/2?q=s) and <https://evil.example/3?q=s>, HTTPS://EVIL.example/4?q=s,
+www.evil.example/5?q=s, [file](file:///etc/passwd), ftp://evil.example/6, [data](data:text/html;x),
+https://good.example.evil.example/7, https://good.example@evil.example/8, https://good.example/9#s
+
+- https://evil.example/10
+  > https://evil.example/11
+
+![https://evil.example/12](https://evil.example/13)
+
+| https://evil.example/14 |
+|---|
+| https://evil.example/15 |
+
+    https://evil.example/16
+"""
+
+
+@pytest.mark.parametrize("is_asked", [True, False])
+async def test_an_address_that_the_model_made_up_is_text(
+    artifacts: MemoryArtifacts, request_context: RequestContext, is_asked: bool
+) -> None:
+    """No file links to it, and no viewer that looks for addresses by itself makes it a link."""
+    asked = request_context.request.model_copy(update={"text": MADE_UP if is_asked else "?"})
+    with bound_request(replace(request_context, request=asked, links=("https://good.example/9",))):
+        pdf = await shared("r.pdf", MADE_UP, artifacts)
+        word = await shared("r.docx", MADE_UP, artifacts)
+    clicked = set(links_of(pdf))
+    relations = docx.Document(io.BytesIO(word)).part.rels.values()
+    assert {each.target_ref for each in relations if each.is_external} == clicked
+    if is_asked:
+        assert "https://evil.example/2?q=s" in clicked
+    else:
+        assert clicked == {"https://good.example/9"}  # without the fragment
+        assert set(_guessed(pdf)) <= clicked
+    for data in (letters(pdf).replace("\u200b", ""), opened(word)[1]):
+        assert "https://evil.example/2?q=s" in data
 
 
 async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArtifacts) -> None:
