@@ -54,11 +54,16 @@ class Started:
         return Done(code, (self.said / "out").read_text(), (self.said / "err").read_text())
 
 
+RUNNING = tempfile.TemporaryDirectory(prefix="own-")
+"""Where the commands of these tests look for a `bot dev`: another of this user is none of theirs."""
+
+
 @asynccontextmanager
 async def started(folder: Path, *arguments: str, **environment: str) -> AsyncGenerator[Started]:
     """`bot …` in `folder`, with nothing set but what is given; killed at the end."""
     keep = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
-    environment = keep | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"} | environment
+    own = {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "TMPDIR": RUNNING.name}
+    environment = keep | own | environment
     with tempfile.TemporaryDirectory() as said:
         out, err = (Path(said) / name for name in ("out", "err"))
         process = start(*arguments, environment=environment, folder=folder, out=out, err=err)

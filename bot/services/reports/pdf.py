@@ -13,7 +13,7 @@ from bot.core.text.locales import locale_of
 from bot.core.text.redaction import each_text
 from bot.services.processes.scratch import scratch_folder
 from bot.services.reports.blocks import Report
-from bot.services.tables.glyphs import fonts, missing_glyphs
+from bot.services.tables import glyphs
 
 _TEMPLATE = Path(__file__).with_name("report.typ")
 _LONG_WORD = re.compile(r"\S{40}(?=\S)")
@@ -28,7 +28,7 @@ def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
     """
     import typst
 
-    missing = missing_glyphs(report.text_content)
+    missing = glyphs.missing_glyphs(report.text_content)
     if letters := [each for each in missing if each.isalnum()]:
         raise ToolError(
             f"No font on this machine has {' '.join(letters[:10])}, so a PDF cannot show them. Share "
@@ -42,7 +42,7 @@ def pdf(report: Report) -> tuple[bytes, tuple[str, ...]]:
         data = json.dumps(_template_data(report, names, missing))
         try:
             file = typst.compile(
-                template, root=str(folder), font_paths=fonts(), sys_inputs={"report": data}
+                template, root=str(folder), font_paths=glyphs.fonts(), sys_inputs={"report": data}
             )
         except typst.TypstError as error:
             if "decode image" not in str(error):

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _LAST_RESORT_RATIO = 20
 """Characters per glyph of a last-resort font; a font for reading has about one."""
 
+_REGULAR = 400
+"""The weight of a regular font."""
+
 _INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me", "Cn", "Co", "Cs"})
 
 
@@ -47,9 +50,16 @@ def fonts_for(text: str, *, bitmaps: bool = True) -> tuple[list[Path], list[str]
 
 
 def _paths() -> Iterator[Path]:
-    """Yield DejaVu first: it is nearly always enough, and reading all fonts of a machine is slow."""
+    """Yield DejaVu first: it is nearly always enough, and reading all fonts of a machine is slow.
+
+    Then regular fonts, before bold, slanted and narrow ones: a machine may have 18 of a family.
+    """
     yield _bundled_folder() / "DejaVuSans.ttf"
-    yield from (Path(path) for path in dict.fromkeys(each.path for each in fonts().fonts()) if path)
+    others = sorted(
+        fonts().fonts(),
+        key=lambda each: (each.weight != _REGULAR, each.style != "normal", each.stretch != 1.0),
+    )
+    yield from (Path(path) for path in dict.fromkeys(each.path for each in others) if path)
 
 
 def _bundled_folder() -> Path:

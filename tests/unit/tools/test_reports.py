@@ -9,12 +9,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import docx
 import pypdfium2
 import pypdfium2.raw as pdfium
 import pytest
+import typst
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
 from pypdf import PdfReader
 
 from bot.core.context import RequestContext, bound_request
@@ -245,11 +249,24 @@ async def test_charts_and_tables_stand_in_by_their_handles(artifacts: MemoryArti
     assert "1.234.567,50" in page.extract_text()
 
 
+@pytest.fixture
+def own_fonts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the machine's fonts: none until the test puts one there."""
+    folder = tmp_path / "fonts"
+    folder.mkdir()
+    bundled = glyphs._bundled_folder()
+
+    def fonts() -> typst.Fonts:
+        return typst.Fonts(include_system_fonts=False, font_paths=[bundled, folder])
+
+    monkeypatch.setattr(glyphs, "fonts", fonts)
+    return folder
+
+
 async def test_letters_that_no_font_has_are_told(
-    artifacts: MemoryArtifacts, conversation: MemoryConversation, monkeypatch: pytest.MonkeyPatch
+    artifacts: MemoryArtifacts, conversation: MemoryConversation, own_fonts: Path
 ) -> None:
     """A PDF never has boxes for words: signs are left out and named, for words there is Word."""
-    monkeypatch.setattr(glyphs, "fonts", lambda: _NoFonts())
     result = await share(
         "r.pdf",
         conversation,
@@ -274,51 +291,77 @@ async def test_letters_that_no_font_has_are_told(
     assert opened(conversation.shared[1][1])[1] == "by 中文 \U0001f680"
 
 
+def own_font(folder: Path, character: str, *, weight: int = 400, coloured: bool = False) -> Path:
+    """A font that draws this character only, with `coloured` as fonts of emoji do."""
+    pen = TTGlyphPen(None)
+    pen.moveTo((50, 0))
+    for corner in ((50, 700), (450, 700), (450, 0)):
+        pen.lineTo(corner)
+    pen.closePath()
+    names = {"familyName": f"Own {ord(character):x}", "styleName": "Regular"}
+    builder = FontBuilder(1000)
+    builder.setupGlyphOrder([".notdef", "sign"])
+    builder.setupCharacterMap({ord(character): "sign"})
+    builder.setupGlyf({".notdef": TTGlyphPen(None).glyph(), "sign": pen.glyph()})
+    builder.setupHorizontalMetrics({".notdef": (500, 0), "sign": (500, 50)})
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable(names | {"psName": f"Own{ord(character):x}-{weight}"})
+    builder.setupOS2(usWeightClass=weight)
+    builder.setupPost()
+    if coloured:
+        builder.setupCOLR({"sign": [("sign", 0)]})
+        builder.setupCPAL([[(1.0, 0.0, 0.0, 1.0)]])
+    builder.save(path := folder / f"own-{weight}.ttf")
+    return path
+
+
+@pytest.mark.parametrize("fonts", ["without fonts", "with fonts"])
 @pytest.mark.parametrize(
     "text", ["中文の報告", "한국어", "हिन्दी", "done \U0001f680\U0001fae0", "ᜀᜁ"]
 )
-async def test_a_pdf_has_no_letters_of_a_last_resort(artifacts: MemoryArtifacts, text: str) -> None:
+async def test_a_pdf_has_no_letters_of_a_last_resort(
+    artifacts: MemoryArtifacts, own_fonts: Path, text: str, fonts: str
+) -> None:
     """V11: a font that draws the same boxes for all of Unicode shows nothing: the text is refused,
     its signs are named, or a real font of this machine draws it."""
+    if fonts == "with fonts":
+        own_font(own_fonts, text[-1], coloured=ord(text[-1]) > 0xFFFF)
     with suppress(ToolError):  # which names the letters
         reader = PdfReader(io.BytesIO(await shared("r.pdf", f"Report\n\n{text}", artifacts)))
-        fonts = [
-            str(font.get_object()["/BaseFont"])
+        objects = [
+            font.get_object()
             for page in reader.pages
             for font in cast(Any, page)["/Resources"]["/Font"].values()
         ]
-        assert fonts
-        assert not [font for font in fonts if "lastresort" in font.lower()]
+        names = [str(font.get("/BaseFont") or font["/Name"]) for font in objects]
+        assert names
+        assert not [name for name in names if "lastresort" in name.lower()]
 
 
-def test_an_image_says_which_letters_it_lacks() -> None:
+def test_an_image_says_which_letters_it_lacks(own_fonts: Path) -> None:
     """V11: boxes in a chart are explained in the image, and named to the model."""
-    fonts = [each.path for each in glyphs.fonts().fonts()]
-    rare = "\U00012000"  # cuneiform, which hardly any machine has a font for
+    rare = "\U00012000"  # cuneiform
     chart = Chart(
         kind="bar",
         title=f"Sales {rare}",
         labels=["a", "b"],
         series=[Series(name="x", values=[1, 2])],
     )
-    missing = drawing.missing_characters(chart)
-    assert missing in ([rare], []), fonts
-    assert (
-        drawing.missing_characters(
-            chart.model_copy(update={"title": "Umsatz €, Größe, Ωμέγα, Привет"})
-        )
-        == []
-    )
+    known = chart.model_copy(update={"title": "Umsatz €, Größe, Ωμέγα, Привет"})
+    assert drawing.missing_characters(known) == []
+    assert drawing.missing_characters(chart) == [rare]
     boxes = drawing.png(chart, "en-US")
     plain = drawing.png(chart.model_copy(update={"title": "Sales □"}), "en-US")
-    assert (boxes != plain) == bool(missing)  # the line that says what a box is
+    assert boxes != plain  # the line that says what a box is
+    own_font(own_fonts, rare)
+    assert drawing.missing_characters(chart) == []
+    assert drawing.png(chart, "en-US") != boxes
 
 
-class _NoFonts:
-    """A machine without fonts of its own."""
-
-    def fonts(self) -> list[object]:
-        return []
+def test_a_regular_font_is_chosen_before_bold_ones(own_fonts: Path) -> None:
+    """Whatever order the fonts of a machine are found in."""
+    by_weight = {each: own_font(own_fonts, "\U00012000", weight=each) for each in (100, 400, 900)}
+    assert glyphs.fonts_for("\U00012000")[0][-1] == by_weight[400]
 
 
 @pytest.mark.parametrize("name", ["r.docx", "r.pdf"])
