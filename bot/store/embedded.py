@@ -7,12 +7,14 @@ import fcntl
 import importlib.metadata
 import logging
 import os
+import secrets
 import shutil
 import stat
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
@@ -29,7 +31,8 @@ START_SECONDS = 30.0  # a large append-only file takes a while to load
 STOP_SECONDS = 10.0
 CRASH_SECONDS, MOST_CRASHES = 60.0, 5  # after more crashes in that time the bot gives up
 _LONGEST_PARENT = 70  # bytes; keeps the path of the socket below the 104 bytes of macOS
-_ADDRESS = "address"  # the file that tells other processes where the server listens
+_ADDRESS = "address"  # the file that tells other processes of this user how to reach the server
+_CONFIG = "redis.conf"  # beside the socket; arguments of the server are no place for a password
 REWRITE_SECONDS = 60.0  # for the append-only file after an erase
 LOCK_SECONDS = 2.0  # how long the server of a killed bot may take to exit
 
@@ -46,7 +49,8 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
 
     The data is in `data_dir` (append-only file, fsync every second) and persists; with None it is
     deleted at the end. A server that crashes is restarted. It listens on a Unix socket that only
-    this user can open, and it ends with this process, even if this process is killed.
+    this user can open, and wants a password that is new each time: isolated processes are of this
+    user, too, but cannot read it. It ends with this process, even if this process is killed.
 
     Raises ConfigurationError when there is no server to start, when it does not start or crashes
     repeatedly, or when `data_dir` is not writable or in use by another process.
@@ -60,13 +64,12 @@ async def embedded_redis(data_dir: Path | None) -> AsyncGenerator[str]:
         # Not in data_dir, whose path may be too long for a socket.
         parent = _parent_of_socket()
         socket = Path(stack.enter_context(_temporary_directory("redis", parent))) / "redis.sock"
-        supervisor = _Server(server, directory, socket, lock)
+        url = f"unix://:{secrets.token_urlsafe(32)}@{socket}"
+        supervisor = _Server(server, directory, url, lock)
         stack.push_async_callback(supervisor.stop)
         await supervisor.start()
         await stack.enter_async_context(alongside(supervisor.keep_running(), name="embedded redis"))
-        url = f"unix://{socket}"
-        address.touch(mode=0o600)
-        address.write_text(url)
+        _write_private(address, url)
         stack.callback(address.unlink, missing_ok=True)
         yield url
 
@@ -81,6 +84,11 @@ def running_redis(data_dir: Path) -> str | None:
     except OSError:  # no bot has ever used the directory
         return None
     return None
+
+
+def _write_private(file: Path, text: str) -> None:
+    file.touch(mode=0o600)
+    file.write_text(text)
 
 
 def _read_if_exists(file: Path) -> str | None:
@@ -116,24 +124,22 @@ async def _wait_for_rewrite(redis: Connection) -> bool:
 class _Server:
     """A supervisor of the server's process, which it restarts after a crash."""
 
-    def __init__(self, server: str, directory: Path, socket: Path, lock: int) -> None:
+    def __init__(self, server: str, directory: Path, url: str, lock: int) -> None:
         self._server = server
         self._directory = directory
-        self._socket = socket
+        self._url = url
         self._lock = lock
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
         """Start the server and wait until it answers."""
         # If the start of a subprocess is cancelled, asyncio waits for its end forever.
-        starting = asyncio.create_task(
-            _start(self._server, self._directory, self._socket, self._lock)
-        )
+        starting = asyncio.create_task(_start(self._server, self._directory, self._url, self._lock))
         try:
             await asyncio.shield(starting)
         finally:
             self._process = await starting
-        await _wait_until_ready(self._process, self._socket, self._directory)
+        await _wait_until_ready(self._process, self._url, self._directory)
 
     async def keep_running(self) -> None:
         """Restart the server, on the same data and socket, whenever it has ended.
@@ -256,12 +262,16 @@ async def _lock(lock: int, directory: Path) -> None:
     )
 
 
-async def _start(
-    server: str, directory: Path, socket: Path, lock: int
-) -> asyncio.subprocess.Process:
+async def _start(server: str, directory: Path, url: str, lock: int) -> asyncio.subprocess.Process:
+    parts = urlsplit(url)
+    config = Path(parts.path).with_name(_CONFIG)
+    try:
+        _write_private(config, f"requirepass {parts.password}\n")
+    except OSError as error:
+        raise ConfigurationError(f"The Redis server cannot be started: {error}.") from None
     options = {
         "port": "0",
-        "unixsocket": str(socket),
+        "unixsocket": parts.path,
         "unixsocketperm": "700",
         "dir": str(directory),
         "appendonly": "yes",
@@ -279,6 +289,7 @@ async def _start(
         _SERVER_SCRIPT,
         "sh",
         server,
+        str(config),
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
@@ -288,11 +299,9 @@ async def _start(
     )
 
 
-async def _wait_until_ready(
-    process: asyncio.subprocess.Process, socket: Path, directory: Path
-) -> None:
+async def _wait_until_ready(process: asyncio.subprocess.Process, url: str, directory: Path) -> None:
     try:
-        async with asyncio.timeout(START_SECONDS), _client(socket) as client:
+        async with asyncio.timeout(START_SECONDS), _client(url) as client:
             while process.returncode is None:
                 try:
                     await client.ping()
@@ -307,8 +316,8 @@ async def _wait_until_ready(
     )
 
 
-def _client(socket: Path) -> Redis:
-    return Redis(unix_socket_path=str(socket), retry=Retry(NoBackoff(), 0))
+def _client(url: str) -> Redis:
+    return Redis.from_url(url, retry=Retry(NoBackoff(), 0))
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -11,6 +11,7 @@ import stat
 import sys
 import tempfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from redis.asyncio import Redis
@@ -33,7 +34,7 @@ asyncio.run(main())
 
 
 def socket_of(url: str) -> Path:
-    return Path(url.removeprefix("unix://"))
+    return Path(urlsplit(url).path)
 
 
 def left_in(folder: Path) -> list[Path]:
