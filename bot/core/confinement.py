@@ -17,7 +17,7 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1, 2, 4, 8, 1 << 14
 _FILE_RIGHTS = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE  # the others are for directories
 _BIND_TCP, _CONNECT_TCP = 1, 2
 _ABSTRACT_SOCKETS, _SIGNALS = 1, 2
+_COMPLETE_VERSION = 6
 _RIGHTS_BY_VERSION = (13, 14, 15, 15, 16)
 """How many file system rights each Landlock version knows; later versions know 16 as well."""
 _CAPABILITY_VERSION = 0x20080522
@@ -63,18 +64,45 @@ _SYSTEM_PATHS = (
     "/sys/fs/cgroup",
 )
 """System files that libraries read."""
+_NETWORK_PATHS = (
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/nsswitch.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+    "/etc/protocols",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/ssl",
+    "/etc/pki",
+    "/etc/ca-certificates",
+    "/etc/crypto-policies",
+    "/etc/krb5.conf",
+    "/etc/krb5.conf.d",
+    "/run/systemd/resolve",
+)
+"""Files that a client of the network reads beside those: names of hosts, and certificates."""
+
 _PROCESS_PATHS = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/sys/vm")
 """What libraries read of /proc: nothing about other processes."""
 
 
 def confine(
-    *, memory: int, output: int, network: bool, parent: int, packages: list[str], data: str | None
+    *,
+    memory: int,
+    output: int,
+    network: bool,
+    parent: int,
+    packages: list[str],
+    data: str | None = None,
+    readable: Sequence[str] = (),
 ) -> None:
     """Confine this process for the rest of its life.
 
     The process may not start programs, and it is killed when the process `parent` ends. Without
-    `network` it has no network and reads only its working directory, the directories of the
-    `packages` and the directory `data`.
+    `network` it has no network. It may use its working directory and the directory `data`, and read
+    the directories of the `packages` and the `readable` files.
 
     `memory` is in bytes, and so is `output`, the largest file that the process may write.
     """
@@ -92,8 +120,8 @@ def confine(
     forbidden = _PROGRAMS if network else (*_PROGRAMS, *_NETWORK)
     if not network:
         _enter_empty_network()
-    _restrict_files(packages, data, all_files=network)
-    _drop_capabilities()
+    _restrict_files(packages, data, readable, network=network)
+    _drop_capabilities(str(Path.cwd()), *packages, *sys.path, *readable, data=data)
     seccomp.install(network=network)
 
     def refuse(event: str, _: tuple[Any, ...]) -> None:
@@ -144,46 +172,68 @@ def landlock_version() -> int:
     return int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION))
 
 
-def _restrict_files(packages: list[str], data: str | None, *, all_files: bool) -> None:
-    """Forbid with Landlock the use of other files and processes, and running programs.
+def missing() -> list[str]:
+    """Return what this machine lacks to close isolated processes, an empty list if nothing."""
+    if sys.platform != "linux":
+        return ["only Linux can close them"]
+    version = landlock_version()
+    reasons = []
+    if version <= 0:
+        reasons.append("this kernel, or a container's rules, has no Landlock")
+    elif version < _COMPLETE_VERSION:
+        reasons.append(f"this kernel has Landlock {version}, and {_COMPLETE_VERSION} closes more")
+    if not seccomp.is_supported():
+        reasons.append(f"system calls of {os.uname().machine} cannot be filtered here")
+    return reasons
 
-    With `all_files` every file stays readable and writable. Does nothing on kernels without Landlock.
+
+def _restrict_files(
+    packages: list[str], data: str | None, readable: Sequence[str], *, network: bool
+) -> None:
+    """Forbid with Landlock the use of other files and processes, and running programs; without
+    `network` also TCP and sockets that have no path.
+
+    Does nothing on kernels without Landlock.
     """
     version = landlock_version()
     if version <= 0:
         return
     every_right = (1 << _RIGHTS_BY_VERSION[min(version, len(_RIGHTS_BY_VERSION)) - 1]) - 1
-    handled = _EXECUTE if all_files else every_right
-    tcp = _BIND_TCP if all_files else _BIND_TCP | _CONNECT_TCP
-    scopes = _SIGNALS if all_files else _SIGNALS | _ABSTRACT_SOCKETS
+    tcp = _BIND_TCP if network else _BIND_TCP | _CONNECT_TCP
+    scopes = _SIGNALS if network else _SIGNALS | _ABSTRACT_SOCKETS
     size = 8 if version < 4 else 16 if version < 6 else 24
-    attributes = struct.pack("=QQQ", handled, tcp, scopes)[:size]
+    attributes = struct.pack("=QQQ", every_right, tcp, scopes)[:size]
     libc = ctypes.CDLL(None)
     ruleset = libc.syscall(_CREATE_RULESET, attributes, len(attributes), 0)
-    if not all_files:
-        roots = {str(Path(each).parent) for each in packages}
-        libraries = (sys.prefix, sys.base_prefix, *(each for each in sys.path if each not in roots))
-        _allow_beneath(ruleset, (*packages, *libraries, *_SYSTEM_PATHS), _READ_FILE | _READ_DIR)
-        # A rule is for the inode, which /proc makes anew unless somebody holds it.
-        _allow_beneath(ruleset, _PROCESS_PATHS, _READ_FILE | _READ_DIR, hold=True)
-        _allow_beneath(ruleset, roots, _READ_DIR)  # the import system lists them
-        # SQLite may write the index of a database's log even if the database is only read.
-        _allow_beneath(ruleset, (".", *filter(None, (data,))), every_right & ~_EXECUTE)
+    roots = {str(Path(each).parent) for each in packages}
+    libraries = (sys.prefix, sys.base_prefix, *(each for each in sys.path if each not in roots))
+    more = (*_NETWORK_PATHS, *readable) if network else readable
+    _allow_beneath(ruleset, (*packages, *libraries, *_SYSTEM_PATHS, *more), _READ_FILE | _READ_DIR)
+    # A rule is for the inode, which /proc makes anew unless somebody holds it.
+    _allow_beneath(ruleset, _PROCESS_PATHS, _READ_FILE | _READ_DIR, hold=True)
+    _allow_beneath(ruleset, roots, _READ_DIR)  # the import system lists them
+    # SQLite may write the index of a database's log even if the database is only read.
+    _allow_beneath(ruleset, (".", *filter(None, (data,))), every_right & ~_EXECUTE)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     libc.syscall(_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
 
 
-def _drop_capabilities() -> None:
-    """Drop all capabilities of root except those to open files of other users."""
+def _drop_capabilities(*needed: str, data: str | None) -> None:
+    """Drop all capabilities of root. Those to open files of other users stay if the process needs them
+    for one of the `needed` paths, and with `data`, which is another program's."""
     if sys.platform != "linux":
         return
     libc = ctypes.CDLL(None)
     header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
     held = ctypes.create_string_buffer(24)  # effective, permitted and inheritable; low, then high
+    existing = [path for path in needed if os.path.exists(path)]  # noqa: PTH110 - never raises
     if libc.capget(header, held) == 0:
         _, permitted, *_ = struct.unpack("=6I", held)
         kept = permitted & _OPEN_ANY_FILE
+        libc.capset(header, struct.pack("=6I", 0, kept, 0, 0, 0, 0))
+        if data is None and all(os.access(path, os.R_OK, effective_ids=True) for path in existing):
+            kept = 0
         libc.capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0))
 
 

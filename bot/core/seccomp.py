@@ -24,7 +24,7 @@ faccessat:269:48 faccessat2:439:439 readlink:89:- readlinkat:267:78 getdents:78:
 chdir:80:49 fchdir:81:50 umask:95:166 mkdir:83:- mkdirat:258:34 rmdir:84:- unlink:87:- unlinkat:263:35
 rename:82:- renameat:264:38 renameat2:316:276 ftruncate:77:46 fallocate:285:47 fadvise64:221:223 fsync:74:82
 fdatasync:75:83 sync_file_range:277:84 copy_file_range:326:285 sendfile:40:71
-chmod:90:- fchmod:91:52 fchmodat:268:53 fchmodat2:452:452 utime:132:- utimes:235:- futimesat:261:- utimensat:280:88
+chmod:90:- fchmod:91:52 fchmodat:268:53 fchmodat2:452:452
 getxattr:191:8 lgetxattr:192:9 fgetxattr:193:10 listxattr:194:11 llistxattr:195:12 flistxattr:196:13
 setxattr:188:5 lsetxattr:189:6 fsetxattr:190:7 removexattr:197:14 lremovexattr:198:15 fremovexattr:199:16
 poll:7:- ppoll:271:73 select:23:- pselect6:270:72 epoll_create:213:- epoll_create1:291:20 epoll_ctl:233:21
@@ -61,12 +61,7 @@ _FOR_NETWORK = frozenset(
         *("sendto", "recvfrom", "sendmsg", "recvmsg", "sendmmsg", "recvmmsg"),
     )
 )
-_PRETENDED = frozenset(
-    (
-        *("chmod", "fchmod", "fchmodat", "fchmodat2"),
-        *("utime", "utimes", "futimesat", "utimensat"),
-    )
-)
+_PRETENDED = frozenset(("chmod", "fchmod", "fchmodat", "fchmodat2"))
 """Calls that succeed and do nothing, as copies of files need them: they change any file of the user,
 and Landlock does not know them."""
 

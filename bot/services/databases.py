@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
@@ -120,12 +120,14 @@ class SqlDatabases:
         config = self._config(name)
         jobs, where = _location(config)
         # PostgreSQL's server should end a statement before the process is killed.
-        limits = IsolatedLimits(cpu=seconds, seconds=seconds)
+        limits = IsolatedLimits(cpu=seconds, seconds=seconds, reply=64_000_000)
         if not _is_file(config):
             limits = replace(limits, seconds=seconds + _CONNECT_SECONDS)
         data = Path(where["path"]).parent if _is_file(config) else None
         try:
-            async with isolated(jobs, limits, network=data is None, data=data) as process:
+            async with isolated(
+                jobs, limits, network=data is None, data=data, readable=_files_of(config)
+            ) as process:
                 return await process.call(job, **where, seconds=seconds, **arguments)
         except TimeoutError:
             raise ToolError(
@@ -145,6 +147,14 @@ def _dialect(config: DatabaseConfig) -> str:
 
 def _is_file(config: DatabaseConfig) -> bool:
     return config.url.get_secret_value().startswith("sqlite")
+
+
+def _files_of(config: DatabaseConfig) -> tuple[str, ...]:
+    """Return the files that a database's URL names, such as certificates (sslrootcert=/…)."""
+    if _is_file(config):
+        return ()
+    named = parse_qsl(urlsplit(config.url.get_secret_value()).query)
+    return tuple(value for name, value in named if name.startswith(("ssl", "passfile", "service")))
 
 
 def _location(config: DatabaseConfig) -> tuple[str, dict[str, str]]:

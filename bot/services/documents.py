@@ -52,8 +52,11 @@ async def read(
             found = await process.call("read", kind=kind, name=name, sheet=sheet, pages=pages)
             raw = await asyncio.to_thread(_sha256, data)
             if "document" in found:
+                text = await asyncio.to_thread(_read_text, process)
                 return _with_single_line_fields(
-                    DocumentText.model_validate(found["document"] | {"raw_sha256": raw})
+                    DocumentText.model_validate(
+                        found["document"] | {"text": text, "raw_sha256": raw}
+                    )
                 )
             return await _read_tables(process, found["tables"], name, raw)
     except TimeoutError:
@@ -65,6 +68,10 @@ async def read(
     except RuntimeError as error:
         log.warning("a reader broke: %s", error)
         raise ToolError(f"{name} is damaged, or of a kind that is not known here.") from None
+
+
+def _read_text(process: IsolatedProcess) -> str:
+    return process.read("text", LIMITS.output).decode("utf-8", "surrogatepass")
 
 
 def _sha256(data: bytes) -> str:

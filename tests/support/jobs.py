@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import fcntl
 import os
 import re
 import socket
+import stat
 import subprocess
+import threading
 import time
 from pathlib import Path
 
-from bot.services.isolated import Refused
+from bot.services.isolated import Refused, wire
 
 
 def echo(value: object) -> object:
@@ -93,3 +96,44 @@ def about() -> dict[str, object]:
         "connect": tried(lambda: socket.create_connection(("127.0.0.1", 9), 1)),
         "program": tried(lambda: subprocess.run(["true"], check=False)),
     }
+
+
+def fill_folder(kept: bool) -> None:
+    """Write a file, which has no name any more unless it is `kept`, and go on."""
+    with Path("large").open("wb") as file:
+        if not kept:
+            Path("large").unlink()
+        file.write(b"x" * 10_000_000)
+        file.flush()
+        time.sleep(60)
+
+
+def make_files() -> None:
+    for number in range(200):
+        Path(f"file-{number}").touch()
+    time.sleep(60)
+
+
+def make_nested_folders() -> None:
+    for _ in range(3_000):
+        Path("folder").mkdir()
+        os.chdir("folder")
+    time.sleep(60)
+
+
+def start_threads() -> None:
+    for _ in range(50):
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    time.sleep(60)
+
+
+def forge(size: int) -> None:
+    """Write a reply of our own: `size` bytes of empty lists, a frame at a time."""
+    for file in range(3, 100):
+        with contextlib.suppress(OSError):
+            if stat.S_ISFIFO(os.fstat(file).st_mode) or stat.S_ISSOCK(os.fstat(file).st_mode):
+                while size > 0:
+                    body = b'{"part": [' + b"[]," * 300_000 + b"[]]}"
+                    os.write(file, wire.HEADER.pack(min(size, len(body))) + body)
+                    size -= len(body)
+    time.sleep(60)

@@ -125,11 +125,13 @@ def archives() -> None:
 
 def copies() -> None:
     Path("from").write_bytes(b"x" * 100_000)
-    for copy in (shutil.copy, shutil.copy2, shutil.copyfile):
+    for copy in (shutil.copy, shutil.copyfile):
         copy("from", "to")
         assert Path("to").read_bytes() == b"x" * 100_000
     Path("to").rename("moved")
     Path("moved").touch()
+    Path("new").touch()
+    assert Path("new").exists()
 
 
 def temporary_files() -> None:

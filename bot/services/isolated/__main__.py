@@ -1,9 +1,9 @@
 """The isolated process: `python -m bot.services.isolated OPTIONS` runs jobs until its input ends.
 
 OPTIONS is a JSON object: jobs (a module whose functions are the jobs), memory and output (bytes),
-network, parent (process id), data (a folder, or null). A request is {job, arguments, cpu, seconds};
-its reply is {"value": …}, {"refused": reason}, {"exhausted": true} or {"broken": where}. The request
-null asks whether the process accepts jobs; its reply is {}.
+network, parent (process id), data (a folder, or null), readable (paths). A request is {job, arguments,
+cpu, seconds}; its reply is a value (`wire.pack_reply`), {"refused": reason}, {"exhausted": true} or
+{"broken": where}. The request null asks whether the process accepts jobs; its reply is {}.
 """
 
 from __future__ import annotations
@@ -41,27 +41,31 @@ def main(options: dict[str, Any]) -> None:
         except EOFError:
             return
         if request is None:
-            reply = wire.pack({})
+            reply = [wire.pack({})]
         else:
             confinement.allow(cpu=request["cpu"], seconds=request["seconds"])
             reply = _run_job(jobs, request)
             confinement.allow(cpu=request["cpu"], seconds=0)
-        replies.write(reply)
+        replies.writelines(reply)
         replies.flush()
 
 
-def _run_job(jobs: ModuleType, request: dict[str, Any]) -> bytes:
+def _run_job(jobs: ModuleType, request: dict[str, Any]) -> list[bytes]:
     try:
-        return wire.pack({"value": getattr(jobs, request["job"])(**request["arguments"])})
+        value = getattr(jobs, request["job"])(**request["arguments"])
+        try:
+            return list(wire.pack_reply(value))
+        except ValueError:
+            raise Refused("The result is too large. Ask for less, or for parts of it.") from None
     except Refused as error:
-        return wire.pack({"refused": str(error)[:_MAX_REASON]})
+        return [wire.pack({"refused": str(error)[:_MAX_REASON]})]
     except (MemoryError, RecursionError):
-        return wire.pack({"exhausted": True})
+        return [wire.pack({"exhausted": True})]
     except Exception as error:  # noqa: BLE001 - our own bug, raised again in the bot
         # The places only, because messages may quote the data.
         frames = traceback.extract_tb(error.__traceback__)[-3:]
         places = [f"{frame.name}:{frame.lineno}" for frame in frames]
-        return wire.pack({"broken": f"{type(error).__name__} at {', '.join(places)}"})
+        return [wire.pack({"broken": f"{type(error).__name__} at {', '.join(places)}"})]
 
 
 if __name__ == "__main__":

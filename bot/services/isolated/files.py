@@ -15,7 +15,7 @@ _MAX_TEXT, _MAX_LINES = 32_000_000, 2_000_000
 
 
 def read(kind: str, name: str, sheet: str | None, pages: str | None) -> dict[str, Any]:
-    """Read the file. Return {"document": {…}}, or {"tables": [{name, notes, left_out}, …]}; the table
+    """Read the file. Return {"document": {…}}, its text written to `text` as UTF-8, or {"tables": [{name, notes, left_out}, …]}; the table
     with index 2 is written to `2.parquet`. Raises Refused with a sentence about the file."""
     try:
         return _write_result(_read_input(kind, name, sheet, pages), name)
@@ -118,7 +118,8 @@ def _write_result(found: list[Sheet] | Document, name: str) -> dict[str, Any]:
                 f"{name} holds {len(found.text):,} characters of text in {lines:,} lines, which is "
                 "more than can be read. Ask for a part of it."
             )
-        return {"document": dataclasses.asdict(found)}
+        Path("text").write_text(found.text, encoding="utf-8", errors="surrogatepass")
+        return {"document": dataclasses.asdict(found) | {"text": ""}}
     from bot.services.parsing.tabular import write_parquet
 
     for index, sheet in enumerate(found):

@@ -10,22 +10,26 @@ from bot.services.isolated import Refused
 MAX_BYTES = 32_000_000
 """Limit of a result, by the approximate size of its cells."""
 
+_MAX_ROW = 3_000_000
+"""Limit of a row, which is one item of the reply."""
+
 
 def bounded_result(
     columns: list[str], rows: Iterable[tuple[Any, ...]], limit: int
 ) -> dict[str, Any]:
     """Return {columns, rows, truncated} with the first `limit` of `rows`, fewer if they are large.
 
-    Fetches one row more, to learn whether the result is `truncated`. Raises Refused when the first
-    row alone is too large.
+    Fetches one row more, to learn whether the result is `truncated`. Raises Refused when a row alone
+    is too large.
     """
     kept: list[tuple[Any, ...]] = []
     size = 0
     for row in rows:
-        size += sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
-        if size > MAX_BYTES and not kept:
+        row_size = sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
+        size += row_size
+        if row_size > _MAX_ROW:
             raise Refused(
-                f"One row has more than {MAX_BYTES:,} bytes. Select fewer columns, or a part of a "
+                f"One row has more than {_MAX_ROW:,} bytes. Select fewer columns, or a part of a "
                 "long value with substr."
             )
         if len(kept) == limit or size > MAX_BYTES:

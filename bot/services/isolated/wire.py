@@ -1,13 +1,14 @@
 """Message format between the bot and an isolated process: JSON, preceded by its length.
 
-Pickle would let a process that a hostile file has taken over run code in the bot.
+Pickle would let a process that a hostile file has taken over run code in the bot. A long list in a
+reply goes in parts, because decoding holds the interpreter.
 """
 
 from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, BinaryIO
@@ -15,6 +16,12 @@ from uuid import UUID
 
 HEADER = struct.Struct(">Q")
 """The length of the message that follows, in bytes."""
+
+MAX_FRAME = 4_000_000
+"""Bytes of a reply's frame at most."""
+
+_PART = 250_000
+"""Bytes from which on a list goes in parts of about this size."""
 
 _TAG, _VALUE = "$type", "$value"
 _READERS: dict[str, Callable[[str], object]] = {
@@ -29,9 +36,30 @@ _READERS: dict[str, Callable[[str], object]] = {
 
 def pack(message: object) -> bytes:
     """Return `message` as one frame. Dates, Decimal, UUID and bytes keep their type; others become text."""
-    text = json.dumps(message, default=_encode, ensure_ascii=False)
-    body = text.encode("utf-8", "surrogatepass")
+    body = _to_json(message).encode("utf-8", "surrogatepass")
     return HEADER.pack(len(body)) + body
+
+
+def pack_reply(value: Any) -> Iterator[bytes]:
+    """Yield a job's value as frames: {"part": [items]} for each part of a long list, which is the value
+    or its "rows", and {"value": …, "parts_of": name}, or else {"value": …} alone. Raises ValueError
+    for one that is too large."""
+    name = "rows" if isinstance(value, dict) else None
+    items = value.get("rows") if isinstance(value, dict) else value
+    if isinstance(items, list | tuple) and len(items) > 1:
+        parts, size = list[str](), 0
+        for item in items:
+            text = _to_json(item)
+            if parts and size + len(text) > _PART:
+                yield _frame(f'{{"part": [{",".join(parts)}]}}')
+                parts, size = [], 0
+            parts.append(text)
+            size += len(text)
+        yield _frame(f'{{"part": [{",".join(parts)}]}}')
+        rest = {key: each for key, each in value.items() if key != name} if name else None
+        yield _frame(_to_json({"value": rest, "parts_of": name}))
+    else:
+        yield _frame(_to_json({"value": value}))
 
 
 def unpack(body: bytes) -> Any:
@@ -49,6 +77,17 @@ def receive(stream: BinaryIO) -> Any:
         raise EOFError
     [length] = HEADER.unpack(header)
     return unpack(stream.read(length))
+
+
+def _to_json(message: object) -> str:
+    return json.dumps(message, default=_encode, ensure_ascii=False)
+
+
+def _frame(text: str) -> bytes:
+    body = text.encode("utf-8", "surrogatepass")
+    if len(body) > MAX_FRAME:
+        raise ValueError
+    return HEADER.pack(len(body)) + body
 
 
 def _encode(value: object) -> object:

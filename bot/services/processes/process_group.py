@@ -11,6 +11,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
 
+_END_SECONDS = 5.0
+"""Seconds to wait for the end of a killed process. A process that left the group may hold its pipes."""
+
 
 @asynccontextmanager
 async def process_group(
@@ -41,4 +44,19 @@ async def process_group(
         process = await starting
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
+        await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Wait for the end of a killed process, but not for others that hold its pipes."""
+    transport: asyncio.SubprocessTransport = process._transport  # type: ignore[attr-defined]
+    for pipe in map(transport.get_pipe_transport, range(3)):
+        if pipe is None or pipe.is_closing():
+            continue
+        if isinstance(pipe, asyncio.WriteTransport):
+            pipe.abort()  # nobody reads what was not sent yet
+        else:
+            pipe.close()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_END_SECONDS):
+            await process.wait()

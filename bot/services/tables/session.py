@@ -19,7 +19,7 @@ from bot.toolkit.provided.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.provided.tables import TABLE_TYPE, columns_line
 
 _READERS = {TABLE_TYPE: "read_parquet", "text/csv": "read_csv", "application/json": "read_json"}
-_LIMITS = IsolatedLimits(seconds=20.0)
+_LIMITS = IsolatedLimits(seconds=20.0, reply=128_000_000)
 _RESULT = "result.parquet"
 
 
