@@ -11,6 +11,7 @@ from bot.ops.doctor.collector import examine_collector
 from bot.ops.doctor.databases import examine_databases
 from bot.ops.doctor.encryption import examine_encryption
 from bot.ops.doctor.env_file import examine_env_file
+from bot.ops.doctor.isolation import examine_isolation
 from bot.ops.doctor.mcp import examine_mcp
 from bot.ops.doctor.model import examine_model
 from bot.ops.doctor.pause import examine_pause
@@ -37,6 +38,7 @@ async def examine(settings: Settings) -> list[Check]:
         examine_encryption(with_running_redis(settings)),
         examine_model(settings),
         examine_databases(settings),
+        examine_isolation(),
         examine_mcp(with_running_redis(settings)),
         examine_web_search(settings),
         examine_collector(settings),

@@ -1,0 +1,24 @@
+"""Check of isolated processes: what this machine's kernel does not refuse them."""
+
+from __future__ import annotations
+
+from bot.core.confinement import missing
+from bot.core.errors import ToolError
+from bot.ops.doctor.check import Check, ok, warning
+from bot.services.processes.isolation import ProcessLost
+from bot.services.processes.proof import open_ways
+
+_SUBJECT = "isolated processes"
+
+
+async def examine_isolation() -> list[Check]:
+    """Have one try what it must not do, and name what is missing here."""
+    fix = "run the bot on Linux 6.12 or later (x86_64 or aarch64) with Landlock, or trust what it reads"
+    try:
+        ways = await open_ways()
+    except (ToolError, ProcessLost, TimeoutError) as error:
+        return [warning(_SUBJECT, f"cannot be tried: {str(error) or 'it does not answer'}", fix)]
+    if not ways:
+        return [ok(_SUBJECT, "reach nothing outside their folder")]
+    why = "; ".join(missing()) or "this kernel refuses less than it should"
+    return [warning(_SUBJECT, f"{why}: one that a file took over can {', '.join(ways)}", fix)]
