@@ -40,7 +40,7 @@ def _title(arguments: Any) -> str:
     summary="Read a file of this thread, or of a channel that the asker sees",
     safety=Reads(foreign=True, quotes=True),
     core=True,
-    timeout=60.0,
+    timeout=150.0,
     title=_title,
     narrowing=("compact", "query", "sheet", "pages"),
 )

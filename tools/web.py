@@ -25,7 +25,7 @@ from bot.toolkit import (
     group="web",
     summary="Read a page of the public web (HTML, text, JSON, CSV, PDF) by its address",
     safety=Reads(foreign=True, quotes=True, public=True),
-    timeout=60.0,
+    timeout=150.0,
     title="Read {url}",
     narrowing=("compact", "query"),
 )

@@ -15,7 +15,13 @@ from bot.core.errors import ToolError
 from bot.services.file_kinds import kind_of as kind_of
 from bot.services.isolated import Refused
 from bot.services.isolated.messages import without_paths
-from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
+from bot.services.processes.isolation import (
+    ComputingTimeout,
+    IsolatedLimits,
+    IsolatedProcess,
+    ProcessLost,
+    isolated,
+)
 from bot.services.tables.tables import ArtifactTables
 from bot.toolkit.narrowing import passages
 from bot.toolkit.provided.artifacts import Artifact, Artifacts
@@ -25,13 +31,14 @@ from bot.toolkit.tool import ToolResult
 
 log = logging.getLogger(__name__)
 
-LIMITS = IsolatedLimits(memory=2_000_000_000, output=100_000_000, cpu=25.0, seconds=30.0)
-"""Limits for reading one file."""
+LIMITS = IsolatedLimits(memory=2_000_000_000, output=100_000_000, cpu=40.0, seconds=120.0)
+"""Limits for reading one file: computing time, so that a busy computer refuses no file that it can read."""
 
 _MAX_TABLE_BYTES = 100_000_000
 """Limit for all tables of one file together."""
 _MAX_NAME, _MAX_NOTE = 200, 1_000  # characters
 _MAX_NOTES = 30
+_ASK_FOR_LESS = "Ask for a smaller part of it, or for the data as CSV."
 
 
 async def read(
@@ -59,10 +66,17 @@ async def read(
                     )
                 )
             return await _read_tables(process, found["tables"], name, raw)
+    except ComputingTimeout:
+        what = f"needs more computing than is allowed ({limits.cpu:g} s)"
+        raise ToolError(f"{name} could not be read: it {what}. {_ASK_FOR_LESS}") from None
     except TimeoutError:
-        raise ToolError(_limit_message(name, f"more than {limits.seconds:g} s")) from None
+        raise ToolError(
+            f"{name} could not be read: it took longer than is allowed ({limits.seconds:g} s), perhaps "
+            "because the computer is busy. Try again later."
+        ) from None
     except ProcessLost:
-        raise ToolError(_limit_message(name, "more memory, time or space")) from None
+        what = "needs more memory or space than is allowed, or is damaged"
+        raise ToolError(f"{name} could not be read: it {what}. {_ASK_FOR_LESS}") from None
     except Refused as error:
         raise ToolError(without_paths(str(error), name)) from None
     except RuntimeError as error:
@@ -117,13 +131,6 @@ def _single_line(words: str, longest: int = _MAX_NAME) -> str:
     """Return text from a file on one line, cut to `longest`: a second line could look like ours."""
     words = " ".join(words.split())
     return words if len(words) <= longest else f"{words[:longest]}…"
-
-
-def _limit_message(name: str, what: str) -> str:
-    return (
-        f"{name} could not be read: it takes {what} than is allowed, or is damaged. Ask for a "
-        "smaller part of it, or for the data as CSV."
-    )
 
 
 @dataclass(frozen=True, slots=True)

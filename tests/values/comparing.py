@@ -46,6 +46,11 @@ def compare(ours: Table, rows: Rows) -> Iterator[Difference]:
     told = "\n".join(ours.notes)
     rows = [row for row in rows if any(not _is_blank(cell) for cell in row)]
     above = re.search(r"(\d+) line\(s\) above the header", told)
+    if "Cells are in single quotes." in told:
+        rows = [
+            [cell.strip("'") if isinstance(cell, str) else cell for cell in row] for row in rows
+        ]
+        yield Difference("", "single quotes are around cells", is_told=True)
     if "one name fewer" in told:  # as R writes them: row numbers have no name
         rows[0] = [None, *rows[0]]
         yield Difference("", "one name is missing", is_told=True)

@@ -7,7 +7,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 
 import regex
 
@@ -49,7 +49,7 @@ def without_formula(text: str) -> str:
 
 
 def cell_text(cell: object) -> str:
-    """Return a cell as text: ISO dates, floats without binary noise, bytes in hex, None as ""."""
+    """Return a cell as text: ISO dates, hours of durations, floats without binary noise, bytes in hex, None as ""."""
     match cell:
         case None:
             text = ""
@@ -60,11 +60,22 @@ def cell_text(cell: object) -> str:
         case datetime():
             midnight = cell.time() == time() and cell.tzinfo is None
             text = str(cell.date()) if midnight else cell.isoformat(sep=" ")
+        case timedelta():
+            text = _duration_text(cell)
         case bytes():
             text = cell.hex()
         case _:
             text = clean(str(cell))
     return text
+
+
+def _duration_text(duration: timedelta) -> str:
+    """Return a duration in hours, minutes and seconds: 30:05:00, and not "1 day, 6:05:00"."""
+    seconds, micros = divmod(abs(duration) // timedelta(microseconds=1), 1_000_000)
+    minutes, seconds = divmod(seconds, 60)
+    sign = "-" if duration < timedelta() else ""
+    fraction = f".{micros:06}".rstrip("0") if micros else ""
+    return f"{sign}{minutes // 60}:{minutes % 60:02}:{seconds:02}{fraction}"
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -122,6 +122,8 @@ def choose_dialect(text: str) -> tuple[Dialect, int]:
         key = (reading.width > 1, reading.header, reading.even, reading.width)
         found.append((key, dialect, reading))
     _, dialect, reading = max(found, key=lambda each: each[0])
+    if reading.width < 2:
+        return Dialect(), 0
     variants = _variants(text, dialect.delimiter)
     if len(variants) > 1 and text.count("\n") > SAMPLE_ROWS:
         dialect, reading = _best(text, variants, None)

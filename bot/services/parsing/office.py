@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import io
+import posixpath
 import re
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
+from xml.etree import ElementTree
 
-from bot.services.parsing.formats import NumberSigns
+from bot.services.parsing.formats import (
+    NumberFormat,
+    formatted,
+    read_formats,
+    show_durations,
+    show_formats,
+)
 from bot.services.parsing.numerals import blank_missing_values, join_some
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.services.parsing.sheet_marks import (
@@ -46,6 +54,9 @@ _MAX_RATIO = 200
 _MAX_SHEETS = 10
 _MAX_NAMED_SHEETS = 20  # sheets
 _MAX_CELLS = 5_000_000
+_MAX_AREA = 20_000_000
+"""Most cells between the first and the last, blank ones included."""
+_FIRST_ROUNDED = 2**53
 _ERRORS = frozenset(
     (
         "#DIV/0!",
@@ -69,20 +80,20 @@ _ERRORS = frozenset(
 
 def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
     """Return the sheets that are not empty, or only `sheet`: values, not formulas. Raises Unreadable."""
-    import openpyxl
+    from python_calamine import CalamineError
 
     check_archive(data, name)
     try:
-        workbook = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        book = _Workbook(data)
         outside_notes = _notes_outside_cells(data)
-    except _DAMAGE_ERRORS as error:
+    except (*_DAMAGE_ERRORS, CalamineError) as error:
         raise Unreadable(f"{name} is damaged: it is not readable as an Excel workbook.") from error
-    chosen = _choose_sheets(workbook.sheetnames, sheet, name)
+    chosen = _choose_sheets(book.names, sheet, name)
     sheets: list[Sheet] = []
     unread = dict.fromkeys(chosen[_MAX_SHEETS:], "name it as `sheet` to read it")
     for each in chosen[:_MAX_SHEETS]:
         try:
-            sheets.append(_worksheet(workbook[each], each if len(workbook.sheetnames) > 1 else ""))
+            sheets.append(_worksheet(book, each, each if len(book.names) > 1 else ""))
         except EmptySheet:
             if sheet:
                 raise
@@ -90,7 +101,7 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
             if sheet:
                 raise
             unread[each] = str(error).strip()
-        except _DAMAGE_ERRORS as error:
+        except (*_DAMAGE_ERRORS, CalamineError) as error:
             raise Unreadable(f"{name} is damaged: its sheet {each!r} cannot be read.") from error
     if not sheets:
         why = next(iter(unread.values()), "")
@@ -102,6 +113,96 @@ def read_workbook(data: bytes, name: str, sheet: str | None) -> list[Sheet]:
     for found in sheets:
         found.left_out.extend(f"sheet {title} was not read: {why}" for title, why in unread.items())
     return sheets
+
+
+class _Workbook:
+    """A workbook: calamine reads its cells, and what calamine does not tell is read from its parts.
+
+    Raises CalamineError, or one of _DAMAGE_ERRORS.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        from python_calamine import CalamineWorkbook
+
+        self._data = data
+        self._book = CalamineWorkbook.from_object(io.BytesIO(data))
+        self.names: list[str] = self._book.sheet_names
+        self._kinds = {each.name: each for each in self._book.sheets_metadata}
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            self._paths = {each.casefold(): each for each in archive.namelist()}
+            self._sheets, styles = self._find_parts(archive)
+            self.formats = read_formats(archive.read(styles)) if styles else {}
+
+    def _find_parts(self, archive: zipfile.ZipFile) -> tuple[dict[str, str], str]:
+        """Return the paths of the sheets by name, and that of the styles."""
+        main = next(iter(self._related(archive, "", "officeDocument").values()), "xl/workbook.xml")
+        paths = self._related(archive, main, "worksheet")
+        styles = self._related(archive, main, "styles")
+        if main not in self._paths.values():
+            return {}, ""
+        root = ElementTree.fromstring(archive.read(main))  # noqa: S314 - see read_formats
+        sheets = {
+            each.get("name", ""): paths[key]
+            for each in root.iterfind(".//{*}sheet")
+            for name, key in each.items()
+            if name.endswith("}id") and key in paths
+        }
+        return sheets, next(iter(styles.values()), "")
+
+    def _related(self, archive: zipfile.ZipFile, part: str, kind: str) -> dict[str, str]:
+        """Return the paths of the parts of a kind that a part refers to, by the ids that it uses."""
+        folder, _, file = part.rpartition("/")
+        relations = self._paths.get(f"{folder}/_rels/{file}.rels".lstrip("/").casefold())
+        if relations is None:
+            return {}
+        root = ElementTree.fromstring(archive.read(relations))  # noqa: S314 - see read_formats
+        found = {}
+        for each in root.iterfind(".//{*}Relationship"):
+            target = each.get("Target", "").replace("\\", "/")
+            path = posixpath.normpath(posixpath.join("/", folder, target))[1:]
+            if each.get("Type", "").endswith(f"/{kind}") and path.casefold() in self._paths:
+                found[each.get("Id", "")] = self._paths[path.casefold()]
+        return found
+
+    def is_hidden(self, name: str) -> bool:
+        return str(self._kinds[name].visible) != "SheetVisibleEnum.Visible"
+
+    def is_chart(self, name: str) -> bool:
+        return str(self._kinds[name].typ) == "SheetTypeEnum.ChartSheet"
+
+    def marks(self, name: str) -> SheetMarks:
+        """Return what the cells have beside values."""
+        if name not in self._sheets:
+            return SheetMarks()
+        with (
+            zipfile.ZipFile(io.BytesIO(self._data)) as archive,
+            archive.open(self._sheets[name]) as source,
+        ):
+            return read_marks(source, self.formats)
+
+    def rows(self, name: str, marks: SheetMarks) -> Iterator[NumberedRow]:
+        """Yield the rows with their lines; blank cells are None or ""."""
+        if marks.lines * marks.columns > _MAX_AREA:
+            yield from self._scattered_rows(name)
+            return
+        found = self._book.get_sheet_by_name(name)
+        if found.start is None:
+            return
+        left: list[Cell] = [None] * found.start[1]
+        for line, row in enumerate(found.iter_rows(), 1):
+            yield line, [*left, *row]
+
+    def _scattered_rows(self, name: str) -> Iterator[NumberedRow]:
+        """Yield the rows of a sheet whose cells are so far from each other that calamine, which keeps
+        the blank ones between them too, takes too much memory."""
+        import openpyxl
+
+        book = openpyxl.load_workbook(io.BytesIO(self._data), read_only=True, data_only=True)
+        worksheet: Any = book[name]
+        worksheet.reset_dimensions()  # the declared size may be a billion empty cells
+        for line, row in enumerate(worksheet.iter_rows(values_only=True), 1):
+            if row:
+                yield line, list(row)
 
 
 def _notes_outside_cells(data: bytes) -> list[str]:
@@ -129,20 +230,18 @@ def _choose_sheets(names: list[str], sheet: str | None, file: str) -> list[str]:
     return found
 
 
-def _worksheet(worksheet: Any, name: str) -> Sheet:
-    if not hasattr(worksheet, "reset_dimensions"):
-        raise Unreadable(f"{name} is a chart sheet.")
-    worksheet.reset_dimensions()  # the declared size may be a billion empty cells
-    signs = NumberSigns()
-    with worksheet._get_source() as source:  # openpyxl reads only values in this mode
-        marks = read_marks(source)
-    errors: Counter[str] = Counter()
-    rows = dict(_rows(worksheet, signs, errors))
+def _worksheet(book: _Workbook, title: str, name: str) -> Sheet:
+    if book.is_chart(title):
+        raise Unreadable(f"{title} is a chart sheet.")
+    marks = book.marks(title)
+    errors = marks.errors
+    rows = dict(_rows(book, title, marks, errors))
+    _add_formats(rows, marks, book.formats)
     later_headers, column_groups = _later_headers(rows), _column_groups(rows)
     header = find_header_rows(rows, marks.merged)
     joined = [join_header(rows, marks.merged, *header)] if header else []
     sheet = to_sheet(name, sorted(rows.items()), marks.merged)
-    sheet = signs.apply_to(blank_missing_values(sheet))
+    sheet = show_durations(show_formats(blank_missing_values(sheet)))
     if without_value := [
         f"{sheet.columns[at - 1]} ({count:,})"
         for at, count in sorted(marks.without_value.items())
@@ -154,7 +253,7 @@ def _worksheet(worksheet: Any, name: str) -> Sheet:
         )
     sheet.notes.extend(joined)
     sheet.notes.extend(_sheet_notes(marks, errors, later_headers, column_groups))
-    if worksheet.sheet_state != "visible":
+    if book.is_hidden(title):
         sheet.notes.append("The sheet is hidden in the workbook.")
     return sheet
 
@@ -216,25 +315,49 @@ def _later_headers(rows: dict[int, list[Cell]]) -> list[int]:
     return found
 
 
-def _rows(worksheet: Any, signs: NumberSigns, errors: Counter[str]) -> Iterator[NumberedRow]:
+def _rows(
+    book: _Workbook, title: str, marks: SheetMarks, errors: Counter[str]
+) -> Iterator[NumberedRow]:
     cells = 0
-    for number, row in enumerate(worksheet.iter_rows(), start=1):
+    for line, found in book.rows(title, marks):
+        row = list(map(_value, found))
+        while row and row[-1] is None:
+            row.pop()
         if not row:
             continue  # there may be a million empty rows before the next one
         cells += len(row)
         if cells > _MAX_CELLS:
             raise Unreadable(
-                f"Sheet {worksheet.title!r} has more than {_MAX_CELLS:,} cells. Ask for a CSV or "
+                f"Sheet {title!r} has more than {_MAX_CELLS:,} cells. Ask for a CSV or "
                 "Parquet file of it, or for a part."
             )
-        signs.record(row)
-        errors.update(cell.value for cell in row if _is_error(cell.value))
-        yield number, [_value(cell.value) for cell in row]
+        if not _ERRORS.isdisjoint(row):
+            errors.update(str(cell) for cell in row if _is_error(cell))
+            row = [None if _is_error(cell) else cell for cell in row]
+        yield line, row
+
+
+def _add_formats(
+    rows: dict[int, list[Cell]], marks: SheetMarks, formats: Mapping[int, NumberFormat]
+) -> None:
+    """Put numbers with what their formats show, and numbers with all their digits, into the rows."""
+    for (line, column), number in marks.long_numbers.items():
+        row = rows.get(line, [])
+        if column <= len(row) and isinstance(row[column - 1], int | float):
+            row[column - 1] = number
+    for (column, style), lines in marks.styled.items():
+        for line in lines:
+            row = rows.get(line, [])
+            cell = row[column - 1] if column <= len(row) else None
+            if isinstance(cell, int | float) and not isinstance(cell, bool):
+                row[column - 1] = formatted(cell, formats[style])
 
 
 def _value(cell: Cell) -> Cell:
-    """Return the cell, or None for blank text and for formula errors such as #DIV/0!."""
-    return None if _is_error(cell) or (isinstance(cell, str) and not cell.strip()) else cell
+    """Return the cell: whole numbers as such, and None for blank text."""
+    if isinstance(cell, float):
+        return int(cell) if cell.is_integer() and abs(cell) < _FIRST_ROUNDED else cell
+    return None if isinstance(cell, str) and not cell.strip() else cell
 
 
 def _is_error(cell: Cell) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -39,6 +40,29 @@ _WITHOUT_VALUE = re.compile(
     + _TAG
     + rb"v></(?:\w{1,20}:)?v>)?</(?:\w{1,20}:)?c>"
 )
+_USUAL_CELL = re.compile(
+    rb'<c r="([A-Z]{1,3})(\d{1,7})"(?: s="(\d{1,6})")?(?: t="([a-zA-Z]{1,20})")? ?/?>'
+)
+_ANY_CELL = re.compile(rb"<(?:\w{1,20}:)?(row|c)\b(" + _WITHIN_TAG + rb")>")
+_ATTRIBUTE = re.compile(rb"""\b([rst])\s{0,20}=\s{0,20}["']([A-Za-z0-9]{1,20})["']""")
+_PLACE = re.compile(rb"([A-Z]{0,3})(\d{1,7})")
+_FORMULA = (
+    rb"(?:" + _TAG + rb"f\b[^<>]{0,300}>(?:[^<]{0,9000}</(?:\w{1,20}:)?f>)?)?" + _TAG + rb"v>"
+)
+_ERROR = re.compile(rb'\bt="e"' + _WITHIN_TAG + rb">" + _FORMULA + rb"([^<]{1,30})<")
+_LONG_NUMBER = re.compile(
+    rb'\br="([A-Z]{1,3})(\d{1,7})"(?!'
+    + _WITHIN_TAG
+    + rb'\bt="[a-mo-z])'
+    + _WITHIN_TAG
+    + rb">"
+    + _FORMULA
+    + rb"(-?[1-9]\d{15,300})<"
+)
+"""Whole numbers that floating point may round."""
+_LONG_DIGITS = re.compile(rb">-?[1-9]\d{15}")
+_FORMULA_TAG = re.compile(_TAG + rb"f\b")
+_NUMBER_KINDS = frozenset([b"", b"n"])
 _CHUNK = 4_000_000
 _MAX_MERGED = 100_000
 _MAX_FILLED = 1_000_000
@@ -58,23 +82,37 @@ class Range:
 
 @dataclass(slots=True)
 class SheetMarks:
-    """Findings about one worksheet; `without_value` counts formulas without a value by column, from 1."""
+    """Findings about one worksheet; `without_value` counts formulas without a value by column, from 1.
+
+    `styled` has the lines of number cells by column and style, for the styles that were asked for;
+    `long_numbers` those that floating point may round, by line and column. `lines` and `columns` are
+    the last that have a cell.
+    """
 
     merged: list[Range] = field(default_factory=list)
     hidden_rows: int = 0
     hidden_columns: int = 0
     without_value: Counter[int] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    styled: dict[tuple[int, int], array[int]] = field(default_factory=dict)
+    long_numbers: dict[tuple[int, int], int] = field(default_factory=dict)
+    lines: int = 0
+    columns: int = 0
 
 
-def read_marks(source: IO[bytes]) -> SheetMarks:
-    """Read the XML of a worksheet in parts that end with a tag. Raises Unreadable when too many of
-    its cells are merged."""
+def read_marks(source: IO[bytes], styles: Collection[int] = ()) -> SheetMarks:
+    """Read the XML of a worksheet in parts that end with a tag, and find the cells of these styles.
+    Raises Unreadable when too many of its cells are merged."""
     marks = SheetMarks()
+    numbers = _ColumnNumbers()
     for part in _chunks(source):
-        marks.hidden_rows += len(_ROW.findall(part))
-        marks.hidden_columns += len(_COLUMN.findall(part))
-        marks.without_value.update(map(_column_number, _WITHOUT_VALUE.findall(part)))
-        for left, top, right, bottom in _MERGED.findall(part):
+        _add_cells(marks, numbers, part, styles)
+        if b"hidden=" in part:
+            marks.hidden_rows += len(_ROW.findall(part))
+            marks.hidden_columns += len(_COLUMN.findall(part))
+        if _FORMULA_TAG.search(part):
+            marks.without_value.update(map(_column_number, _WITHOUT_VALUE.findall(part)))
+        for left, top, right, bottom in _MERGED.findall(part) if b"mergeCell" in part else ():
             marks.merged.append(
                 Range(int(top), _column_number(left), int(bottom), _column_number(right))
             )
@@ -83,6 +121,64 @@ def read_marks(source: IO[bytes]) -> SheetMarks:
                 f"More than {_MAX_MERGED:,} cells are merged. Ask for a CSV file of it."
             )
     return marks
+
+
+def _add_cells(
+    marks: SheetMarks, numbers: _ColumnNumbers, part: bytes, styles: Collection[int]
+) -> None:
+    """Add what is said of each cell of a part."""
+    known = {b"%d" % style: style for style in styles}
+    for letters, line, style, kind in _cells(part, marks):
+        column, place = numbers[letters], int(line)
+        if place > marks.lines:
+            marks.lines = place
+        if style in known and kind in _NUMBER_KINDS:
+            marks.styled.setdefault((column, known[style]), array("I")).append(place)
+    marks.columns = max(numbers.values(), default=0)
+    if b't="e"' in part:
+        marks.errors.update(each.decode("utf-8", "replace") for each in _ERROR.findall(part))
+    for letters, line, digits in _LONG_NUMBER.findall(part) if _LONG_DIGITS.search(part) else ():
+        marks.long_numbers[int(line), numbers[letters]] = int(digits)
+
+
+class _ColumnNumbers(dict[bytes, int]):
+    """The numbers of the columns that were asked for, by their letters."""
+
+    def __missing__(self, letters: bytes) -> int:
+        number = self[letters] = _column_number(letters)
+        return number
+
+
+def _cells(part: bytes, marks: SheetMarks) -> Iterable[tuple[bytes, bytes, bytes, bytes]]:
+    """Return letters, line, style and type of the cells that a part has."""
+    found = _USUAL_CELL.findall(part)
+    if len(found) == part.count(b"<c ") + part.count(b"<c>") + part.count(b":c "):
+        return found
+    return _unusual_cells(part, marks)
+
+
+def _unusual_cells(part: bytes, marks: SheetMarks) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
+    """Yield the same of cells that name their attributes in another order, or not their places."""
+    line, column = marks.lines, 0
+    for tag, text in _ANY_CELL.findall(part):
+        attributes = dict(_ATTRIBUTE.findall(text))
+        place = _PLACE.fullmatch(attributes.get(b"r", b""))
+        if tag == b"row":
+            line, column = int(place[2]) if place else line + 1, 0
+            continue
+        if place and place[1]:
+            line, column = int(place[2]), _column_number(place[1])
+        else:
+            column += 1
+        yield _letters(column), b"%d" % line, attributes.get(b"s", b""), attributes.get(b"t", b"")
+
+
+def _letters(column: int) -> bytes:
+    letters = b""
+    while column:
+        column, at = divmod(column - 1, 26)
+        letters = b"%c" % (65 + at) + letters
+    return letters
 
 
 def _chunks(source: IO[bytes]) -> Iterator[bytes]:

@@ -354,14 +354,15 @@ def write_parquet(sheet: Sheet, path: Path) -> None:
     if empty_counts := [
         f"{name} ({empty:,})"
         for name, cells in zip(sheet.columns, columns, strict=True)
-        if (empty := sum(map(is_not_finite, cells)))
+        if not {float, Decimal}.isdisjoint(map(type, cells))
+        and (empty := sum(map(is_not_finite, cells)))
     ]:
         sheet.notes.append(
             f"Values that are no number (NaN or infinite), read as empty: {join_some(empty_counts)}."
         )
     kinds = list(map(type_of_cells, columns))
     texts = {
-        name: list(filter(None, (cell_text(cell).strip() for cell in cells)))
+        name: Counter(filter(None, (text.strip() for text in map(cell_text, cells))))
         for name, cells, kind in zip(sheet.columns, columns, kinds, strict=True)
         if kind == "VARCHAR"
     }
@@ -369,7 +370,7 @@ def write_parquet(sheet: Sheet, path: Path) -> None:
     source = path.with_suffix(".csv")
     with source.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([_stored_text(cell) for cell in row] for row in sheet.rows)
+        writer.writerows(zip(*map(_stored_texts, columns), strict=True))
     typed = {
         name: f"CAST(nullif(c{at}, '') AS {kind})"
         for at, (name, kind) in enumerate(zip(sheet.columns, kinds, strict=True))
@@ -380,23 +381,31 @@ def write_parquet(sheet: Sheet, path: Path) -> None:
         copy_columns(connection, typed, path)
 
 
-def _text_notes(columns: Mapping[str, Sequence[str]]) -> list[str]:
+def _text_notes(columns: Mapping[str, Counter[str]]) -> list[str]:
     """Return notes on text columns of mostly numbers or dates, and on words for a missing value."""
     figures = [
-        f"{name} ({texts[0][:_MAX_NAME]})"
+        f"{name} ({next(iter(texts))[:_MAX_NAME]})"
         for name, texts in columns.items()
         if _are_mostly_numbers(texts)
     ]
-    counts = {name: Counter(filter(is_missing_value, texts)) for name, texts in columns.items()}
+    counts = {
+        name: {text: count for text, count in texts.items() if is_missing_value(text)}
+        for name, texts in columns.items()
+    }
     notes = [f"Kept as text, as the file has them: {join_some(figures)}."] * bool(figures)
     return [*notes, *missing_value_note(counts)]
 
 
-def _are_mostly_numbers(texts: Sequence[str]) -> bool:
+def _are_mostly_numbers(texts: Counter[str]) -> bool:
     if all(each.isdecimal() for each in texts) and any(each[0] == "0" for each in texts):
         return False  # codes
-    figures = sum(is_written_number(each) or looks_like_date(each) for each in texts)
-    return figures * 2 > len(texts)
+    figures = (n for each, n in texts.items() if is_written_number(each) or looks_like_date(each))
+    return sum(figures) * 2 > texts.total()
+
+
+def _stored_texts(cells: Sequence[Cell]) -> Iterable[Cell]:
+    """Return the cells of a column as they are written for DuckDB, without a look at each of whole numbers."""
+    return cells if set(map(type, cells)) <= {int, type(None)} else map(_stored_text, cells)
 
 
 def _stored_text(cell: Cell) -> str:

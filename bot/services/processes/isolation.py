@@ -60,6 +60,10 @@ class ProcessLost(Exception):
     """The process ended before its job did: it needed more memory than is allowed, or crashed."""
 
 
+class ComputingTimeout(TimeoutError):
+    """The job took more CPU time than it may."""
+
+
 @dataclass(frozen=True)
 class IsolatedLimits:
     """Limits of a process in bytes: `memory`, and `output` for the largest file it may write; of each
@@ -198,7 +202,9 @@ class IsolatedProcess:
                         raise ProcessLost("its reply is no message")
         except (asyncio.IncompleteReadError, ConnectionError):
             ended = await self._process.wait()
-            if -ended in {signal.SIGXCPU, signal.SIGALRM}:
+            if -ended == signal.SIGXCPU:
+                raise ComputingTimeout from None
+            if -ended == signal.SIGALRM:
                 raise TimeoutError from None
             raise ProcessLost(f"it ended with {ended}") from None
         except ValueError:

@@ -538,18 +538,22 @@ async def test_a_file_of_500_mb_is_refused_before_it_is_fetched(
 
 
 @pytest.mark.parametrize(
-    "limits",
+    ("limits", "why"),
     [
-        replace(documents.LIMITS, memory=150_000_000),
-        replace(documents.LIMITS, cpu=1),
-        replace(documents.LIMITS, seconds=0.05),
+        (
+            replace(documents.LIMITS, memory=150_000_000),
+            "needs more memory or space than is allowed",
+        ),
+        (replace(documents.LIMITS, cpu=1), r"needs more computing than is allowed \(1 s\)"),
+        (replace(documents.LIMITS, seconds=0.05), r"took longer than is allowed \(0.05 s\)"),
     ],
     ids=["memory", "cpu", "time"],
 )
-async def test_reading_ends_at_its_limits(limits: IsolatedLimits) -> None:
-    """A hostile file costs its process, not the bot (reliability 13)."""
+async def test_reading_ends_at_its_limits(limits: IsolatedLimits, why: str) -> None:
+    """A hostile file costs its process, not the bot, and the sentence says which limit it was
+    (reliability 13, V18)."""
     data = json.dumps([{"a": n, "b": str(n)} for n in range(400_000)]).encode()
-    with pytest.raises(ToolError, match="than is allowed"):
+    with pytest.raises(ToolError, match=why):
         await documents.read(data, "json", name="big.json", limits=limits)
 
 

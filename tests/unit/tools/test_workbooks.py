@@ -6,14 +6,18 @@ import io
 import time
 import zipfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 
+from bot.services.parsing import formats
 from bot.services.parsing.office import read_workbook
 from bot.services.parsing.results import Sheet, Unreadable
 from bot.services.parsing.sheet_marks import read_marks
@@ -270,6 +274,148 @@ def test_text_boxes_and_embedded_files_are_told(cells: list[list[Any]]) -> None:
         said = str(error)
     assert "text boxes (1)" in said
     assert "embedded files (1)" in said
+
+
+def shown(rows: list[list[Any]], formats: dict[str, str]) -> Sheet:
+    """Read a sheet with these number formats, by cell."""
+
+    def make(sheet: Any) -> None:
+        for row in rows:
+            sheet.append(row)
+        for place, form in formats.items():
+            sheet[place].number_format = form
+
+    return read(make)
+
+
+def test_two_currencies_of_a_column_are_told_and_kept() -> None:
+    """V15: in number formats alone, they were added up."""
+    rows: list[list[Any]] = [["who", "amount"], ["a", 5], ["b", 7.5], ["c", 3], ["d", 4]]
+    forms = {"B2": "[$€-407] #,##0", "B3": '#,##0.00 "USD"', "B4": "[$CHF] #,##0", "B5": "#,##0 €"}
+    sheet = shown(rows, forms)
+    assert sheet.columns == ["who", "amount", "amount currency"]
+    assert [row[1:] for row in sheet.rows] == [(5, "€"), (7.5, "USD"), (3, "CHF"), (4, "€")]
+    assert "amount has more than one currency: € (2), USD (1), CHF (1)." in sheet.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("forms", "note"),
+    [
+        (['0 "kg"', '0 "lb"'], "more than one unit: kg (1), lb (1)."),
+        (['0 "kg"', '0 "kg"'], "Read as numbers: n (5 kg as 5)."),
+        (['#,##0 "€"', "General"], "with and without a currency: € (1), none (1)."),
+        (["0%", "0.0"], "with and without a per cent sign, and 10% is 0.1 here: % (1), none (1)."),
+        (['_-* #,##0\\ "€"_-;\\-* #,##0', "[$€-2] 0"], "Read as numbers: n (€5 as 5)."),
+        (["#,##0.00_);[Red](#,##0.00)", "0.00E+00"], ""),
+        (['[>99]0.0,"k";0', "# ?/?"], ""),
+    ],
+)
+def test_what_is_shown_beside_numbers_is_told(forms: list[str], note: str) -> None:
+    """V15, V16: other units and signs as well; what is the same everywhere and no sign is not."""
+    rows: list[list[Any]] = [["n"], [5], [7]]
+    sheet = shown(rows, {f"A{at}": form for at, form in enumerate(forms, 2)})
+    assert note in " ".join(sheet.notes)
+    assert bool(note) == bool(sheet.notes)
+
+
+@pytest.mark.parametrize(
+    ("form", "numbers", "expected"),
+    [
+        ("00000", [501, 10001], ["00501", "10001"]),
+        ("000-00-0000", [78051120, 5], ["078-05-1120", "000-00-0005"]),
+        ('"ID-"0000', [12, 123456], ["ID-0012", "ID-123456"]),
+        ("00", [3, -12], ["03", "-12"]),
+        ("0", [3, 12], [3, 12]),
+        ("00.00", [3, 12.5], [3, 12.5]),
+        ("[h]:mm", [timedelta(hours=30, minutes=5), timedelta()], ["30:05:00", "0:00:00"]),
+        ("[h]:mm:ss", [timedelta(minutes=-90)], ["-1:30:00"]),
+    ],
+)
+def test_zeros_and_hours_are_as_shown(form: str, numbers: list[Any], expected: list[Any]) -> None:
+    """V16: zip codes lost their zeros, and 30 hours became a day and six hours."""
+    rows: list[list[Any]] = [["x", "n"], *(["w", number] for number in numbers)]
+    sheet = shown(rows, {f"B{at}": form for at in range(2, len(rows) + 1)})
+    assert [row[1] for row in sheet.rows] == expected
+    if isinstance(numbers[0], timedelta):
+        assert sheet.columns == ["x", "n", "n seconds"]
+        assert [row[2] for row in sheet.rows] == [each.total_seconds() for each in numbers]
+
+
+@given(st.integers(1, 9), st.integers(-(10**11), 10**11), st.text("-/ ()x", max_size=3))
+def test_leading_zeros_are_shown_by_any_format(places: int, number: int, mark: str) -> None:
+    """V16: the digits are those of the number, with zeros before them up to the places of the format."""
+    form = formats.parse("0" + f'"{mark}"' + "0" * places)
+    assert form is not None
+    text = form.shown(float(number))
+    digits = f"{abs(number):0{places + 1}}"
+    assert text == f"{'-' * (number < 0)}{digits[:-places]}{mark}{digits[-places:]}"
+
+
+def parts_of(rows: str, **others: str) -> bytes:
+    """A workbook as some programs write it: with what it needs, and no more."""
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    head = "http://schemas.openxmlformats.org/package/2006"
+    relations = f'<Relationships xmlns="{head}/relationships"><Relationship Id="r1" Type="{kind}/'
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        types = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+        overrides = f'<Override PartName="/w.xml" ContentType="{types}.sheet.main+xml"/>'
+        archive.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{head}/content-types"><Default Extension="xml" ContentType="{types}.worksheet+xml"/>{overrides}</Types>',
+        )
+        archive.writestr(
+            "_rels/.rels", f'{relations}officeDocument" Target="xl/workbook.xml"/></Relationships>'
+        )
+        archive.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{main}" xmlns:r="{kind}"><sheets><sheet name="A" sheetId="1" r:id="r1"/></sheets></workbook>',
+        )
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels",
+            f'{relations}worksheet" Target="/xl/worksheets/s.xml"/><Relationship Id="r2" Type="{kind}/styles" Target="styles.xml"/></Relationships>',
+        )
+        archive.writestr(
+            "xl/worksheets/s.xml",
+            f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
+        )
+        for name, text in others.items():
+            archive.writestr(f"xl/{name}.xml", text)
+    return out.getvalue()
+
+
+def test_workbooks_with_odd_styles_are_read() -> None:
+    """V17: fills, names and numbers of styles that are against the rules made a workbook damaged."""
+    styles = (
+        '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        '<numFmts><numFmt numFmtId="170" formatCode="0000"/></numFmts>'
+        '<fills><fill><patternFill patternType="none such"/></fill></fills>'
+        '<cellXfs><xf numFmtId="0" fillId="99"/><xf numFmtId="170" fontId="x"/></cellXfs>'
+        '<cellStyles><cellStyle xfId="7"/></cellStyles></styleSheet>'
+    )
+    rows = (
+        '<row r="1"><c t="str" r="A1"><v>n</v></c><c t="str" r="B1"><v>id</v></c></row>'
+        '<row r="2"><c s="1" r="A2"><v>7</v></c><c r="B2"><v>1234567890123456789</v></c></row>'
+    )
+    [sheet] = read_workbook(parts_of(rows, styles=styles), "b.xlsx", None)
+    assert sheet.columns == ["n", "id"]
+    assert [list(row) for row in sheet.rows] == [["0007", 1234567890123456789]]
+
+
+def test_cells_without_places_have_their_formats() -> None:
+    """V17: the place of a cell may be left out."""
+    styles = (
+        '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        '<numFmts><numFmt numFmtId="170" formatCode="000"/></numFmts>'
+        '<cellXfs><xf/><xf numFmtId="170"/></cellXfs></styleSheet>'
+    )
+    rows = (
+        '<row><c t="str"><v>a</v></c><c t="str"><v>b</v></c></row>'
+        '<row><c><v>1</v></c><c s="1"><v>2</v></c></row>'
+    )
+    [sheet] = read_workbook(parts_of(rows, styles=styles), "b.xlsx", None)
+    assert [list(row) for row in sheet.rows] == [[1, "002"]]
 
 
 @pytest.mark.parametrize(
