@@ -5,11 +5,8 @@ The model reads a part of a large result by its handle instead of the whole.
 
 from __future__ import annotations
 
-import asyncio
-import time
 from typing import Annotated, Any
 
-import regex
 from pydantic import Field
 
 from bot.toolkit import (
@@ -17,6 +14,7 @@ from bot.toolkit import (
     Artifact,
     Artifacts,
     Fields,
+    Interpreters,
     Provided,
     Reads,
     Tables,
@@ -29,7 +27,6 @@ from bot.toolkit import (
     tool,
 )
 
-_SECONDS = 5.0
 _CONTEXT = 1
 _MAX_LINE = 500
 _TABLE_ROWS = 100_000
@@ -122,42 +119,20 @@ async def search_artifact(
     ],
     artifacts: Provided[Artifacts],
     tables: Provided[Tables],
+    interpreters: Provided[Interpreters],
     limit: Annotated[int, Field(ge=1, le=200, description="Matches to show.")] = 20,
 ) -> ToolResult:
     """Find lines (or table rows, as CSV) of a saved result by a regular expression, with their
     numbers and the lines around them. For number n, read_artifact takes offset n - 1."""
     artifact = await artifacts.find(handle)
     lines, unsearched = await _lines(artifact, artifacts, tables)
-    hits = await asyncio.to_thread(_matching, pattern, lines)
+    text = "\n".join(line.replace("\n", " ") for line in lines)
+    hits = await interpreters.matching_lines(text, pattern)
     head = f"handle: {handle} · {len(hits):,} of {len(lines):,} lines match"
     if len(hits) > limit:
         head += f" · the first {limit} shown"
     shown = [head, *artifact.gap_notes, *unsearched, *_with_context(lines, hits[:limit])]
     return ToolResult("\n".join(shown), handles=(handle,))
-
-
-def _matching(pattern: str, lines: list[str]) -> list[int]:
-    """Return the indexes of the matching lines.
-
-    A pattern can take exponential time, so the search has a time limit; `concurrent` releases the
-    GIL meanwhile. Raises ToolError for an invalid or slow pattern.
-    """
-    try:
-        compiled = regex.compile(pattern, regex.IGNORECASE)
-        end = time.monotonic() + _SECONDS
-        return [
-            index
-            for index, line in enumerate(lines)
-            if compiled.search(line, timeout=max(0.001, end - time.monotonic()), concurrent=True)
-        ]
-    except regex.error as error:
-        raise ToolError(
-            f"The pattern is not a valid regular expression: {error}. Escape ( ) [ ] . * + ? with \\."
-        ) from None
-    except TimeoutError:
-        raise ToolError(
-            "The pattern takes too long. Use a simpler one, without nested * or +."
-        ) from None
 
 
 def _with_context(lines: list[str], hits: list[int]) -> list[str]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from bot.toolkit import Reads, ToolError, tool
+from bot.toolkit import Interpreters, Provided, Reads, ToolError, tool
 
 _WORDS_A_MINUTE = 238
 """Silent reading of English, Brysbaert 2019 (a meta-analysis of 190 studies)."""
@@ -84,45 +83,31 @@ _READINGS = {
     safety=Reads(calculates=True),
     title="Convert {value} {unit} to {to}",
 )
-def convert_units(
+async def convert_units(
     value: Annotated[float, Field(description="How many of unit.")],
     unit: Annotated[str, Field(max_length=60, description='As "mile", "km/h", "GiB", "°F".')],
     to: Annotated[str, Field(max_length=60, description='As "km", "m/s", "MB", "°C".')],
+    interpreters: Provided[Interpreters],
 ) -> str:
     """Convert exactly between units of the same kind. Not for money."""
-    import pint
-
-    try:
-        source, target = _fitting(_readings(unit), _readings(to))
-        found = _converted(value, source, target)
-    except pint.DimensionalityError as error:
-        raise ToolError(f"{unit} cannot be converted to {to}: {error.extra_msg or error}") from None
-    except (pint.PintError, AttributeError, ValueError, TypeError, ArithmeticError) as error:
-        raise ToolError(f"{error}. Write units as km/h, kWh, GiB, sq_ft, degC.") from None
-    lines = [f"{value:,.12g} {unit} = {found:,.12g} {to}"]
-    names = {name for each in (source, target) for name, _ in each._units.unit_items()}
-    notes = [f"note: {name} is {_READINGS[name]}." for name in sorted(names & _READINGS.keys())]
+    result, names = await interpreters.convert(value, _readings(unit), _readings(to))
+    lines = [f"{value:,.12g} {unit} = {result:,.12g} {to}"]
+    notes = [f"note: {name} is {_READINGS[name]}." for name in names if name in _READINGS]
     return "\n".join(lines + notes)
 
 
-def _readings(text: str) -> list[Any]:
-    """Return the units that a text may mean, the likeliest first. Raises ToolError for none."""
-    import pint
-
+def _readings(text: str) -> list[str]:
+    """Return what a unit's text may mean, the likeliest first, as the library writes units. Raises
+    ToolError for what is no unit."""
     name = " ".join(text.split())
     meant = _PEOPLE_MEAN.get(name if len(name) <= 2 else name.lower())
-    found = [_registry().Unit(meant)] if meant else []
-    if not _UNIT.fullmatch(text) or re.search(r"\*\*|\^\s*\d{2}|\d{3}", text):
-        if found:
-            return found
+    readings = [meant] if meant else []
+    if _UNIT.fullmatch(text):
+        squared = re.sub(r"\b([a-zA-Zµ]+)([23²³])(?!\w)", _power, text)
+        readings.append(squared.replace("°", "deg"))
+    if not readings:
         raise ToolError(f"{text!r} is not a unit. Write units as km/h, kWh, GiB, m^2, degC.")
-    squared = re.sub(r"\b([a-zA-Zµ]+)([23²³])(?!\w)", _power, text)
-    try:
-        found.append(_registry().Unit(squared.replace("°", "deg")))
-    except (pint.PintError, AttributeError, ValueError, TypeError):
-        if not found:
-            raise
-    return found
+    return readings
 
 
 def _power(match: re.Match[str]) -> str:
@@ -130,36 +115,7 @@ def _power(match: re.Match[str]) -> str:
     return f"{match[1]}^{'2' if match[2] in '2²' else '3'}"
 
 
-def _fitting(sources: list[Any], targets: list[Any]) -> tuple[Any, Any]:
-    """Return the likeliest readings of the same kind, or the likeliest of each side."""
-    for source in sources:
-        for target in targets:
-            if source.dimensionality in (target.dimensionality, target.dimensionality**-1):
-                return source, target
-    return sources[0], targets[0]
-
-
-def _converted(value: float, source: Any, target: Any) -> float:
-    """Convert `value`. Miles per gallon are the inverse of litres per 100 km."""
-    quantity = _registry().Quantity(value, source)
-    # Of the dimensions alone: the inverse of a temperature's unit is an error.
-    given, wanted = source.dimensionality, target.dimensionality
-    if given != wanted and given == wanted**-1:
-        quantity = 1 / quantity
-    return float(quantity.to(target).magnitude)
-
-
 _UNIT = re.compile(r"[\w°µ%/*^ .()-]+")
-
-
-@cache
-def _registry() -> Any:
-    import pint
-
-    registry: Any = pint.UnitRegistry(autoconvert_offset_to_baseunit=True, cache_folder=None)
-    registry.define("liter_per_100_km = 0.01 * liter / kilometer")
-    registry.define("dozen = 12")
-    return registry
 
 
 @tool(

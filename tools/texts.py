@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import difflib
-import json
-import time
-from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
-import regex
 from pydantic import Field
 
 from bot.toolkit import (
     Artifact,
     Artifacts,
+    Interpreters,
     Provided,
     Query,
     Reads,
@@ -26,8 +23,6 @@ from bot.toolkit import (
 )
 from bot.toolkit.narrowing import has_words
 
-_SECONDS = 5.0
-_MOST_MATCHES = 20_000
 _MOST_LINES, _LONGEST_LINE = 100_000, 300
 _MOST_COMPARED = 3_000  # lines
 
@@ -183,11 +178,12 @@ async def extract_matches(
     ],
     artifacts: Provided[Artifacts],
     tables: Provided[Tables],
+    interpreters: Provided[Interpreters],
     limit: Annotated[int, Field(ge=1, le=200, description="Rows to show; all are kept.")] = 20,
 ) -> ToolResult:
     """Turn what a log or document repeats into a table tbl_… with the line of each match."""
     artifact, text = await _text(handle, artifacts)
-    columns, rows = await asyncio.to_thread(_matches, pattern, text.splitlines())
+    columns, rows = await interpreters.matches("\n".join(text.splitlines()), pattern)
     if not rows:
         return ToolResult(
             "\n".join([f"Nothing in {handle} matches {pattern}.", *artifact.gap_notes])
@@ -196,35 +192,6 @@ async def extract_matches(
         columns, rows, name=f"matches in {artifact.name}", left_out=artifact.left_out
     )
     return ToolResult(await tables.shown(table, limit=limit), handles=(table.handle,))
-
-
-def _matches(pattern: str, lines: list[str]) -> tuple[list[str], list[list[object]]]:
-    try:
-        compiled = regex.compile(pattern, regex.IGNORECASE)
-        columns = ["line", *(compiled.groupindex or ["match"])]
-        rows: list[list[object]] = []
-        for number, match in _found(compiled, lines):
-            named = match.groupdict()
-            rows.append([number, *(named.values() if named else [match[0]])])
-            if len(rows) > _MOST_MATCHES:
-                raise ToolError(f"More than {_MOST_MATCHES:,} matches. Make the pattern narrower.")
-    except regex.error as error:
-        raise ToolError(f"The pattern is not a valid regular expression: {error}.") from None
-    except TimeoutError:
-        raise ToolError("The pattern takes too long. Use a simpler one.") from None
-    return columns, rows
-
-
-def _found(
-    compiled: regex.Pattern[str], lines: list[str]
-) -> Iterator[tuple[int, regex.Match[str]]]:
-    """Yield each match with its line number. Raises TimeoutError after 5 seconds in total."""
-    end = time.monotonic() + _SECONDS
-    for number, line in enumerate(lines, 1):
-        if (left := end - time.monotonic()) <= 0:
-            raise TimeoutError
-        for match in compiled.finditer(line, timeout=left, concurrent=True):
-            yield number, match
 
 
 @tool(
@@ -246,43 +213,19 @@ async def query_json(
     ],
     artifacts: Provided[Artifacts],
     tables: Provided[Tables],
+    interpreters: Provided[Interpreters],
 ) -> ToolResult:
     """Pick values out of nested JSON. A list of objects with plain values also becomes a table."""
     artifact, text = await _text(handle, artifacts)
-    found = await asyncio.to_thread(_picked, handle, text, expression)
-    shown = json.dumps(found, ensure_ascii=False, indent=1)
+    shown, columns, rows = await interpreters.select(text, expression)
     shown = "\n".join([*artifact.gap_notes, shown])
-    if not _is_table(found):
+    if not columns:
         return ToolResult(shown)
-    columns = list(dict.fromkeys(name for each in found for name in each))
-    rows = [[each.get(name) for name in columns] for each in found]
     table = await tables.save(
         columns, rows, name=f"from {artifact.name}", left_out=artifact.left_out
     )
     said = await tables.shown(table, compact=True)
     return ToolResult(f"{said}\n{shown}", handles=(table.handle,))
-
-
-def _picked(handle: str, text: str, expression: str) -> Any:
-    import jmespath
-
-    try:
-        return jmespath.search(expression, json.loads(text))
-    except json.JSONDecodeError:
-        raise ToolError(f"{handle} is not JSON. search_artifact finds text in it.") from None
-    except (jmespath.exceptions.JMESPathError, ValueError, RecursionError) as error:
-        first = str(error).splitlines()[0]
-        raise ToolError(f"The expression cannot be used: {first}. @ shows the whole.") from None
-
-
-def _is_table(found: Any) -> bool:
-    plain = (str, int, float, bool, type(None))
-    return (
-        isinstance(found, list)
-        and len(found) > 1
-        and all(isinstance(each, dict) and each for each in found)
-        and all(isinstance(value, plain) for each in found for value in each.values())
-    )
 
 
 async def _text(handle: str, artifacts: Artifacts) -> tuple[Artifact, str]:

@@ -40,6 +40,7 @@ from bot.toolkit.provided.directory import (
 )
 from bot.toolkit.provided.documents import Documents, DocumentText, ReadTable
 from bot.toolkit.provided.exports import ChartImage, Exports, ReportFile
+from bot.toolkit.provided.interpreters import Interpreters
 from bot.toolkit.provided.memories import Memories
 from bot.toolkit.provided.scheduled_messages import ScheduledMessages, WaitingMessage
 from bot.toolkit.provided.schedules import Schedules
@@ -86,6 +87,7 @@ __all__ = [
     "Fields",
     "FileRef",
     "FoundMessage",
+    "Interpreters",
     "Memories",
     "Memory",
     "MemoryScope",

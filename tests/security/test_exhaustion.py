@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,8 @@ from bot.dev.workspace import ADA
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
+from bot.services import interpreters
+from bot.services.interpreters import IsolatedInterpreters
 from bot.services.processes.slots import Slots
 from bot.services.tables.tables import ArtifactTables
 from bot.store import Stores
@@ -71,15 +74,23 @@ async def test_no_tool_on_texts_goes_on_for_ever(monkeypatch: pytest.MonkeyPatch
     async def kept(text: str) -> str:
         return (await artifacts.save(text.encode(), name="a", media_type="text/plain")).handle
 
-    monkeypatch.setattr("tools.texts._SECONDS", 0.5)
+    limits = "bot.services.interpreters._LIMITS"
+    usual = interpreters._LIMITS
+    monkeypatch.setattr(limits, replace(usual, cpu=0.5))
     lines = await kept("\n".join(["a" * 24 + "!"] * 100_000))
     for slow in ("(a|aa)+$", "(a|aa){,6}$"):  # each line slow, or only all of them
         with pytest.raises(ToolError, match="too long"):
-            await extract_matches(lines, slow, artifacts, ArtifactTables(artifacts))
-    monkeypatch.setattr("tools.texts._SECONDS", 600)  # what has an end does not hang on the load
+            await extract_matches(
+                lines, slow, artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+            )
+    monkeypatch.setattr(limits, usual)
     with pytest.raises(ToolError, match="20,000 matches"):
         await extract_matches(
-            await kept("a" * 1_000_000), "a?", artifacts, ArtifactTables(artifacts)
+            await kept("a" * 1_000_000),
+            "a?",
+            artifacts,
+            ArtifactTables(artifacts),
+            IsolatedInterpreters(),
         )
     one, other = ("\n".join(str(n * k % 97) for n in range(20_000)) for k in (3, 5))
     with pytest.raises(ToolError, match="differ over more than"):

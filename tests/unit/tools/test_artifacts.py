@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import pytest_asyncio
 
 from bot.core.errors import ToolError
+from bot.services import interpreters
+from bot.services.interpreters import IsolatedInterpreters
 from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
@@ -63,7 +67,7 @@ async def test_matches_come_with_their_numbers_and_surroundings(
     artifacts: MemoryArtifacts, log: Artifact, people: Artifact
 ) -> None:
     result = await search_artifact(
-        log.handle, r"LINE (100|700)$", artifacts, ArtifactTables(artifacts)
+        log.handle, r"LINE (100|700)$", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
     )
     assert result.content.splitlines() == [
         f"handle: {log.handle} · 2 of 1,312 lines match",
@@ -75,23 +79,34 @@ async def test_matches_come_with_their_numbers_and_surroundings(
         "700: line 700",
         "701- line 701",
     ]
-    rows = await search_artifact(people.handle, "Person 30", artifacts, ArtifactTables(artifacts))
+    rows = await search_artifact(
+        people.handle, "Person 30", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+    )
     assert rows.content.splitlines()[-1] == "30: Person 30,30"
 
 
 async def test_a_bad_pattern_says_so(artifacts: MemoryArtifacts, log: Artifact) -> None:
     with pytest.raises(ToolError, match="not a valid regular expression"):
-        await search_artifact(log.handle, "(", artifacts, ArtifactTables(artifacts))
+        await search_artifact(
+            log.handle, "(", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+        )
 
 
 async def test_an_exponential_pattern_is_stopped(
     artifacts: MemoryArtifacts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tools.artifacts._SECONDS", 0.2)
+    brief = replace(interpreters._LIMITS, cpu=0.2)
+    monkeypatch.setattr("bot.services.interpreters._LIMITS", brief)
     text = b"a" * 60 + b"b"
     saved = await artifacts.save(text, name="a.txt", media_type="text/plain")
     with pytest.raises(ToolError, match="takes too long"):
-        await search_artifact(saved.handle, r"^(a|aa)+\1$", artifacts, ArtifactTables(artifacts))
+        await search_artifact(
+            saved.handle,
+            r"^(a|aa)+\1$",
+            artifacts,
+            ArtifactTables(artifacts),
+            IsolatedInterpreters(),
+        )
 
 
 async def test_a_file_is_written_read_and_shared(

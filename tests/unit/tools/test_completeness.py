@@ -19,6 +19,7 @@ from bot.core.errors import ToolError
 from bot.services import documents
 from bot.services.databases import DatabaseConfig, SqlDatabases
 from bot.services.documents import ArtifactDocuments
+from bot.services.interpreters import IsolatedInterpreters
 from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
@@ -122,7 +123,9 @@ OF_TABLES: dict[str, Step] = {
     "find_duplicates": lambda a, h: comparing.find_duplicates(h, ["id"], ArtifactTables(a)),
     "make_chart": _chart,
     "read_artifact": lambda a, h: reading.read_artifact(h, a, ArtifactTables(a)),
-    "search_artifact": lambda a, h: reading.search_artifact(h, "x", a, ArtifactTables(a)),
+    "search_artifact": lambda a, h: reading.search_artifact(
+        h, "x", a, ArtifactTables(a), IsolatedInterpreters()
+    ),
     "share_file": lambda a, h: _share(a, h, "csv"),
     "share_file as a sheet": _share_in_sheets,
     "share_file as Parquet": lambda a, h: _share(a, h, "parquet"),
@@ -131,12 +134,18 @@ OF_TABLES: dict[str, Step] = {
 }
 OF_TEXTS: dict[str, Step] = {
     "read_artifact": lambda a, h: reading.read_artifact(h, a, ArtifactTables(a)),
-    "search_artifact": lambda a, h: reading.search_artifact(h, "x", a, ArtifactTables(a)),
-    "extract_matches": lambda a, h: texts.extract_matches(h, "[0-9]+", a, ArtifactTables(a)),
-    "extract_matches without one": lambda a, h: texts.extract_matches(
-        h, "nowhere", a, ArtifactTables(a)
+    "search_artifact": lambda a, h: reading.search_artifact(
+        h, "x", a, ArtifactTables(a), IsolatedInterpreters()
     ),
-    "query_json": lambda a, h: texts.query_json(h, "@", a, ArtifactTables(a)),
+    "extract_matches": lambda a, h: texts.extract_matches(
+        h, "[0-9]+", a, ArtifactTables(a), IsolatedInterpreters()
+    ),
+    "extract_matches without one": lambda a, h: texts.extract_matches(
+        h, "nowhere", a, ArtifactTables(a), IsolatedInterpreters()
+    ),
+    "query_json": lambda a, h: texts.query_json(
+        h, "@", a, ArtifactTables(a), IsolatedInterpreters()
+    ),
     "compare_texts": lambda a, h: texts.compare_texts(h, h, a),
     "edit_file": lambda a, h: texts.edit_file(h, "1", "7", a),
     "share_file": lambda a, h: _share(a, h, "json"),

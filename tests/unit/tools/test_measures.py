@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from bot.core.errors import ToolError
+from bot.services.interpreters import IsolatedInterpreters
 from tools.measures import convert_units, count_words, draw_lots
+
+INTERPRETERS = IsolatedInterpreters()
 
 
 @pytest.mark.parametrize(
@@ -27,9 +30,11 @@ from tools.measures import convert_units, count_words, draw_lots
         (1, "bbl", "l", "158.987294928 l"),
     ],
 )
-def test_units_are_converted(value: float, unit: str, to: str, found: str) -> None:
+async def test_units_are_converted(value: float, unit: str, to: str, found: str) -> None:
     """V10: also by the names that people give them."""
-    assert convert_units(value, unit, to).splitlines()[0].endswith(f"= {found}")
+    assert (
+        (await convert_units(value, unit, to, INTERPRETERS)).splitlines()[0].endswith(f"= {found}")
+    )
 
 
 @pytest.mark.parametrize(
@@ -43,20 +48,31 @@ def test_units_are_converted(value: float, unit: str, to: str, found: str) -> No
         ("month", "day", "30.4375"),
     ],
 )
-def test_a_unit_of_which_there_is_more_than_one_is_named(unit: str, to: str, said: str) -> None:
+async def test_a_unit_of_which_there_is_more_than_one_is_named(
+    unit: str, to: str, said: str
+) -> None:
     """V10: whoever reads the figure can tell which one was meant."""
-    assert said in convert_units(1, unit, to)
-    assert "note" not in convert_units(1, "mile", "km")
+    assert said in await convert_units(1, unit, to, INTERPRETERS)
+    assert "note" not in await convert_units(1, "mile", "km", INTERPRETERS)
 
 
 @pytest.mark.parametrize(
     ("unit", "to"),
-    [("kg", "m"), ("furrow", "m"), ("m^99999", "km"), ("__import__('os')", "m"), ("m**9**9", "m")],
+    [
+        ("kg", "m"),
+        ("furrow", "m"),
+        ("m^99999", "km"),
+        ("__import__('os')", "m"),
+        ("m^9^9^9", "m"),
+        ("m**9**9", "m"),
+        ("(m*(m*(m", "m"),
+        ("(" * 60, "m"),
+    ],
 )
-def test_what_is_no_unit_is_explained(unit: str, to: str) -> None:
+async def test_what_is_no_unit_is_explained(unit: str, to: str) -> None:
     """D3: a slip of the model, not a crash; and no arithmetic that never ends."""
     with pytest.raises(ToolError):
-        convert_units(1, unit, to)
+        await convert_units(1, unit, to, INTERPRETERS)
 
 
 def test_lots_draw_each_once() -> None:

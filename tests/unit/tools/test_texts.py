@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.core.errors import ToolError
+from bot.services.interpreters import IsolatedInterpreters
 from bot.services.tables.tables import ArtifactTables
 from bot.testing.artifacts import MemoryArtifacts
 from tools.documents import check_quote, outline_document, search_document
@@ -91,24 +92,42 @@ async def test_an_edited_file_is_a_new_one(artifacts: MemoryArtifacts) -> None:
 async def test_matches_become_a_table(artifacts: MemoryArtifacts) -> None:
     log = await kept(artifacts, "10:01 GET /a 12ms\nnothing\n10:02 GET /b 8ms\n")
     made = await extract_matches(
-        log, r"(?P<path>/\w+) (?P<ms>\d+)ms", artifacts, ArtifactTables(artifacts)
+        log,
+        r"(?P<path>/\w+) (?P<ms>\d+)ms",
+        artifacts,
+        ArtifactTables(artifacts),
+        IsolatedInterpreters(),
     )
     assert made.content.splitlines()[-3:] == ["line,path,ms", "1,/a,12", "3,/b,8"]
     with pytest.raises(ToolError, match="not a valid"):
-        await extract_matches(log, "(", artifacts, ArtifactTables(artifacts))
+        await extract_matches(
+            log, "(", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+        )
 
 
 async def test_json_is_asked_and_lists_become_tables(artifacts: MemoryArtifacts) -> None:
     text = '{"items": [{"id": 1, "price": 5}, {"id": 2, "price": 20}, {"id": 3, "price": 30}]}'
     data = await kept(artifacts, text, "application/json")
-    made = await query_json(data, "items[?price > `10`]", artifacts, ArtifactTables(artifacts))
+    made = await query_json(
+        data, "items[?price > `10`]", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+    )
     [table] = made.handles
     total = await ArtifactTables(artifacts).query(f"SELECT sum(price) FROM {table}", [table])
     assert total.content.endswith("50")
     assert (
-        await query_json(data, "items[0].id", artifacts, ArtifactTables(artifacts))
+        await query_json(
+            data, "items[0].id", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+        )
     ).content == "1"
     with pytest.raises(ToolError, match="cannot be used"):
-        await query_json(data, "items[", artifacts, ArtifactTables(artifacts))
+        await query_json(
+            data, "items[", artifacts, ArtifactTables(artifacts), IsolatedInterpreters()
+        )
     with pytest.raises(ToolError, match="not JSON"):
-        await query_json(await kept(artifacts, "hello"), "@", artifacts, ArtifactTables(artifacts))
+        await query_json(
+            await kept(artifacts, "hello"),
+            "@",
+            artifacts,
+            ArtifactTables(artifacts),
+            IsolatedInterpreters(),
+        )
