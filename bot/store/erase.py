@@ -67,8 +67,13 @@ class _Name:
 
     @property
     def thread(self) -> str:
-        """The key of the thread, if the name has one."""
+        """The key of the thread that the name begins with, if it does."""
         return ":".join(self.parts[:3])
+
+    def is_of(self, threads: Collection[str]) -> bool:
+        """Return whether one of `threads` is in the name, wherever."""
+        parts = self.parts
+        return any(":".join(parts[i : i + 3]) in threads for i in range(len(parts) - 2))
 
 
 class Erasure:
@@ -96,8 +101,16 @@ class Erasure:
         direct = {channel for each in places if (channel := each.split(":")[1])[:1] == "D"}
         erased = await self._erase_threads(places - conversations)
         last = {self._redis.key("participants", each) for each in conversations}
+        await self._delete_leases(direct, erased.busy)
         await self._sweep(erased, {user, *direct}, mentioned=user, last=last)
         return erased
+
+    async def _delete_leases(self, direct: set[str], busy: set[str]) -> None:
+        """Delete the leases that a killed erase left in direct messages, whose channels name people."""
+        async for name in self._names():
+            is_theirs = name.family == "lease" and name.parts[1:2] and name.parts[1] in direct
+            if is_theirs and name.thread not in busy and not await self._has_requests(name.thread):
+                await self._redis.call("DEL", name.key)
 
     async def account_owners(self, user: str) -> list[AccountOwner]:
         """Return the person in each workspace where they have personal accounts, or had some that
@@ -172,9 +185,10 @@ class Erasure:
         await self._sweep(erased, ids)
         failpoint("erase-swept")
         # A request that arrived in the meantime waits in the mailbox, which was empty: keep it.
-        kept = {"lease", "claim", "participants"} | (set() if busy_too else {"mailbox"})
+        kept = {"lease", "claim", "participants", "earlier-threads"}
+        kept |= set() if busy_too else {"mailbox"}
         async for name in self._names():
-            if name.thread in threads and name.family not in kept:
+            if name.is_of(threads) and name.family not in kept:
                 erased.keys += await self._redis.call("DEL", name.key)
                 failpoint("erase-removing")
         # Participants go late: by them the next erase finds a thread that is only partly erased.
@@ -184,6 +198,11 @@ class Erasure:
         # The lease goes last; without a lease a thread accepts no late writes either.
         for thread_key in threads:
             await self._redis.call("DEL", self._redis.key("lease", thread_key))
+        # Only by these does the next erase find later threads that are only partly erased.
+        for thread_key in threads:
+            erased.keys += await self._redis.call(
+                "DEL", self._redis.key("earlier-threads", thread_key)
+            )
         failpoint("erase-removed")
         return erased
 
@@ -206,7 +225,7 @@ class Erasure:
         """
         quoted_id = re.compile(rf'(?<!\\)[":]{re.escape(mentioned or "-")}[":]'.encode())
         async for name in self._names():
-            if name.thread in erased.busy or name.key in last or name.family in _AUDIT:
+            if name.is_of(erased.busy) or name.key in last or name.family in _AUDIT:
                 continue
             if words.intersection(name.parts) and name.is_claim_on_message:
                 erased.keys += await self._anonymize_claim(name.key)

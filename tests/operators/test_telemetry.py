@@ -9,25 +9,33 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from aiohttp import web
+from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.app.process import bot
 from bot.core.errors import ConfigurationError
+from bot.core.request import Request
 from bot.dev.model import ResponsesServer, Script, ScriptBook, call, calls, finish
 from bot.dev.workspace import ADA, Workspace
 from bot.ops.doctor.check import Level
 from bot.ops.doctor.collector import examine_collector
 from bot.ops.health import http_server
 from bot.ops.tracing import telemetry
+from bot.ops.tracing.spans import Tracing
 from bot.settings import Settings
 from tests.support.deployment import MODEL, Deployment, configured
+from tests.support.redis import asked
 from tests.support.runs import answer
 from tests.support.slack import GENERAL
 
@@ -145,6 +153,35 @@ async def test_a_run_is_one_trace_from_the_web_process_to_the_worker(
     assert not any(SECRET_WORDS.encode() in each for each in collector.raw)
     told = [record for record in caplog.records if record.name == "bot.run"]
     assert {getattr(record, "trace_id", "") for record in told} == {run.trace_id.hex()}
+
+
+async def test_spans_hold_no_words_of_the_model_and_no_direct_channel() -> None:
+    """O14: a tool that does not exist has the name that the model made up; a direct message's channel
+    names its person. A channel's thread keeps its key."""
+    exporter, traces = InMemorySpanExporter(), TracerProvider()
+    traces.add_span_processor(SimpleSpanProcessor(exporter))
+    tracing = Tracing(traces, NoOpMeterProvider())
+
+    class Silent:
+        async def show(self, event: Event) -> None: ...
+
+    @asynccontextmanager
+    async def opening(request: Request, post: object) -> AsyncGenerator[Any]:
+        yield Silent()
+
+    for channel in ("D0ADA00001", GENERAL):
+        request = asked().model_copy(update={"channel": channel})
+        async with tracing.surfaces(opening)(request, cast(Any, None)) as surface:
+            made_up = ToolStarted("call_1", SECRET_WORDS, SECRET_WORDS, known=False)
+            await surface.show(FromSubagent("call_0", made_up))
+            await surface.show(made_up)
+            ended = ToolEnded("call_1", SECRET_WORDS, ok=False, detail="", seconds=0.1, known=False)
+            await surface.show(ended)
+    spans = exporter.get_finished_spans()
+    said = [f"{span.name} {span.attributes}" for span in spans]
+    assert "execute_tool unknown" in {span.name for span in spans}
+    assert not [each for each in said if SECRET_WORDS in each or "D0ADA00001" in each]
+    assert any(request.thread_key in each for each in said)
 
 
 async def test_a_collector_that_is_not_there_holds_nobody_up(redis_url: str) -> None:

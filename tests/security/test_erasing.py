@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +17,18 @@ from bot.cli import operator
 from bot.cli.operator import erase_lines, usage_lines
 from bot.core import failpoints
 from bot.core.background import alongside
+from bot.core.budgets import Account, Budget, Spent
 from bot.core.context import RequestContext, bound_request
 from bot.core.memory import MemoryScope
+from bot.core.schedule import Schedule
+from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
 from bot.runs import erasure
 from bot.runs.context.memories import ScopedMemories
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.settings import ModelSettings, Settings
-from bot.store import open_stores
+from bot.store import Retention, open_stores
 from bot.store.connection import connect
 from bot.store.embedded import embedded_redis
 from tests.faults.processes import environment
@@ -331,3 +335,54 @@ async def test_erased_words_leave_the_file_of_our_own_redis(tmp_path):
         lines = await erase_lines(settings, user=ADA)
         assert not holds()
     assert [line[:6] for line in lines] == ["Erased"]
+
+
+async def test_a_thread_leaves_no_budget_key(stores, redis):
+    """O13: what a thread spent, may spend and holds has its key behind the name of the budget."""
+    thread = Account(budget=Budget.THREAD, period="", holder="T1:D1:1.0")
+    others = thread.model_copy(update={"holder": "T1:D1:2.0"})
+    for account in (thread, others):
+        await stores.budgets.settle((account,), Spent(tokens=1), f"call_{account.holder[-3:]}")
+    await stores.erasure.thread(thread.holder)
+    left = await redis.keys("*")
+    assert [key for key in left if thread.holder in key] == []
+    assert f"bot:v1:spent:thread:{others.holder}" in left, left
+
+
+async def test_leases_that_a_killed_erase_left_go_with_the_next(stores, redis):
+    """O13: the channel of a direct message names its person, also where only a lease is left of a
+    thread. A thread whose question waits keeps its lease."""
+    request = asked(thread="2.0", user="U1").model_copy(update={"channel": "D1"})
+    await redis.sadd("bot:v1:participants:T1:D1", "U1")
+    await stores.leases.take("T1:D1:1.0")
+    await stores.leases.take("T1:D2:1.0")
+    await stores.mailbox.submit(request, event_id="Ev1")
+    await stores.leases.take(request.thread_key)
+    await stores.erasure.person("U1")
+    left = set(await redis.keys("*:lease:*"))
+    assert left == {"bot:v1:lease:T1:D2:1.0", f"bot:v1:lease:{request.thread_key}"}
+
+
+async def test_what_people_made_for_later_outlasts_the_retention_of_settings(redis_url, redis):
+    """O15: schedules and messages for later expire after the latest of them, in whatever order they
+    came and moved, also with a retention of a day."""
+    year, day = 366 * 86_400, 86_400
+    async with open_stores(redis_url, Retention(settings_days=1)) as stores:
+        later = Schedule(
+            team="T1", channel="C1", user="U1", text="x", thread="1.0", cron="0 9 1 1 *",
+            next_at=int(time.time()) + year,
+        )  # fmt: skip
+        soon = later.model_copy(update={"id": "sch_soon", "next_at": int(time.time()) + 60})
+        for schedule in (later, soon):
+            assert await stores.schedules.add(schedule, most=10)
+        await stores.schedules.move(soon.model_copy(update={"next_at": int(time.time()) + day}))
+        await stores.schedules.ended("T1", later.id, "run_1", failed=True)
+        message = ScheduledMessage(
+            team="T1", user="U1", channel="C1", text="x", post_at=int(time.time()) + 100 * day
+        )
+        for each in (message, message.model_copy(update={"id": "m2", "post_at": 1})):
+            await stores.scheduled_messages.save(each)
+    terms = {key: await redis.ttl(key) for key in await redis.keys("*schedule*")}
+    assert len(terms) == 4
+    assert min(terms.values()) > 100 * day
+    assert min(term for key, term in terms.items() if "messages" not in key) > year

@@ -7,6 +7,7 @@ carries its trace from the process that receives it to the worker.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
 from collections.abc import AsyncGenerator, Generator
@@ -111,7 +112,7 @@ class Tracing:
             | {
                 gen_ai.GEN_AI_OPERATION_NAME: "invoke_agent",
                 gen_ai.GEN_AI_AGENT_NAME: _AGENT,
-                gen_ai.GEN_AI_CONVERSATION_ID: request.thread_key,
+                gen_ai.GEN_AI_CONVERSATION_ID: _conversation(request),
                 gen_ai.GEN_AI_PROVIDER_NAME: "openai",
             },
             record_exception=False,  # its words may hold what people wrote
@@ -162,8 +163,9 @@ class _TracedSurface(SurfaceWrapper):
         match event:
             case FromSubagent(agent=agent, event=inner):
                 self._note(inner, self._tools.get(agent, parent))
-            case ToolStarted(call_id=call_id, tool=tool):
-                self._tools[call_id] = self._tracing.tool(tool, call_id, parent)
+            case ToolStarted(call_id=call_id, tool=tool, known=known):
+                name = tool if known else "unknown"  # the model's words are no name
+                self._tools[call_id] = self._tracing.tool(name, call_id, parent)
             case ToolEnded(call_id=call_id, ok=ok) if span := self._tools.pop(call_id, None):
                 if not ok:
                     _failed(span, "tool_error")
@@ -245,6 +247,13 @@ class _TracedModel:
 
 def _ids(request: Request) -> dict[str, str]:
     return {"bot.request.id": request.id, "bot.request.entry": request.entry}
+
+
+def _conversation(request: Request) -> str:
+    """Return the thread's key, or a hash of it where it would identify the person."""
+    if not request.is_for_one:
+        return request.thread_key
+    return hashlib.sha256(request.thread_key.encode()).hexdigest()[:32]
 
 
 def _failed(span: Span, kind: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 from bot.core.errors import CorruptValue
 from bot.core.scheduled_message import ScheduledMessage
@@ -22,8 +23,12 @@ class ScheduledMessageStore:
     async def save(self, message: ScheduledMessage) -> None:
         """Store a message, replacing the one with the same id."""
         key = self._key(message.team, message.user)
+        # Never sooner than before: another message of this person may be posted later than this one.
+        seconds = self._seconds + max(0, int(message.post_at - time.time()))
         await self._redis.together(
-            ("HSET", key, message.id, message.model_dump_json()), ("EXPIRE", key, self._seconds)
+            ("HSET", key, message.id, message.model_dump_json()),
+            ("EXPIRE", key, seconds, "NX"),
+            ("EXPIRE", key, seconds, "GT"),
         )
 
     async def of(self, team: str, user: str) -> list[ScheduledMessage]:

@@ -16,7 +16,7 @@ CLAIM_SECONDS = 120
 
 
 class ScheduleStore:
-    """The store of schedules. Adding and moving schedules renews the expiry."""
+    """The store of schedules. They expire only after the latest next run; adding and moving renews it."""
 
     def __init__(self, redis: Connection, retention: Retention) -> None:
         self._redis = redis

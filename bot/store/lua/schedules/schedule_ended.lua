@@ -7,5 +7,5 @@ if kept then count, last = kept:match('^(%d+) (.*)$') end
 if last == ARGV[2] then return tonumber(count) end
 count = ARGV[3] == '1' and tonumber(count) + 1 or 0
 redis.call('HSET', KEYS[2], ARGV[1], count .. ' ' .. ARGV[2])
-redis.call('EXPIRE', KEYS[2], ARGV[4])
+redis.call('EXPIRE', KEYS[2], math.max(tonumber(ARGV[4]), redis.call('TTL', KEYS[1])))
 return count
