@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Callable
+from enum import Enum, StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.core.answers import Chart
+from bot.core.answers import RESPONSE_TYPES, Chart
 from bot.core.budgets import OverBudget
 from bot.core.errors import ModelErrorKind
 from bot.core.findings import Findings
+from bot.core.text.redaction import each_text
 
 
 class RunStatus(StrEnum):
@@ -140,3 +142,33 @@ class Outcome(BaseModel):
     traced: Findings | None = None
     traced_shown: bool = False
     refreshable: bool = False
+
+    def map_texts(self, change: Callable[[str], str]) -> Outcome:
+        """Return the outcome with `change` applied to every text in it, those of new fields too.
+
+        The ids of the run and of people and the name of the response type are no texts. The names
+        of a result's fields are, where its schema allows any.
+        """
+        changes = {name: _mapped(value, change) for name, value in self if name not in _IDS}
+        if self.response_type in RESPONSE_TYPES:
+            changes["result"] = each_text(self.result, change)
+        return self.model_copy(update=changes)
+
+
+_IDS = frozenset({"run_id", "response_type", "stopped_by"})
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    match value:
+        case Enum():
+            return value
+        case str():
+            return change(value)
+        case BaseModel():
+            return value.model_copy(update={name: _mapped(part, change) for name, part in value})
+        case list() | tuple() | frozenset():
+            return type(value)(_mapped(item, change) for item in value)
+        case dict():
+            return {_mapped(key, change): _mapped(item, change) for key, item in value.items()}
+        case _:
+            return value

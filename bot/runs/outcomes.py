@@ -17,9 +17,9 @@ from bot.core.context import RequestContext
 from bot.core.errors import ToolError
 from bot.core.findings import Findings
 from bot.core.links import written_links
-from bot.core.outcome import Outcome, Rehearsal, RunStatus, StopReason, Totals
+from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
 from bot.core.request import Request
-from bot.core.text.redaction import redacted, redacted_all
+from bot.core.text.redaction import redacted
 from bot.core.text.translation import Text
 from bot.runs.endings import explain
 from bot.toolkit.provided.artifacts import Artifacts
@@ -81,23 +81,7 @@ def _add_unknown_changes(note: str, changes: Sequence[str]) -> str:
 
 def without_secrets(outcome: Outcome) -> Outcome:
     """Return `outcome` with secrets redacted, so that it may be stored and shown."""
-    changes = {
-        "result": redacted_all(outcome.result),
-        "note": redacted(outcome.note),
-        "found": tuple(map(redacted, outcome.found)),
-        "draft": redacted(outcome.draft),
-        "called_off": tuple(map(redacted, outcome.called_off)),
-        "rehearsed": tuple(map(_redacted_call, outcome.rehearsed)),
-    }
-    if outcome.traced:
-        traced = redacted_all(outcome.traced.model_dump(mode="json"))
-        changes["traced"] = Findings.model_validate(traced)
-    return outcome.model_copy(update=changes)
-
-
-def _redacted_call(call: Rehearsal) -> Rehearsal:
-    changes = {"title": redacted(call.title), "arguments": redacted_all(call.arguments)}
-    return call.model_copy(update=changes)
+    return outcome.map_texts(redacted)
 
 
 def internal_failure(request: Request, run_id: str, state: LoopState, model: str = "") -> Outcome:

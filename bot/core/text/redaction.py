@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ _ASSIGNED = r"(?:passwo?r?d|passwd|pwd|secret|(?:auth|access|api|bearer|refresh)
 _SIGNED = r"(?:ticket|access_token|refresh_token|auth_token|client_secret|api_?key|password|sig|x-amz-signature|x-amz-security-token)"
 
 _PIECE = 50_000  # characters searched at once, so that other threads can run between two pieces
+_ROWS_AT_ONCE = 200
 _PRIVATE_KEY = re.compile(  # the only secret with several lines
     r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
     r"(?:[^-]|-(?!----END)){0,20000}(?:-----END [A-Z0-9 ]{0,40}-----)?"
@@ -159,6 +161,22 @@ def each_text(value: Any, change: Callable[[str], str]) -> Any:
             return {key: each_text(item, change) for key, item in value.items()}
         case _:
             return value
+
+
+def redacted_cells(rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
+    """Yield the rows of a table with each text in them redacted.
+
+    Most rows hold no secret, and many are searched as one text: each cell alone would take long.
+    """
+    rows = iter(rows)
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        texts = "\n".join(cell for row in some for cell in row if isinstance(cell, str))
+        if redacted(texts) == texts:
+            yield from map(list, some)
+        else:
+            yield from (
+                [redacted(cell) if isinstance(cell, str) else cell for cell in row] for row in some
+            )
 
 
 def _replacement(kind: str, found: re.Match[str]) -> str:

@@ -13,6 +13,7 @@ from bot.core.answers import Chart
 from bot.core.errors import ToolError
 from bot.core.text import locales
 from bot.core.text.cells import cell_text
+from bot.core.text.redaction import redacted, redacted_cells
 from bot.services.reports.blocks import Block, Figure, Listing, Paragraph, Quote, Run, Table, Text
 from bot.services.reports.images import MAX_PIXELS, plain_png
 from bot.services.tables import spreadsheets
@@ -103,10 +104,11 @@ class _FigureLoader:
                 f"shows up to {_MAX_ROWS} and {_MAX_COLUMNS}. Aggregate it with query_table, or share "
                 "it as .xlsx beside the report."
             )
+        rows = await asyncio.to_thread(lambda: list(redacted_cells(found.rows)))
         return Table(
             caption=figure.caption,
-            heading=tuple(_text(name.replace("_", " ")) for name in found.names),
-            rows=tuple(zip(*map(self._column, zip(*found.rows, strict=True)), strict=True)),
+            heading=tuple(_text(redacted(name).replace("_", " ")) for name in found.names),
+            rows=tuple(zip(*map(self._column, zip(*rows, strict=True)), strict=True)),
             alignments=tuple(
                 "end" if _is_number_type(each.type) else "start" for each in found.columns
             ),

@@ -18,6 +18,7 @@ from bot.core.errors import NotPermitted, ToolError
 from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
 from bot.core.text.mentions import Mention
+from bot.core.text.redaction import redacted
 from bot.slack.incoming.message_contents import file_refs
 from bot.slack.incoming.text import clean
 from bot.slack.providers import files, outbound_text
@@ -143,12 +144,11 @@ class SlackConversation:
         Returns its permalink, if Slack gives one.
         """
         request = current_request()
+        name, comment = redacted(name), redacted(clean(comment))
         data = await asyncio.to_thread(outbound_text.file_content, name, data)
         async with for_the_model():
             channel, thread = await self._share_target(request)
-            file = await files.upload(
-                self._clients, data, name=name, alt=_alt(name, clean(comment))
-            )
+            file = await files.upload(self._clients, data, name=name, alt=_alt(name, comment))
             if not request.request.private:
                 # First: an edit of the question must find the file to delete it.
                 await self._note_file(request.run_id, file)
@@ -157,7 +157,7 @@ class SlackConversation:
                 files=[{"id": file, "title": name}],
                 channel_id=channel,
                 thread_ts=thread,
-                initial_comment=LinkGate().mrkdwn(clean(comment)) or None,
+                initial_comment=LinkGate().mrkdwn(comment) or None,
             )
         failpoint("file-shared")
         link = shared["files"][0].get("permalink")

@@ -14,6 +14,7 @@ from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.links import written_links
 from bot.core.text.mentions import Mention
+from bot.core.text.redaction import redacted
 from bot.slack.incoming.text import clean
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
@@ -54,21 +55,24 @@ def document(text: str) -> dict[str, str]:
 
 
 def file_content(name: str, data: bytes) -> bytes:
-    """Return a file as it may be shared: Markdown without images and made-up links.
+    """Return a file as it may be shared: text without secrets, and Markdown without images and
+    made-up links.
 
     Takes long: call it in a thread. Raises ToolError for Markdown that is too long for that.
     """
-    if not name.lower().endswith((".md", ".markdown")):
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
         return data
-    text = data.decode("utf-8", errors="replace")
-    if not _LIVE_MARKDOWN.search(text):
-        return data
-    if len(text) > _MAX_MARKDOWN:
-        raise ToolError(
-            f"The Markdown has {len(text):,} characters and links; {_MAX_MARKDOWN:,} is the most. "
-            "Share it in parts, or as .txt."
-        )
-    return safe_markdown(clean(text), LinkGate(current_request().permitted_links)).encode()
+    safe = redacted(text)
+    if name.lower().endswith((".md", ".markdown")) and _LIVE_MARKDOWN.search(safe):
+        if len(safe) > _MAX_MARKDOWN:
+            raise ToolError(
+                f"The Markdown has {len(safe):,} characters and links; {_MAX_MARKDOWN:,} is the "
+                "most. Share it in parts, or as .txt."
+            )
+        safe = safe_markdown(clean(safe), LinkGate(current_request().permitted_links))
+    return data if safe == text else safe.encode()
 
 
 def _safe_text(text: str) -> tuple[str, tuple[Mention, ...]]:

@@ -13,17 +13,14 @@ from bot.core.answers import (
     RESPONSE_TYPES,
     ActionItems,
     Answer,
-    Chart,
     DraftReply,
     Result,
     ThreadSummary,
     stored_name,
 )
-from bot.core.findings import Findings
-from bot.core.outcome import Outcome, Rehearsal, RunStatus
+from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
 from bot.core.text.evidence_line import evidence_line
-from bot.core.text.redaction import each_text
 from bot.core.text.translation import list_in_words, reader
 from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
@@ -136,28 +133,8 @@ def _framed(frame: Frame, outcome: Outcome, request: Request, size: int) -> Rend
 
 def _cleaned(outcome: Outcome) -> Outcome:
     """Remove invisible characters from all texts that a model or a tool wrote."""
-    charts = {
-        handle: Chart.model_validate(each_text(chart.model_dump(), clean))
-        for handle, chart in outcome.charts.items()
-    }
-    changes = {
-        "result": each_text(outcome.result, clean),
-        "note": clean(outcome.note),
-        "found": tuple(map(clean, outcome.found)),
-        "draft": clean(outcome.draft),
-        "called_off": tuple(map(clean, outcome.called_off)),
-        "charts": charts,
-        "rehearsed": tuple(map(_cleaned_call, outcome.rehearsed)),
-    }
-    if outcome.traced:
-        traced = each_text(outcome.traced.model_dump(mode="json"), clean)
-        changes["traced"] = Findings.model_validate(traced)
-    return outcome.model_copy(update=changes)
-
-
-def _cleaned_call(call: Rehearsal) -> Rehearsal:
-    changes = {"title": clean(call.title), "arguments": each_text(call.arguments, clean)}
-    return call.model_copy(update=changes)
+    links = outcome.links  # compared with addresses, and posted exactly as they were given
+    return outcome.map_texts(clean).model_copy(update={"links": links})
 
 
 def _with_document(
