@@ -40,11 +40,14 @@ def restore(
     replace: Annotated[
         bool, typer.Option("--replace", help="Delete what Redis holds first.")
     ] = False,
+    unsealed: Annotated[
+        bool, typer.Option("--unsealed", help="Also a file that is not sealed, despite keys.")
+    ] = False,
 ) -> None:
     """Write a backup to an empty Redis. No worker may run; start them afterwards."""
     settings = configured()
     with stdin_as_file() if file == Path("-") else nullcontext(file) as path:
-        print_lines(asyncio.run(put_back(settings, path, replace=replace)))
+        print_lines(asyncio.run(put_back(settings, path, replace=replace, unsealed=unsealed)))
 
 
 @contextmanager
@@ -77,7 +80,9 @@ async def back_up(settings: Settings, file: Path, *, with_files: bool) -> list[s
     return lines
 
 
-async def put_back(settings: Settings, file: Path, *, replace: bool) -> list[str]:
+async def put_back(
+    settings: Settings, file: Path, *, replace: bool, unsealed: bool = False
+) -> list[str]:
     """Restore a backup, with an entry in the audit log after. Return the lines to print."""
     from bot.app.run_setup import redis_and_stores
     from bot.cli.operator import record, where
@@ -85,9 +90,9 @@ async def put_back(settings: Settings, file: Path, *, replace: bool) -> list[str
     from bot.ops.backup.restoring import check_backup, restore_backup
 
     sealing = sealing_of(settings)
-    check_backup(file, sealing)  # before an embedded Redis makes its folder
+    check_backup(file, sealing, unsealed=unsealed)  # before an embedded Redis makes its folder
     async with redis_and_stores(settings, data_dir=settings.bot_data_dir / "redis") as (_, stores):
-        done = await restore_backup(stores, file, sealing, replace=replace)
+        done = await restore_backup(stores, file, sealing, replace=replace, unsealed=unsealed)
     await record(settings, f"restored a backup of {done.header.made_at:%Y-%m-%d %H:%M} UTC")
     lines = [
         f"Wrote {counted(done.keys, 'key')} of {done.header.made_at:%Y-%m-%d %H:%M} UTC to "

@@ -185,11 +185,11 @@ def read_header(path: Path) -> Header:
         with path.open("rb") as file:
             given = json.loads(file.readline(10_000))
         is_ours = given["format"] == FORMAT
-        made_at = datetime.fromisoformat(given["made_at"])
+        made_at = datetime.fromisoformat(given["made_at"]).astimezone(UTC)
         header = Header(str(given["id"]), made_at, bool(given["sealed"]), int(given["version"]))
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         raise ConfigurationError(f"{path} is no backup of this bot.") from None
     if not is_ours:
         raise ConfigurationError(f"{path} is no backup of this bot.")
@@ -214,12 +214,12 @@ def read_archive(path: Path, sealing: Sealing) -> Iterator[list[Item]]:
             if piece.get("backup") != header.id:
                 raise ConfigurationError(_DAMAGED)
             if "pieces" in piece:
-                if piece["pieces"] != number or piece["sha256"] != checksum.hexdigest():
+                if piece["pieces"] != number or piece.get("sha256") != checksum.hexdigest():
                     raise ConfigurationError(_DAMAGED)
                 if file.read(1):
                     raise ConfigurationError(_DAMAGED)
                 return
-            if piece.get("number") != number:
+            if piece.get("number") != number or not isinstance(piece.get("items"), list):
                 raise ConfigurationError(_DAMAGED)
             checksum.update(text)
             number += 1
@@ -230,5 +230,5 @@ def read_archive(path: Path, sealing: Sealing) -> Iterator[list[Item]]:
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
         return dict(json.loads(text))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise ConfigurationError(_DAMAGED) from None

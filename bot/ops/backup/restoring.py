@@ -27,6 +27,7 @@ from bot.core.approvals import CallProgress
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.core.request import Request
 from bot.ops.backup.archive import Header, Sealing, read_archive, read_header
+from bot.ops.backup.items import ItemCheck
 from bot.ops.backup.making import LEFT_OUT, delete_all, family, has_data
 from bot.ops.backup.values import write_items
 from bot.runs.context.own_schedules import next_time
@@ -55,18 +56,25 @@ class Restored:
     missed: list[str] = field(default_factory=list)
 
 
-def check_backup(path: Path, sealing: Sealing) -> Header:
-    """Read a backup to its end.
+def check_backup(path: Path, sealing: Sealing, *, unsealed: bool = False) -> Header:
+    """Read a backup to its end, and check each item of it.
 
-    Raises ConfigurationError unless it is whole, can be opened, and is not of a newer version.
+    Raises ConfigurationError unless it is whole, can be opened, is not of a newer version, and is
+    sealed where the bot has keys, or `unsealed`.
     """
     header = read_header(path)
+    if sealing.is_sealed and not header.is_sealed and not unsealed:
+        raise ConfigurationError(
+            f"{path} is not sealed, and the bot has BOT_ENCRYPTION_KEYS: anybody may have written it. "
+            "`--unsealed` restores it all the same."
+        )
+    items_checked = ItemCheck()
     for items in read_archive(path, sealing):
+        items_checked.check(items)
         for item in items:
-            key = str(item.get("key", ""))
-            if not key.startswith(f"{PREFIX}:"):
-                raise ConfigurationError(f"{path} holds more than a bot stores.")
-            if family(key) == data_format.FAMILY and data_format.is_newer(item["value"]):
+            if family(item["key"]) != data_format.FAMILY:
+                continue
+            if not isinstance(item["value"], str) or data_format.is_newer(item["value"]):
                 raise ConfigurationError(f"{path} was made by a newer version of the bot.")
     return header
 
@@ -77,6 +85,7 @@ async def restore_backup(
     sealing: Sealing,
     *,
     replace: bool = False,
+    unsealed: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> Restored:
     """Check a backup, then write it to the Redis of `stores`.
@@ -84,7 +93,7 @@ async def restore_backup(
     Raises ConfigurationError when the file cannot be used, while a process of the bot runs, and when
     there is data and not `replace`.
     """
-    header = check_backup(path, sealing)
+    header = check_backup(path, sealing, unsealed=unsealed)
     now = clock()
     if await live_workers(stores.redis) or await stores.receivers.ready():
         raise ConfigurationError(
