@@ -332,6 +332,47 @@ async def test_hostile_metadata_lead_nowhere(
     assert place.notes.asked["/authorize"] == place.notes.asked["/token"] == 0
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://[::1",
+        "https://[::1]:x/",
+        "https://a.example:99999/",
+        "https://a.example:-1/",
+        "https://a\u2100b.example/",
+        "https://é.example/",
+        "https://[v1.x]/",
+        "https://a..example/",
+        "https://[::1%25eth0]/",
+        f"https://{'a' * 300}.example/",
+        "https://xn--.example/",
+        "https:///x",
+        "https://",
+        "//a.example",
+        "https://a.example/\x7f",
+        "x" * 5_000,
+    ],
+)
+@pytest.mark.parametrize("named_in", ["challenge", "resource", "metadata"])
+async def test_an_address_that_cannot_be_read_is_refused(
+    place: Connecting, caplog: pytest.LogCaptureFixture, address: str, named_in: str
+) -> None:
+    """Row 9: wherever a server names it: a page that says so, and no traceback."""
+    match named_in:
+        case "challenge":
+            place.notes.names = address.encode("ascii", "ignore").decode()
+        case "resource":
+            place.notes.edit_resource = resource(authorization_servers=[address])
+        case _:
+            place.notes.edit = resource(token_endpoint=address)
+    browser = Browser()
+    page = await browser.press_continue(await browser.open(await place.link()))
+    assert page.status_code in (200, 400, 503)  # 200: the page of the honest issuer
+    assert "Traceback" not in caplog.text
+    assert not [each for each in caplog.records if each.exc_info]
+    assert place.notes.asked["/token"] == 0
+
+
 @pytest.mark.parametrize("status", [200, 400])
 async def test_nested_answers_of_an_issuer_break_nothing(
     place: Connecting, stores: Stores, status: int

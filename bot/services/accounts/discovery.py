@@ -59,6 +59,14 @@ async def discover(server: McpServer, guard: Guard) -> Discovered:
             ),
             scope=" ".join(settings.scopes),
         )
+    try:
+        return await _discovered(url, server, guard)
+    except ValueError:  # of urllib or of the SDK, which read what the server names
+        raise _wrong("it names an address that is none") from None
+
+
+async def _discovered(url: str, server: McpServer, guard: Guard) -> Discovered:
+    settings = server.oauth
     challenge = await _challenge(url, guard)
     resource = await _resource(url, challenge, guard)
     metadata = await _metadata(url, resource, guard)

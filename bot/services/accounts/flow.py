@@ -154,7 +154,10 @@ class ConnectFlow:
         Slack has told who pasted it, in place of the cookie. Raises ConnectError.
         """
         address = pasted.strip().strip("<>")
-        at = urlsplit(address)
+        try:
+            at = urlsplit(address)
+        except ValueError:
+            raise ConnectError(ConnectFailure.ADDRESS, "not an address") from None
         is_ours = urlunsplit((at.scheme, at.netloc, at.path, "", "")) == self.address.redirect_uri
         query = dict(parse_qsl(at.query))
         if not is_ours or not self.address.is_loopback or "state" not in query:

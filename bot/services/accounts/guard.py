@@ -75,6 +75,7 @@ class Guard:
         try:
             at = urlsplit(url)
             host = _host(at)  # raises ValueError for an impossible port
+            beside = _host(urlsplit(near))
         except ValueError:
             raise AddressRefused(url, "is no address") from None
         # Plain ASCII, which urllib and aiohttp cannot read in two ways.
@@ -89,7 +90,7 @@ class Guard:
         is_here = at.scheme == "http" and is_loopback(at.hostname or "") and host in self.named
         if at.scheme != "https" and not is_here:
             raise AddressRefused(url, "is not https")
-        if near and host != _host(urlsplit(near)) and host not in self.named:
+        if near and host != beside and host not in self.named:
             raise AddressRefused(
                 url, "is on a host that is neither the issuer's nor listed in `hosts`"
             )
@@ -185,5 +186,8 @@ def _host(at: SplitResult) -> str:
 
 def _origin(url: str) -> str:
     """Return what an operator may read of an address: no path, which may hold anything."""
-    at = urlsplit(url) if url.isprintable() else urlsplit("")
+    try:
+        at = urlsplit(url if url.isprintable() else "")
+    except ValueError:
+        at = urlsplit("")
     return f"{at.scheme}://{(at.netloc or '?').rpartition('@')[2]}"[:200]
