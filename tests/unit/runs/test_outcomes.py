@@ -72,12 +72,12 @@ def test_no_text_of_an_outcome_keeps_a_secret(name: str) -> None:
             assert SECRET not in repr(rendered)
 
 
-ROWS = [["a", 1], [f"see {SECRET} there", 2.5], ["b", None]]
+ROWS: list[list[Any]] = [["a", 1], [f"see {SECRET} there", 2.5], ["b", None]]
 
 
 def test_cells_are_searched_one_by_one_where_a_secret_is_among_them() -> None:
     """Other cells and values stay as they are."""
-    rows = [["a", 1]] * 450 + ROWS
+    rows = ROWS[:1] * 450 + ROWS
     safe = list(redacted_cells(rows))
     assert safe[451] == ["see [redacted AWS key] there", 2.5]
     assert [row for n, row in enumerate(safe) if n != 451] == rows[:451] + rows[452:]
