@@ -59,7 +59,8 @@ class TextColumn:
     `value` is SQL for the trimmed text of a cell; `sql` is SQL derived from it that can be cast to
     `kind`. `markers` are words for a missing value. `style` is set where both notations of numbers
     fit and one was chosen. `doubt` is why the column stays text, with examples in `others` (shapes).
-    `is_verified`: its plain pattern alone tells that every value can be cast without loss.
+    `is_verified`: its plain pattern alone tells that every value can be cast without loss;
+    `is_rounded`: floating point does not keep all its digits.
     """
 
     name: str
@@ -73,6 +74,7 @@ class TextColumn:
     doubt: str = ""
     others: Sequence[str] = ()
     is_verified: bool = False
+    is_rounded: bool = False
 
     def keep_as_text(self, doubt: str) -> None:
         self.kind, self.sql, self.doubt = "VARCHAR", "", doubt
@@ -106,10 +108,11 @@ def read_columns(
         each.numerals.styles[0] for each in columns if each.numerals and each.numerals.is_clear
     }
     usual = Style.POINT if delimiter == "," and not clear else None
-    usual = clear.pop() if len(clear) == 1 else usual
+    is_settled = len(clear) == 1
+    usual = clear.pop() if is_settled else usual
     for column in columns:
         if column.numerals is not None:
-            _settle_notation(column, usual, is_local=delimiter == ";")
+            _settle_notation(column, usual, is_settled=is_settled, is_local=delimiter == ";")
     _verify(
         connection, [each for each in columns if each.kind != "VARCHAR" and not each.is_verified]
     )
@@ -254,12 +257,17 @@ def _explain_text(column: TextColumn, shapes: dict[str, int]) -> None:
         column.doubt = "days that may be read in two ways, or are none"
     elif count == 0 and not all(map(str.isdecimal, shapes)):  # codes like 007 need no word
         column.doubt = "codes, or numbers of several currencies or notations"
+        odd = [shape for shape in sorted(shapes) if type_of_texts([shape]) == "VARCHAR"]
+        column.others = odd[:3] if len(odd) < len(shapes) else []
     elif 0 < count * 2 < total:
         column.doubt, column.others = f"{count:,} of {total:,} values are no number", others[:3]
 
 
-def _settle_notation(column: TextColumn, usual: Style | None, *, is_local: bool) -> None:
-    """Choose the notation of numbers: their own if it is clear, else the usual one of the file."""
+def _settle_notation(
+    column: TextColumn, usual: Style | None, *, is_settled: bool, is_local: bool
+) -> None:
+    """Choose the notation of numbers: their own if it is clear, else the usual one of the file, which
+    is settled where other columns leave no doubt."""
     found = column.numerals
     assert found is not None  # noqa: S101 - the caller checks it
     style = found.style or usual
@@ -268,7 +276,7 @@ def _settle_notation(column: TextColumn, usual: Style | None, *, is_local: bool)
     if style is None:
         column.keep_as_text("with a decimal comma they are other numbers than without")
         return
-    if not found.style:
+    if not found.style and not is_settled:
         column.style = style
     if style is Style.COMMA or column.kind == "VARCHAR":
         column.sql = style.sql(column.value)
@@ -335,18 +343,24 @@ def _loses_digits(connection: Any, column: TextColumn, some: Sequence[str]) -> b
 
 
 def _make_exact(connection: Any, columns: Sequence[TextColumn]) -> None:
-    """Change columns of fractions to DECIMAL, or to text where they have too many digits."""
+    """Change columns of fractions to DECIMAL. With too many digits for it, or exponents, they are rounded,
+    but text where they have long whole numbers."""
 
     def longest(column: TextColumn) -> str:
         number = f"ltrim({column.sql}, '+-')"
         whole, scale = (f"max(length(split_part({number}, '.', {part})))" for part in (1, 2))
-        return f"[{whole}, {scale}, count(*) FILTER (contains(lower({number}), 'e'))]"
+        exponents = f"count(*) FILTER (contains(lower({number}), 'e'))"
+        is_long = f"length({number}) >= {ALWAYS_EXACT} AND regexp_full_match({number}, '\\d+')"
+        return f"[{whole}, {scale}, {exponents}, count(*) FILTER ({is_long})]"
 
-    for column, (whole, scale, exponents) in list(_aggregate(connection, columns, longest)):
+    for column, (whole, scale, exponents, ids) in list(_aggregate(connection, columns, longest)):
         kind = decimal_type(whole + scale, scale) if not exponents else "VARCHAR"
-        if kind == "VARCHAR":
+        if kind != "VARCHAR":
+            column.kind = kind
+        elif ids:
             column.keep_as_text("numbers with more digits than can be kept")
-        column.kind = kind
+        else:
+            column.is_rounded = True  # a measured number: only whole ones may be codes
 
 
 def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
@@ -356,6 +370,7 @@ def _notes(connection: Any, columns: Sequence[TextColumn]) -> list[str]:
         ("Read as empty", [each for each in read if each.markers], _describe_markers),
         ("Read as dates", [each for each in changed if not each.numerals], _describe_change),
         ("Read as numbers", [each for each in changed if each.numerals], _describe_change),
+        ("Rounded to 15 digits", [each for each in read if each.is_rounded], _describe_name),
         ("In two notations", [each for each in read if each.style], _describe_readings),
         ("Kept as text", [each for each in columns if each.doubt], _describe_doubt),
     )
@@ -380,6 +395,10 @@ def _count_missing_words(
         lambda each: f"histogram({each.cell}) FILTER (lower({each.cell}) IN ({words}))",
     )
     return {column.name: count or {} for column, count in counts}
+
+
+def _describe_name(_: Any, column: TextColumn) -> str:
+    return column.name
 
 
 def _describe_markers(_: Any, column: TextColumn) -> str:
@@ -411,8 +430,9 @@ def _describe_doubt(connection: Any, column: TextColumn) -> str:
         else shape
         for shape in column.others
     ]
-    named = f": {join_some(examples)}" if examples else ""
-    return f"{column.name} ({_first_value(connection, column)}: {column.doubt}{named})"
+    if examples:
+        return f"{column.name} ({column.doubt}: {join_some(examples)})"
+    return f"{column.name} ({_first_value(connection, column)}: {column.doubt})"
 
 
 def _first_value(connection: Any, column: TextColumn) -> str:

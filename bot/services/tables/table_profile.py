@@ -1,4 +1,4 @@
-"""Profiles of table columns: type, nulls, distinct values, range."""
+"""Profiles of table columns: type, nulls, distinct values, range, mean and median."""
 
 # ruff: noqa: S608 - the names in these statements are quoted
 
@@ -9,9 +9,14 @@ from bot.services.tables.session import Session
 from bot.toolkit.provided.artifacts import Artifact, Column
 from bot.toolkit.provided.tables import quoted_name
 
-HEADING = ["column", "type", "nulls", "distinct", "min", "max", "values"]
+HEADING = ["column", "type", "nulls", "distinct", "min", "max", "mean", "median", "values"]
 MOST_COLUMNS = 100
 _LISTED_VALUES = 12
+_NUMBERS = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER"),
+    *("UBIGINT", "UHUGEINT", "FLOAT", "DOUBLE", "DECIMAL"),
+)
+"""How the names of types of numbers begin."""
 
 
 async def profile(session: Session, table: Artifact) -> list[list[object]]:
@@ -22,13 +27,16 @@ async def profile(session: Session, table: Artifact) -> list[list[object]]:
 
 async def _profile_column(session: Session, handle: str, column: Column) -> list[object]:
     name = quoted_name(column.name)
-    [(nulls, distinct, low, high)] = await session.rows(
+    numbers = f"{name}::DOUBLE" if column.type.startswith(_NUMBERS) else "NULL::DOUBLE"
+    [(nulls, distinct, low, high, mean, median)] = await session.rows(
         f"SELECT count(*) - count({name}), count(DISTINCT {name}), min({name})::VARCHAR, "
-        f"max({name})::VARCHAR FROM {quoted_name(handle)}"
+        f"max({name})::VARCHAR, avg({numbers}), median({numbers}) FROM {quoted_name(handle)}"
     )
     values = await _distinct_texts(session, handle, name) if column.type == "VARCHAR" else []
     listed = " | ".join(values) if len(values) <= _LISTED_VALUES else ""
-    return [column.name, column.type, nulls, distinct, _shorten(low), _shorten(high), listed]
+    ends = _shorten(low), _shorten(high)
+    averages = (None if each is None else f"{each:.6g}" for each in (mean, median))
+    return [column.name, column.type, nulls, distinct, *ends, *averages, listed]
 
 
 async def _distinct_texts(session: Session, handle: str, name: str) -> list[str]:

@@ -9,7 +9,7 @@ Every description has a head line `handle: tbl_… · 4 rows × 2 columns · sou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.core.answers import Source
@@ -26,6 +26,7 @@ _SHOWN_ROWS = 50
 _ROWS_WHEN_SCARCE = 15
 _SCARCE = 0.7
 _FIRST_ROWS = 5
+_LONGEST_CELL = 200
 
 _PLAIN_TYPES = frozenset(
     {"BOOLEAN", "VARCHAR", "DOUBLE", "FLOAT", "DATE", "TIMESTAMP", "TIME", "HUGEINT"}
@@ -194,9 +195,16 @@ class ArtifactTables:
                 "profile:",
                 csv_text(table_profile.HEADING, profile),
                 f"first {len(first.rows)} rows:",
-                first.csv,
+                replace(first, rows=[tuple(map(_cut, row)) for row in first.rows]).csv,
             ]
         )
+
+
+def _cut(cell: object) -> object:
+    """Return a cell of a description; a long text is cut, with its length."""
+    if not isinstance(cell, str) or len(cell) <= _LONGEST_CELL:
+        return cell
+    return f"{cell[:_LONGEST_CELL]}… ({len(cell):,} characters)"
 
 
 def _head(table: Artifact, notes: Sequence[str]) -> list[str]:

@@ -146,10 +146,10 @@ async def test_a_csv_becomes_a_table_with_a_profile(read: Read, artifacts: Memor
         f"handle: {handle} · 2 rows × 3 columns · source: sales.csv <https://files.example/F1>",
         "columns: region VARCHAR, amount DOUBLE, day DATE",
         "profile:",
-        "column,type,nulls,distinct,min,max,values",
-        "region,VARCHAR,0,2,North,South,North | South",
-        "amount,DOUBLE,1,1,12.5,12.5,",
-        "day,DATE,0,2,2026-01-03,2026-02-01,",
+        "column,type,nulls,distinct,min,max,mean,median,values",
+        "region,VARCHAR,0,2,North,South,,,North | South",
+        "amount,DOUBLE,1,1,12.5,12.5,12.5,12.5,",
+        "day,DATE,0,2,2026-01-03,2026-02-01,,,",
         "first 2 rows:",
         "region,amount,day",
         "North,12.5,2026-01-03",
@@ -602,3 +602,10 @@ def _children() -> set[str]:
     if not path.exists():
         pytest.skip("needs /proc")
     return set(path.read_text().split())
+
+
+async def test_long_cells_are_cut_with_their_length(read: Read) -> None:
+    """V22: five rows were 18,203 characters."""
+    said = (await read("posts.csv", f"id,text\n1,{'word ' * 900}\n2,short\n".encode())).content
+    assert f"{'word ' * 40}… (4,500 characters)" in said
+    assert len(said) < 1000

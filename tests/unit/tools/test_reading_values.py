@@ -141,7 +141,7 @@ def test_a_column_has_a_type_only_where_all_its_values_have_one_reading(
     ("text", "types", "first", "note"),
     [
         ("a;x\nq;1.234\nr;5.678\n", "x VARCHAR", "1.234", "Kept as text: x (1.234"),
-        ("a;x;y\nq;1.234;0,5\nr;5.678;1,5\n", "x BIGINT", 1234, "1.234 may be 1234 or 1.234"),
+        ("a;x;y\nq;1.234;0,5\nr;5.678;1,5\n", "x BIGINT", 1234, "x (1.234 as 1234), y"),
         ("a;x\nq;1.234,5\nr;5.678\n", "x DOUBLE", 1234.5, ""),
         ("a;x\nq;0,123\nr;0,456\n", "x DOUBLE", 0.123, ""),
         ("a;x\nq;,641\nr;-,5\n", "x DOUBLE", 0.641, "Read as numbers: x (,641 as .641)"),
@@ -155,6 +155,33 @@ def test_notation_goes_by_column_and_then_by_file(
     assert types in found
     assert rows[0][1] == first
     assert note in notes
+    assert "In two notations" not in notes
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "note"),
+    [
+        (["1.234567890123456E+02", "2.5E+00"], "DOUBLE", ""),
+        (["1.23456789012345678E+02", "2.5E+00"], "DOUBLE", "Rounded to 15 digits: x."),
+        (["0." + "123456789" * 5, "1.5"], "DOUBLE", "Rounded to 15 digits: x."),
+        (["12345678901234567890", "1.5E+00"], "VARCHAR", "more digits than can be kept"),
+    ],
+)
+def test_numbers_of_many_digits_are_numbers(
+    tmp_path: Path, values: list[str], kind: str, note: str
+) -> None:
+    """V20: whether a column was one of numbers hung on its digits; whole numbers may be ids."""
+    types, _, notes = read(tmp_path, "\n".join(["k,x", *(f"a,{each}" for each in values)]))
+    assert types == f"k VARCHAR, x {kind}"
+    assert note in notes
+    assert note or not notes
+
+
+def test_what_is_no_number_is_shown(tmp_path: Path) -> None:
+    """V21: the note showed the first value, which is one."""
+    _, _, notes = read(tmp_path, "who,n,m\na,0,0\nb,1,1\nc,3+,many\n")
+    assert "n (codes, or numbers of several currencies or notations: 3+)" in notes
+    assert "m (1 of 3 values are no number: many)" in notes
 
 
 @pytest.mark.parametrize(
