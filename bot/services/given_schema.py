@@ -31,7 +31,7 @@ _MAX_SCHEMA = 500_000  # characters of one schema
 _MAX_INSPECTED = 20_000  # characters of a schema that can be inspected without delay
 _MAX_STEPS = 5_000  # of validation in this process: about 15 ms
 _MAX_QUOTED = 1_000_000  # that these steps may quote in messages in total
-LIMITS = IsolatedLimits(memory=2**29, output=2**20, cpu=3.0, seconds=10.0)
+LIMITS = IsolatedLimits(memory=2**29, output=2**20, cpu=3.0, seconds=10.0, reply=32_000_000)
 _TOO_MUCH = "checking it takes more time or memory than is allowed. Make the schema simpler."
 _NOT_SENT = frozenset(
     {

@@ -41,11 +41,14 @@ def pack(message: object) -> bytes:
 
 
 def pack_reply(value: Any) -> Iterator[bytes]:
-    """Yield a job's value as frames: {"part": [items]} for each part of a long list, which is the value
-    or its "rows", and {"value": …, "parts_of": name}, or else {"value": …} alone. Raises ValueError
-    for one that is too large."""
+    """Yield a job's value as frames: {"part": [items]} for each part of a long list or text, which is
+    the value or its "rows", and {"value": …, "parts_of": name}, or else {"value": …} alone. Raises
+    ValueError for one that is too large."""
     name = "rows" if isinstance(value, dict) else None
     items = value.get("rows") if isinstance(value, dict) else value
+    if isinstance(value, str) and len(value) > _PART:
+        name = "text"
+        items = [value[start : start + _PART] for start in range(0, len(value), _PART)]
     if isinstance(items, list | tuple) and len(items) > 1:
         parts, size = list[str](), 0
         for item in items:
@@ -56,7 +59,9 @@ def pack_reply(value: Any) -> Iterator[bytes]:
             parts.append(text)
             size += len(text)
         yield _frame(f'{{"part": [{",".join(parts)}]}}')
-        rest = {key: each for key, each in value.items() if key != name} if name else None
+        rest = None
+        if isinstance(value, dict):
+            rest = {key: each for key, each in value.items() if key != name}
         yield _frame(_to_json({"value": rest, "parts_of": name}))
     else:
         yield _frame(_to_json({"value": value}))

@@ -194,6 +194,8 @@ class IsolatedProcess:
                         parts += items
                     case {"parts_of": str(name), "value": dict(value)}:
                         return {"value": {**value, name: parts}}
+                    case {"parts_of": "text"} if all(isinstance(part, str) for part in parts):
+                        return {"value": "".join(cast(list[str], parts))}
                     case {"parts_of": None}:
                         return {"value": parts}
                     case dict(reply):
