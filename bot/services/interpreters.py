@@ -11,7 +11,7 @@ from bot.services.isolated.interpreters import TEXT
 from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
 from bot.toolkit.provided.interpreters import Conversion, JsonSelection, Matches
 
-_LIMITS = IsolatedLimits(memory=2**30, cpu=5.0, seconds=15.0)
+_LIMITS = IsolatedLimits(memory=2**30, cpu=5.0, seconds=15.0, reply=64_000_000)
 
 
 class IsolatedInterpreters:

@@ -20,6 +20,7 @@ from bot.core import seccomp
 from bot.core.confinement import landlock_version
 from bot.ops.doctor.check import Level
 from bot.ops.doctor.isolation import open_line
+from bot.services.interpreters import IsolatedInterpreters
 from bot.services.isolated import Refused
 from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
 from bot.services.processes.process_group import process_group
@@ -265,6 +266,12 @@ async def test_long_results_come_in_parts() -> None:
         with pytest.raises(Refused, match="too large"):
             await process.call("echo", value=["x" * 5_000_000, 1])
         assert await process.call("echo", value="it goes on") == "it goes on"
+
+
+async def test_all_lines_of_a_long_text_may_match() -> None:
+    """reliability 27: the limit of a reply has room for what its jobs return."""
+    found = await IsolatedInterpreters().matching_lines("x\n" * 700_000, "x")
+    assert found == list(range(700_000))
 
 
 async def test_the_embedded_redis_wants_a_password(tmp_path: Path) -> None:
