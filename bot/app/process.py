@@ -40,6 +40,7 @@ from bot.runs.observers import Observer
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import Engine, Handle, open_engine
+from bot.runs.queue.revisions import messages_answered
 from bot.runs.refresh.jobs import REFRESH, RefreshJobs
 from bot.runs.runner import Runner
 from bot.settings import Settings, arm_failpoints, secret
@@ -59,6 +60,7 @@ from bot.slack.providers.message_reading import MessageReader
 from bot.slack.providers.scheduled_messages import SlackScheduledMessages
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.render import words
+from bot.slack.reply.earlier_answers import EarlierAnswers
 from bot.slack.reply.open_run_message import RunMessages
 from bot.slack.reply.status_sweep import StatusSweep
 from bot.slack.reply.streams import Streams
@@ -319,6 +321,7 @@ def _runner_in(
         read_artifact=read_artifact,
         name_of=naming(slack.people, slack.access),
         note_stale=stores.stale_statuses.add,
+        questions_of=partial(messages_answered, stores),
         connect_link=(
             people_accounts(settings, stores, slack, accounts).connect_link
             if accounts
@@ -336,6 +339,7 @@ def _runner_in(
             may_administer=partial(may_administer, slack.people, settings.access),
             may_ask=partial(may_ask, slack.people, settings.access),
             services=_services(slack, channels, stores),
+            ended_by=EarlierAnswers(slack.clients, slack.identity).ended_by,
         )
     )
 

@@ -41,7 +41,7 @@ from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.estimates import CallEstimates
 from bot.runs.run_deps import PolicyHooks, RunDeps
 from bot.runs.runner import Runner
-from bot.runs.surface import OpenSurface
+from bot.runs.surface import EndedBy, OpenSurface, never_ended
 from bot.runs.toolset_cache import ToolsetCache
 from bot.services.artifact_services import artifact_services
 from bot.services.databases import SqlDatabases
@@ -98,7 +98,7 @@ class Frontend:
 
     `services` are what it offers to tools besides `conversation`; a tool whose services are missing
     is not offered. The three functions decide who may approve a call, who is an admin, and whether
-    the asker may still ask.
+    the asker may still ask. `ended_by` finds answers that stand there already.
     """
 
     conversation: Conversation
@@ -107,6 +107,7 @@ class Frontend:
     may_administer: MayAdminister
     may_ask: MayAsk
     services: Services
+    ended_by: EndedBy = never_ended
 
 
 MakeRunner = Callable[[Frontend], Runner]
@@ -218,7 +219,7 @@ async def runner_factory(
                 evidence_settings=settings.evidence,
                 dry_run=dry_run,
             )
-            return Runner(deps, open_surface)
+            return Runner(deps, open_surface, frontend.ended_by)
 
         yield make_runner
 

@@ -244,6 +244,7 @@ def _catch_up(settings: Settings, stores: Stores, listener: Listener) -> CatchUp
         turns=stores.catch_ups,
         is_known=is_known,
         orphans=orphans,
+        join=stores.threads.join,
     )
 
 

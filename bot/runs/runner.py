@@ -26,14 +26,16 @@ from bot.core.errors import CorruptValue, LeaseLost, ModelErrorKind, StoreUnavai
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
-from bot.core.request import Request
+from bot.core.request import Entry, Request
 from bot.core.text.result_markdown import result_text
+from bot.core.text.translation import Text
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import (
     begun_tools,
     internal_failure,
+    not_admitted,
     outcome_of,
     steps_of,
     with_findings,
@@ -47,7 +49,7 @@ from bot.runs.queue.revisions import refresh_edit
 from bot.runs.refresh.plan import is_refreshable
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
-from bot.runs.surface import OpenSurface, Surface
+from bot.runs.surface import EndedBy, OpenSurface, Surface, never_ended
 from bot.services.processes.isolation import warm_processes
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
 
@@ -63,6 +65,12 @@ _MAX_DEATHS_POSTING = 10
 _PAUSED_SECONDS = 15.0
 """Seconds between two attempts of a resumed run with tool calls left, while the bot is paused."""
 
+_LATE_SECONDS = 3.0  # Slack waits that long for an ack, and then sends an event again
+
+_PERHAPS_ANSWERED = Text(
+    "I was restored from a backup and do not know whether I have answered this. Retry if I have not."
+)
+
 _DELIVERY_PAUSES = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds between attempts to post the final message."""
 
@@ -73,6 +81,7 @@ class Runner:
 
     deps: RunDeps
     open_surface: OpenSurface
+    ended_by: EndedBy = never_ended
 
     def with_deps(self, **changes: Any) -> Runner:
         """Return a runner with `changes` to its dependencies."""
@@ -103,6 +112,8 @@ class Runner:
         if record.outcome and record.phase is Phase.DELIVERED:
             return record.outcome
         request = await self._with_audience(request, record)
+        if await self._is_over(request, record):
+            return await self._close(request, record, lease)
         post = runs.messages(record.run_id, lease)
         revises = request.replaces or request.revises  # the first alone in earlier versions
         if revises and _is_new(record) and not await post.message():
@@ -138,6 +149,31 @@ class Runner:
                     await approvals.close(outcome.silent)
                 await runs.mark_delivered(record)
         failpoint("run-closed")
+        return outcome
+
+    async def _is_over(self, request: Request, record: RunRecord) -> bool:
+        """Return whether the question was answered or deleted, though Redis does not know that.
+
+        A decided outcome in a message of this very run is only posted to its end.
+        """
+        may_be = request.restored or (_is_new(record) and _came_late(request))
+        # Slack itself takes the result of a workflow's step only once.
+        if not may_be or _leaves_no_trace(request) or request.entry is Entry.WORKFLOW_STEP:
+            return False
+        by = await self.ended_by(request)
+        return by is not None and not (record.outcome and by == record.run_id)
+
+    async def _close(self, request: Request, record: RunRecord, lease: Lease) -> Outcome:
+        """End a run whose question is over, without a word. Its thread stays as it is."""
+        log.info("the thread shows its end already", extra={"request_id": request.id})
+        silent = {"silent": SilentReason.SUPERSEDED}
+        refused = not_admitted(request, record.run_id, StopReason.REQUEUED)
+        outcome = record.outcome or refused.model_copy(update=silent)
+        if record.outcome is None:
+            caller = await self.deps.loader.caller_state(request)
+            await self._finish(request, outcome, caller, lease)
+        await self._stores.runs.mark_delivered(record)
+        await self._stores.stale_statuses.add(request.thread_key)
         return outcome
 
     async def _with_audience(self, request: Request, record: RunRecord) -> Request:
@@ -185,6 +221,8 @@ class Runner:
             if given_up:
                 log.error("given up: its workers died", extra={"run_id": record.run_id})
                 outcome, after = await self._failure(request, record, approvals), None
+            elif request.restored and _leaves_no_trace(request):
+                outcome, after = _perhaps_answered(request, record), None
             else:
                 outcome, after, entries = await self._run_loop(
                     request, record, lease, approvals, caller, audit
@@ -458,6 +496,24 @@ def _with_answered(caller: CallerState, *answered: Request) -> CallerState:
 def _is_new(record: RunRecord) -> bool:
     """Return whether the run has neither a save point nor an outcome."""
     return record.state is None and record.outcome is None
+
+
+def _came_late(request: Request) -> bool:
+    """Return whether the event was on its way for longer than Slack waits for an answer to it."""
+    if not request.is_typed:
+        return False
+    return request.received_at.timestamp() - float(request.ts) > _LATE_SECONDS
+
+
+def _leaves_no_trace(request: Request) -> bool:
+    """Return whether no message shows later that the request was answered."""
+    return request.private and not request.kept_private
+
+
+def _perhaps_answered(request: Request, record: RunRecord) -> Outcome:
+    """Return the outcome of a restored question of which nobody knows whether it was answered."""
+    outcome = not_admitted(request, record.run_id, StopReason.REQUEUED)
+    return outcome.model_copy(update={"note": _PERHAPS_ANSWERED()})
 
 
 def _has_no_response(record: RunRecord) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -108,6 +108,15 @@ class SurfaceWrapper:
 
     async def finish(self, outcome: Outcome) -> None:
         await self._surface.finish(outcome)
+
+
+EndedBy = Callable[[Request], Awaitable[str | None]]
+"""Returns the id of the run that has answered a request, as its thread shows it; "" when the message
+that asked is gone, None when neither shows."""
+
+
+async def never_ended(_: Request) -> None:
+    """Know of no answers, as at a console."""
 
 
 OpenSurface = Callable[[Request, PostedMessages], AbstractAsyncContextManager[Surface]]

@@ -3,8 +3,8 @@
 Nobody knows what the bot did between the backup and the loss. So nothing of that time happens twice
 unless a person says so:
 
-- Each request that waits or runs is marked as restored: every change that its run wants to make
-  needs an approval, whose card says why.
+- Each request that waits or runs is marked as restored: its run first looks in Slack whether it was
+  answered since, and then every change that it wants to make needs an approval, whose card says why.
 - An approval that was not used up is asked for again. What was decided before counts no more, as
   the call may have been made since.
 - Schedules whose time has passed are not asked for it: they go on with their next time. Those for
@@ -135,6 +135,8 @@ async def _settle_runs(stores: Stores, restored: Restored) -> None:
             await stores.mailbox.rewrite(_marked(request, at))
             if not await stores.mailbox.find(request.team, request.channel, request.ts):
                 await stores.mailbox.claim_again(request, request.ts)
+            for joined in await stores.mailbox.get_many(await stores.runs.joined(request.id)):
+                await stores.mailbox.rewrite(_marked(joined, at))
             if run_id := await stores.runs.id_of(request.id):
                 restored.approvals += await _ask_again(stores, run_id)
         await stores.mailbox.unpark(thread)

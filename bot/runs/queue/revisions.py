@@ -120,6 +120,19 @@ async def refresh_edit(stores: Stores, edit: Request) -> Request:
     return now
 
 
+async def messages_answered(stores: Stores, request: Request) -> list[str]:
+    """Return the ts of each message that the run of a request answers, in order.
+
+    That is its own, those of the requests that joined the run, and those whose answer it replaces.
+    """
+    ids = [request.id, *await stores.runs.joined(request.id)]
+    for run_id in request.replaces:
+        if begun := await stores.runs.begun_by(run_id):
+            ids += [begun[0], *await stores.runs.joined(begun[0])]
+    known = [request, *(each for each in await stores.mailbox.get_many(ids) if not each.withdrawn)]
+    return sorted({ts for each in known for ts in (each.ts, each.message) if ts})
+
+
 async def _other_messages(stores: Stores, first: Request) -> list[MessageVersions]:
     run_id = await stores.runs.id_of(first.id)
     begun = await stores.runs.begun_by(run_id) if run_id else None

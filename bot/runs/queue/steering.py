@@ -162,5 +162,8 @@ def _takes_more(request: Request) -> bool:
 
 
 def _is_plain(request: Request) -> bool:
-    """Return whether somebody typed the request in the thread and expects an ordinary answer."""
-    return request.is_typed and _takes_more(request)
+    """Return whether somebody typed the request in the thread and expects an ordinary answer.
+
+    One that a backup brought back must first find out by itself whether it was answered since.
+    """
+    return request.is_typed and _takes_more(request) and request.restored is None

@@ -151,6 +151,7 @@ class QuestionIntake:
                 "id": new_id("req"),
                 "ts": ts,
                 "late": False,
+                "restored": None,
                 "again": how,
                 **_RESET_FIELDS,
                 "action_token": "",  # of the person who asked before

@@ -2,8 +2,9 @@
 
 Slack redelivers an event for some minutes only. A missed message goes through intake like every
 other. Intake leaves a claim or a notice for each message it has seen, so that none is handled
-twice, even if rules have changed since. When Redis is empty, a later message of the bot in the
-thread shows that a message was answered.
+twice, even if rules have changed since. When Redis has lost that, the bot's messages show what was
+answered: they name it. Messages of older versions name nothing; a message above them counts as
+answered when a conversation is searched for the first time.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ _OVERLAP = 120.0  # seconds read again before the last mark, as Slack may show a
 IsKnown = Callable[[str, str, str], Awaitable[bool]]
 """Returns whether intake has handled a message, by its team, channel and ts."""
 
+Join = Callable[[str, str], Awaitable[None]]
+"""Records that the bot takes part in a thread, by its key, as a user asked it to."""
+
 
 class CatchUpSettings(BaseModel):
     """The `[catch_up]` table of bot.toml.
@@ -69,6 +73,7 @@ class CatchUp:
         turns: CatchUpStore,
         is_known: IsKnown,
         orphans: Orphans,
+        join: Join,
         pace: float = PACE,
     ) -> None:
         self._every = settings.every_minutes * 60
@@ -80,6 +85,7 @@ class CatchUp:
         self._turns = turns
         self._is_known = is_known
         self._orphans = orphans
+        self._join = join
         self._searched_threads: dict[tuple[str, str], str] = {}
         """Threads without unfinished messages of ours, and the latest reply that each had then."""
 
@@ -165,26 +171,31 @@ class CatchUp:
             return max(mark - _OVERLAP, now - self._look_back)
 
         recent, now = await history.recent(channel, since)
-        found, unfinished = list(recent), []
+        found, unfinished, every = list(recent), [], list(recent)
         for root in recent:
             latest = root.get("latest_reply") or "0"
             is_active = float(latest) > since(now) and not await self._is_settled(channel, root)
             is_new = self._searched_threads.get((channel, root["ts"])) != latest
             if is_active or (is_new and float(latest) > now - self._look_back):
                 replies = await history.replies(channel, root["ts"], now - self._look_back)
+                every += replies
                 found += [each for each in replies if float(each["ts"]) > since(now)]
                 if any(map(message_metadata.is_under_way, replies)):
                     unfinished.append(root["ts"])
                 else:
                     self._searched_threads[channel, root["ts"]] = latest
-        answered = set() if mark else _answered(found, self._identity.user)
+        own = [each for each in every if each.get("user") == self._identity.user]
+        answered = {ts for each in own for ts in message_metadata.answered_by(each)}
+        if not mark:
+            answered |= _above_unnamed_answers(found, own)
         begin = max(since(now), _joined(recent, self._identity.user))
         new = {each["ts"]: each for each in found if float(each["ts"]) > begin}
-        missed = [
-            new[ts]
-            for ts in sorted(new, key=float)
-            if ts not in answered and not await self._is_seen(channel, ts)
-        ]
+        unseen = [new[ts] for ts in sorted(new, key=float) if not await self._is_seen(channel, ts)]
+        for each in unseen:
+            if each["ts"] in answered and each.get("user"):
+                thread = each.get("thread_ts") or each["ts"]
+                await self._join(f"{self._identity.team}:{channel}:{thread}", str(each["user"]))
+        missed = [each for each in unseen if each["ts"] not in answered]
         return missed, unfinished, now
 
     async def _is_settled(self, channel: str, root: Message) -> bool:
@@ -202,11 +213,11 @@ def _joined(messages: Sequence[Message], bot: str) -> float:
     return max((float(each["ts"]) for each in joins if each.get("user") == bot), default=0.0)
 
 
-def _answered(messages: Sequence[Message], bot: str) -> set[str]:
-    """Return the ts of messages that precede a finished message of the bot in their thread."""
+def _above_unnamed_answers(messages: Sequence[Message], own: Sequence[Message]) -> set[str]:
+    """Return the ts of messages above an answer of an older version in their thread."""
     last: dict[str, float] = {}
-    for each in messages:
-        if each.get("user") == bot and not message_metadata.is_under_way(each):
+    for each in own:
+        if message_metadata.is_unnamed_answer(each):
             thread = each.get("thread_ts") or each["ts"]
             last[thread] = max(last.get(thread, 0.0), float(each["ts"]))
     return {

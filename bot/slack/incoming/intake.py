@@ -32,6 +32,7 @@ from bot.slack.incoming.text import mentions_from, question_from
 from bot.slack.render import approval_words, words
 from bot.slack.render.buttons import Stops, stop_button
 from bot.slack.render.parts import context
+from bot.slack.reply.message_metadata import reply_metadata
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.event_retries import EventRetries
 from bot.slack.transport.workspaces import Slack
@@ -342,6 +343,7 @@ class Intake:
             channel=event["channel"],
             thread_ts=event.get("thread_ts") or event["ts"],
             text=words.help_text(self._identity.name),
+            metadata=reply_metadata(event["ts"]),
             unfurl_links=False,
             unfurl_media=False,
         )

@@ -106,7 +106,9 @@ DECIDED_BY = Text("That was already decided by <@{person}>.")
 DECISION_REFUSED = {
     "unknown": Text("This approval no longer exists."),
     "forbidden": Text("You cannot decide about this."),
-    "changed": Text("This call has changed since you saw it. Nothing was approved."),
+    "changed": Text(
+        "This call has changed since you saw it, or was asked by an older version: ask again. Nothing was approved."
+    ),
     "decided": Text("That was already decided."),
     "expired": Text("It is too late: the time to decide is up."),
 }

@@ -27,6 +27,7 @@ STATUS_THINKING = Text("is thinking…")
 STATUS_WORKING = Text("is working: {step}")
 STATUS_WAITING_FOR_ROOM = Text("is waiting: other questions have reserved the rest of the budget…")
 STATUS_WRITING = Text("is writing the answer…")
+STATUS_PAUSED = Text("is paused by {name} and answers this afterwards…")
 STATUS_WAITING = Text("cannot save anything right now and will continue as soon as it can…")
 WAITING = Text(
     ":hourglass: I cannot save my work right now, so I am waiting. I will continue as soon as I can."

@@ -41,6 +41,7 @@ async def repair_duplicates(request: Request, post: PostedMessages, writer: Mess
         outcome = await post.decided()
         ts = await post.message()
         if outcome and ts and await writer.is_first_message(ts):
+            await writer.name_questions()
             rendered = await asyncio.to_thread(render, outcome, request)
             await writer.restore(ts, rendered.parts[0])
     except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:

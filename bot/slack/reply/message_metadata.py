@@ -1,12 +1,14 @@
 """Metadata that tells the messages of a run from all others, also after a crash.
 
-It holds the run's id and the number of the message. Slack takes no metadata for a message that is
-still streamed, so the id of one of its blocks carries the run's id.
+It holds the run's id, the number of the message, and the ts of each message that asked what it
+answers. Such a finished message shows that these questions are over, whatever Redis knows of them.
+Slack takes no metadata for a message that is still streamed, so the id of one of its blocks carries
+the run's id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bot.slack.render.buttons import STOP
@@ -15,9 +17,18 @@ EVENT_TYPE = "run"
 _STREAM = "run_stream:"
 
 
-def metadata(run_id: str, number: int) -> dict[str, Any]:
-    """Return the metadata of message `number` of a run. The whole workspace can read it: ids only."""
-    return {"event_type": EVENT_TYPE, "event_payload": {"run": run_id, "part": number}}
+def metadata(run_id: str, number: int, answers: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the metadata of message `number` of a run. The whole workspace can read it: ids only.
+
+    `answers` are the ts of the messages that the run has answered; before its end there are none.
+    """
+    payload = {"run": run_id, "part": number, "answers": list(answers)}
+    return {"event_type": EVENT_TYPE, "event_payload": payload}
+
+
+def reply_metadata(ts: str) -> dict[str, Any]:
+    """Return the metadata of an answer that no run gave to the message `ts`."""
+    return {"event_type": EVENT_TYPE, "event_payload": {"answers": [ts]}}
 
 
 def card_metadata(run_id: str, approval_id: str) -> dict[str, Any]:
@@ -32,15 +43,29 @@ def stream_block_id(run_id: str) -> str:
 
 def part_number(message: Mapping[str, Any], run_id: str) -> int | None:
     """Return the number of a message within the run; None for cards and for other messages."""
-    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    payload = _payload(message)
     if payload.get("run") == run_id:
         return int(payload["part"]) if "part" in payload else None
     return 0 if _streams(message, run_id) else None
 
 
+def answered_by(message: Mapping[str, Any]) -> frozenset[str]:
+    """Return the ts of the messages to which this one is the final answer; empty while it is none."""
+    answers = _payload(message).get("answers")
+    if not isinstance(answers, list) or is_under_way(message):
+        return frozenset()
+    return frozenset(map(str, answers))
+
+
+def is_unnamed_answer(message: Mapping[str, Any]) -> bool:
+    """Return whether an older version ended a run with this message, which names no questions."""
+    payload = _payload(message)
+    return "part" in payload and "answers" not in payload and not is_under_way(message)
+
+
 def run_of(message: Mapping[str, Any]) -> str | None:
     """Return the id of the run that a message or card belongs to; None if there is none."""
-    payload = (message.get("metadata") or {}).get("event_payload") or {}
+    payload = _payload(message)
     if "run" in payload:
         return str(payload["run"])
     ids = (str(block.get("block_id") or "") for block in message.get("blocks") or ())
@@ -58,6 +83,10 @@ def is_under_way(message: Mapping[str, Any]) -> bool:
         each for block in message.get("blocks") or () for each in block.get("elements") or ()
     )
     return any(each.get("action_id") == STOP for each in elements)
+
+
+def _payload(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    return (message.get("metadata") or {}).get("event_payload") or {}
 
 
 def _streams(message: Mapping[str, Any], run_id: str) -> bool:

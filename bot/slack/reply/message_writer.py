@@ -2,7 +2,7 @@
 
 Slack takes no idempotency key. Every message therefore carries its run and its number as metadata.
 The thread is searched for that metadata before each post, and after a post with an unknown
-outcome.
+outcome. The messages of a run that has ended name the questions that it answered as well.
 """
 
 from __future__ import annotations
@@ -35,6 +35,15 @@ log = logging.getLogger(__name__)
 
 Message = Mapping[str, Any]
 
+QuestionsOf = Callable[[Request], Awaitable[Sequence[str]]]
+"""Return the ts of each message that the answer to a request answers."""
+
+
+async def names_none(_: Request) -> Sequence[str]:
+    """Name no questions: the message is no run's answer."""
+    return ()
+
+
 _NO_PREVIEW: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
 
 
@@ -66,13 +75,23 @@ class MessageWriter:
         clients: Clients,
         identity: Identity,
         streams: Streams,
+        questions_of: QuestionsOf = names_none,
     ) -> None:
         self._request = request
         self._post = post
         self._clients = clients
         self._identity = identity
         self._streams = streams
+        self._questions_of = questions_of
+        self._answers: Sequence[str] = ()
         self._deleted: set[str] = set()  # Slack may still list these for a moment
+
+    async def name_questions(self) -> None:
+        """Let every message written from now on name what the run has answered, as it has ended."""
+        self._answers = await self._questions_of(self._request)
+
+    def _metadata(self, number: int) -> dict[str, Any]:
+        return message_metadata.metadata(self._post.run_id, number, self._answers)
 
     async def begin(self, part: Part, own: Sequence[Message]) -> tuple[str, Stream | None]:
         """Post the run's first message unless it is among `own`; return its ts and its stream.
@@ -116,7 +135,7 @@ class MessageWriter:
             posted = await self._clients.writes.chat_postMessage(
                 channel=self._request.channel,
                 thread_ts=self._request.thread,
-                metadata=message_metadata.metadata(self._post.run_id, number),
+                metadata=self._metadata(number),
                 **_content(part),
                 **_NO_PREVIEW,
             )
@@ -140,7 +159,7 @@ class MessageWriter:
         await self._clients.updates.chat_update(
             channel=self._request.channel,
             ts=ts,
-            metadata=message_metadata.metadata(self._post.run_id, 0),
+            metadata=self._metadata(0),
             **_content(part),
         )
         failpoint("message-updated")
@@ -155,7 +174,7 @@ class MessageWriter:
         except SlackApiError as error:
             if error_code(error) != "streaming_state_conflict":
                 raise
-            metadata = message_metadata.metadata(self._post.run_id, 0)
+            metadata = self._metadata(0)
             await end_stream(self._clients, self._request.channel, ts, metadata)
             await self._rewrite(ts, part)
 
@@ -185,9 +204,7 @@ class MessageWriter:
     async def delete(self, ts: str) -> None:
         """Delete one of the bot's messages. Safe to repeat."""
         channel = self._request.channel
-        await end_stream(
-            self._clients, channel, ts, message_metadata.metadata(self._post.run_id, 0)
-        )
+        await end_stream(self._clients, channel, ts, self._metadata(0))
         try:
             await self._clients.updates.chat_delete(channel=channel, ts=ts)
         except SlackApiError as error:
@@ -270,7 +287,7 @@ class MessageWriter:
         try:
             await self._clients.writes.chat_postMessage(
                 channel=channel,
-                metadata=message_metadata.metadata(self._post.run_id, number),
+                metadata=self._metadata(number),
                 **_content(part),
                 **_NO_PREVIEW,
             )

@@ -26,7 +26,7 @@ from bot.slack.render.progress import progress_part
 from bot.slack.reply.done_reactions import DoneReactions
 from bot.slack.reply.duplicate_repair import repair_duplicates
 from bot.slack.reply.live_message import LiveMessage
-from bot.slack.reply.message_writer import MessageWriter
+from bot.slack.reply.message_writer import MessageWriter, QuestionsOf, names_none
 from bot.slack.reply.progress_state import Progress
 from bot.slack.reply.repost import is_above_cards, leave_thread, withdraw
 from bot.slack.reply.run_message import NoteStale, ReadArtifact, RunMessage
@@ -59,6 +59,7 @@ class RunMessages:
     read_artifact: ReadArtifact
     name_of: NameOf
     note_stale: NoteStale
+    questions_of: QuestionsOf = names_none
     connect_link: ConnectLink = no_connect_link
     pace: float = 0.6
     edit_seconds: float = 300.0
@@ -68,7 +69,12 @@ class RunMessages:
     ) -> AbstractAsyncContextManager[RunMessage]:
         """Return the run's surface as a context manager. See `bot.runs.surface.OpenSurface`."""
         writer = MessageWriter(
-            request, post, clients=self.clients, identity=self.identity, streams=self.streams
+            request,
+            post,
+            clients=self.clients,
+            identity=self.identity,
+            streams=self.streams,
+            questions_of=self.questions_of,
         )
         return self._open_with_repair(request, post, writer)
 

@@ -54,6 +54,7 @@ async def leave_thread(request: Request, post: PostedMessages, writer: MessageWr
     if not request.kept_private or not (ts := await post.message()):
         return
     person = LinkGate().mrkdwn(request.author)
+    await writer.name_questions()  # nobody is to answer it in the thread
     part = Part([context(words.KEPT_PRIVATE(person=person)).block], words.KEPT_PRIVATE_PLAIN())
     try:
         await writer.update(ts, part)

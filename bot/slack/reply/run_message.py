@@ -133,6 +133,7 @@ class RunMessage:
         if outcome.silent:
             await self._end_silently(outcome.silent)
             return
+        await self._writer.name_questions()
         await leave_thread(self._request, self._posted, self._writer)
         if outcome.accounts:  # the files of the answer are stored for its asker alone
             self._reader = self._request.model_copy(update={"private": True})

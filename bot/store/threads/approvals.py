@@ -28,7 +28,7 @@ from bot.store.workspaces.audit import PendingEntry
 M = TypeVar("M", Approval, Decision)
 
 
-CHANGED = "what was approved was something else"
+CHANGED = "what was approved was something else, or was asked by an older version: ask again"
 
 
 class Refusal(StrEnum):

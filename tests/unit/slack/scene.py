@@ -47,10 +47,14 @@ class Thread:
             read_artifact=read,
             name_of=naming(self.rig.slack.people, self.rig.slack.access),
             note_stale=self._note_stale,
+            questions_of=self._questions_of,
             pace=0.02,
             edit_seconds=edit_seconds,
         )
         return surfaces.open
+
+    async def _questions_of(self, request: Request) -> list[str]:
+        return [request.ts]
 
     async def _note_stale(self, thread_key: str) -> None:
         self.stale.append(thread_key)
