@@ -33,6 +33,7 @@ from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.lessons import CaseRun, LessonCase
 from bot.core.request import Request
+from bot.core.text.translation import load_catalogue, reader
 from bot.ops.event_loop import EventLoopWatchdog
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import DRAFT, TRY, LessonJobs
@@ -252,14 +253,23 @@ async def _working(
         def on_deferred(request: Request) -> None:
             background.start(_show_in_line(request, stores, workspaces), "status of a deferred run")
 
+        def on_held(request: Request) -> None:
+            background.start(_show_paused(request, stores, workspaces), "status of a held run")
+
+        async def is_paused() -> bool:
+            return await stores.pause.get() is not None
+
         deleter = response_deleter(settings, stores)
         await stack.enter_async_context(alongside(deleter.run(), name="response deleter"))
-        await stack.enter_async_context(engine.work(handle, on_deferred))
+        await stack.enter_async_context(
+            engine.work(handle, on_deferred, on_held=on_held, is_paused=is_paused)
+        )
         sweep = StatusSweep(
             workspaces=workspaces,
             mailbox=stores.mailbox,
             stale=stores.stale_statuses,
             in_line=engine.in_line,
+            paused=stores.pause.get,
             renew_seconds=settings.engine.sweep,
         )
         await stack.enter_async_context(alongside(sweep.run(), name="status sweep"))
@@ -294,6 +304,17 @@ async def _show_in_line(request: Request, stores: Stores, workspaces: Workspaces
     slack = await workspaces.of(request.team)
     if slack and await stores.mailbox.is_parked(request.thread_key):
         await slack.status.show(request.channel, request.thread, words.STATUS_IN_LINE())
+
+
+async def _show_paused(request: Request, stores: Stores, workspaces: Workspaces) -> None:
+    """Set the status of a request that waits for the end of a pause."""
+    await asyncio.sleep(_IN_LINE_DELAY)
+    slack, pause = await workspaces.of(request.team), await stores.pause.get()
+    if slack and pause and await stores.mailbox.is_parked(request.thread_key):
+        await load_catalogue(request.locale)
+        with reader(request.locale):
+            line = words.STATUS_PAUSED(name=pause.name)
+        await slack.status.show(request.channel, request.thread, line)
 
 
 def _runner_in(

@@ -64,14 +64,14 @@ def stdin_as_file() -> Generator[Path]:
 
 
 async def back_up(settings: Settings, file: Path, *, with_files: bool) -> list[str]:
-    """Write a backup, with an entry in the audit log before. Return the lines to print."""
+    """Write a backup, with an entry in the audit log after. Return the lines to print."""
     from bot.cli.operator import open_stored, record, where
     from bot.ops.backup.making import make_backup, sealing_of
 
     sealing = sealing_of(settings)
-    await record(settings, "backed up")
     async with open_stored(settings) as stores:
         _, count = await make_backup(stores.redis, file, sealing, with_files=with_files)
+    await record(settings, "backed up")
     lines = [f"Wrote {counted(count, 'key')} of {where(settings)} to {file}."]
     if not sealing.is_sealed:
         lines.append(

@@ -44,7 +44,7 @@ from bot.runs.outcomes import (
 from bot.runs.partial_results import with_partial_results
 from bot.runs.policy.account_hook import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
-from bot.runs.queue.requeue import Requeue, has_work_left
+from bot.runs.queue.requeue import Held, Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
 from bot.runs.refresh.plan import is_refreshable
 from bot.runs.run_deps import RunDeps
@@ -61,9 +61,6 @@ keep killing workers."""
 
 _MAX_DEATHS_POSTING = 10
 """The same limit while an outcome is posted: higher, as the work is done and only posting is left."""
-
-_PAUSED_SECONDS = 15.0
-"""Seconds between two attempts of a resumed run with tool calls left, while the bot is paused."""
 
 _LATE_SECONDS = 3.0  # Slack waits that long for an ack, and then sends an event again
 
@@ -97,8 +94,8 @@ class Runner:
         `deaths` is how many workers died during it since its last save point. Safe to repeat: a run
         resumes from its last save point, and a decided outcome is only delivered.
         Raises LeaseLost when another worker has taken the thread, StoreUnavailable when nothing can
-        be saved, Requeue while draining (call it again, in any process), and AwaitingApproval while
-        people have to decide.
+        be saved, Requeue while draining (call it again, in any process), AwaitingApproval while people have
+        to decide, and Held while the bot is paused.
         """
         runs = self._stores.runs
         lease = await self._stores.leases.take(request.thread_key)
@@ -114,6 +111,8 @@ class Runner:
         request = await self._with_audience(request, record)
         if await self._is_over(request, record):
             return await self._close(request, record, lease)
+        if await self._must_wait(request, record):
+            raise Held
         post = runs.messages(record.run_id, lease)
         revises = request.replaces or request.revises  # the first alone in earlier versions
         if revises and _is_new(record) and not await post.message():
@@ -162,6 +161,16 @@ class Runner:
             return False
         by = await self.ended_by(request)
         return by is not None and not (record.outcome and by == record.run_id)
+
+    async def _must_wait(self, request: Request, record: RunRecord) -> bool:
+        """Return whether the bot is paused before the model has answered anything in this run.
+
+        Who stops or deletes the question meanwhile need not wait.
+        """
+        is_waiting = record.outcome is None and _has_no_response(record) and _can_wait(request)
+        if not is_waiting or await self.deps.budgets.paused() is None:
+            return False
+        return not await self._stores.signals.is_cancelled(request.id)
 
     async def _close(self, request: Request, record: RunRecord, lease: Lease) -> Outcome:
         """End a run whose question is over, without a word. Its thread stays as it is."""
@@ -227,7 +236,7 @@ class Runner:
                 outcome, after, entries = await self._run_loop(
                     request, record, lease, approvals, caller, audit
                 )
-        except (LeaseLost, StoreUnavailable, Requeue, AwaitingApproval):
+        except (LeaseLost, StoreUnavailable, Requeue, AwaitingApproval, Held):
             raise
         except Exception:
             # A bug: it is logged with its trace, and the person still gets a final message.
@@ -315,9 +324,12 @@ class Runner:
         )
         async with self._stoppable(request, interrupt) as stopped_by, spending:
             if _has_no_response(record) and not await spending.admits(context.model):
-                return spending.refusal(run_id), None, []
+                refused = spending.refusal(run_id)
+                if refused.stop_reason is StopReason.PAUSED and _can_wait(request):
+                    raise Held
+                return refused, None, []
             if _has_calls_left(record) and await spending.is_paused() and not interrupt.requested:
-                raise Requeue(_PAUSED_SECONDS)
+                raise Held
             steering = await deps.steering(request, record, channel_settings, interrupt)
             evidence = deps.evidence(request, channel_settings)
             loop_deps = await deps.loop_deps(
@@ -496,6 +508,12 @@ def _with_answered(caller: CallerState, *answered: Request) -> CallerState:
 def _is_new(record: RunRecord) -> bool:
     """Return whether the run has neither a save point nor an outcome."""
     return record.state is None and record.outcome is None
+
+
+def _can_wait(request: Request) -> bool:
+    """Return whether the request may wait for the end of a pause: people wait, programs do not."""
+    is_of_program = request.entry in (Entry.WORKFLOW_STEP, Entry.HEADLESS)
+    return request.is_current and not is_of_program
 
 
 def _came_late(request: Request) -> bool:

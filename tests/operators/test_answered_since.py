@@ -120,15 +120,15 @@ async def _scene(folder: Path) -> AsyncGenerator[Scene]:
 
 async def ask_privately(scene: Scene, root: str) -> None:
     ws = scene.at.ws
-    await ws.shortcut(CHLOE, "ask_about_message", channel=SALES, ts=root)
-    view = ws.views(CHLOE)[-1]
+    await ws.shortcut(BEN, "ask_about_message", channel=SALES, ts=root)
+    view = ws.views(BEN)[-1]
     where = next(b for b in view["blocks"] if b.get("block_id") == "where")
     alone = next(o for o in where["element"]["options"] if o["value"] == "me")
     values = {
         "question": {"question": "For me?"},
         "where": {"where": {"selected_option": alone}},
     }
-    await ws.submit(CHLOE, view["id"], values)
+    await ws.submit(BEN, view["id"], values)
 
 
 async def test_a_backup_brings_back_no_question_that_ended_since(scene: Scene) -> None:
@@ -150,6 +150,7 @@ async def test_a_backup_brings_back_no_question_that_ended_since(scene: Scene) -
         stop = await ws.until(
             lambda: next((m for m in at.own(SALES, stopped) if STOP in str(m)), None)
         )
+        assert stop
         await ws.until(lambda: at.own(GENERAL, deleted))
         await scene.back_up()
         await ws.click(CHLOE, SALES, stop["ts"], STOP)

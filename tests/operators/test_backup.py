@@ -97,8 +97,8 @@ async def no_worker(redis: RedisProcess) -> None:
 
 
 async def test_a_schedule_goes_on_with_its_next_time(tmp_path: Path) -> None:
-    """What was due between the backup and the restore is named and not asked; the rest is kept: here
-    what the bot remembers and the audit log, which tells of both."""
+    """What was due between the backup and the restore is named and not asked; the rest is kept. The
+    audit log tells of each once it is done."""
     (tmp_path / "other").mkdir()
     async with (
         redis_process(tmp_path) as redis,
@@ -119,11 +119,15 @@ async def test_a_schedule_goes_on_with_its_next_time(tmp_path: Path) -> None:
         [kept] = await after.schedules.of_all("T1")
         assert kept.id == weekly.id
         assert kept.next_at > time.time()
-        entries = [each async for each in after.audit.read("operator")]
-        assert [each.entry.what.split(" of ")[0] for each in entries if each.entry] == [
-            "backed up",
-            "restored a backup",
-        ]
+        with pytest.raises(ConfigurationError, match="exists already"):
+            await back_up(settings, tmp_path / "backup", with_files=False)
+        assert await noted(before) == ["backed up"]  # C8: not what was refused
+        assert await noted(after) == ["restored a backup"]
+
+
+async def noted(stores: Stores) -> list[str]:
+    entries = [each async for each in stores.audit.read("operator")]
+    return [each.entry.what.split(" of ")[0] for each in entries if each.entry]
 
 
 def test_a_backup_of_others_or_a_damaged_one_is_refused_before_anything_is_written(

@@ -1,4 +1,4 @@
-"""A pause pauses everything, says so to whoever waits, and loses nothing (O2)."""
+"""A pause pauses everything, says so to whoever waits, and loses nothing (O2, reliability 29)."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 
+from bot.app.process import bot
 from bot.core.approvals import Decision, Verdict
 from bot.core.budgets import Pause
 from bot.core.memory import MemoryScope
 from bot.core.schedule import Schedule
-from bot.dev.model import ModelRequest, Reply, held
-from bot.dev.workspace import ADA, BEN
-from bot.runs import runner
-from bot.runs.queue.engine import open_engine
+from bot.dev.model import ModelRequest, Reply, ResponsesServer, held
+from bot.dev.workspace import ADA, BEN, Workspace
+from bot.runs.queue.engine import EngineOptions, open_engine
 from bot.slack.actions import due_schedules
-from bot.slack.render.buttons import APPROVE, RETRY, SHARE, STOP
+from bot.slack.render.buttons import APPROVE, SHARE, STOP
 from bot.slack.transport.manifest import manifest
 from bot.store import Stores, open_stores
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import private_question
-from tests.support.deployment import Deployment, deployed
+from tests.support.deployment import Deployment, configured, deployed
 from tests.support.redis import decided
 from tests.support.runs import answer
 
-SALES, GENERAL = "C0SALES001", "C0GENERAL1"
+SALES, GENERAL, DIRECT = "C0SALES001", "C0GENERAL1", "D0ADA00001"
 BY_BEN = "paused by Ben"
 POST = ("post_message", {"channel": "general", "text": "Hello", "thread": None})
 
@@ -121,9 +123,9 @@ async def test_helpers_at_work_ask_nothing_more(redis_url: str) -> None:
         assert len(here.bot.terminals(SALES, thread)) == 1
 
 
-async def test_questions_in_line_are_told_and_asked_again_once(redis_url: str) -> None:
-    """O2: each question of a thread gets its one final message during the pause, and its answer once
-    somebody presses Retry after it."""
+async def test_questions_in_line_wait_and_are_answered_once(redis_url: str) -> None:
+    """O2, reliability 29: each question of a pause waits for its end, and then gets its one answer, in
+    order; its thread says so meanwhile."""
     async with scene(redis_url, hold_from=1) as here:
         first = await here.bot.ask(ADA, SALES, question(say=answer("One.")))
         await here.asked(1)
@@ -131,15 +133,72 @@ async def test_questions_in_line_are_told_and_asked_again_once(redis_url: str) -
         await here.pause()
         await here.bot.ask(ADA, GENERAL, question(say=answer("Three.")))
         here.go.set()
-        [one, two] = await here.bot.answered(SALES, first, 2)
+        [one] = await here.bot.answered(SALES, first)
         assert "One." in str(one["blocks"])  # asked before the pause
-        assert BY_BEN in str(two["blocks"])
+        await here.bot.ws.until(lambda: BY_BEN in here.bot.ws.status(SALES, first).text)
         assert len(here.bot.api.requests) == 1
         await here.resume()
-        await here.bot.ws.click(BEN, SALES, two["ts"], RETRY)
-        await here.bot.ws.until(lambda: "Two." in str(here.bot.own(SALES, first)))
-        assert len(here.bot.api.requests) == 2
-        assert str([each["blocks"] for each in here.bot.own(SALES, first)]).count("Two.") == 1
+        [one, two] = await here.bot.answered(SALES, first, 2)
+        assert "Two." in str(two["blocks"])
+        assert len(here.bot.api.requests) == 3
+
+
+async def test_what_is_asked_in_a_pause_outlives_it_and_every_process(redis_url: str) -> None:
+    """C7, reliability 29: hours pass, the bot is restarted, and the pause ends while no worker is alive.
+    Then everything is answered once and in order, but for what was stopped or deleted meanwhile."""
+
+    async with (
+        Workspace.open() as ws,
+        ResponsesServer.open(brain=won_over) as api,
+        open_stores(redis_url) as stores,
+    ):
+        at = Deployment(ws, api)
+        settings = configured(ws, api, redis_url, engine=EngineOptions(sweep=0.5, grace=0.0))
+        await stores.pause.set(Pause(by=BEN, name="Ben", at=datetime.now(UTC)))
+        async with bot(settings):
+            first = await at.ask(ADA, SALES, question(say=answer("One.")))
+            await at.ask(BEN, SALES, question(say=answer("Two.")), first)
+            direct = await at.ask(ADA, DIRECT, question(say=answer("Three.")))
+            stopped = await at.ask(BEN, GENERAL, question(say=answer("Four.")))
+            deleted = await at.ask(ADA, GENERAL, question(say=answer("Five.")))
+            waits = ((SALES, first), (DIRECT, direct), (GENERAL, stopped), (GENERAL, deleted))
+            for channel, thread in waits:
+                await ws.until(partial(says_paused, at, channel, thread))
+            await ws.say(BEN, GENERAL, "stop", stopped)
+            await at.answered(GENERAL, stopped)
+            await ws.delete(ADA, GENERAL, deleted)
+            await nothing_waits(stores, f"{ws.team_id}:{GENERAL}:{deleted}")
+            async with Redis.from_url(redis_url) as client:  # as if two days were nearly over
+                names = [name async for name in client.scan_iter("bot:v1:request:*")]
+                for name in names:
+                    await client.expire(name, 5)
+                head = (await stores.mailbox.all_of(f"{ws.team_id}:{SALES}:{first}"))[0].id
+                while await client.ttl(f"bot:v1:request:{head}") < 1_000:  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+        assert api.requests == []
+        async with bot(settings):
+            await ws.until(lambda: BY_BEN in ws.status(SALES, first).text)
+        await stores.pause.clear()
+        async with bot(settings):
+            ends = await at.answered(SALES, first, 2, seconds=20)
+            [late] = await at.answered(DIRECT, direct, seconds=20)
+            for key in await stores.mailbox.threads():
+                await nothing_waits(stores, key)
+        assert ["One." in str(ends[0]["blocks"]), "Two." in str(ends[1]["blocks"])] == [True, True]
+        assert "Three." in str(late["blocks"])
+        assert len(api.requests) == 3
+        assert "Four." not in str(at.own(GENERAL, stopped))
+        assert at.own(GENERAL, deleted) == []
+
+
+def says_paused(at: Deployment, channel: str, thread: str) -> bool:
+    return BY_BEN in at.ws.status(channel, thread).text
+
+
+async def nothing_waits(stores: Stores, thread_key: str) -> None:
+    async with asyncio.timeout(20):
+        while await stores.mailbox.waiting(thread_key):  # noqa: ASYNC110 - Redis tells nobody
+            await asyncio.sleep(0.05)
 
 
 async def test_share_waits_for_the_end_of_the_pause(redis_url: str) -> None:
@@ -217,12 +276,9 @@ async def test_schedules_wait_and_are_asked_once(
         }
 
 
-async def test_stop_ends_what_a_pause_holds(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_stop_ends_what_a_pause_holds(redis_url: str) -> None:
     """O2: an approved call that waits for the end of the pause is not made once somebody pressed
     Stop; its run ends at once, and nothing comes after the pause."""
-    monkeypatch.setattr(runner, "_PAUSED_SECONDS", 0.2)
     async with scene(redis_url) as here:
         thread = await here.bot.ask(ADA, SALES, question(POST, say=answer("Posted.")))
 

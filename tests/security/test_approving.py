@@ -13,7 +13,6 @@ from bot.core.approvals import Decision, Verdict
 from bot.core.budgets import Pause
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
-from bot.runs import runner
 from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import open_engine
 from bot.slack.render.buttons import APPROVE
@@ -121,11 +120,8 @@ async def test_while_the_bot_is_paused_nobody_approves_anything(redis_url: str) 
         assert len(posted(bot)) == 1
 
 
-async def test_what_was_approved_is_not_done_while_the_bot_is_paused(
-    redis_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_was_approved_is_not_done_while_the_bot_is_paused(redis_url: str) -> None:
     """(O2) A pause that comes between the yes and the call holds the run; it goes on afterwards."""
-    monkeypatch.setattr(runner, "_PAUSED_SECONDS", 0.2)
     async with deployed(won_over, redis_url) as bot, open_stores(redis_url) as stores:
         thread = await bot.ask(ADA, SALES, question(("post_message", POST), say=answer("Posted.")))
         await bot.ws.until(lambda: cards(bot, thread))

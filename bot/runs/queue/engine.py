@@ -30,7 +30,7 @@ from bot.core.text.translation import load_catalogue, reader
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.docket import open_docket
 from bot.runs.queue.per_user_limit import PerUserLimit
-from bot.runs.queue.requeue import Requeue
+from bot.runs.queue.requeue import Held, Requeue
 from bot.store import Mailbox
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,7 @@ ISOLATE_FROM_DEATHS = 2  # a request that kills its worker ends every other run 
 SCHEDULE_SECONDS = 1.0  # how late a ticket with a delay may be; tickets without one are not delayed
 ISOLATED_PAUSE = 1.0  # seconds until a run that found its process isolated is offered again
 _CLAIMS_PER_SWEEP = 4  # how often each worker tries to claim the sweep per sweep interval
+_HELD_SECONDS = 1.0  # between two looks whether a pause is over, while requests wait for that
 UNWIND_SECONDS = 5.0  # for cancelled runs to release their resources
 
 
@@ -51,13 +52,17 @@ Handle = Callable[[Request, int], Awaitable[None]]
 
 A handler that returns has finished the request. If it raises `Requeue`, another worker resumes the
 request; `LeaseLost`: the worker that holds the lease finishes it; `StoreUnavailable`: it is retried
-when Redis is back; `AwaitingApproval`: its thread stays parked. After any other exception it is
+when Redis is back; `AwaitingApproval`: its thread stays parked; `Held`: it waits until the bot is paused no
+longer. After any other exception it is
 retried with growing pauses, and dropped after `MAX_FAILURES` failures. The handler itself must give
 up a request that keeps killing workers.
 """
 
-OnDeferred = Callable[[Request], None]
-"""Called each time a request is deferred because its person is at their limit. Must return at once."""
+OnWaiting = Callable[[Request], None]
+"""Called when a request begins to wait. Must return at once."""
+
+IsPaused = Callable[[], Awaitable[bool]]
+"""Returns whether the bot is paused, so that requests which were held go on waiting."""
 
 
 @asynccontextmanager
@@ -73,8 +78,12 @@ async def within_ack_deadline() -> AsyncGenerator[None]:
         raise StoreUnavailable("Redis did not answer in time.") from error
 
 
-def _ignore_deferred(_: Request) -> None:
+def _ignore_waiting(_: Request) -> None:
     pass
+
+
+async def _never_paused() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +123,10 @@ class Engine:
         self._options = options
         self._per_user_limit = PerUserLimit(mailbox, options.per_person, options.sweep)
         self._handle: Handle | None = None
-        self._on_deferred: OnDeferred = _ignore_deferred
+        self._on_deferred: OnWaiting = _ignore_waiting
+        self._on_held: OnWaiting = _ignore_waiting
+        self._is_paused: IsPaused = _never_paused
+        self._held: dict[str, None] = {}  # threads, in the order in which they began to wait
         self._worker: Worker | None = None
         self._running: set[asyncio.Task[None]] = set()
         self._attempts: dict[str, str] = {}
@@ -160,10 +172,20 @@ class Engine:
 
     @asynccontextmanager
     async def work(
-        self, handle: Handle, on_deferred: OnDeferred = _ignore_deferred
+        self,
+        handle: Handle,
+        on_deferred: OnWaiting = _ignore_waiting,
+        *,
+        on_held: OnWaiting = _ignore_waiting,
+        is_paused: IsPaused = _never_paused,
     ) -> AsyncGenerator[None]:
-        """Run requests in this process for the length of the context. Requeue unfinished runs on exit."""
+        """Run requests in this process for the length of the context. Requeue unfinished runs on exit.
+
+        `on_deferred` is called when a person's limit defers a request, and `on_held` when it waits for
+        the end of a pause.
+        """
         self._handle, self._on_deferred = handle, on_deferred
+        self._on_held, self._is_paused = on_held, is_paused
         lease = timedelta(seconds=self._options.lease)
         async with Worker(
             self._docket,
@@ -175,6 +197,7 @@ class Engine:
             async with (
                 alongside(worker.run_forever(), name="engine"),
                 alongside(self._sweep_forever(), name="engine sweep"),
+                alongside(self._release_held(), name="end of a pause"),
             ):
                 try:
                     yield
@@ -278,8 +301,38 @@ class Engine:
         try:
             with self._per_user_limit.counted(request):
                 await self._run(request, handle)
+        except Held:
+            await self._hold(request)
         finally:
             await self._wake_next_deferred(request)
+
+    async def _hold(self, request: Request) -> None:
+        """Park the thread of a request until the pause ends, however long that takes.
+
+        The sweep of any worker offers it again now and then. Raises Requeue when somebody wants it
+        stopped, which needs a run.
+        """
+        await self._mailbox.keep(request.thread_key)
+        if not await self._mailbox.defer(request, self._options.sweep):
+            raise Requeue
+        if request.thread_key not in self._held:
+            self._held[request.thread_key] = None
+            self._on_held(request)
+
+    async def _release_held(self) -> None:
+        """Queue the threads that this process holds as soon as the pause is over.
+
+        Should that fail, the sweep finds them.
+        """
+        while True:
+            await asyncio.sleep(_HELD_SECONDS)
+            with suppress(StoreUnavailable, exceptions.RedisError):
+                if not self._held or await self._is_paused():
+                    continue
+                held, self._held = self._held, {}
+                for thread_key in held:
+                    await self._mailbox.undefer(thread_key)
+                    await self._add_tickets(thread_key)
 
     async def _wake_next_deferred(self, request: Request) -> None:
         """Add tickets for the thread that the person's limit has deferred longest and that has requests."""
@@ -292,7 +345,7 @@ class Engine:
             alone = await self._mailbox.deaths(request.id) >= ISOLATE_FROM_DEATHS
             async with self._place(alone=alone), self._attempt(request) as deaths:
                 await handle(request, deaths)
-        except (Requeue, AwaitingApproval):
+        except (Requeue, AwaitingApproval, Held):
             raise
         except LeaseLost:
             return

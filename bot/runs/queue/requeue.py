@@ -18,6 +18,10 @@ class Requeue(Exception):
         self.delay = delay
 
 
+class Held(Exception):
+    """Raised by a handler to leave its request at the head of the mailbox until the pause ends."""
+
+
 def can_requeue(event: Event) -> bool:
     """Return whether a run can stop after `event` is saved without repeating any work later.
 

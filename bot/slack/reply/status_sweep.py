@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from bot.core.budgets import Pause
 from bot.core.errors import BotError
 from bot.core.request import Request
 from bot.core.text.translation import load_catalogue, reader
@@ -29,6 +30,9 @@ _MAX_RENEWED = 30
 InLine = Callable[[], Awaitable[Sequence[Request]]]
 """Return the requests that wait for a worker, the next one first."""
 
+Paused = Callable[[], Awaitable[Pause | None]]
+"""Return the pause of the bot, None if it is not paused."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusSweep:
@@ -42,6 +46,7 @@ class StatusSweep:
     mailbox: Mailbox
     stale: StaleStatuses
     in_line: InLine
+    paused: Paused
     renew_seconds: float
 
     async def run(self) -> None:
@@ -77,11 +82,19 @@ class StatusSweep:
             await self.stale.remove(thread_key)
 
     async def _renew_line(self) -> None:
+        pause = await self.paused()
         places = enumerate(await self.in_line(), 1)
         for place, request in list(places)[:_MAX_RENEWED]:
             slack = await self.workspaces.of(request.team)
             if slack and datetime.now(UTC) - request.received_at > _MIN_WAIT:
                 await load_catalogue(request.locale)
                 with reader(request.locale):
-                    line = words.STATUS_PLACE_IN_LINE(place=place)
+                    line = waiting_line(place, pause)
                 await slack.status.show(request.channel, request.thread, line)
+
+
+def waiting_line(place: int, pause: Pause | None) -> str:
+    """Return the status line of a request that waits in the reader's language."""
+    if pause:
+        return words.STATUS_PAUSED(name=pause.name)
+    return words.STATUS_PLACE_IN_LINE(place=place)

@@ -304,6 +304,26 @@ class Mailbox:
         ]
         return bool(await self._redis.script("defer", keys, _DEFERRED, math.ceil(seconds)))
 
+    async def keep(self, thread_key: str) -> None:
+        """Keep the requests of a thread, which wait, as long from now on as when they were submitted."""
+        mailbox, threads = mailbox_keys(self._redis, thread_key)
+        kept = [mailbox, threads, *await self._request_keys(mailbox)]
+        renewed = [("EXPIRE", key, self._retention.request) for key in kept]
+        claims = [
+            (
+                "EXPIRE",
+                message_claim(self._redis, each.team, each.channel, ts),
+                self._retention.claims,
+            )
+            for each in await self.all_of(thread_key)
+            for ts in {each.ts, each.message or each.ts}
+        ]
+        await self._redis.together(*renewed, *claims)
+
+    async def _request_keys(self, mailbox: str) -> list[str]:
+        ids = await self._redis.call("LRANGE", mailbox, 0, -1)
+        return [request_key(self._redis, each.decode()) for each in ids]
+
     async def unpark(self, thread_key: str) -> None:
         """Unpark a thread, whatever it waits for; its run asks again for what it needs."""
         await self._redis.call("DEL", parked_key(self._redis, thread_key))

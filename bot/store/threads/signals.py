@@ -54,6 +54,10 @@ class Signals:
         )
         return bool(found)
 
+    async def is_cancelled(self, request_id: str) -> bool:
+        """Return whether somebody has asked to stop the request, and no run has received that."""
+        return bool(await self._redis.call("EXISTS", self._redis.key("cancelled", request_id)))
+
     async def withdraw(self, request: Request, by: str) -> bool:
         """Withdraw a request and delete its text. Return False when it neither waits nor runs.
 

@@ -21,6 +21,7 @@ from bot.core.budgets import (
 from bot.core.errors import ConfigurationError, NotPermitted
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, StopReason
+from bot.core.request import Entry
 from bot.core.text.translation import reader
 from bot.dev.model import (
     ModelRequest,
@@ -36,6 +37,7 @@ from bot.model import Price
 from bot.runs.policy.budget_words import paused
 from bot.runs.policy.budgets import BudgetPolicy, Budgets
 from bot.runs.policy.channels import Channels, ChannelSettings
+from bot.runs.queue.requeue import Held
 from bot.settings import ModelSettings
 from bot.store import Stores
 from tests.support.redis import asked
@@ -260,17 +262,20 @@ async def test_who_spent_the_most_stands_first_where_nothing_costs_as_well(store
     assert [each.position.spent.tokens for each in people] == [90, 40, 5]
 
 
-async def test_who_paused_the_bot_is_named_and_no_model_is_asked(stores: Stores) -> None:
-    """The kill switch: every request gets its one clear message; afterwards all is as before."""
+async def test_a_pause_keeps_who_can_wait_and_tells_who_cannot(stores: Stores) -> None:
+    """The kill switch, C7: no model is asked. A question waits for the end of the pause; a program gets
+    its one clear message."""
     await stores.pause.set(Pause(by="U1", name="Ada", at=datetime(2026, 11, 21, 10, 5, tzinfo=UTC)))
     async with bot_with(stores, Script([finish(answer())])) as bot:
-        refused = await bot.ask("1+1?")
+        refused = await bot.ask("1+1?", entry=Entry.HEADLESS)
+        with pytest.raises(Held):
+            await bot.ask("1+1?", ts="3.0", thread="3.0")
+        assert bot.api.requests == []
         await stores.pause.clear()
-        answered = await bot.ask("1+1?")
+        answered = await bot.ask("1+1?", ts="4.0", thread="4.0")
     assert (refused.status, refused.stop_reason) == (RunStatus.FAILED, StopReason.PAUSED)
     assert refused.note.startswith("I was paused by Ada (Nov 21, 2026, 10:05 UTC)")
     assert answered.status is RunStatus.SUCCESS
-    assert len(bot.api.requests) == 1
     assert bot.board.finished == [refused, answered]
 
 
