@@ -22,8 +22,10 @@ def metadata(run_id: str, number: int, answers: Iterable[str] = ()) -> dict[str,
 
     `answers` are the ts of the messages that the run has answered; before its end there are none.
     """
-    payload = {"run": run_id, "part": number, "answers": list(answers)}
-    return {"event_type": EVENT_TYPE, "event_payload": payload}
+    return {
+        "event_type": EVENT_TYPE,
+        "event_payload": {"run": run_id, "part": number, "answers": list(answers)},
+    }
 
 
 def reply_metadata(ts: str) -> dict[str, Any]:
