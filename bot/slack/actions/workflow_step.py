@@ -15,7 +15,7 @@ from typing import Any
 
 from slack_sdk.errors import SlackApiError
 
-from bot.agent.events import Event, ToolEnded
+from bot.agent.events import Event
 from bot.core.answers import GIVEN, Answer, stored_name
 from bot.core.approvals import Approval, ApprovalRecord
 from bot.core.errors import BotError, ToolDefinitionError
@@ -114,12 +114,9 @@ class StepSurface:
         self._request = request
         self._post = post
         self._clients = clients
-        self._tool_successes: list[bool] = []
 
     async def show(self, event: Event) -> None:
-        """Record whether each tool call succeeded; a step shows no progress."""
-        if isinstance(event, ToolEnded):
-            self._tool_successes.append(event.ok)
+        """Show nothing."""
 
     async def ask(
         self,
@@ -149,8 +146,7 @@ class StepSurface:
             log.info("Step %s had already ended: %s", self._request.thread, error_code(error))
 
     async def _succeed(self, outcome: Outcome) -> None:
-        worked = any(self._tool_successes) or not self._tool_successes
-        outputs = _outputs(outcome, self._request, worked=worked)
+        outputs = _outputs(outcome, self._request)
         failpoint("step-returning")
         await self._clients.updates.functions_completeSuccess(
             function_execution_id=self._request.thread, outputs=outputs
@@ -167,9 +163,11 @@ async def fail(clients: Clients, execution: str, sentence: str) -> None:
     failpoint("step-returned")
 
 
-def _outputs(outcome: Outcome, request: Request, *, worked: bool) -> dict[str, str]:
+def _outputs(outcome: Outcome, request: Request) -> dict[str, str]:
     """Return the outputs that the manifest declares: text for messages, and JSON for data."""
     result, gate = outcome.result or {}, LinkGate(outcome.links)
+    # The totals count the whole run, also what workers did that died.
+    worked = bool(outcome.totals.tools) or not outcome.totals.tool_calls
     data = json.dumps(_with_safe_links(result, gate), ensure_ascii=False)
     answer = unmarked(clean(str(result.get("summary") or json.dumps(result, ensure_ascii=False))))
     return {

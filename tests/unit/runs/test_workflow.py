@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
 from bot.dev.model import Script, call, finish, refusal
 from bot.dev.workspace.store.state import Execution
+from bot.slack.actions.workflow_step import _outputs, step_request
 from bot.slack.transport.manifest import manifest
 from tests.security.judge import calls, links
 from tests.support.runs import answer
@@ -118,3 +120,22 @@ async def test_a_workflow_sees_no_channel(redis_url: str) -> None:
     assert "asked by nobody in particular" in outputs[0]["output"]
     assert step.outputs is not None
     assert step.outputs["complete"] == "no"  # for later steps: nothing that was tried worked
+
+
+@pytest.mark.parametrize(
+    ("calls", "successes", "complete"),
+    [(0, {}, "yes"), (2, {}, "no"), (2, {"read_channel": 1}, "yes")],
+)
+async def test_whether_a_step_is_complete_follows_from_the_whole_run(
+    calls: int, successes: dict[str, int], complete: str
+) -> None:
+    """Also from calls of a worker that died: the one that ends the run has seen none of them."""
+    request = await step_request("Fx1", {"question": "?"}, team="T1")
+    outcome = Outcome(
+        run_id="run_1",
+        status=RunStatus.SUCCESS,
+        stop_reason=StopReason.COMPLETED,
+        result={"summary": "Two."},
+        totals=Totals(tool_calls=calls, tools=successes),
+    )
+    assert _outputs(outcome, request)["complete"] == complete
