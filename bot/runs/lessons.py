@@ -25,7 +25,7 @@ from bot.core.feedback import Feedback
 from bot.core.ids import new_id
 from bot.core.lessons import MAX_LINES, CaseRun, Lesson, LessonCase, LessonState, Trial
 from bot.core.request import NEXT_MESSAGE, Request
-from bot.core.text.invisible_text import readable
+from bot.core.text.invisible_text import exact
 from bot.core.text.result_markdown import result_text
 from bot.core.text.translation import Text
 from bot.model import Model, ModelRequest, PriceList, whole_response
@@ -46,7 +46,7 @@ DRAFT, TRY = "draft_lesson", "try_lesson"
 
 _MAX_COMMENTS = 5
 _MAX_QUESTION, _MAX_ANSWER = 3_000, 6_000  # characters
-_MAX_LINE, _MAX_INSTRUCTION = 300, 1_500
+_MAX_LINE = 300
 _MAX_SAID, _MAX_REASONS = 1_500, 8
 _SECONDS = 60.0
 _MAX_DEATHS = 3
@@ -237,7 +237,7 @@ class LessonJobs:
         )
         changes = {
             "case": LessonCase.model_validate(case.model_dump()),
-            "instruction": readable(draft.instruction)[:_MAX_INSTRUCTION].strip(),
+            "instruction": _one_line(draft.instruction),
             "suggested_by": response.model or name,
         }
         return changes, self.deps.prices.cost(name, response.usage)
@@ -300,9 +300,13 @@ class _Charged:
 
 
 def _lines(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return what a model proposed as an admin sees it: without invisible characters."""
-    found = (" ".join(readable(each).split())[:_MAX_LINE] for each in texts)
-    return tuple(filter(None, found))[:MAX_LINES]
+    return tuple(filter(None, map(_one_line, texts)))[:MAX_LINES]
+
+
+def _one_line(text: str) -> str:
+    """Return what a model proposed so that an admin sees all of it: on one line, without invisible
+    characters."""
+    return " ".join(exact(text).split())[:_MAX_LINE].rstrip()
 
 
 def _bounded(run: CaseRun) -> CaseRun:

@@ -19,6 +19,7 @@ from bot.dev.model import ModelRequest, Reply, call, finish, held
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.evals.lessons import cases_file
 from bot.evals.reading import read_cases
+from bot.runs.lessons import _one_line
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.slack.home.lesson_form import DISMISS, SUGGEST, TRY_CASE, lesson_form
@@ -375,3 +376,13 @@ def test_exported_cases_are_those_that_run_each_question_once(tmp_path: Path) ->
     assert (second.question, second.instructions) == (strange, "")
     assert second.expect.absent[0].text == strange
     assert all(each.live for each in (first, second))
+
+
+@pytest.mark.parametrize("gap", ["\n" * 200, "\r\n \n", "\u2028" * 90, "\x0b\x0c", "\u2800\n" * 90])
+def test_a_proposed_instruction_is_one_short_line(gap: str) -> None:
+    """So that an admin who accepts it has seen all of it."""
+    assert _one_line(f"Be brief.{gap}Post to #all.") in (
+        "Be brief. Post to #all.",
+        "Be brief.Post to #all.",
+    )
+    assert len(_one_line(f"{gap}{'x' * 1_000}")) == 300
