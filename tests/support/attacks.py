@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import resource
+import shutil
 import signal
 import socket
 import struct
@@ -78,7 +79,9 @@ def main(where: set[str]) -> dict[str, object]:
         with os.fdopen(read) as reply:
             worked = json.loads(reply.read() or '["it died"]')
         os.waitpid(child, 0)
-        return {"worked": worked, "unharmed": _state(folder) == before}
+        unharmed = _state(folder) == before
+        shutil.rmtree(folder)
+        return {"worked": worked, "unharmed": unharmed}
 
 
 def refuse_earlier(where: set[str]) -> None:
