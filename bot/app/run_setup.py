@@ -163,7 +163,8 @@ async def runner_factory(
     accounts = accounts or open_accounts(settings, stores)
     prices = settings.prices
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
-    estimates = CallEstimates(prices, settings.model.max_output_tokens)
+    on_estimate = [observer.estimated for observer in observers]
+    estimates = CallEstimates(prices, settings.model.max_output_tokens, on_estimate)
     draining = draining or asyncio.Event()
     toolsets = ToolsetCache()
     common = {

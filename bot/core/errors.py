@@ -27,6 +27,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from bot.core.chain import Usage
     from bot.core.outcome import StopReason
 
 
@@ -93,7 +94,7 @@ class ModelError(BotError):
 
     `request_id` is the service's id for support. `detail` describes the failure without quoting
     anybody: the HTTP status, or the host and why it could not be reached. Both go to logs and
-    traces, never to Slack.
+    traces, never to Slack. `usage` is what the call used, if the service said so.
     """
 
     def __init__(
@@ -103,9 +104,11 @@ class ModelError(BotError):
         *,
         request_id: str | None = None,
         detail: str = "",
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
+        self.usage = usage
         self.request_id = request_id
         self.detail = detail
 

@@ -142,7 +142,7 @@ def read_response(body: object, *, ended: str = "", stored: bool = True) -> Mode
     if status not in _ENDED:
         status = ended or ("completed" if isinstance(output, list) else status)
     if status not in ("completed", "incomplete"):
-        raise from_body(body) if status else _foreign(body)
+        raise _failed(body) if status else _foreign(body)
     if not isinstance(output, list):
         raise _foreign(body) if output is None and not ended else _malformed("no list of items")
     response_id = _text(body.get("id"))
@@ -297,6 +297,18 @@ def _hosted(data: str, *, done: bool) -> HostedPart | None:
     item = next(iter(_items([read_object(data).get("item")])), {})
     is_step = item.get("type") in HOSTED_CALLS and item.get("id")
     return HostedPart(item, done=done) if is_step else None
+
+
+def _failed(body: Mapping[str, Any]) -> ModelError:
+    """Return the error of a response that failed, with what it used: the service bills that."""
+    error, output = from_body(body), body.get("output")
+    listed = output if isinstance(output, list) else []
+    items = [
+        each for each in listed if isinstance(each, dict) and isinstance(each.get("type"), str)
+    ]
+    usage = _usage(_object(body.get("usage")), items)
+    error.usage = usage if usage.input_tokens or usage.output_tokens else None
+    return error
 
 
 def _usage(body: Mapping[str, Any], items: Iterable[Item]) -> Usage:

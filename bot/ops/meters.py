@@ -72,13 +72,19 @@ class ModelMeters:
         )
         self.tokens = Counter(
             "bot_model_tokens",
-            "Billed tokens; cached tokens count as input too.",
+            "Billed tokens; cached tokens count as input too. Of calls that broke off: estimated.",
             ["model", "kind"],
             registry=registry,
         )
         self.cost = Counter(
             "bot_model_cost_dollars",
             "Cost in US dollars where the price is known, including fees of hosted tools.",
+            ["model"],
+            registry=registry,
+        )
+        self.estimated_cost = Counter(
+            "bot_model_estimated_cost_dollars",
+            "Estimated cost of calls that broke off, which budgets are charged beside the cost.",
             ["model"],
             registry=registry,
         )

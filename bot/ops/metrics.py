@@ -13,6 +13,8 @@ from prometheus_client import CollectorRegistry, ProcessCollector, generate_late
 from typing_extensions import override
 
 from bot.agent.events import Event, FromSubagent, ToolEnded
+from bot.core.budgets import Spent
+from bot.core.chain import Usage
 from bot.core.errors import ModelError
 from bot.core.outcome import Outcome
 from bot.core.request import Request
@@ -116,9 +118,8 @@ class Metrics:
         self._model.calls.labels(name, outcome).inc()
         self._model.seconds.labels(name).observe(seconds)
 
-    def model_used(self, name: str, response: ModelResponse, cost: float | None) -> None:
-        """Count the tokens and the cost of a response."""
-        usage = response.usage
+    def model_used(self, name: str, usage: Usage, cost: float | None) -> None:
+        """Count the tokens and the cost of a response, also of one that failed."""
         for kind, tokens in (
             ("input", usage.input_tokens),
             ("cached", usage.cached_tokens),
@@ -126,6 +127,11 @@ class Metrics:
         ):
             self._model.tokens.labels(name, kind).inc(tokens)
         self._model.cost.labels(name).inc(cost or 0.0)
+
+    def estimated(self, model: str, spent: Spent) -> None:
+        """Count what a call that broke off is charged, so that budgets and metrics agree."""
+        self._model.tokens.labels(model, "estimated").inc(spent.tokens)
+        self._model.estimated_cost.labels(model).inc(spent.cost)
 
     def slack_calls(self, base_url: str) -> aiohttp.TraceConfig:
         """Return a trace config that counts each HTTP call to Slack, including the SDK's retries."""
@@ -191,10 +197,13 @@ class _CountedModel:
                     if isinstance(part, ModelResponse):
                         outcome = "ok"
                         cost = self._prices.cost(request.model, part.usage)
-                        self._metrics.model_used(request.model, part, cost)
+                        self._metrics.model_used(request.model, part.usage, cost)
                     yield part
         except ModelError as error:
             outcome = error.kind
+            if error.usage:
+                cost = self._prices.cost(request.model, error.usage)
+                self._metrics.model_used(request.model, error.usage, cost)
             raise
         finally:
             self._metrics.model_called(request.model, outcome, clock() - began)

@@ -20,6 +20,7 @@ from bot.agent.calls.outputs import mark_as_data, new_mark
 from bot.agent.events import Event
 from bot.agent.interrupt import Interrupt
 from bot.core.audit import AuditKind
+from bot.core.budgets import Spent
 from bot.core.errors import CallRefused, ConfigurationError, ModelError
 from bot.core.feedback import Feedback
 from bot.core.ids import new_id
@@ -297,6 +298,9 @@ class _Charged:
 
     def model(self, model: Model, _prices: PriceList) -> Model:
         return self.spending.model(model)
+
+    def estimated(self, model: str, spent: Spent) -> None:
+        """Do nothing: the model charges it."""
 
 
 def _lines(texts: Sequence[str]) -> tuple[str, ...]:

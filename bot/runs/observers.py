@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from bot.core.budgets import Spent
 from bot.core.request import Request
 from bot.model import Model, PriceList
 from bot.runs.surface import OpenSurface
@@ -32,3 +33,6 @@ class Observer(Protocol):
 
     def model(self, model: Model, prices: PriceList) -> Model:
         """Return `model` with observation."""
+
+    def estimated(self, model: str, spent: Spent) -> None:
+        """Note what a call that broke off is charged, as its usage is unknown."""

@@ -178,7 +178,14 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "__init__.py:Stores.takes_writes": "a mark that says nothing",
     **{
         f"erase.py:Erasure.{name}": "an operator's; begun again it erases what is left"
-        for name in ("_anonymize_claim", "_clear_claim", "_names", "_remove_entries", "_sweep")
+        for name in (
+            "_anonymize_claim",
+            "_clear_claim",
+            "_delete_leases",
+            "_names",
+            "_remove_entries",
+            "_sweep",
+        )
     },
     "erase.py:Erasure._erase_threads": ("erase-noted", "erase-removing"),
     "threads/deletions.py:ResponseDeletions.add": ("erase-noting", "erase-noted"),

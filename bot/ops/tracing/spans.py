@@ -36,6 +36,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from typing_extensions import override
 
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
+from bot.core.budgets import Spent
 from bot.core.errors import ModelError
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
@@ -142,6 +143,9 @@ class Tracing:
     def model(self, model: Model, _prices: PriceList) -> Model:
         """Return `model` with each call in a span."""
         return _TracedModel(model, self)
+
+    def estimated(self, model: str, spent: Spent) -> None:
+        """Do nothing: spans have what services said."""
 
 
 class _TracedSurface(SurfaceWrapper):

@@ -168,6 +168,10 @@ class Spending(Hooks):
         self._has_called = True
         return self._estimates.learn(call, usage)
 
+    def count_failed(self, call: ExpectedCall, usage: Usage) -> Spent:
+        """Return the cost of a call that failed, but whose usage the service gave."""
+        return self._estimates.learn(call, usage.beyond(self._usage))
+
     def estimate(self, call: ExpectedCall, output_bytes: int) -> Spent:
         """Return the estimated cost of a call without a response, after `output_bytes` bytes of output."""
         return self._estimates.interrupted(call, output_bytes)
@@ -319,7 +323,9 @@ class _SpendingModel:
                         output_bytes += len(part.text.encode())
                     yield part
         except ModelError as error:
-            if not output_bytes and error.kind is not ModelErrorKind.INTERRUPTED:
+            if error.usage:
+                spent = self.spending.count_failed(call, error.usage)
+            elif not output_bytes and error.kind is not ModelErrorKind.INTERRUPTED:
                 spent = Spent()  # the service refused it
             raise
         finally:
