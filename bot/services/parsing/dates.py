@@ -18,19 +18,64 @@ _YEAR_FIRST = re.compile(
     r"\d{4}(?P<mark>[./])\d{1,2}(?P=mark)\d{1,2}(?:[ T]\d{1,2}:\d\d(?::\d\d)?)?"
 )
 _SHORT = re.compile(r"\d{1,2}(?P<mark>[./-])\d{1,2}(?P=mark)\d{2}(?:[ T].*)?")
+_HALF_DAY = re.compile(
+    r"(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}-\d\d-\d\d) +\d{1,2}:\d\d(?::\d\d)? ?[ap]m",
+    re.IGNORECASE,
+)
+_MONTH_NAME = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_NAMED = re.compile(
+    rf"(?:[a-z]{{3,9}},? +)?(?:{_MONTH_NAME} +\d{{1,2}},?|\d{{1,2}}[ -]+{_MONTH_NAME}),?[ -]+\d{{4}}"
+    r"(?:,? +\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?)?",
+    re.IGNORECASE,
+)
+_NAMED_DAYS = [
+    f"{weekday}{day}"
+    for weekday in ("", "%a ", "%A ")
+    for day in ("%b %d %Y", "%B %d %Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%d-%B-%Y")
+]
+_HALF_DAY_TIMES = ["%I:%M:%S %p", "%I:%M %p", "%I:%M:%S%p", "%I:%M%p"]
 _ORDERS = (("second", "first"), ("first", "second"))
 """The groups of `_WRITTEN` that are (month, day): with the day first, and with the month first."""
 
 
 def looks_like_date(text: str) -> bool:
     """Return whether a text may be a date or a month in some form."""
-    forms = (_WRITTEN, _MONTH, _YEAR_FIRST, _SHORT)
+    forms = (_WRITTEN, _MONTH, _YEAR_FIRST, _SHORT, _NAMED, _HALF_DAY)
     return bool(_ISO.match(text)) or any(form.fullmatch(text) for form in forms)
 
 
 def may_be_date(shape: str) -> bool:
     """Return whether texts of a shape (with 1 for each digit except 0) may be dates or months."""
     return looks_like_date(shape) or bool(_MONTH_SHAPE.fullmatch(shape))
+
+
+def are_named(texts: Sequence[str]) -> bool:
+    """Return whether all texts are dates with the name of a month."""
+    return bool(texts) and all(map(_NAMED.fullmatch, texts))
+
+
+def are_half_days(texts: Sequence[str]) -> bool:
+    """Return whether all texts are dates with a time that ends with AM or PM."""
+    return bool(texts) and all(map(_HALF_DAY.fullmatch, texts))
+
+
+def named_date_sql(source: str) -> str:
+    """Return SQL that turns dates with an English name of a month into ISO dates and times, and other
+    texts into NULL."""
+    times = ["", " %H:%M:%S", " %H:%M", *(f" {each}" for each in _HALF_DAY_TIMES)]
+    plain = f"regexp_replace(regexp_replace({source}, '[,.]', ' ', 'g'), ' +', ' ', 'g')"
+    return _parsed_sql(plain, [f"{day}{each}" for day in _NAMED_DAYS for each in times])
+
+
+def half_day_sql(iso: str) -> str:
+    """Return SQL that turns ISO dates with a time that ends with AM or PM into ISO times."""
+    plain = f"regexp_replace({iso}, ' +', ' ', 'g')"
+    return _parsed_sql(plain, [f"%Y-%m-%d {each}" for each in _HALF_DAY_TIMES])
+
+
+def _parsed_sql(text: str, forms: Sequence[str]) -> str:
+    listed = ", ".join(f"'{each}'" for each in forms)
+    return f"strftime(try_strptime({text}, [{listed}]), '%Y-%m-%d %H:%M:%S')"
 
 
 def iso_date_sql(texts: Sequence[str], source: str) -> str | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.services.parsing import dates
+from bot.services.parsing.formats import duration_note, seconds_name, unused_name
 from bot.services.parsing.kinds import ALWAYS_EXACT, decimal_type, is_exact, type_of_texts
 from bot.services.parsing.numerals import (
     MAX_NAMED,
@@ -49,6 +50,7 @@ _PLAIN = {
 }
 """Patterns whose matches have that type by the rules, independent of the other values."""
 
+_DURATION = r"(?:[-+]?\d{1,6} days?,? [+]?|[-+]?)\d{1,7}:[0-5]\d(?::[0-5]\d(?:\.\d+)?)?"
 _DIGITS = str.maketrans("23456789", "11111111")
 
 
@@ -116,7 +118,55 @@ def read_columns(
     _verify(
         connection, [each for each in columns if each.kind != "VARCHAR" and not each.is_verified]
     )
-    return columns, _notes(connection, columns)
+    notes = _notes(connection, columns)
+    return _with_seconds(connection, columns, notes), notes
+
+
+def _with_seconds(
+    connection: Any, columns: Sequence[TextColumn], notes: list[str]
+) -> list[TextColumn]:
+    """Return the columns, and after each with durations one that has them in seconds. Add a note."""
+    texts = [each for each in columns if each.value and not each.sql]
+    found = dict[int, bool]()
+    for column, counts in _aggregate(
+        connection,
+        texts,
+        lambda each: (
+            f"[count({each.value}), count(*) FILTER (regexp_full_match({each.value}, '{_DURATION}')), "
+            f"count(*) FILTER (contains({each.value}, '.'))]"
+        ),
+    ):
+        filled, durations, fractions = counts
+        if filled and filled == durations:
+            found[column.index] = bool(fractions)
+    if not found:
+        return list(columns)
+    all_columns, names = list[TextColumn](), list[str]()
+    for each in columns:
+        all_columns.append(each)
+        if each.index in found:
+            taken = [*(column.name for column in columns), *names]
+            names.append(unused_name(seconds_name(each.name), taken))
+            kind = "DOUBLE" if found[each.index] else "BIGINT"
+            sql = _seconds_sql(each.value)
+            all_columns.append(TextColumn(names[-1], each.index, each.value, sql, kind))
+    first = next(each for each in columns if each.index in found)
+    [(text, seconds)] = connection.execute(
+        f"SELECT {first.value}, {_seconds_sql(first.value)} FROM {TABLE} "
+        f"WHERE {first.value} IS NOT NULL AND {first.value} <> '' LIMIT 1"
+    ).fetchall()
+    notes.append(f"{duration_note(names)} {text} is {seconds:.15g} s.")
+    return all_columns
+
+
+def _seconds_sql(text: str) -> str:
+    """Return SQL for the seconds of a duration such as 30:05:00, -1:30 or 2 days 03:00:00."""
+    days = f"coalesce(TRY_CAST(regexp_extract({text}, '^([-+]?\\d+) day', 1) AS BIGINT), 0)"
+    clock = f"regexp_extract({text}, '[0-9:.]+$')"
+    hours, minutes = (f"CAST(split_part({clock}, ':', {n}) AS BIGINT)" for n in (1, 2))
+    seconds = f"coalesce(TRY_CAST(split_part({clock}, ':', 3) AS DOUBLE), 0)"
+    sign = f"CASE WHEN starts_with({text}, '-') AND NOT contains({text}, 'day') THEN -1 ELSE 1 END"
+    return f"({days} * 86400 + {sign} * ({hours} * 3600 + {minutes} * 60 + {seconds}))"
 
 
 def _aggregate(
@@ -292,6 +342,14 @@ def _read_dates(
     )
     for column in columns:
         days = list(found.get(column.index, ()))
+        texts = [each for each in shapes[column.index] if not is_missing_value(each)]
+        if dates.are_named(texts):
+            _read_parsed(connection, column, dates.named_date_sql(column.value), texts)
+            continue
+        if dates.are_half_days(texts):
+            if iso := dates.iso_date_sql(days, column.value) or _iso_alone(column, days):
+                _read_parsed(connection, column, dates.half_day_sql(iso), texts)
+            continue
         if not days or not all(map(dates.looks_like_date, days)):
             continue
         sql = dates.iso_date_sql(days, column.value)
@@ -301,6 +359,21 @@ def _read_dates(
         if "lpad" not in sql:  # months stay text
             is_timed = any(":" in shape for shape in shapes[column.index])
             column.kind = "TIMESTAMP" if is_timed else "DATE"
+
+
+def _iso_alone(column: TextColumn, days: Sequence[str]) -> str:
+    """Return the SQL of the value where all days are in ISO form already."""
+    return column.value if type_of_texts(days) == "DATE" else ""
+
+
+def _read_parsed(connection: Any, column: TextColumn, sql: str, shapes: Sequence[str]) -> None:
+    """Read a column as dates or times by SQL that is NULL for what is none, if it has no such value."""
+    counts = f"SELECT count({column.value}), count({sql}) FROM {TABLE}"
+    [(filled, parsed)] = connection.execute(counts).fetchall()
+    if filled == parsed:
+        is_timed = any(":" in shape for shape in shapes)
+        column.sql = sql if is_timed else f"({sql})[:10]"
+        column.kind = "TIMESTAMP" if is_timed else "DATE"
 
 
 def _verify(connection: Any, columns: Sequence[TextColumn]) -> None:

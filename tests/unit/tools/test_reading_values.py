@@ -3,6 +3,7 @@ possible (V2, V5, V8)."""
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,30 @@ def test_names_stand_above_their_own_columns(
         ),
         (["2026/02/03", "2026/12/13"], "DATE", None, "Read as dates: x (2026/02/03 as 2026-02-03)"),
         (["12:30", "9:05"], "TIME", None, ""),
-        (["25:30", "9:05"], "VARCHAR", "25:30", "1 of 2 values are no TIME"),
+        (
+            ["25:30", "9:05"],
+            "VARCHAR, x seconds BIGINT",
+            "25:30",
+            "numbers in: x seconds. 25:30 is 91800 s.",
+        ),
+        (["30:05:00", "-1:30:00"], "VARCHAR, x seconds BIGINT", "30:05:00", "is 108300"),
+        (["1 day 06:05:00.5"], "VARCHAR, x seconds DOUBLE", None, "is 108300"),
+        (["25:75", "9:05"], "VARCHAR", "25:75", "values are no TIME"),
+        (
+            ["Apr 13  2017 12:00:00 AM"],
+            "TIMESTAMP",
+            datetime.fromisoformat("2017-04-13"),
+            "Read as dates",
+        ),
+        (
+            ["4/13/2017 1:05:00 PM", "1/2/2017 12:00:00 AM"],
+            "TIMESTAMP",
+            datetime.fromisoformat("2017-04-13 13:05"),
+            "",
+        ),
+        (["4/3/2017 1:05 PM"], "VARCHAR", None, "two ways"),
+        (["13-Apr-2017", "1-May-2018"], "DATE", date(2017, 4, 13), "as 2017-04-13"),
+        (["13 April 2017", "31 Apr 2018"], "VARCHAR", None, "or are none"),
         (["007", "012"], "VARCHAR", "007", ""),
         (["1_000", "2_000"], "VARCHAR", "1_000", ""),
         (["0x1F", "0x2F"], "VARCHAR", "0x1F", ""),
