@@ -199,7 +199,8 @@ def show_formats(sheet: Sheet) -> Sheet:
 def show_durations(sheet: Sheet) -> Sheet:
     """Return the sheet with durations as text, 30:05:00, and a column that has them in seconds."""
     names, columns, added = list[str](), list[Sequence[Cell]](), list[str]()
-    for name, cells in zip(sheet.columns, zip(*sheet.rows, strict=True), strict=True):
+    by_column = list(zip(*sheet.rows, strict=True)) or [()] * len(sheet.columns)
+    for name, cells in zip(sheet.columns, by_column, strict=True):
         names.append(name)
         types = set(map(type, cells))
         if timedelta not in types:
