@@ -296,6 +296,7 @@ def make_listener(
         requests.asked,
         requests.decide,
         record=stores.audit.append,
+        note_card=stores.runs.note_card,
     )
     register(
         app,

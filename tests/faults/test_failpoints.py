@@ -96,6 +96,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
         "step-kept",
         "messages-joined",
     ),
+    "threads/run.py:Runs.note_card": "noted again with the next press",
     "threads/run.py:Runs.note_response": "after a crash the sub-agent is done again; the service keeps that one",
     "threads/run.py:Runs.finish": ("run-finishing", "run-finished"),
     "threads/run.py:Runs.ended": "reads only",

@@ -31,12 +31,16 @@ class DecisionHandler(Protocol):
         """Store the decision on the call with this hash. Return why not, None when it is stored."""
 
 
+NoteCard = Callable[[str, str, str], Awaitable[None]]
+"""Records the ts of a card by its run and its name, unless it is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class ApprovalDecisions:
     """The approval buttons of one workspace, `team`.
 
-    `find` loads an approval by its id, `decide` stores the decision, and `record` writes refused
-    presses to the audit trail.
+    `find` loads an approval by its id, `decide` stores the decision, `record` writes refused presses
+    to the audit trail, and `note_card` keeps which message was pressed, so that the run finds it.
     """
 
     team: str
@@ -44,6 +48,7 @@ class ApprovalDecisions:
     find: Callable[[str], Awaitable[ApprovalRecord | None]]
     decide: DecisionHandler
     record: Record
+    note_card: NoteCard
 
     async def press(self, press: ButtonPress) -> None:
         """Store the decision of the button. Raises NotPermitted with a sentence for the person."""
@@ -73,6 +78,8 @@ class ApprovalDecisions:
             at=int(float(press.at)),  # so that the same press is the same decision
             answer=answer,
         )
+        if press.message:
+            await self.note_card(approval.run_id, _card_name(approval, press), press.message)
         refusal = await self.decide(approval, decision, sha256=shown.sha256)
         if refusal is Refusal.DECIDED:
             raise NotPermitted(await self._existing_decision(approval))
@@ -171,6 +178,12 @@ def _is_pressed_in_place(approval: Approval, team: str, press: ButtonPress) -> b
     is_in_channel = press.channel == request_channel and not approval.private
     is_in_channel &= KINDS[approval.kind].in_thread or is_direct
     return request_team == team and (is_direct or is_in_channel)
+
+
+def _card_name(approval: Approval, press: ButtonPress) -> str:
+    """Return the name under which the store keeps the card that was pressed."""
+    is_in_thread = press.channel == approval.thread_key.split(":")[1] and not approval.private
+    return approval.id if is_in_thread else approval.card_for(press.user)
 
 
 def _only_approvers(approval: Approval) -> str:

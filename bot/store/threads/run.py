@@ -142,6 +142,13 @@ class Runs:
         """Return the ts of a run's card by name, None unless it is posted and may still change."""
         return _ts(await self._redis.call("HGET", self._key(run_id), f"card:{name}"))
 
+    async def note_card(self, run_id: str, name: str, ts: str) -> None:
+        """Record the ts of a card that somebody pressed, if its worker died before it could."""
+        key = self._key(run_id)
+        if await self._redis.call("EXISTS", key):
+            noted = ("HSETNX", key, f"card:{name}", ts), ("EXPIRE", key, self._seconds)
+            await self._redis.together(*noted)
+
     async def note_file(self, run_id: str, file: str) -> None:
         """Record the id of a file that a run shared before its end."""
         key = self._key(run_id)

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 
 from bot.core.approvals import ApprovalKind, Ask
 from bot.core.context import RequestContext, bound_request
@@ -132,6 +133,21 @@ async def test_who_asked_approves_and_exactly_that_is_posted(redis_url: str) -> 
         assert re.findall(r".<@\w+>", posted) == [rf"\<@{BEN}>", f" <@{ADA}>"]
         assert "<!channel>" not in posted
         assert "https://evil.example" not in posted
+
+
+async def test_a_card_that_its_worker_could_not_note_loses_its_buttons(redis_url: str) -> None:
+    """C4: the worker died after it had posted the card and before its ts was saved."""
+    async with deployed(posts("Hello"), redis_url) as bot, Redis.from_url(redis_url) as client:
+        thread = await bot.ask(ADA, SALES, "Post it!")
+        asked = await card(bot, thread)
+        await bot.ws.until(lambda: sessions(bot, thread)[-1:] == ["suspended"])
+        [run] = [name async for name in client.scan_iter("bot:v1:run:*")]
+        names = [name for name in await client.hkeys(run) if name.startswith(b"card:")]
+        assert await client.hdel(run, *names) == 1
+        await bot.ws.click(ADA, SALES, asked["ts"], APPROVE)
+        await bot.answered(SALES, thread)
+        [left] = cards(bot, thread)
+    assert APPROVE not in str(left["blocks"])
 
 
 async def test_nobody_is_asked_about_what_cannot_be_done(redis_url: str) -> None:
