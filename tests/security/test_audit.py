@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
+from pydantic import SecretStr
 from redis.asyncio import Redis
 
-from bot.cli.operator import audit_report, erase_lines, pause
+from bot.cli.operator import audit_report, erase_lines, pause, seal_logs
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.audit import AuditEntry, AuditHead, AuditKind, chained
 from bot.core.chain import CallerState
@@ -585,3 +586,18 @@ async def test_a_seal_of_an_unknown_key_cannot_be_checked_which_is_no_change(red
         what = [each.entry.what async for each in both.audit.read("T1") if each.entry]
     assert what == ["1", "2", "3", "4", "2", "3", "4", "5"]
     assert await problems_of(redis_url) == []
+
+
+async def test_the_operator_seals_a_log_that_was_begun_without_keys(redis_url):
+    """O9: `bot audit --seal` is itself on record; without keys it lets a sealed log go on unsealed."""
+    plain = Settings(redis_url=redis_url)
+    key = base64.urlsafe_b64encode(b"k" * 32).decode()
+    sealed = Settings(redis_url=redis_url, bot_encryption_keys=SecretStr(key))
+    await pause(plain)
+    assert (await audit_report(sealed)).problems
+    assert await seal_logs(sealed) == ["operator: sealed as it is now."]
+    report = await audit_report(sealed)
+    assert (report.problems, "sealed audit logs anew" in str(report.lines)) == ([], True)
+    assert (await audit_report(plain)).problems
+    assert await seal_logs(plain) == ["operator: continues without a seal."]
+    assert (await audit_report(plain)).problems == []
