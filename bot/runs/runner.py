@@ -163,11 +163,11 @@ class Runner:
         return by is not None and not (record.outcome and by == record.run_id)
 
     async def _must_wait(self, request: Request, record: RunRecord) -> bool:
-        """Return whether the bot is paused before the model has answered anything in this run.
+        """Return whether the bot is paused before this run has begun.
 
         Who stops or deletes the question meanwhile need not wait.
         """
-        is_waiting = record.outcome is None and _has_no_response(record) and _can_wait(request)
+        is_waiting = _is_new(record) and _can_wait(request)
         if not is_waiting or await self.deps.budgets.paused() is None:
             return False
         return not await self._stores.signals.is_cancelled(request.id)
