@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from bot.agent import prompts
 from bot.agent.calls.outputs import without_marks
+from bot.agent.changes import Change, lines_of
 from bot.agent.events import RunEnded
 from bot.agent.state import FOR_THREAD, LoopState
 from bot.agent.window import assistant_message
-from bot.core.chain import CallerState, Item
+from bot.core.chain import CallerState, Item, LedgerEntry
+from bot.core.errors import ModelErrorKind
 from bot.core.outcome import RunStatus, StopReason
 
 _MOST_ASKED = 2_000  # characters kept of a question whose run failed
+_MOST_CHANGES = 5_000  # tokens for the list of its changes
 
 
 def first_state(caller: CallerState, asked: Item, *notes: Item, choice: str = "") -> LoopState:
@@ -33,22 +37,34 @@ def first_state(caller: CallerState, asked: Item, *notes: Item, choice: str = ""
     )
 
 
+class After(NamedTuple):
+    """The state of a thread after a run, None if the run left nothing to go on from, and the items
+    that it adds to the ledger."""
+
+    state: CallerState | None
+    added: tuple[Item, ...] = ()
+
+
 def caller_after(
     ended: RunEnded, before: CallerState, *, model: str, bound_to: str | None
-) -> CallerState | None:
+) -> After:
     """Return the state of the thread after the run, which began with the state `before`.
 
-    None if the model answered no call of it.
+    There is none if the model answered no call of it, and if the service refused what the conversation holds:
+    it would refuse the next question too.
     """
     state = ended.state
-    if ended.error and not state.turn:
-        return None
-    # The demand to finish was for this run, and must not greet the next question.
+    is_refused = ended.stop_reason is StopReason.CONTENT_FILTER or (
+        ended.error is not None and ended.error.kind is ModelErrorKind.POLICY
+    )
+    if is_refused or (ended.error and not state.turn):
+        return After(None)
+    is_stopped = ended.status is RunStatus.CANCELLED or ended.stop_reason is StopReason.PAUSED
+    added = (prompts.note(prompts.STOPPED),) if is_stopped else ()
+    # Runs of earlier versions have the demand to finish in their state.
     demand = prompts.note(prompts.closing(state.closing)) if state.closing else None
-    pending = tuple(item for item in state.pending if item != demand)
-    if ended.status is RunStatus.CANCELLED or ended.stop_reason is StopReason.PAUSED:
-        pending = (*pending, prompts.note(prompts.STOPPED))
-    return CallerState(
+    pending = (*(item for item in state.pending if item != demand), *added)
+    after = CallerState(
         previous_response_id=state.parent,
         pending=pending,
         acquired=state.acquired,
@@ -65,24 +81,30 @@ def caller_after(
         seen=before.seen,
         known=before.known,
     )
+    return After(after, added)
 
 
-def caller_without_answer(after: CallerState) -> CallerState:
-    """Return the state of the thread after a run whose end is not posted."""
+def caller_without_answer(after: CallerState) -> tuple[CallerState, tuple[Item, ...]]:
+    """Return the state of the thread after a run whose end is not posted, and the items that this adds
+    to the ledger."""
     stopped = prompts.note(prompts.STOPPED)
     if stopped in after.pending[-1:]:
-        return after
-    return after.model_copy(update={"pending": (*after.pending, stopped)})
+        return after, ()
+    return after.model_copy(update={"pending": (*after.pending, stopped)}), (stopped,)
 
 
-def exchange_in_words(asked: Sequence[str], answer: str) -> tuple[Item, ...]:
+def exchange_in_words(
+    asked: Sequence[str], answer: str, changes: Sequence[Change] = ()
+) -> tuple[Item, ...]:
     """Return the items that a thread keeps of a run that left nothing else on its chain: the
-    questions, without files and images that may have caused a failure, and the message that people
-    read in the end."""
+    questions, without files and images that may have caused a failure, the changes that the run had
+    made, and the message that people read in the end."""
     questions = (
         {"role": "user", "content": without_marks(text[:_MOST_ASKED])} for text in asked if text
     )
-    return (*questions, assistant_message(answer))
+    lines = lines_of(changes, _MOST_CHANGES)
+    made = (prompts.note(prompts.changes_before(lines)),) if lines else ()
+    return (*questions, *made, assistant_message(answer))
 
 
 def caller_after_words(
@@ -95,3 +117,25 @@ def caller_after_words(
     """
     pending = (*before.pending, *items)
     return before.model_copy(update={"pending": pending, "bound_to": bound_to, "hooks": {}})
+
+
+def caller_after_failure(
+    before: CallerState,
+    asked: Sequence[str],
+    note: str,
+    changes: Sequence[Change],
+    *,
+    run_id: str,
+    bound_to: str | None,
+) -> tuple[CallerState, LedgerEntry]:
+    """Return the thread as it was before a run without an answer, with the run in words, and the
+    ledger entry that puts these words in the place of the run's own items.
+
+    `asked` are the questions, none if the service would refuse the next one for them too; `note` is
+    what people read.
+    """
+    items = exchange_in_words(asked, note, changes)
+    if before.pending[-len(items) :] == items:  # the same question failed again
+        return before, LedgerEntry(run_id=run_id, items=(), bound_to=bound_to, abandons=(run_id,))
+    entry = LedgerEntry(run_id=run_id, items=items, bound_to=bound_to, abandons=(run_id,))
+    return caller_after_words(before, items, bound_to), entry

@@ -90,7 +90,7 @@ async def _turn(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Cont
     for tombstone in phases.tombstones(recorded.state, result):
         yield tombstone
     if phases.is_stopped_before_calls(recorded.state):
-        recorded = phases.record_items(*observe.leave_calls(recorded.state, phases.deps.interrupt))
+        recorded = phases.leave_calls(recorded.state)
         yield recorded
     if not recorded.state.open:
         yield phases.step_from(recorded.state)
@@ -123,7 +123,7 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
         if output := await observe.result_in_text(state, deps.response_type):
             outputs = (output,)
         state, outputs = await phases.judge(state, outputs)
-        extra = await phases.items_of_hooks(more, state)
+        extra = await phases.items_of_hooks(more, state, outputs)
 
     if reason := observe.refusal_reason(response):
         state, notes = observe.end_with_refusal(state, reason, deps.response_type)

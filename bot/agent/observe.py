@@ -16,7 +16,7 @@ from bot.agent.calls.outputs import CallOutput, cancelled_output
 from bot.agent.hooks.chain import Block, Go, HookChain, Prevent
 from bot.agent.interrupt import Interrupt
 from bot.agent.state import Ending, Failure, LoopState, SentBack, Transition
-from bot.agent.window import portable
+from bot.agent.window import portable, without_stray_reasoning
 from bot.core.answers import Answer, stored_name
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
@@ -92,12 +92,10 @@ def _status(reason: StopReason, *, has_result: bool, work_done: bool) -> RunStat
     return RunStatus.PARTIAL if has_result or work_done else RunStatus.FAILED
 
 
-def close(state: LoopState, reason: StopReason) -> tuple[LoopState, Items]:
-    """Prepare the last call after a guard has tripped: it must be `complete_task`."""
-    notes: Items = (prompts.note(prompts.closing(reason)),)
-    pending = (*state.pending, *notes)
-    closing = state.go(Transition.CLOSING, closing=reason, force_finish=True, pending=pending)
-    return closing, notes
+def close(state: LoopState, reason: StopReason) -> LoopState:
+    """Prepare the last call after a guard has tripped: it must be `complete_task`. Its request says so
+    in words that no conversation keeps."""
+    return state.go(Transition.CLOSING, closing=reason, force_finish=True)
 
 
 Observation = tuple[LoopState, Items]
@@ -144,8 +142,11 @@ def refusal_reason(response: ModelResponse) -> StopReason | None:
 def end_with_refusal(
     state: LoopState, reason: StopReason, response_type: ResponseType
 ) -> Observation:
-    """End the run; the chain stays before the refusal. A refusal of the last call or of a nudge ends
-    the run with what it had before."""
+    """End the run. The model's refusal is on the chain, as it is in the ledger; of what the content
+    filter cut nothing is. A refusal of the last call or of a nudge ends the run with what it had
+    before."""
+    if reason is StopReason.REFUSED:
+        state = state.replace(**_chain_after(state, ()))
     if state.closing or state.nudges:
         return end_without_result(state, response_type), ()
     return end_run(state, reason), ()
@@ -170,7 +171,7 @@ def _from_text(state: LoopState, response_type: ResponseType, text: str) -> Base
 
 def leave_calls(state: LoopState, interrupt: Interrupt) -> Observation:
     """End a run that was stopped before any call of the open response was begun: the chain stays at
-    its parent."""
+    its parent, and the calls are answered for the record only."""
     notes = tuple(cancelled_output(call).item() for call in open_response(state).calls)
     ended = state.replace(open=None)
     return end_run(ended, interrupt.reason_or(StopReason.CANCELLED_TOOLS)), notes
@@ -201,11 +202,16 @@ def continue_after_cut(state: LoopState, response_type: ResponseType) -> Observa
 
 
 def _chain_after(state: LoopState, items: Items) -> dict[str, Any]:
-    """Return the chain with `items` after the open response. The API does not promise that a response
-    which was cut can be a parent, so its complete items are sent again after its own parent."""
+    """Return the chain with `items` after the open response.
+
+    The complete items of some responses are sent again after their own parent instead: of one that
+    was cut, as the API does not promise that it can be a parent; and of the last call, as its request
+    held the demand to finish, which was meant for this run alone.
+    """
     response = open_response(state)
-    if response.incomplete:
-        return {"pending": (*state.pending, *portable(response.items), *items)}
+    if response.incomplete or state.closing:
+        sent_again = portable(without_stray_reasoning(response.items))
+        return {"pending": (*state.pending, *sent_again, *items)}
     return {"parent": response.id, "pending": items}
 
 
@@ -292,6 +298,7 @@ def take_text(
         if output.blocked:
             return _send_back(state, output.text)
     if any(output.cancelled for output in outputs):  # a stop came while it was judged
+        state = state.replace(**_chain_after(state, ()))
         return end_run(state, interrupt.reason_or(StopReason.CANCELLED_TOOLS)), ()
     if state.force_finish:
         result = _from_text(state, response_type, first_text)

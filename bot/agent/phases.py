@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from bot.agent import prompts
 from bot.agent.builtin import checkpoint
 from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.builtin.shared_budget import SharedBudget
@@ -28,7 +29,14 @@ from bot.agent.guards import usage_ratio
 from bot.agent.interrupt import Interrupted
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.model_call import CallResult, ModelCall, Shown
-from bot.agent.observe import Items, end_run, end_without_result, judge_result
+from bot.agent.observe import (
+    Items,
+    end_run,
+    end_without_result,
+    judge_result,
+    leave_calls,
+    open_response,
+)
 from bot.agent.resuming import accepted_result, begun_stateless, with_history
 from bot.agent.state import LoopState, OpenResponse
 from bot.agent.window import whole_pairs, without_stray_reasoning
@@ -44,6 +52,9 @@ T = TypeVar("T")
 
 _LAST_CALL_SECONDS = 60.0
 """Time for the one call that asks for what there is, after a guard has tripped."""
+
+_HOOK_SECONDS = 10.0
+"""Time that a turn gives its after-response hooks once the calls are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +131,9 @@ class Phases:
         return (*catalogue.always, finish, *catalogue.acquired(state.acquired), *more)
 
     def input(self, state: LoopState) -> tuple[Item, ...]:
-        """Return the items that the next request sends."""
-        return whole_pairs(state.conversation) if state.stateless else state.pending
+        """Return the items that the next request sends; that of the last call demands a result."""
+        items = whole_pairs(state.conversation) if state.stateless else state.pending
+        return (*items, prompts.note(prompts.closing(state.closing))) if state.closing else items
 
     async def assemble(self, state: LoopState) -> ModelRequest:
         """Return the next request: the new items on the chain, with instructions and tools each
@@ -188,6 +200,12 @@ class Phases:
         response = state.open.response
         return any(call["name"] != COMPLETE for call in response.calls)
 
+    def leave_calls(self, state: LoopState) -> Recorded:
+        """Return the event of a run that was stopped before any call of its open response began: the
+        response is on no chain."""
+        left = open_response(state).id
+        return self.record_items(*leave_calls(state, self.deps.interrupt), abandons=(left,))
+
     async def judge(
         self, state: LoopState, outputs: Sequence[CallOutput]
     ) -> tuple[LoopState, tuple[CallOutput, ...]]:
@@ -253,13 +271,15 @@ class Phases:
         outputs: Sequence[CallOutput] = (),
         *,
         checkpoint: bool = False,
+        abandons: tuple[str, ...] = (),
     ) -> Recorded:
         """Return the event that `items` were added, with the `outputs` among them; a `checkpoint`
-        takes the place of everything before."""
+        takes the place of everything before, and responses that it `abandons` are on no chain."""
         entry = LedgerEntry(
             run_id=self.deps.context.run_id,
             items=items,
             checkpoint=checkpoint,
+            abandons=abandons,
             calls=tuple(each.kept for each in outputs if each.call_id),
         )
         if checkpoint:
@@ -373,9 +393,22 @@ class Phases:
         run_ends = self.began + self.deps.limits.run_seconds
         return self.call_deadline(state) if state.closing else run_ends
 
-    async def items_of_hooks(self, more: asyncio.Task[tuple[Item, ...]], state: LoopState) -> Items:
-        """Return the messages of the after-response hooks."""
-        return await self.ask_hooks(state, lambda: more, ())
+    async def items_of_hooks(
+        self,
+        more: asyncio.Task[tuple[Item, ...]],
+        state: LoopState,
+        outputs: Sequence[CallOutput],
+    ) -> Items:
+        """Return the messages of the after-response hooks that are ready in time. Where the `outputs`
+        decide the run nobody waits for them: they only have the time that they had."""
+        is_decided = state.closing or any(output.result is not None for output in outputs)
+        seconds = 0 if is_decided else _HOOK_SECONDS
+
+        async def ready() -> Items:
+            done, _ = await asyncio.wait({more}, timeout=seconds)
+            return more.result() if done else ()
+
+        return await self.ask_hooks(state, ready, ())
 
     def call_deadline(self, state: LoopState) -> float:
         """Return the deadline of a model call that starts now, on the event loop's clock."""

@@ -153,8 +153,8 @@ def closing(reason: StopReason) -> str:
 def warning(limit: str, share: float) -> str:
     """Return the warning that a limit is near, so that the model can plan."""
     return (
-        f"Left for this task: {max(0.0, 1 - share):.0%} of the {limit}. Plan to call complete_task "
-        "soon with what you have; start nothing large."
+        f"Left for this question: {max(0.0, 1 - share):.0%} of the {limit}. Plan to call "
+        "complete_task soon with what you have for it; start nothing large."
     )
 
 
@@ -170,6 +170,14 @@ def summary_of_before(summary: str, handles: Sequence[str]) -> str:
         names = ", ".join(handles)
         parts.append(f"Outputs of tools that were left out to make room are saved under {names}.")
     return "\n\n".join(parts)
+
+
+def changes_before(lines: Sequence[str]) -> str:
+    """Return the list of the changes that the conversation does not show any more."""
+    return (
+        "You have already made these calls, which change things. Do not repeat them:\n"
+        + "\n".join(lines)
+    )
 
 
 def checkpoint(notes: str) -> str:

@@ -9,7 +9,8 @@ import asyncio
 from contextlib import suppress
 
 from bot.agent import prompts
-from bot.agent.compaction import Compaction
+from bot.agent.changes import changes_in, lines_of
+from bot.agent.compaction import SHARE_OF_CHANGES, UNKNOWN_WINDOW, Compaction
 from bot.agent.context_pressure import ContextAction
 from bot.agent.events import Recorded, SavePoint
 from bot.agent.guards import gauge, tripped
@@ -23,10 +24,10 @@ from bot.core.chain import NO_USAGE
 from bot.core.errors import ModelError, ModelErrorKind
 
 
-async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
+async def prepare(phases: Phases, state: LoopState) -> list[Recorded | SavePoint]:
     """Return the events to save before the next call: a rebuilt or compacted conversation, the
-    warning about a limit or the demand to finish, and messages of hooks."""
-    steps: list[Recorded] = []
+    warning about a limit or the decision to finish, and messages of hooks."""
+    steps: list[Recorded | SavePoint] = []
     if _has_other_mode(phases, state):
         rebuilt = await _rebuild(phases, state)
         steps += [rebuilt] if rebuilt else []
@@ -42,6 +43,8 @@ async def prepare(phases: Phases, state: LoopState) -> list[Recorded]:
     if notes:
         steps.append(phases.record_items(noted, notes))
         noted = steps[-1].state
+    elif noted.closing and not state.closing:
+        steps.append(SavePoint(noted))
     nothing: Items = ()
     if messages := await phases.ask_hooks(
         noted, lambda: phases.deps.hooks.on_turn_start(noted), nothing
@@ -68,7 +71,7 @@ async def _apply_guards(phases: Phases, state: LoopState) -> tuple[LoopState, It
         hooks = phases.deps.hooks
         reason = await phases.ask_hooks(state, lambda: hooks.should_stop_after_turn(state), None)
     if reason:
-        return close(state, reason)
+        return close(state, reason), ()
     limit, share = used.fullest
     if state.warned or share < limits.warn_at:
         return state, ()
@@ -98,8 +101,7 @@ async def recover(
     ):
         return SavePoint(state.go(Transition.FELL_BACK, fallback=state.fallback + 1))
     if result.may_close and not state.closing:
-        closing, notes = close(state, result.stop)
-        return phases.record_items(closing, notes)
+        return SavePoint(close(state, result.stop))
     return None
 
 
@@ -123,7 +125,9 @@ async def _compact(phases: Phases, state: LoopState) -> Recorded | None:
         deadline=phases.call_deadline(state),
         window=phases.window_size(state),
     )
-    compacted = await compaction.compact(active_items(await phases.deps.history()), state.task)
+    entries = await phases.deps.history()
+    changes = changes_in(entries, phases.deps.toolbox.is_change)
+    compacted = await compaction.compact(active_items(entries), state.task, changes)
     if compacted is None:
         return None
     fresh = phases.spend(state, compacted.usage).go(
@@ -147,11 +151,15 @@ async def _retry_parent(phases: Phases, state: LoopState) -> SavePoint:
 
 
 async def _restart(phases: Phases, state: LoopState) -> Recorded:
-    """Return a new chain with people's requests, the model's checkpoint and later messages of
-    hooks. The pending outputs stay behind: they complete the old chain."""
-    wanted = user_requests(active_items(await phases.deps.history()), state.task)
+    """Return a new chain with people's requests, the model's checkpoint, the changes that were made
+    and later messages of hooks. The pending outputs stay behind: they complete the old chain."""
+    entries = await phases.deps.history()
+    wanted = user_requests(active_items(entries), state.task)
+    changes = changes_in(entries, phases.deps.toolbox.is_change)
+    room = (phases.window_size(state) or UNKNOWN_WINDOW) // SHARE_OF_CHANGES
+    made = (prompts.note(prompts.changes_before(lines_of(changes, room))),) if changes else ()
     notes = (item for item in state.pending if item.get("role") == "developer")
-    items = portable((*wanted, prompts.note(state.restart), *notes))
+    items = portable((*wanted, prompts.note(state.restart), *made, *notes))
     fresh = state.go(
         Transition.CHECKPOINTED, parent=None, pending=items, restart="", last_usage=NO_USAGE
     )

@@ -24,10 +24,23 @@ def active_items(entries: Sequence[LedgerEntry]) -> tuple[Item, ...]:
     Calls without an output and items before the first message are left out: old entries of the
     ledger expire, and a crash leaves calls whose response was requested again.
     """
+    entries = on_chain(entries)
     start = max((n for n, entry in enumerate(entries) if entry.checkpoint), default=0)
-    items = [i for entry in entries[start:] if not entry.abandoned for i in entry.items]
+    items = [item for entry in entries[start:] for item in entry.items]
     first = next((n for n, item in enumerate(items) if _is_message(item)), len(items))
     return whole_pairs(items[first:])
+
+
+def on_chain(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
+    """Return the entries whose items are part of the conversation, checkpoints among them."""
+    stay: list[LedgerEntry] = []
+    abandoned: set[str] = set()
+    for entry in reversed(entries):
+        gone = entry.abandoned or {entry.response_id, entry.run_id} & abandoned
+        if not gone:
+            stay.append(entry)
+        abandoned.update(entry.abandons)
+    return stay[::-1]
 
 
 def user_requests(items: Sequence[Item], task: Item | None) -> tuple[Item, ...]:

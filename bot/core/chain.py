@@ -146,6 +146,8 @@ class LedgerEntry(BaseModel):
     - `abandoned`: the output is kept for the record only; it is on no chain and never sent again.
     - `checkpoint`: the items replace everything before them in the context of later requests.
     - `bound_to`: the user whose private chain has the items; no other chain may contain them.
+    - `abandons`: ids of responses, and of the run itself, whose entries before this one are on no
+      chain: the conversation goes on without them.
     - `calls`: a record of each call whose output is among the items; empty in older entries.
     """
 
@@ -159,4 +161,5 @@ class LedgerEntry(BaseModel):
     abandoned: bool = False
     checkpoint: bool = False
     bound_to: str | None = None
+    abandons: tuple[str, ...] = ()
     calls: tuple[CallRecord, ...] = ()

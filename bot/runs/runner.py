@@ -9,9 +9,11 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.agent.changes import changes_in
 from bot.agent.events import Event, Paused, Recorded, RunEnded, SavePoint
 from bot.agent.handover import (
     caller_after,
+    caller_after_failure,
     caller_after_words,
     caller_without_answer,
     exchange_in_words,
@@ -20,7 +22,7 @@ from bot.agent.interrupt import Interrupt
 from bot.agent.loop import run
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
-from bot.core.chain import CallerState, LedgerEntry
+from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import bound_request
 from bot.core.errors import CorruptValue, LeaseLost, ModelErrorKind, StoreUnavailable
 from bot.core.failpoints import failpoint
@@ -246,7 +248,8 @@ class Runner:
             caller = await self.deps.loader.caller_state(request)
         if silent := await self._silence(request, outcome):
             outcome = outcome.model_copy(update={"silent": silent})
-            after, entries = caller_without_answer(after) if after else caller, []
+            after, added = caller_without_answer(after) if after else (caller, ())
+            entries += _entries_of(request, outcome.run_id, added)
         elif record.outcome:  # only posting failed: the thread's state has the answer already
             after = caller
         elif after is None:
@@ -298,7 +301,9 @@ class Runner:
             return outcome
         outcome = outcome.model_copy(update={"silent": SilentReason.WITHDRAWN})
         caller = await self.deps.loader.caller_state(request)
-        await self._finish(request, outcome, caller_without_answer(caller), lease)
+        after, added = caller_without_answer(caller)
+        entries = _entries_of(request, outcome.run_id, added)
+        await self._finish(request, outcome, after, lease, entries)
         return outcome
 
     async def _run_loop(
@@ -384,8 +389,8 @@ class Runner:
         outcome = without_secrets(
             with_partial_results(outcome, ended.state, loop_deps.toolbox.is_change)
         )
-        after = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
-        entries: list[LedgerEntry] = []
+        after, added = caller_after(ended, caller, model=context.model, bound_to=bound_to(request))
+        entries = _entries_of(request, outcome.run_id, added)
         if after and outcome.accounts and not request.is_for_one:
             after, entries = _in_words(outcome, caller, request, *joined)
         return outcome, after and _with_answered(after, request, *joined), entries
@@ -426,17 +431,21 @@ class Runner:
         """
         runs, bound = self._stores.runs, bound_to(request)
         joined = await self._stores.mailbox.get_many(await runs.joined(request.id))
+        # The service would refuse the next question, too.
         is_refused = (
             outcome.error is ModelErrorKind.POLICY
-        )  # the service would refuse the next, too
+            or outcome.stop_reason is StopReason.CONTENT_FILTER
+        )
         texts = [] if is_refused else [each.text for each in (request, *joined)]
-        items = exchange_in_words(texts, outcome.note)
-        if before.pending[-len(items) :] == items:  # the same question failed again
-            return before, []
-        was_noted = await runs.state(record.run_id) is not None
-        new = items[-1:] if was_noted else items
-        entry = LedgerEntry(run_id=record.run_id, items=new, bound_to=bound)
-        after = caller_after_words(before, items, bound)
+        own = [
+            entry
+            for entry in await self.deps.loader.history(request, record.run_id)
+            if entry.run_id == record.run_id
+        ]
+        changes = changes_in(own, self.deps.toolbox.is_change)
+        after, entry = caller_after_failure(
+            before, texts, outcome.note, changes, run_id=record.run_id, bound_to=bound
+        )
         return _with_answered(after, request, *joined), [entry]
 
     @asynccontextmanager
@@ -498,6 +507,13 @@ def _in_words(
     items = exchange_in_words([each.text for each in asked], said)
     entry = LedgerEntry(run_id=outcome.run_id, items=items[-1:])  # the question is in the ledger
     return caller_after_words(before, items, None), [entry]
+
+
+def _entries_of(request: Request, run_id: str, items: Sequence[Item]) -> list[LedgerEntry]:
+    """Return the ledger entry of items that were added to the thread's state."""
+    if not items:
+        return []
+    return [LedgerEntry(run_id=run_id, items=tuple(items), bound_to=bound_to(request))]
 
 
 def _with_answered(caller: CallerState, *answered: Request) -> CallerState:

@@ -13,8 +13,8 @@ from bot.agent import prompts
 from bot.agent.builtin.complete_task import describe_errors
 from bot.agent.calls.outputs import CallOutput
 from bot.core.chain import Item
-from bot.core.text.token_estimate import estimated_tokens
 from bot.toolkit.schema import strict_schema
+from bot.toolkit.size import Room
 
 NAME = "checkpoint_and_restart"
 
@@ -61,8 +61,8 @@ DEFINITION: dict[str, Any] = {
 
 def answered(call: Item, *, alone: bool, most_tokens: int = 0) -> CallOutput:
     """Return the output of a call. A checkpoint beside other calls is refused, because the model
-    has not read their outputs yet, and so is a checkpoint of more than `most_tokens` (0: any
-    number)."""
+    has not read their outputs yet. One of more than `most_tokens` (0: any number) loses its middle,
+    and says so."""
     if not alone:
         text = "Not done: read the outputs of the calls beside it first, then call it alone."
         return CallOutput(call["call_id"], NAME, text, ok=False)
@@ -71,9 +71,19 @@ def answered(call: Item, *, alone: bool, most_tokens: int = 0) -> CallOutput:
     except ValidationError as error:
         text = f"The checkpoint is not valid:\n{describe_errors(error)}\nCorrect it and call again."
         return CallOutput(call["call_id"], NAME, text, ok=False)
-    text = prompts.checkpoint(given.text)
-    tokens = estimated_tokens(text)
-    if most_tokens and tokens > most_tokens:
-        too_long = f"Too long: about {tokens:,} tokens, {most_tokens:,} have room. Write less."
-        return CallOutput(call["call_id"], NAME, too_long, ok=False)
+    notes = given.text
+    if most_tokens:
+        notes = _within(notes, most_tokens)
+    text = prompts.checkpoint(notes)
     return CallOutput(call["call_id"], NAME, "Kept. A fresh conversation begins.", restart=text)
+
+
+def _within(text: str, tokens: int) -> str:
+    """Return `text` in about so many tokens. What is too long loses its middle: the end is what is left
+    to do."""
+    characters = Room(len(text), tokens).characters_of(text)
+    if len(text) <= characters:
+        return text
+    head, tail = characters * 2 // 3, characters // 3
+    cut = len(text) - head - tail
+    return f"{text[:head]}\n[… {cut:,} characters left out …]\n{text[-tail:]}"

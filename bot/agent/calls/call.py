@@ -27,6 +27,7 @@ from bot.agent.events import (
     ToolStarted,
 )
 from bot.agent.hooks.chain import Approved, HookChain, Undecided
+from bot.core.answers import Source
 from bot.core.approvals import Ask, Decision, PersonNeeded, canonical, digest, exact_arguments
 from bot.core.chain import CallRecord, CountsAs, Item
 from bot.core.context import ArtifactUse, RequestContext, bound_request, current_request
@@ -312,7 +313,8 @@ class Calls:
         failpoint("tool-ran")
         with suppress(asyncio.CancelledError):  # a Stop ends the hooks; the call was made
             result = await self.hooks.after_tool(tool, arguments, result)
-        return replace(result, content=await _plain_however_long(result.content))
+        sources = tuple(map(_plain_source, result.sources))
+        return replace(result, content=await _plain_however_long(result.content), sources=sources)
 
     def _is_rehearsed(self, tool: Tool) -> bool:
         return tool.mutates and self.context.dry_run
@@ -397,6 +399,11 @@ def _rehearsed(call_id: str, tool: Tool, arguments: BaseModel, title: str) -> Ca
     left_out = Rehearsal(tool=tool.name, title=title, arguments=from_json(canonical(arguments)))
     text = f"Dry run: not done. It would have been: {tool.title(arguments)}"
     return CallOutput(call_id, tool.name, _plain(text), rehearsed=left_out)
+
+
+def _plain_source(source: Source) -> Source:
+    words = {name: without_invisible(text) for name, text in source if isinstance(text, str)}
+    return source.model_copy(update=words)
 
 
 def _plain(text: str) -> str:

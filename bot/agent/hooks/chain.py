@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_NOTICE_SECONDS = 10.0
+_NOTICE_SECONDS, _CANCEL_SECONDS = 10.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,16 +285,25 @@ class HookChain:
         return None
 
     async def on_end(self, ended: RunEnded) -> None:
-        """Call `on_failure` if it applies, then `on_run_end`. Exceptions are logged, and a hook
-        that takes too long is abandoned."""
-        for hook in self.hooks:
-            notices = [hook.on_failure] if ended.error else []
-            for notify in (*notices, hook.on_run_end):
-                try:
-                    async with asyncio.timeout(_NOTICE_SECONDS):
-                        await notify(ended)
-                except Exception:
-                    log.exception("a hook failed at the end of a run")
+        """Call `on_failure` if it applies, then `on_run_end`, of all hooks at once. Exceptions are
+        logged, and what takes too long is abandoned, so that no hook loses or delays an answer."""
+
+        async def notify(hook: Hooks) -> None:
+            try:
+                if ended.error:
+                    await hook.on_failure(ended)
+                await hook.on_run_end(ended)
+            except Exception:
+                log.exception("a hook failed at the end of a run")
+
+        tasks = {asyncio.create_task(notify(hook)) for hook in self.hooks}
+        if tasks:
+            try:
+                _, late = await asyncio.wait(tasks, timeout=_NOTICE_SECONDS)
+                if late:
+                    log.warning("a hook took too long at the end of a run")
+            finally:
+                await abandon(tasks)
 
 
 @asynccontextmanager
@@ -315,5 +324,12 @@ async def run_concurrently(
     try:
         yield task
     finally:
+        await abandon({task})
+
+
+async def abandon(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel the tasks, and wait for them as long as a hook may take to put its things away."""
+    for task in tasks:
         task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+    if tasks:
+        await asyncio.wait(tasks, timeout=_CANCEL_SECONDS)

@@ -59,8 +59,15 @@ _VISIBLE_OR_NOT = regex.compile(
 
 
 def without_invisible(text: str) -> str:
-    """Return `text` without characters that are invisible or change the direction of writing."""
-    if text.isascii() or not _INVISIBLE.search(text):
+    """Return `text` without characters that are invisible or change the direction of writing.
+
+    Half a surrogate pair, which nothing can encode, becomes U+FFFD.
+    """
+    if text.isascii():
+        return text
+    if _SURROGATE.search(text):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if not _INVISIBLE.search(text):
         return text
     return _VISIBLE_OR_NOT.sub(lambda found: found["visible"] or "", text)
 
@@ -72,9 +79,8 @@ def readable(text: str) -> str:
     """
     if text.isascii() and not _CONTROL.search(text):
         return text
-    text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
-    text = _CONTROL.sub("", _LINE_ENDS.sub("\n", text))
-    return unicodedata.normalize("NFC", _MARKS.sub("", without_invisible(text)))
+    text = _CONTROL.sub("", _LINE_ENDS.sub("\n", without_invisible(text)))
+    return unicodedata.normalize("NFC", _MARKS.sub("", text))
 
 
 def exact(text: str) -> str:

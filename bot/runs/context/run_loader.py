@@ -88,16 +88,15 @@ class RunLoader:
             *tool_hints(request, catalogue, caller.acquired),
         )
         state = handover.first_state(caller, request_item, *notes, choice=choice)
-        entry = LedgerEntry(
-            run_id=record.run_id,
-            items=(*brought, request_item, *notes),
-            bound_to=bound_to(request),
-        )
+        bound = bound_to(request)
+        # What others wrote stays in the conversation though the run may fail and leave it.
+        news_entry = LedgerEntry(run_id="", items=brought, bound_to=bound)
+        entry = LedgerEntry(run_id=record.run_id, items=(request_item, *notes), bound_to=bound)
         await self.stores.runs.save_point(
             record.run_id,
             state.model_dump_json(),
             lease,
-            [entry],
+            [news_entry, entry] if brought else [entry],
             caller_state=caller if brought else None,
             on_record=await audit.take_noted(),
             also=self.stores.direct.building_on(request.thread_key, earlier.threads),

@@ -69,7 +69,7 @@ async def news_of_thread(
         log.warning("a question is answered without the messages of its thread: %s", why)
         return ThreadNews(seen=caller.seen)
     known = {request.ts, request.message, *caller.known}
-    runs = {entry.run_id for entry in entries}
+    runs = {entry.run_id for entry in entries if entry.run_id}
     new = [each for each in found.messages if _is_new(each, since, known, runs)]
     files = {file.id: file for each in new if not each.own for file in each.files}
     asked_with = {file.id for file in request.files}

@@ -14,6 +14,7 @@ from bot.agent.state import LoopState
 from bot.agent.window import active_items
 from bot.core.chain import CallerState, Item
 from bot.core.outcome import RunStatus
+from bot.core.text.token_estimate import estimated_tokens
 from bot.dev.model import ModelRequest, Reply, Script, call, calls, finish, text
 from bot.model.types import ModelResponse
 from tests.unit.agent.harness import ANSWER, Bench, bench
@@ -92,9 +93,10 @@ async def test_few_turns_left_are_not_spent_on_beginning_afresh() -> None:
 
 
 async def test_a_model_that_goes_on_without_has_its_conversation_shortened() -> None:
-    """E2 E3: it has the say for one turn."""
+    """E2 E3: it has the say for one turn. All that leaves is summarised, half a window at a time."""
     added = call("add", {"a": 1, "b": 1})
-    script = Script([*LEAPS.values(), added, added, text("They added."), finish(ANSWER)])
+    pieces = [text("They read."), text("They added.")]
+    script = Script([*LEAPS.values(), added, added, *pieces, finish(ANSWER)])
     async with bench(script, window=12_600) as place:
         ended = await place.run()
     script.assert_done()
@@ -154,7 +156,7 @@ async def test_the_thread_goes_on_from_there() -> None:
     """B8 B9 E2: the next run is on the new chain, and what is rebuilt of it is no more than that."""
     async with bench(worker, window=WINDOW) as place:
         ended = await place.run("Read all lists.")
-        after = caller_after(ended, CallerState(), model="gpt-5.4-mini", bound_to=None)
+        after, _ = caller_after(ended, CallerState(), model="gpt-5.4-mini", bound_to=None)
         assert after is not None
         state = first_state(after, {"role": "user", "content": "And?"})
         assert state.acquired == ("extra",)
@@ -187,12 +189,17 @@ class Steered(Hooks):
 
 
 async def test_a_checkpoint_has_room_in_the_fresh_conversation() -> None:
-    """D7 E2: notes that would fill it are sent back to be written shorter."""
+    """D7 E2: notes that would fill it are shortened, and kept with what they end with."""
     long = NOTES | {"summary": "漢字" * 3_000}
     leaps = [*LEAPS.values(), call("add", {"a": 1, "b": 1})]
-    script = Script([*leaps, call("checkpoint_and_restart", long), text("Lists."), finish(ANSWER)])
+    script = Script([*leaps, call("checkpoint_and_restart", long), finish(ANSWER)])
     async with bench(script, window=12_600) as place:
         ended = await place.run()
-        [refused] = place.of(Recorded)[11].entry.items
-    assert refused["output"].startswith("Too long: about ")
+    script.assert_done()
+    fresh = place.api.requests[-1].body
+    assert "previous_response_id" not in fresh
+    notes = fresh["input"][-1]["content"]
+    assert "漢字" in notes
+    assert "Read list 8" in notes
+    assert estimated_tokens(notes) < 12_600 / 4 + 100  # beside our own words
     assert ended.status is RunStatus.SUCCESS

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from bot.agent.events import Paused, RunEnded
+from bot.agent.window import active_items, text_of, whole_pairs
 from bot.core.answers import Answer
 from bot.core.chain import Item
 from bot.core.outcome import RunStatus, StopReason
@@ -61,6 +62,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.crashed)
     @rule()
     def the_run_is_given_up(self) -> None:
+        self.thread.fail("I had to give up.")
         self.crashed = False
 
     @rule()
@@ -105,6 +107,7 @@ class Conversation(RuleBasedStateMachine):
         check_chain(thread, thread.caller.previous_response_id, thread.caller.pending)
         if piece.ended:
             check_end(thread, piece.ended)
+            check_record(thread)
         return piece
 
 
@@ -187,6 +190,28 @@ def check_chain(thread: Thread, parent: str | None, pending: Sequence[Item]) -> 
             assert item["call_id"] in waiting, "an output without its call"
             del waiting[item["call_id"]]
     assert not waiting, "the chain names calls without outputs"
+
+
+def check_record(thread: Thread) -> None:
+    """B4 B8: the next question meets the same conversation on the chain and in our own record, from
+    which a lost chain is rebuilt, and which a service without chains is sent."""
+    caller = thread.caller
+    if caller.stateless:
+        return
+    parent = caller.previous_response_id
+    kept = thread.api.conversation(parent) if parent else ()
+    assert said([*kept, *caller.pending]) == said(active_items(thread.ledger))
+
+
+def said(items: Iterable[Item]) -> list[tuple[str, ...]]:
+    """What a model reads of the items."""
+    return [
+        (item["role"], text_of(item))
+        if "role" in item
+        else (str(item["type"]), *(str(item.get(k)) for k in ("name", "arguments", "output")))
+        for item in whole_pairs(tuple(items))
+        if item.get("type") != "reasoning"
+    ]
 
 
 def check_end(thread: Thread, ended: RunEnded) -> None:

@@ -15,8 +15,9 @@ from bot.agent import prompts
 from bot.agent.builtin.complete_task import ResponseType
 from bot.agent.builtin.subagents import dispatch_subagent, with_subagents
 from bot.agent.calls.call import Toolbox
+from bot.agent.changes import changes_in
 from bot.agent.events import Event, Recorded, RunEnded, SavePoint
-from bot.agent.handover import caller_after, first_state
+from bot.agent.handover import caller_after, caller_after_failure, first_state
 from bot.agent.hooks.chain import (
     Approved,
     Block,
@@ -221,8 +222,23 @@ class Thread:
         if piece.ended:
             model = self._context().model
             after = caller_after(piece.ended, CallerState(), model=model, bound_to=None)
-            self.caller = after or self.caller
+            if after.state is None:
+                self.fail("I could not do this.")
+                return piece
+            self.caller = after.state
+            if after.added:
+                self.ledger.append(LedgerEntry(run_id=f"run_{self.runs}", items=after.added))
         return piece
+
+    def fail(self, note: str) -> None:
+        """The run leaves nothing but words, as the runner writes them."""
+        run_id = f"run_{self.runs}"
+        own = [entry for entry in self.ledger if entry.run_id == run_id]
+        changes = changes_in(own, lambda name: name == "change")
+        self.caller, entry = caller_after_failure(
+            self.caller, [self.question], note, changes, run_id=run_id, bound_to=None
+        )
+        self.ledger.append(entry)
 
     async def _work(self, piece: Piece) -> None:
         state = LoopState.model_validate_json(self.saved)
