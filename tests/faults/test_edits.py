@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, ScriptBook, call, finish, held
-from bot.dev.workspace import ADA, BEN, Workspace
+from bot.dev.workspace import ADA, BEN, NotAnswered, Workspace
 from bot.slack.render.buttons import DEEPER, REGENERATE, RETRY
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed
@@ -262,3 +263,73 @@ async def test_a_file_of_a_killed_run_goes_with_its_question(tmp_path: Path) -> 
             await ws.edit(ADA, SALES, root, f"<@{ws.bot_user_id}> How few?")
             await one_message(bot, root, "Re: How few?")
         assert _files(bot, root) == []
+
+
+class Reordered:
+    """Slack's transport, which delivers messages, and edits to words with `late`, only once `released`."""
+
+    def __init__(self, ws: Workspace) -> None:
+        self.released, self.late = False, ""
+        self._send = ws.delivery.transport.send
+        ws.delivery.transport = self
+        ws.delivery.retry_delays = (0.1,) * 100
+
+    async def send(self, kind: str, payload: dict[str, Any], **how: Any) -> dict[str, Any]:
+        event = payload.get("event") or {}
+        is_change = event.get("subtype") in ("message_changed", "message_deleted")
+        text = str((event.get("message") or {}).get("text"))
+        is_held = bool(self.late) and self.late in text if is_change else True
+        if kind == "events_api" and is_held and not self.released:
+            raise NotAnswered("timeout")
+        return await self._send(kind, payload, **how)
+
+
+@pytest.mark.parametrize("place", ["channel", "thread", "direct"])
+async def test_an_edit_that_comes_before_its_message_counts(redis_url: str, place: str) -> None:
+    """C3: Slack retries the message's event, and its edits come first, the older of two last: the
+    newest text is answered, once."""
+
+    async with deployed(lambda r: finish(answer(f"Re: {asked_for(r)}")), redis_url) as bot:
+        channel = "D0ADA00001" if place == "direct" else SALES
+        mention = f"<@{bot.ws.bot_user_id}> " if place == "channel" else ""
+        above = await bot.ask(ADA, SALES, "How are you?") if place == "thread" else None
+        if above:
+            await bot.answered(SALES, above)
+        order = Reordered(bot.ws)
+        said = str((await bot.ws.say(ADA, channel, f"{mention}How many?", above))["ts"])
+        order.late = "How few?"
+        await bot.ws.edit(ADA, channel, said, f"{mention}How few?")
+        await bot.ws.edit(ADA, channel, said, f"{mention}How much?")
+        count = 2 if above else 1
+
+        def is_answered() -> bool:
+            own = bot.terminals(channel, above or said)
+            return len(own) == count and "Re: How much?" in str(own[-1])
+
+        await bot.ws.until(is_answered, 20)
+        order.released = True
+        await bot.ws.until(lambda: not bot.ws.delivery.under_way, 20)
+        await bot.ws.until(is_answered)
+        assert len(bot.own(channel, above or said)) == count
+        assert "Re: How much?" in str(bot.own(channel, above or said)[-1])
+
+
+async def test_a_message_that_comes_after_its_deletion_asks_nothing(redis_url: str) -> None:
+    """C3: the same for a deleted message, edited before or not."""
+
+    async with deployed(lambda _: finish(answer("Two.")), redis_url) as bot:
+        order = Reordered(bot.ws)
+        mention = f"<@{bot.ws.bot_user_id}>"
+        plain = await bot.ask(ADA, SALES, "Plain?")
+        edited = await bot.ask(ADA, SALES, "Edited?")
+        order.late = "otherwise"
+        await bot.ws.edit(ADA, SALES, edited, f"{mention} Edited otherwise?")
+        for ts in (plain, edited):
+            await bot.ws.delete(ADA, SALES, ts)
+        await bot.ws.until(lambda: bot.ws.delivery.under_way == 5)  # two for each mention, one edit
+        order.released = True
+        await bot.ws.until(lambda: not bot.ws.delivery.under_way, 20)
+        after = await bot.ask(ADA, SALES, "After?")
+        await bot.answered(SALES, after)
+        assert not bot.own(SALES, plain) + bot.own(SALES, edited)
+        assert len(bot.api.requests) == 1

@@ -203,6 +203,15 @@ class Requests:
         request = await self.stores.mailbox.get(request_id) if request_id else None
         return await edit_scope_of(self.stores, request) if request else None
 
+    async def is_known(self, team: str, channel: str, ts: str) -> bool:
+        """Return whether a message was taken in, ignored by a rule, or deleted before it came."""
+        taken = await self.stores.mailbox.was_taken(team, channel, ts)
+        return taken or await self.stores.threads.was_noticed(team, channel, ts)
+
+    async def ignore(self, team: str, channel: str, ts: str) -> None:
+        """Make the message `ts` ask nothing if it still comes. A message that asked is not affected."""
+        await self.stores.mailbox.claim_for_nothing(team, channel, ts)
+
     async def answers_to(self, team: str, channel: str, ts: str) -> list[tuple[str, bool]]:
         """Return the ts of each message that answers the message `ts`, and whether it answers only that."""
         found = []

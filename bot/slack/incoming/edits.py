@@ -4,6 +4,8 @@ An edited question replaces the waiting one, restarts the running one in the sam
 revises the posted answer in place. That is possible five times within an hour; later, people have
 read the answer. Deleting a question without an answer withdraws it, with everything that the bot
 posted for it. A posted answer stays, as others may rely on it, and says that its question is gone.
+
+Slack may deliver an edit or a deletion before the message itself, whose delivery it retries.
 """
 
 from __future__ import annotations
@@ -38,6 +40,8 @@ _EDIT = "_edit"
 
 _SECONDS = 3_600.0
 _TIMES = 5
+_UNDELIVERED_SECONDS = 900.0
+"""The age up to which Slack may still deliver a message for the first time: it retries for six minutes."""
 
 
 class RequestRevisions(Protocol):
@@ -45,6 +49,12 @@ class RequestRevisions(Protocol):
 
     async def edit_scope(self, team: str, channel: str, ts: str) -> EditScope | None:
         """Return the request of a message and its state; None when there is none, or no longer."""
+
+    async def is_known(self, team: str, channel: str, ts: str) -> bool:
+        """Return whether a message was taken in, ignored by a rule, or deleted before it came."""
+
+    async def ignore(self, team: str, channel: str, ts: str) -> None:
+        """Make the message `ts` ask nothing if it still comes. A message that asked is not affected."""
 
     async def answers_to(self, team: str, channel: str, ts: str) -> Sequence[tuple[str, bool]]:
         """Return the ts of each answer to the message `ts`, and whether it answers only that."""
@@ -91,12 +101,25 @@ class Edits:
             return
         team, channel, ts = self._identity.team, str(event["channel"]), str(now["ts"])
         await self._asked.forget_lessons(f"{team}:{channel}:{now.get('thread_ts') or ts}", ts)
+        if _may_be_undelivered(ts) and not await self._asked.is_known(team, channel, ts):
+            await self._take_unedited(event, f"{event_id}:unedited")
         asked = await self._asked.edit_scope(team, channel, ts)
         if asked:
             await self._revise(asked, now, event_id)
         elif mentions(text, self._identity.user) and not mentions(old, self._identity.user):
             post = {**now, "channel": channel, "channel_type": event.get("channel_type")}
             await self._intake.message({**post, "type": "app_mention"}, event_id)
+
+    async def _take_unedited(self, event: Event, event_id: str) -> None:
+        """Take in a message as it was before its edit, which came first. Its own event then adds nothing.
+
+        As with a message that came in time, the newest of its edits counts, in whatever order they come.
+        """
+        before: Event = event.get("previous_message") or {}
+        place = {"channel": event["channel"], "channel_type": event.get("channel_type")}
+        mentioned = mentions(str(before.get("text") or ""), self._identity.user)
+        kind = "app_mention" if mentioned else "message"
+        await self._intake.message({**before, **place, "type": kind}, event_id)
 
     async def deleted(self, event: Event) -> None:
         """Withdraw the question of a deleted message, and mark its answers."""
@@ -105,6 +128,8 @@ class Edits:
         if not ts or before.get("bot_id") or not before.get("user"):
             return
         team, channel, thread = self._identity.team, str(event["channel"]), before.get("thread_ts")
+        if _may_be_undelivered(str(ts)):
+            await self._asked.ignore(team, channel, str(ts))
         for answer, alone in await self._asked.answers_to(team, channel, str(ts)):
             with reader(await self._gate.people.locale(str(before["user"]))):
                 sentence = words.DELETED() if alone else words.DELETED_AMONG()
@@ -167,3 +192,7 @@ class Edits:
         except NotPermitted:
             return False
         return True
+
+
+def _may_be_undelivered(ts: str) -> bool:
+    return time.time() - float(ts) <= _UNDELIVERED_SECONDS

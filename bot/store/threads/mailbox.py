@@ -187,6 +187,11 @@ class Mailbox:
         key = message_claim(self._redis, request.team, request.channel, ts)
         await self._redis.call("SET", key, request.id, "EX", self._retention.claims)
 
+    async def claim_for_nothing(self, team: str, channel: str, ts: str) -> None:
+        """Claim a message that has asked nothing yet, so that `submit` refuses it from now on."""
+        key = message_claim(self._redis, team, channel, ts)
+        await self._redis.call("SET", key, "", "NX", "EX", self._retention.claims)
+
     async def rewrite(self, request: Request) -> None:
         """Replace a stored request, if it has not expired."""
         key = request_key(self._redis, request.id)

@@ -107,6 +107,13 @@ class Mailbox:
         found = [r for r in self.requests if ts in (r.ts, r.message) and r.channel == channel]
         return EditScope(MessageVersions(found[0], found[-1]), runs=self.begun) if found else None
 
+    async def is_known(self, team: str, channel: str, ts: str) -> bool:
+        key = f"{team}:{channel}:{ts}"
+        return bool({key, f"notice:{key}"} & self.seen)
+
+    async def ignore(self, team: str, channel: str, ts: str) -> None:
+        self.seen.add(f"{team}:{channel}:{ts}")
+
     async def answers_to(self, *_: object) -> list[tuple[str, bool]]:
         return []
 
