@@ -1,7 +1,8 @@
 """`python -m tests.faults`: the table of crash windows; exits with 1 when anything is lost or doubled.
 
 `--only WORDS` runs the cases whose names hold them, `--random N` that many random kills after them.
-`--storm` kills processes every few seconds while `--questions` are asked, with each of `--seeds`.
+`--storm` kills processes every few seconds while `--questions` are asked, with each of `--seeds`. With
+`--restore` all is lost in the midst of it, and a backup that was made before is restored.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from tests.faults.fleet import COMMANDS, Fleet, fleet
-from tests.faults.storm import storm
+from tests.faults.storm import restored_storm, storm
 from tests.faults.windows import (
     SHORT,
     Asked,
@@ -98,7 +99,8 @@ async def storms(options: argparse.Namespace) -> int:
     clean = True
     for seed in options.seeds:
         with tempfile.TemporaryDirectory(prefix="bot-storm-") as folder:
-            found = await storm(seed, options.questions, Path(folder))
+            play = restored_storm if options.restore else storm
+            found = await play(seed, options.questions, Path(folder))
             if not found.is_clean:
                 shutil.copytree(folder, f"{folder}-logs", ignore=shutil.ignore_patterns("orders"))
                 print(f"logs: {folder}-logs")  # noqa: T201
@@ -116,6 +118,10 @@ async def storms(options: argparse.Namespace) -> int:
         for name, each in zip(("lost", "doubled", "given up", "disordered"), lists, strict=True):
             print(*(f"    {name}: {what}" for what in each), sep="\n", end="\n" * bool(each))  # noqa: T201
         print(f"    no progress: {found.without_progress}, workers killed by {found.killed_by}")  # noqa: T201
+        if options.restore:
+            since, lost = len(found.answered_since), len(found.open_when_lost)
+            print(f"    answered since the backup: {since}, open and only in Slack: {lost}")  # noqa: T201
+            print(*(f"    overtaken: {what}" for what in found.overtaken), sep="\n")  # noqa: T201
         clean = clean and found.is_clean
     return 0 if clean else 1
 
@@ -125,7 +131,8 @@ parser.add_argument("--short", action="store_true", help="only the most telling 
 parser.add_argument("--only", default="", help="cases whose name holds this")
 parser.add_argument("--random", type=int, default=20, help="random kills afterwards")
 parser.add_argument("--storm", action="store_true", help="kill all the time instead")
+parser.add_argument("--restore", action="store_true", help="a storm in which all is lost")
 parser.add_argument("--questions", type=int, default=300, help="of a storm")
-parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of storms")
+parser.add_argument("--seeds", "--seed", type=int, nargs="+", default=[1, 2, 3], help="of storms")
 given = parser.parse_args()
 sys.exit(asyncio.run(storms(given) if given.storm else main(given)))

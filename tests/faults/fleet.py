@@ -7,6 +7,7 @@ again when it dies, as a host would.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -19,7 +20,7 @@ from bot.dev.model import ResponsesServer
 from bot.dev.workspace import Workspace
 from bot.store.embedded import embedded_redis
 from tests.faults.processes import environment, started
-from tests.support.commands import Command
+from tests.support.commands import Command, start
 from tests.support.deployment import Deployment
 from tests.support.proxy import Proxy
 
@@ -60,6 +61,8 @@ class Fleet:
     """How many times as long as `IN_TIME` processes took to be ready of late, 1 for less: what is to
     be waited for takes as much longer on a busy machine."""
     processes: dict[str, Command] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    _keeping: list[asyncio.Task[None]] = field(default_factory=list)
 
     @property
     def ws(self) -> Workspace:
@@ -92,9 +95,33 @@ class Fleet:
         if process and process.returncode is None:
             process.send_signal(what)
 
-    async def keep_up(self, name: str, settings: dict[str, str]) -> None:
+    async def start(self) -> None:
+        """Start all processes, each again whenever it ends; returns once all are ready."""
+        self._keeping = [asyncio.create_task(self._keep_up(name)) for name in COMMANDS]
+        await self.ws.until(lambda: self.up, 90)
+
+    async def stop(self) -> None:
+        """Kill all processes, for good until `start`."""
+        for task in self._keeping:
+            task.cancel()
+        await asyncio.gather(*self._keeping, return_exceptions=True)
+        self.processes.clear()
+
+    async def command(self, *arguments: str) -> int:
+        """Run `bot <arguments>` beside the processes, with their settings; returns its code."""
+        log = self.logs / arguments[0]
+        process = start(
+            *arguments,
+            environment={"PATH": os.environ["PATH"], **self.settings, "BOT_FAILPOINTS": ""},
+            folder=self.logs,
+            out=log,
+            err=log,
+        )
+        return await process.wait()
+
+    async def _keep_up(self, name: str) -> None:
         """Start the process again whenever it ends. Its requests to the model carry its name."""
-        settings, log = settings | {"OPENAI_ORG_ID": name}, self.logs / name
+        settings, log = self.settings | {"OPENAI_ORG_ID": name}, self.logs / name
         while True:
             said, began, code = log.stat().st_size if log.exists() else 0, time.monotonic(), None
             try:
@@ -133,12 +160,9 @@ async def fleet(brain: Callable[..., Any], folder: Path) -> AsyncGenerator[Fleet
             bot_failpoints=str(orders),
             port="0",
         )
-        running = Fleet(Deployment(ws, api), url, redis, slack, model, orders, folder)
-        group = await stack.enter_async_context(asyncio.TaskGroup())
-        tasks = [group.create_task(running.keep_up(name, settings)) for name in COMMANDS]
-        try:
-            await ws.until(lambda: running.up, 90)
-            yield running
-        finally:
-            for task in tasks:
-                task.cancel()
+        running = Fleet(
+            Deployment(ws, api), url, redis, slack, model, orders, folder, settings=settings
+        )
+        stack.push_async_callback(running.stop)
+        await running.start()
+        yield running

@@ -82,6 +82,7 @@ ROWS = {
         ("longer than the grace", "elsewhere at once", "unit/runs/test_engine.py::test_what_outlasts_the_grace_goes_on_elsewhere_at_once"),
         ("kill -9, raise, standstill, lost reply", "`python -m tests.faults`", "faults/test_windows.py::test_nothing_is_lost_and_nothing_doubled"),
         ("killed all the time, while Redis stands still now and then", "`python -m tests.faults --storm`", "faults/test_storm.py::test_nothing_is_lost_or_doubled_in_a_short_storm"),
+        ("all is lost in a storm, and a backup made in it is restored", "`python -m tests.faults --storm --restore`", "faults/test_storm.py::test_a_backup_made_in_a_storm_brings_back_no_answer_twice"),
         ("stands still, rolling restarts, dies while Slack, Redis or the model fails, or while a person presses Stop", "one end each, in order; nothing is left", "faults/test_other_faults.py::test_every_question_has_one_end"),
         ("stood still, its runs taken over", "no death is counted", "unit/runs/test_engine.py::test_a_process_that_was_believed_dead_is_no_death"),
         ("wakes up after its lease", "what it wrote late is put right", "unit/slack/test_overtaken.py::test_a_message_that_was_posted_late_is_taken_back"),
@@ -125,6 +126,7 @@ Written by `python -m tests.faults.matrix`; a test sees that every test named he
   and then, while people ask 300 questions in threads of several turns, with three seeds. What is given
   up is held against the log of the worker that had it. On a busy machine all waits grow with the time
   that processes take to start. `pytest tests/faults/test_storm.py` is the short form.
+  `--restore` makes a backup in the storm, loses everything later, and restores it.
 - `python -m tests.soak`: 10,000 runs with faults among them; soak.csv and soak.png.
 - `python -m tests.load`: acknowledgements under bursts, and what a run costs: tests/load/README.md.
 

@@ -25,9 +25,10 @@ from typing import Any
 from redis.asyncio import Redis
 
 from bot.core.outcome import StopReason
-from bot.dev.model import ModelRequest, Reply, call, calls, finish
+from bot.dev.model import ModelRequest, Reply, call, calls, finish, held
 from bot.dev.model.replies import Item
 from bot.dev.workspace import ADA, BEN, CHLOE
+from bot.slack.reply import message_metadata
 from bot.store import Stores, open_stores
 from tests.faults.conversation import answered_by, asked_in, since_result
 from tests.faults.fleet import COMMANDS, Fleet, Life, fleet
@@ -64,7 +65,9 @@ class Asked:
 class Storm:
     """What is asked and what becomes of it. `without_progress` are questions that may be given up: so
     many workers were killed while they held the run, and no step was kept between. `given_up` are
-    all others that were."""
+    all others that were. Where all is lost, `answered_since` are questions that were open in the backup and had
+    their answer before the loss, and `open_when_lost` those asked since without one. `overtaken` are threads in which a question
+    that only Slack still had was found after a later one was answered: it is late, and not lost."""
 
     seed: int
     asked: list[Asked] = field(default_factory=list)
@@ -77,6 +80,9 @@ class Storm:
     without_progress: list[str] = field(default_factory=list)
     disordered: list[str] = field(default_factory=list)
     killed_by: Counter[str] = field(default_factory=Counter)
+    answered_since: set[str] = field(default_factory=set)
+    open_when_lost: set[str] = field(default_factory=set)
+    overtaken: list[str] = field(default_factory=list)
 
     @property
     def is_clean(self) -> bool:
@@ -84,12 +90,15 @@ class Storm:
 
 
 class Model:
-    """Answers what people wrote since its last result, each time in other words; shares a file on
-    the way. `steps` are those at which it was asked about a question, each with when it was first;
-    `kills` are the times at which it killed a worker."""
+    """Answers what people wrote since its last result, each time in other words; on the way it shares
+    a file, or only looks at the clock. `steps` are those at which it was asked about a question, each with when it was first;
+    `kills` are the times at which it killed a worker. It answers nobody while `answers` is not set."""
 
-    def __init__(self, dice: random.Random) -> None:
+    def __init__(self, dice: random.Random, *, shares: bool = True) -> None:
         self.running: Fleet | None = None
+        self.answers = asyncio.Event()
+        self.answers.set()
+        self._shares = shares
         self.killed_by = Counter[str]()
         self._dice = dice
 
@@ -100,7 +109,7 @@ class Model:
             self._kill_who_asks(tags[0], request)
         pause = self._dice.uniform(0, 0.6)
         reply = self._reply(request, items, tags)
-        return Reply(reply.items, pause=pause)
+        return held(Reply(reply.items, pause=pause), self.answers)
 
     def _reply(self, request: ModelRequest, items: list[Item], tags: list[str]) -> Reply:
         mark = secrets.token_hex(4)
@@ -108,9 +117,11 @@ class Model:
         offered = {tool.get("name") for tool in request.tools}
         if not tags:
             return finish(answer(f"{mark}: as I said."))
-        if "share_file" not in offered and "acquire_tools" not in called:
+        if not self._shares and "current_time" not in called:
+            return call("current_time", {})
+        if self._shares and "share_file" not in offered and "acquire_tools" not in called:
             return call("acquire_tools", {"names": ["share_file"]})
-        if "share_file" not in called and "share_file" in offered:
+        if self._shares and "share_file" not in called and "share_file" in offered:
             share = {"name": f"{tags[0]}.txt", "content": mark, "handle": None, "comment": ""}
             return calls(("calculate", {"expression": "1+1"}), ("share_file", share))
         return finish(answer(f"{mark}: this is for {' '.join(f'[{tag}]' for tag in tags)}."))
@@ -132,7 +143,7 @@ async def storm(seed: int, questions: int, folder: Path, *, turns: int = 5) -> S
     async with fleet(model, folder) as running, open_stores(running.redis_url) as stores:
         model.running = running
         running.ws.delivery.retry_delays = RETRIES
-        async with _bad_weather(running, result, dice):
+        async with _bad_weather(running, result, dice, model.answers):
             threads = asyncio.Queue[int]()
             for number in range(-(-questions // turns)):
                 threads.put_nowait(number)
@@ -147,13 +158,105 @@ async def storm(seed: int, questions: int, folder: Path, *, turns: int = 5) -> S
     return result
 
 
+async def restored_storm(seed: int, questions: int, folder: Path, *, turns: int = 5) -> Storm:
+    """Make a backup while people ask and processes are killed; later lose all of them and all that Redis
+    has, restore the backup, and go on. What became of the questions.
+
+    Nothing is changed on the way: after a restore that needs a person's approval.
+    """
+    dice, result = random.Random(seed), Storm(seed)
+    model, began = Model(dice, shares=False), time.monotonic()
+    async with fleet(model, folder) as running, open_stores(running.redis_url) as stores:
+        model.running = running
+        running.ws.delivery.retry_delays = RETRIES
+        batches = _batches(questions, turns, 3)
+        async with asyncio.TaskGroup() as group:
+
+            def go_on() -> None:
+                threads, people = batches.pop(0), range(AT_ONCE)
+                for _ in people:
+                    group.create_task(_people(running, stores, result, dice, threads, turns))
+
+            async with _bad_weather(running, result, dice, model.answers):
+                go_on()
+                in_backup = await _several_open(running, result, model, questions // 6)
+                backup = folder / "backup.bak"
+                while await running.command("backup", str(backup)):  # noqa: ASYNC110 - of a process
+                    await asyncio.sleep(0.5)  # Redis stands still
+                model.answers.set()
+                await _until(lambda: not in_backup & _open(running, result), 60 * running.pace)
+                asked = {each.tag for each in result.asked}
+                go_on()
+                await _several_open(running, result, model, len(asked) + questions // 6)
+            result.answered_since = in_backup - _open(running, result)
+            result.open_when_lost = _open(running, result) - asked
+            await running.stop()
+            before = _shown(running, result)
+            async with Redis.from_url(running.redis_url) as redis:
+                await redis.flushall()
+            go_on()
+            assert await running.command("restore", str(backup)) == 0
+            model.answers.set()
+            await running.start()
+        await _until_answered(running, result)
+        await asyncio.sleep(SETTLING)
+        await _judge(running, stores, result, model)
+        result.overtaken, result.disordered = result.disordered, []
+        failed = [each.tag for each in result.asked if _is_named(running, each)]
+        result.given_up += [tag for tag in result.lost if tag in failed]
+        result.lost = [tag for tag in result.lost if tag not in failed]
+        now = _shown(running, result)
+        anew = [f"answered anew: {text}" for ts, text in before.items() if now.get(ts) != text]
+        result.doubled += anew
+    result.seconds = time.monotonic() - began
+    return result
+
+
+def _batches(questions: int, turns: int, count: int) -> list[asyncio.Queue[int]]:
+    """Return the numbers of the threads in which so many questions are asked, in `count` parts."""
+    parts = [asyncio.Queue[int]() for _ in range(count)]
+    for number in range(-(-questions // turns)):
+        parts[number % count].put_nowait(number)
+    return parts
+
+
+async def _several_open(running: Fleet, result: Storm, model: Model, least: int) -> set[str]:
+    """Wait for so many questions, and have the model answer nobody. Return what is open, at least two."""
+    await _until(lambda: len(result.asked) >= least, 600)
+    model.answers.clear()
+    await _until(lambda: len(_open(running, result)) > 1, 60 * running.pace)
+    return _open(running, result)
+
+
+def _shown(running: Fleet, result: Storm) -> dict[str, str]:
+    """Return the texts of all final messages, by ts. The model never says the same thing twice."""
+    threads = {(each.channel, each.thread) for each in result.asked}
+    return {m["ts"]: str(m["text"]) for thread in threads for m in running.bot.terminals(*thread)}
+
+
+def _is_named(running: Fleet, asked: Asked) -> bool:
+    """Whether a final message says that it is the end of this question, be it a failure."""
+    ends = running.bot.terminals(asked.channel, asked.thread)
+    return any(asked.ts in message_metadata.answered_by(m) for m in ends)
+
+
+def _open(running: Fleet, result: Storm) -> set[str]:
+    return {each.tag for each in result.asked if each.tag not in _answered(running, each)}
+
+
 @asynccontextmanager
-async def _bad_weather(running: Fleet, result: Storm, dice: random.Random) -> AsyncGenerator[None]:
-    """Kill a process every few seconds, and let Redis stand still now and then."""
+async def _bad_weather(
+    running: Fleet, result: Storm, dice: random.Random, answers: asyncio.Event
+) -> AsyncGenerator[None]:
+    """Kill a process every few seconds, and let Redis stand still now and then.
+
+    None is killed while the model does not answer: runs without progress would soon be given up.
+    """
 
     async def kill() -> None:
         while True:
             await asyncio.sleep(dice.uniform(*KILL_EVERY) * running.pace)
+            await answers.wait()
             running.signal(dice.choice(list(COMMANDS)), signal.SIGKILL)
             result.kills += 1
 
@@ -214,9 +317,13 @@ async def _ask(
     ts = await running.bot.ask(user, channel, f"[{tag}] how many?", root)
     team = running.ws.people[user].team_id
     async with asyncio.timeout(PATIENCE * running.pace):
-        while not await _was_taken(stores, team, channel, ts):  # noqa: ASYNC110 - Redis tells nobody
+        asked = Asked(tag, channel, root or ts, ts)
+        # What was answered before all was lost is not taken in anew.
+        while not (  # noqa: ASYNC110 - Redis tells nobody
+            tag in _answered(running, asked) or await _was_taken(stores, team, channel, ts)
+        ):
             await asyncio.sleep(0.05)
-    return Asked(tag, channel, root or ts, ts)
+    return asked
 
 
 async def _was_taken(stores: Stores, team: str, channel: str, ts: str) -> bool:

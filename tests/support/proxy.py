@@ -44,7 +44,8 @@ class Proxy:
         port = server.sockets[0].getsockname()[1]
         parts = proxy._upstream
         as_tcp = parts._replace(scheme="redis", path="") if parts.scheme == "unix" else parts
-        proxy.url = urlunsplit(as_tcp._replace(netloc=f"127.0.0.1:{port}"))
+        secret, at, _ = parts.netloc.rpartition("@")
+        proxy.url = urlunsplit(as_tcp._replace(netloc=f"{secret}{at}127.0.0.1:{port}"))
         try:
             yield proxy
         finally:
