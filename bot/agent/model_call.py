@@ -14,6 +14,7 @@ from bot.agent.interrupt import Interrupted
 from bot.agent.loop_deps import LoopDeps
 from bot.core.errors import CallRefused, ModelError, ModelErrorKind
 from bot.core.outcome import StopReason
+from bot.model.text_calls import StreamedText, understood
 from bot.model.types import (
     ArgumentsPart,
     HostedPart,
@@ -102,7 +103,8 @@ class ModelCall:
         self, request: ModelRequest, steps: HostedSteps
     ) -> AsyncGenerator[Delta | HostedEvent | CallResult]:
         """Make one attempt, with every step bounded by the deadline."""
-        draft = Draft(self.deps.response_type)
+        draft, visible = Draft(self.deps.response_type), StreamedText()
+        offered = frozenset(str(tool["name"]) for tool in request.tools if "name" in tool)
         stream = self.deps.interrupt.iterate(self.deps.model.respond(request), self.deadline)
         async with aclosing(stream):
             async for part in stream:
@@ -110,12 +112,13 @@ class ModelCall:
                     case ModelResponse(hosted=hosted):
                         for event in steps.whole(hosted):
                             yield event
-                        yield CallResult(part)
+                        yield CallResult(understood(part, offered))
                     case HostedPart():
                         for event in steps.seen(part):
                             yield event
                     case TextPart(text):
-                        yield TextDelta(text)
+                        if written := visible.more(text):
+                            yield TextDelta(written)
                     case ReasoningPart(text):
                         yield ReasoningDelta(text)
                     case ArgumentsPart(text):

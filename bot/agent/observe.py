@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from bot.agent import prompts
+from bot.agent.announcements import announces_work
 from bot.agent.builtin.complete_task import NAME as COMPLETE
 from bot.agent.builtin.complete_task import ResponseType, json_in
 from bot.agent.calls.outputs import CallOutput, cancelled_output
@@ -19,7 +20,7 @@ from bot.agent.state import Ending, Failure, LoopState, SentBack, Transition
 from bot.agent.window import portable, without_stray_reasoning
 from bot.core.answers import Answer, stored_name
 from bot.core.chain import NO_USAGE, Item, Usage
-from bot.core.errors import ModelError
+from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.outcome import RunStatus, StopReason
 from bot.model.types import CONTENT_FILTER, ModelResponse
 
@@ -205,11 +206,12 @@ def _chain_after(state: LoopState, items: Items) -> dict[str, Any]:
     """Return the chain with `items` after the open response.
 
     The complete items of some responses are sent again after their own parent instead: of one that
-    was cut, as the API does not promise that it can be a parent; and of the last call, as its request
-    held the demand to finish, which was meant for this run alone.
+    was cut, as the API does not promise that it can be a parent; of one that was rewritten, as the
+    service does not know its calls; and of the last call, as its request held the demand to finish,
+    which was meant for this run alone.
     """
     response = open_response(state)
-    if response.incomplete or state.closing:
+    if response.incomplete or response.rewritten or state.closing:
         sent_again = portable(without_stray_reasoning(response.items))
         return {"pending": (*state.pending, *sent_again, *items)}
     return {"parent": response.id, "pending": items}
@@ -267,14 +269,14 @@ async def result_in_text(state: LoopState, response_type: ResponseType) -> CallO
     """Return the result in the text of the open response, as the output of a `complete_task` call:
     JSON of the response type, or plain text as an `Answer` if it is the run's first and only output."""
     response = open_response(state)
-    if response.calls or response.refusal or not response.text:
+    if response.calls or response.refusal or response.unreadable or not response.text:
         return None
     result: BaseModel | None = None
     text = _text_so_far(state)
     with suppress(ValidationError):
         result = await response_type.parse(json_in(text))
     is_first = state.turn + state.sent_back == 1 + state.continued and not state.tool_calls
-    is_whole = is_first and not response.incomplete
+    is_whole = is_first and not response.incomplete and not announces_work(text)
     if result is None and is_whole and response_type.model is Answer:
         result = response_type.from_text(text).model_copy(update={"confidence": "medium"})
     return CallOutput("", COMPLETE, "", result=result) if result else None
@@ -290,6 +292,10 @@ def take_text(
     towards `complete_task`, then force that call; if the model still returns text, end the run with
     the first text as a partial result."""
     first_text = state.first_text if state.nudges else _text_so_far(state)
+    if open_response(state).unreadable:
+        if state.nudges:
+            return end_run(state, StopReason.MODEL_ERROR, error=_unreadable_calls()), ()
+        first_text = ""
     for output in outputs:
         if output.result is not None:
             state = state.replace(**_chain_after(state, ()))
@@ -304,7 +310,8 @@ def take_text(
         result = _from_text(state, response_type, first_text)
         state = state.replace(**_chain_after(state, ()))
         return end_run(state, state.closing or StopReason.MALFORMED_OUTPUT, result), ()
-    notes: Items = (prompts.note(prompts.NUDGE),)
+    is_call = open_response(state).unreadable
+    notes: Items = (prompts.note(prompts.CALL_IN_TEXT if is_call else prompts.NUDGE),)
     nudged = state.go(
         Transition.FORCED if state.nudges else Transition.NUDGED,
         **_chain_after(state, notes),
@@ -314,6 +321,13 @@ def take_text(
         first_text=first_text,
     )
     return nudged, notes
+
+
+def _unreadable_calls() -> ModelError:
+    return ModelError(
+        ModelErrorKind.UNREADABLE_CALLS,
+        "the server returned its model's calls as text, in a form that cannot be read",
+    )
 
 
 def _send_back(state: LoopState, why: str) -> Observation:

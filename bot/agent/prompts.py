@@ -76,6 +76,10 @@ NUDGE = (
     "Your text was not delivered: people see only what you return with complete_task. "
     "If the work is done, call complete_task with it now; otherwise go on with tools."
 )
+CALL_IN_TEXT = (
+    "Your last text looks like a tool call, and was not run: call tools through the interface, not in "
+    "text. If the work is done, call complete_task."
+)
 CUT_OFF = "Your last output was cut off before its end. Do it again, shorter."
 CONTINUE = (
     "Your last response reached the limit of one output. What you said and the calls that were whole "

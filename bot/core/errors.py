@@ -86,6 +86,7 @@ class ModelErrorKind(StrEnum):
     MISSING_PARENT = "missing_parent"  # previous_response_id cannot be used
     MISSING_MODEL = "missing_model"  # the service does not have the model, or not for this key
     NO_RESPONSES_API = "no_responses_api"  # something else answers at this address
+    UNREADABLE_CALLS = "unreadable_calls"  # the model's calls arrive as text
     BAD_REQUEST = "bad_request"  # our bug, or a model that lacks a feature
 
 

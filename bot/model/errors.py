@@ -13,6 +13,8 @@ from typing import Any
 import openai
 
 from bot.core.errors import ModelError, ModelErrorKind
+from bot.core.text.invisible_text import readable
+from bot.core.text.redaction import redacted
 
 _BY_CODE = {
     "previous_response_not_found": ModelErrorKind.MISSING_PARENT,
@@ -20,7 +22,9 @@ _BY_CODE = {
     "string_above_max_length": ModelErrorKind.CONTEXT_OVERFLOW,
     "model_not_found": ModelErrorKind.MISSING_MODEL,
     "DeploymentNotFound": ModelErrorKind.MISSING_MODEL,
+    "exceed_context_size_error": ModelErrorKind.CONTEXT_OVERFLOW,
     "insufficient_quota": ModelErrorKind.QUOTA,
+    "budget_exceeded": ModelErrorKind.QUOTA,
     "credit_balance_exhausted": ModelErrorKind.QUOTA,
     "project_spend_limit_exceeded": ModelErrorKind.QUOTA,
     "organization_spend_limit_exceeded": ModelErrorKind.QUOTA,
@@ -28,11 +32,28 @@ _BY_CODE = {
     "rate_limit_exceeded": ModelErrorKind.OVERLOADED,
     "server_error": ModelErrorKind.OVERLOADED,
     "invalid_prompt": ModelErrorKind.POLICY,
+    "content_filter": ModelErrorKind.POLICY,
+    "content_policy_violation": ModelErrorKind.POLICY,
+    "ResponsibleAIPolicyViolation": ModelErrorKind.POLICY,
+    "moderation_blocked": ModelErrorKind.POLICY,
     "bio_policy": ModelErrorKind.POLICY,
     "misalignment_policy_violation": ModelErrorKind.POLICY,
     "invalid_api_key": ModelErrorKind.AUTHENTICATION,
 }
+_RATE = re.compile(r"rate limit|per (minute|second|hour|day)|\b[tr]p[md]\b")
+_OWN_LIMIT = re.compile(r"^\W*(error code: \d+ - )?\W*max_?(output_|completion_|new_)?tokens\b")
+"""Limits that no shorter conversation helps against."""
+_SIZE = r"(?:context|prompt|inputs?|messages|tokens?|n_ctx|num_ctx|sequence|conversation)"
+_TOO_MUCH = r"(?:exceed|too (?:long|large|many|big)|(?:longer|larger|greater|more) than|must be <=|over the)"
 _BY_WORDS = (
+    (
+        ModelErrorKind.POLICY,
+        re.compile(
+            r"content (management )?(policy|filter)|responsible ?ai ?policy|content_policy_violation"
+            r"|flagged as potentially violating|blocked by .{0,40}(moderation|guardrail|safety)"
+        ),
+    ),
+    (ModelErrorKind.QUOTA, re.compile(r"budget has been exceeded|exceededbudget|budget_exceeded")),
     (
         ModelErrorKind.MISSING_PARENT,
         re.compile(r"previous[ _]response|response (with id )?\S+ (was )?not found"),
@@ -46,6 +67,9 @@ _BY_WORDS = (
             r"|context limit|prompt is too long|maximum (model|prompt) length|max_model_len"
             r"|input is too long|maximum number of (input )?tokens|too many tokens"
             r"|reduce the length of the (messages|input|prompt)|request[ _]too[ _]large"
+            # The words of all others, in any order.
+            rf"|\b{_SIZE}\b.{{0,100}}?{_TOO_MUCH}|{_TOO_MUCH}\w*.{{0,60}}?\b{_SIZE}\b"
+            r"|(payload|request entity|content) too large"
         ),
     ),
     (
@@ -65,11 +89,12 @@ _BY_WORDS = (
     ),
 )
 _STORES_NOTHING = re.compile(r"not support|unsupported|unknown param|not enabled|zero data")
-_OF_POLICY = re.compile(r"polic|flagged|moderation|safety")
+_OF_POLICY = re.compile(r"polic|flagged|moderation|safety|filter|guardrail")
 """OpenRouter calls every malformed request an `invalid_prompt`."""
-_UNAUTHORIZED, _NO_CREDIT, _FORBIDDEN = 401, 402, 403
+_UNAUTHORIZED, _NO_CREDIT, _FORBIDDEN, _TOO_LARGE = 401, 402, 403, 413
 _NO_SUCH_PATH = (404, 405)
 _MOST_SAID = 300
+_QUOTED = re.compile(r"(['\"`])(?:(?!\1).){61,}?\1")
 _WRONG_ADDRESS = (
     "There is no Responses API at this address, so OPENAI_BASE_URL is probably wrong: it usually "
     "ends in /v1. For a Chat Completions server, put LiteLLM in front."
@@ -137,8 +162,12 @@ def _classified(
     kind = _by_words(words) or _BY_CODE.get(str(code)) or _by_status(status, is_json=bool(given))
     if kind is ModelErrorKind.POLICY and not _OF_POLICY.search(f"{code} {words}".lower()):
         kind = ModelErrorKind.BAD_REQUEST
+    if isinstance(inner := given.get("innererror"), Mapping):
+        kind = _BY_CODE.get(str(inner.get("code")), kind)
     if status == _NO_CREDIT:
         kind = ModelErrorKind.QUOTA
+    if status == _TOO_LARGE:
+        kind = ModelErrorKind.CONTEXT_OVERFLOW
     if status == _UNAUTHORIZED or (
         status == _FORBIDDEN and kind is not ModelErrorKind.MISSING_MODEL
     ):
@@ -154,7 +183,18 @@ def _classified(
 
 def _by_words(text: str) -> ModelErrorKind | None:
     lowered = text.lower()
-    return next((kind for kind, words in _BY_WORDS if words.search(lowered)), None)
+    kind = next((kind for kind, words in _BY_WORDS if words.search(lowered)), None)
+    is_own_limit = _OWN_LIMIT.search(lowered) or (
+        _RATE.search(lowered) and "request too large" not in lowered
+    )
+    return None if kind is ModelErrorKind.CONTEXT_OVERFLOW and is_own_limit else kind
+
+
+def said_by_service(error: ModelError) -> str:
+    """Return the service's own words in one line of at most 300 characters, for operators: without
+    secrets, and without long quotes, which may be of what people wrote."""
+    words = _QUOTED.sub("'…'", redacted(readable(str(error))))
+    return " ".join(words.split())[:_MOST_SAID]
 
 
 def _by_status(status: int | None, *, is_json: bool) -> ModelErrorKind:

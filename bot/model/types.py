@@ -75,13 +75,19 @@ CONTENT_FILTER = "content_filter"
 
 @dataclass(frozen=True)
 class ModelResponse:
-    """A finished response; `incomplete` is the reason why it was cut, or None."""
+    """A finished response; `incomplete` is the reason why it was cut, or None.
+
+    `rewritten`: its items are not those of the service's own copy. `unreadable`: its text holds what
+    looks like a call and cannot be read.
+    """
 
     id: str
     items: tuple[Item, ...]
     usage: Usage
     model: str = ""
     incomplete: str | None = None
+    rewritten: bool = False
+    unreadable: bool = False
 
     @cached_property
     def calls(self) -> tuple[Item, ...]:

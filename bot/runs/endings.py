@@ -72,7 +72,12 @@ _BY_KIND = {
     ModelErrorKind.MISSING_MODEL: Text(
         "The model service does not have the model I am set to use. Tell your bot's operator."
     ),
-    ModelErrorKind.BAD_REQUEST: _BY_REASON[StopReason.INTERNAL_ERROR],
+    ModelErrorKind.UNREADABLE_CALLS: Text(
+        "The model server does not understand its model's tool calls. Tell your bot's operator to run `bot doctor`."
+    ),
+    ModelErrorKind.BAD_REQUEST: Text(
+        "The model server refused the request. Tell your bot's operator: the log and `bot doctor` say why."
+    ),
 }
 
 _NO_ANSWER = Text("{cause}, so I have no answer yet.")

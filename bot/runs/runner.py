@@ -24,13 +24,20 @@ from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.context import bound_request
-from bot.core.errors import CorruptValue, LeaseLost, ModelErrorKind, StoreUnavailable
+from bot.core.errors import (
+    CorruptValue,
+    LeaseLost,
+    ModelError,
+    ModelErrorKind,
+    StoreUnavailable,
+)
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
 from bot.core.text.result_markdown import result_text
 from bot.core.text.translation import Text
+from bot.model.errors import said_by_service
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
 from bot.runs.narration import Narrator
@@ -369,10 +376,7 @@ class Runner:
                 # An approval may have expired meanwhile, which only the run notices.
                 await approvals.load_decisions()
                 if ended.error:
-                    ids = {"run_id": run_id, "model_request": ended.error.request_id}
-                    log.error(
-                        "the model service failed, which ended a run: %s", ended.error, extra=ids
-                    )
+                    _log_failure(ended.error, run_id)
                 model, used = models.name(ended.state.fallback), accounts_used(ended.state)
                 context = replace(context, model=model, accounts=used)
                 artifacts, joined = deps.toolbox.artifacts, steering.joined
@@ -507,6 +511,16 @@ def _in_words(
     items = exchange_in_words([each.text for each in asked], said)
     entry = LedgerEntry(run_id=outcome.run_id, items=items[-1:])  # the question is in the ledger
     return caller_after_words(before, items, None), [entry]
+
+
+def _log_failure(error: ModelError, run_id: str) -> None:
+    """Tell the operator why the model service ended a run, in its words: they often name the cure."""
+    log.error(
+        "the model service failed, which ended a run: %s · it said: %s",
+        error,
+        said_by_service(error),
+        extra={"run_id": run_id, "model_request": error.request_id},
+    )
 
 
 def _entries_of(request: Request, run_id: str, items: Sequence[Item]) -> list[LedgerEntry]:

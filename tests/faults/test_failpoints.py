@@ -65,7 +65,7 @@ COURTESIES = {
     "slack/actions/schedules.py:WorkspaceSchedules.wait_for_account": "a line to the owner; Home shows that it waits",
     "slack/incoming/listeners/accounts.py:AccountListeners._disown": "disowned again when the person presses again",
     "slack/incoming/listeners/evidence.py:register.turn": "a page of a modal; the person presses again",
-    "agent/compaction.py:Compaction._summarise": "a call of the model; made again it costs, no more",
+    "agent/compaction.py:Compaction._summary": "a call of the model; made again it costs, no more",
     "agent/model_call.py:ModelCall._attempt": "its failpoints are where it is sent, in model/client.py",
 }
 """Calls to Slack and the model that have no failpoint, and why they need none."""

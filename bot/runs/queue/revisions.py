@@ -5,11 +5,15 @@ An edit or a deletion of the original message applies to all of its revisions, w
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.core.errors import CorruptValue
 from bot.core.request import NEXT_MESSAGE, RepeatReason, Request
 from bot.store import Phase, Stores
+
+log = logging.getLogger(__name__)
 
 _OVER = (Phase.FINISHED, Phase.DELIVERED)
 
@@ -123,13 +127,18 @@ async def refresh_edit(stores: Stores, edit: Request) -> Request:
 async def messages_answered(stores: Stores, request: Request) -> list[str]:
     """Return the ts of each message that the run of a request answers, in order.
 
-    That is its own, those of the requests that joined the run, and those whose answer it replaces.
+    That is its own, those of the requests that joined the run, and those whose answer it replaces;
+    only its own where the others cannot be read, as an answer that names too few is still an answer.
     """
-    ids = [request.id, *await stores.runs.joined(request.id)]
-    for run_id in request.replaces:
-        if begun := await stores.runs.begun_by(run_id):
-            ids += [begun[0], *await stores.runs.joined(begun[0])]
-    known = [request, *(each for each in await stores.mailbox.get_many(ids) if not each.withdrawn)]
+    known = [request]
+    try:
+        ids = [request.id, *await stores.runs.joined(request.id)]
+        for run_id in request.replaces:
+            if begun := await stores.runs.begun_by(run_id):
+                ids += [begun[0], *await stores.runs.joined(begun[0])]
+        known += [each for each in await stores.mailbox.get_many(ids) if not each.withdrawn]
+    except CorruptValue:
+        log.exception("what joined the run of %s cannot be read", request.id)
     return sorted({ts for each in known for ts in (each.ts, each.message) if ts})
 
 

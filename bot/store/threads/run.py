@@ -103,15 +103,23 @@ class Runs:
         return [each for each in records if each.outcome]
 
     async def id_of(self, request_id: str) -> str | None:
-        """Return the id of a request's run, None before it began."""
+        """Return the id of a request's run, None before it began; raise CorruptValue for no id."""
         raw = await self._redis.call("GET", run_of_key(self._redis, request_id))
+        if raw and not raw.isascii():
+            raise CorruptValue("The kept id of a run cannot be read.")
         return raw.decode() if raw else None
 
     async def begun_by(self, run_id: str) -> tuple[str, Phase] | None:
-        """Return the id of the request that began a run, and its phase; None for an unknown run."""
+        """Return the id of the request that began a run, and its phase; None for an unknown run.
+
+        Raises CorruptValue if they cannot be read.
+        """
         key = self._key(run_id)
         request_id, phase = await self._redis.call("HMGET", key, "request_id", "phase")
-        return (request_id.decode(), Phase(phase.decode())) if request_id and phase else None
+        try:
+            return (request_id.decode(), Phase(phase.decode())) if request_id and phase else None
+        except ValueError as error:
+            raise CorruptValue("The kept phase of a run cannot be read.") from error
 
     async def outcome(self, run_id: str) -> Outcome | None:
         """Return the outcome of a run, None before its end and when it has expired or is damaged."""

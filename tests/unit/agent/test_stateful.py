@@ -204,11 +204,16 @@ def check_record(thread: Thread) -> None:
 
 
 def said(items: Iterable[Item]) -> list[tuple[str, ...]]:
-    """What a model reads of the items."""
+    """What a model reads of the items; a call without a name has one in our record, as no service
+    takes it back without."""
     return [
         (item["role"], text_of(item))
         if "role" in item
-        else (str(item["type"]), *(str(item.get(k)) for k in ("name", "arguments", "output")))
+        else (
+            str(item["type"]),
+            str(item.get("name") or ("unnamed" if "name" in item else None)),
+            *(str(item.get(key)) for key in ("arguments", "output")),
+        )
         for item in whole_pairs(tuple(items))
         if item.get("type") != "reasoning"
     ]
