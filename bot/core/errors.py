@@ -94,9 +94,12 @@ class ModelError(BotError):
     """The model service failed.
 
     `request_id` is the service's id for support. `detail` describes the failure without quoting
-    anybody: the HTTP status, or the host and why it could not be reached. Both go to logs and
-    traces, never to Slack. `usage` is what the call used, if the service said so.
+    anybody: the HTTP status, or the host and why it could not be reached. `said` are the service's
+    own words in one line, without what it quotes from the request. All three go to logs and traces,
+    never to Slack. `usage` is what the call used, if the service said so.
     """
+
+    said: str = ""
 
     def __init__(
         self,

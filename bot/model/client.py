@@ -45,7 +45,13 @@ from bot.core.chain import Item
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
 from bot.model.decoding import ResponseReader, read_object
-from bot.model.errors import from_body, from_exception, no_responses_api, stores_nothing
+from bot.model.errors import (
+    from_body,
+    from_exception,
+    no_responses_api,
+    said_by_service,
+    stores_nothing,
+)
 from bot.model.traits import FORCING, ServerTraits
 from bot.model.types import ModelRequest, ModelResponse, Progress, TextPart
 
@@ -289,6 +295,9 @@ class ResponsesModel:
                         yield part
             except _AskOtherwise as other:
                 request = other.request or request
+            except ModelError as error:
+                error.said = said_by_service(error, str(request.input))
+                raise
             else:
                 return
 

@@ -94,7 +94,9 @@ _OF_POLICY = re.compile(r"polic|flagged|moderation|safety|filter|guardrail")
 _UNAUTHORIZED, _NO_CREDIT, _FORBIDDEN, _TOO_LARGE = 401, 402, 403, 413
 _NO_SUCH_PATH = (404, 405)
 _MOST_SAID = 300
-_QUOTED = re.compile(r"(['\"`])(?:(?!\1).){61,}?\1")
+_MOST_READ = 3000  # characters of an error
+_MOST_QUOTED = 60  # characters in quotes that may be a name or a value of a setting
+_QUOTED = re.compile(r"(['\"`])((?:(?!\1).)+)\1")
 _WRONG_ADDRESS = (
     "There is no Responses API at this address, so OPENAI_BASE_URL is probably wrong: it usually "
     "ends in /v1. For a Chat Completions server, put LiteLLM in front."
@@ -190,10 +192,16 @@ def _by_words(text: str) -> ModelErrorKind | None:
     return None if kind is ModelErrorKind.CONTEXT_OVERFLOW and is_own_limit else kind
 
 
-def said_by_service(error: ModelError) -> str:
+def said_by_service(error: ModelError, sent: str) -> str:
     """Return the service's own words in one line of at most 300 characters, for operators: without
-    secrets, and without long quotes, which may be of what people wrote."""
-    words = _QUOTED.sub("'…'", redacted(readable(str(error))))
+    secrets, without long quotes, and without what it quotes from `sent`, which people wrote."""
+    lowered = sent.lower()
+
+    def unless_sent(quoted: re.Match[str]) -> str:
+        is_long, words = len(quoted[2]) > _MOST_QUOTED, quoted[2].lower()
+        return "'…'" if is_long or words in lowered else quoted[0]
+
+    words = _QUOTED.sub(unless_sent, redacted(readable(str(error)[:_MOST_READ])))
     return " ".join(words.split())[:_MOST_SAID]
 
 

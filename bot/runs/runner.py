@@ -37,7 +37,6 @@ from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
 from bot.core.text.result_markdown import result_text
 from bot.core.text.translation import Text
-from bot.model.errors import said_by_service
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
 from bot.runs.narration import Narrator
@@ -516,9 +515,9 @@ def _in_words(
 def _log_failure(error: ModelError, run_id: str) -> None:
     """Tell the operator why the model service ended a run, in its words: they often name the cure."""
     log.error(
-        "the model service failed, which ended a run: %s · it said: %s",
+        "the model service failed, which ended a run: %s%s",
         error,
-        said_by_service(error),
+        f" · it said: {error.said}" if error.said else "",
         extra={"run_id": run_id, "model_request": error.request_id},
     )
 

@@ -77,6 +77,7 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "threads/mailbox.py:Mailbox.head": "sets aside what has expired; again does the same",
     "threads/mailbox.py:Mailbox.pop": ("run-closed",),
     "threads/run.py:Runs.note_file": ("file-sharing",),
+    "threads/mailbox.py:Mailbox.claim_for_nothing": "a deletion: done again when Slack delivers it again",
     "threads/mailbox.py:Mailbox.claim_again": "an edit: done again when Slack delivers it again",
     "threads/mailbox.py:Mailbox.put_back": "a deletion: done again when Slack delivers it again",
     "threads/mailbox.py:Mailbox.rewrite": "an edit: done again when Slack delivers it again",

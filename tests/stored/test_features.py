@@ -5,6 +5,7 @@ As in `test_recordings.py`, nothing here takes a stored name from the code.
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +43,11 @@ async def a_refresh_that_nobody_posted_is_posted_and_made_again(old: Old) -> Non
         lambda: old.at.bot.own(SALES, old.thread("sold"))[before:], PATIENCE
     )
     assert "231,004" in str(news["blocks"])
-    await old.press(ADA, SALES, "sold", "refresh_answer")
-    await old.at.ws.until(lambda: "300,000" in private(old, "sold", ADA), PATIENCE)
+    async with asyncio.timeout(PATIENCE):
+        while "300,000" not in private(old, "sold", ADA):
+            # One who presses too soon after the recorded refresh is told so, and presses again.
+            await old.press(ADA, SALES, "sold", "refresh_answer")
+            await asyncio.sleep(1)
 
 
 async def a_scheduled_refresh_is_made(old: Old) -> None:

@@ -127,7 +127,7 @@ async def test_an_issuer_that_gives_useless_tokens_is_not_asked_without_end(
     stale = await token_of(place)
     place.notes.asked.clear()
     for n, given in enumerate(("t" * 20, "t" * 20, stale), start=1):
-        tokens = {"access_token": given, "token_type": "bearer", "expires_in": 0.001}
+        tokens = {"access_token": given, "token_type": "bearer", "expires_in": 1e-6}
         place.notes.answers["/token"] = (200, tokens)
         async with asyncio.timeout(5):
             access = await place.accounts.calls.access(ANNA, "notes", stale=stale)
