@@ -64,6 +64,7 @@ def end_run(
         message=str(error),
         request_id=error.request_id,
         detail=error.detail,
+        said=error.said,
     )
     ending = Ending(
         reason=reason,

@@ -345,6 +345,7 @@ class Phases:
                 failure.message,
                 request_id=failure.request_id,
                 detail=failure.detail,
+                said=failure.said,
             )
         return RunEnded(
             state=state,

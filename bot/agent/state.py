@@ -64,6 +64,7 @@ class Failure(BaseModel):
     message: str
     request_id: str | None = None
     detail: str = ""
+    said: str = ""
 
 
 class Ending(BaseModel):

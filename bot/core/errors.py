@@ -99,8 +99,6 @@ class ModelError(BotError):
     never to Slack. `usage` is what the call used, if the service said so.
     """
 
-    said: str = ""
-
     def __init__(
         self,
         kind: ModelErrorKind,
@@ -108,6 +106,7 @@ class ModelError(BotError):
         *,
         request_id: str | None = None,
         detail: str = "",
+        said: str = "",
         usage: Usage | None = None,
     ) -> None:
         super().__init__(message)
@@ -115,6 +114,7 @@ class ModelError(BotError):
         self.usage = usage
         self.request_id = request_id
         self.detail = detail
+        self.said = said
 
 
 class CallRefused(ModelError):
