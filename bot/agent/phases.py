@@ -39,7 +39,7 @@ from bot.agent.observe import (
 )
 from bot.agent.resuming import accepted_result, begun_stateless, with_history
 from bot.agent.state import LoopState, OpenResponse
-from bot.agent.window import whole_pairs, without_stray_reasoning
+from bot.agent.window import whole_pairs, with_own_ids, without_stray_reasoning
 from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError
@@ -132,7 +132,7 @@ class Phases:
 
     def input(self, state: LoopState) -> tuple[Item, ...]:
         """Return the items that the next request sends; that of the last call demands a result."""
-        items = whole_pairs(state.conversation) if state.stateless else state.pending
+        items = with_own_ids(whole_pairs(state.conversation) if state.stateless else state.pending)
         return (*items, prompts.note(prompts.closing(state.closing))) if state.closing else items
 
     async def assemble(self, state: LoopState) -> ModelRequest:

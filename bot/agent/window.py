@@ -126,6 +126,21 @@ def portable(items: Iterable[Item]) -> tuple[Item, ...]:
     )
 
 
+def with_own_ids(items: Iterable[Item]) -> tuple[Item, ...]:
+    """Return `items` with another id for each that has the id of an earlier one, which services refuse:
+    some servers number the items of each response from the start."""
+    ids: set[str] = set()
+    own: list[Item] = []
+    for n, item in enumerate(items):
+        item_id = item.get("id")
+        if item_id in ids:
+            item = {**item, "id": (item_id := f"{item_id}_{n}")}  # noqa: PLW2901 - the same item
+        if item_id:
+            ids.add(item_id)
+        own.append(item)
+    return tuple(own)
+
+
 def text_of(item: Item) -> str:
     """Return the text of a message, a refusal too."""
     content = item.get("content") or ""

@@ -151,6 +151,19 @@ async def test_stateless_sends_the_whole_conversation_every_time() -> None:
     assert ended.status is RunStatus.SUCCESS
 
 
+async def test_no_item_is_sent_under_the_id_of_another() -> None:
+    """B1: some servers number the items of each response from the start, and refuse them so."""
+    adding = [call("add", {"a": n, "b": 1}) for n in range(3)]
+    numbered = [replace(reply, items=({**reply.items[0], "id": "fc_0"},)) for reply in adding]
+    async with bench(Script([*numbered, finish(ANSWER)]), stateless=True) as place:
+        ended = await place.run()
+    assert ended.status is RunStatus.SUCCESS
+    bodies = [each.body["input"] for each in place.api.requests]
+    sent = [item["id"] for item in bodies[-1] if item.get("type") == "function_call"]
+    assert len(sent) == len(set(sent)) == 3
+    assert bodies[-1][: len(bodies[-2])] == bodies[-2]  # what is cached stays
+
+
 async def test_a_stateless_thread_goes_on() -> None:
     """B1 B7: the next run begins with what the ledger holds."""
     async with bench(Script([finish(ANSWER), finish(ANSWER)]), stateless=True) as place:
