@@ -22,12 +22,13 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A model call is about to be made, which sends a number of messages and outputs; turns count
-    from 1."""
+    """A call of `model` is about to be made, which sends a number of messages and outputs; turns
+    count from 1."""
 
     turn: int
     max_turns: int
     messages: int = 0
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,8 @@ async def _turn(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Cont
     for kept in await prepare(phases, state):
         state = kept.state
         yield kept
-    yield TurnStarted(state.turn + 1, phases.deps.limits.turns, len(phases.input(state)))
+    most, messages = phases.deps.limits.turns, len(phases.input(state))
+    yield TurnStarted(state.turn + 1, most, messages, phases.model(state))
 
     request = await phases.assemble(state)
     result = CallResult()

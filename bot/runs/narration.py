@@ -19,6 +19,7 @@ from bot.agent.events import (
     RoomAwaited,
     RunEnded,
     RunStarted,
+    SavePoint,
     TextWithdrawn,
     ToolEnded,
     ToolProgress,
@@ -50,14 +51,18 @@ class Narrator:
         self._is_resumed = resumed is not None
         self._turn = resumed.turn if resumed else 0
         self._usage, self._cost = (resumed.usage, resumed.cost) if resumed else (NO_USAGE, 0.0)
+        self._step = _step(resumed or LoopState())
 
     def log(self, event: Event) -> None:
         """Log an event, if its kind has a line."""
         if isinstance(event, TurnStarted):
             self._turn = event.turn
         line = _line(event)
-        if isinstance(event, Recorded):
-            line = f"{line}{self._spent(event.state)}"
+        if isinstance(event, SavePoint) and _step(event.state) != self._step:
+            line = _going_on(event.state)
+        if isinstance(event, Recorded | SavePoint):
+            self._step = _step(event.state)
+            line = f"{line}{self._spent(event.state)}" if line else ""
         if isinstance(event, RunStarted):
             begun = "resumed" if self._is_resumed else "started"
             line = f"{begun} {line} for {self._ids['user']} in {self._ids['thread_key']}"
@@ -81,13 +86,12 @@ def _line(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - a line for eac
     match event:
         case RunStarted(model=model):
             return f"with {model}"
-        case TurnStarted(max_turns=most, messages=messages):
-            return f"asking the model with {counted(messages, 'message')}, at most {counted(most, 'turn')}"
+        case TurnStarted(max_turns=most, messages=messages, model=model):
+            return f"asking {model} with {counted(messages, 'message')}, at most {counted(most, 'turn')}"
         case Recorded(entry=LedgerEntry(response_id=str(), items=items)):
             return f"the model responded · {_asked_for(items)}"
         case Recorded(state=state):
-            why = f", {state.closing}" if state.closing else ""
-            return f"goes on: {state.transition}{why}"
+            return _going_on(state)
         case MessagesJoined(texts=texts):
             return f"took in {len(texts)} more of the person's messages"
         case ToolsAcquired(names=names):
@@ -117,6 +121,18 @@ def _line(event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - a line for eac
             return f"{status}: {reason} · {counts} · {spent}"
         case _:  # parts of a response, which is logged as a whole, and save points
             return ""
+
+
+def _going_on(state: LoopState) -> str:
+    """Return why the loop continues with another call of the model; "" if it has ended."""
+    if state.ending:
+        return ""
+    return f"goes on: {state.transition}{f', {state.closing}' if state.closing else ''}"
+
+
+def _step(state: LoopState) -> tuple[object, ...]:
+    """Return what changes when the loop continues for another reason, or with another model."""
+    return state.transition, state.closing, state.fallback
 
 
 def _asked_for(items: Sequence[Item]) -> str:

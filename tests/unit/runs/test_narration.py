@@ -14,7 +14,17 @@ from bot.agent.limits import Limits
 from bot.agent.state import LoopState, Transition
 from bot.core.audit import AuditKind
 from bot.core.run_log import NOTICE
-from bot.dev.model import ResponsesServer, Script, call, calls, finish, text
+from bot.dev.model import (
+    ModelRequest,
+    Reply,
+    ResponsesServer,
+    Script,
+    call,
+    calls,
+    errors,
+    finish,
+    text,
+)
 from bot.runs.narration import Narrator
 from bot.store import Stores
 from tests.support.commands import said_by
@@ -61,14 +71,33 @@ async def test_each_event_is_one_line_for_people(
         "turn 1 · read_file · Read a file · started",
     ]
     assert told[1:3] + told[7:] == [
-        "turn 1 · asking the model with 1 message, at most 20 turns",
+        "turn 1 · asking gpt-5.4-mini with 1 message, at most 20 turns",
         "turn 1 · the model responded · asked for 2 tool calls: calculate, read_file · …",
         "turn 1 · goes on: tools_answered",
-        "turn 2 · asking the model with 2 messages, at most 20 turns",
+        "turn 2 · asking gpt-5.4-mini with 2 messages, at most 20 turns",
         "turn 2 · the model responded · asked for 1 tool call: complete_task · …",
-        "turn 2 · goes on: tools_answered",
         "turn 2 · success: completed · 2 turns, 2 tool calls · …",
     ]
+
+
+async def test_the_next_model_has_its_line(
+    stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    """F6 I5: which model was asked, why another goes on, and nothing goes on after the end."""
+
+    def brain(request: ModelRequest) -> Reply:
+        if request.body["model"] == "gpt-5.4-mini":
+            raise errors.model_not_found("gpt-5.4-mini")
+        return finish(answer())
+
+    with caplog.at_level(NOTICE):
+        async with bot_with(stores, brain, openai_fallback_models=("gpt-5.4",)) as bot:
+            await bot.ask("1+1?")
+    told = [each.getMessage().split(" ", 1)[1] for each in caplog.records if each.name == "bot.run"]
+    assert "turn 1 · asking gpt-5.4-mini with 1 message, at most 20 turns" in told
+    assert "turn 1 · goes on: fell_back" in told
+    assert "turn 1 · asking gpt-5.4 with 1 message, at most 20 turns" in told
+    assert "goes on" not in str(told[told.index("turn 1 · goes on: fell_back") + 1 :])
 
 
 async def test_refused_calls_have_their_lines_and_entries(
