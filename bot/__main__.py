@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 
-from bot.cli import cli
+from bot.cli import WRONG_USAGE, cli
 from bot.core.errors import (
     ConfigurationError,
     SlackUnavailable,
@@ -21,7 +21,6 @@ from bot.core.text.redaction import redacted
 log = logging.getLogger(__name__)
 
 UNAVAILABLE = 1
-CONFIGURATION = 3
 INTERRUPTED = 130
 
 
@@ -33,7 +32,7 @@ def main() -> None:
         cli()
     except (ConfigurationError, ToolDefinitionError) as error:
         print(f"bot: {escaped(str(error))}", file=sys.stderr)
-        sys.exit(CONFIGURATION)
+        sys.exit(WRONG_USAGE)
     except SlackUnavailable as error:
         print(f"bot: {escaped(str(error))}", file=sys.stderr)
         sys.exit(UNAVAILABLE)

@@ -6,12 +6,19 @@ Each command imports what it needs when it runs, so that help appears at once.
 from __future__ import annotations
 
 from importlib import metadata
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from bot.cli import ask, backup, eval, operate, processes, setup
 from bot.cli.output import print_lines
+
+WRONG_USAGE = 3
+
+_usage_error: Any = typer.BadParameter.mro()[
+    1
+]  # the class of all wrong usage; typer does not export it
+_usage_error.exit_code = WRONG_USAGE  # 2, which it has, is a partial answer
 
 cli = typer.Typer(no_args_is_help=True, add_completion=False)
 

@@ -286,7 +286,7 @@ def exit_codes() -> list[str]:
     codes = [
         f"{name}: {exit_code(each)}" for name, each in outcomes.items() if exit_code(each) != 1
     ]
-    return [*codes, f"unavailable: {main.UNAVAILABLE}", f"configuration: {main.CONFIGURATION}"]
+    return [*codes, f"unavailable: {main.UNAVAILABLE}", f"configuration: {main.WRONG_USAGE}"]
 
 
 def _subclasses(kind: type[Any]) -> Iterator[type[Any]]:

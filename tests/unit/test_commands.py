@@ -66,6 +66,7 @@ async def started(folder: Path, *arguments: str, **environment: str) -> AsyncGen
     environment = keep | own | environment
     with tempfile.TemporaryDirectory() as said:
         out, err = (Path(said) / name for name in ("out", "err"))
+        out.touch()  # whoever looks before the process writes finds nothing, not no file
         process = start(*arguments, environment=environment, folder=folder, out=out, err=err)
         try:
             yield Started(process, Path(said))
@@ -457,8 +458,15 @@ async def test_tools_are_listed_as_configured(tmp_path: Path) -> None:
 async def test_a_name_is_no_id(tmp_path: Path) -> None:
     """Of nobody by that name is anything on record, which is not to be read as "nothing was done"."""
     done = await bot(tmp_path, "audit", "--user", "ada")
-    assert done.code == 2
+    assert done.code == 3
     assert "Give their id" in done.err
+
+
+@pytest.mark.parametrize("arguments", [("ask",), ("ask", "--nope", "Hi?"), ("erase",), ("nope",)])
+async def test_wrong_usage_is_no_partial_answer(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """C8: a script that reads 2 takes what was printed for an answer."""
+    done = await bot(tmp_path, *arguments)
+    assert (done.code, done.out) == (3, "")
 
 
 async def test_mcp_servers_are_asked_before_a_bot_ever_ran(tmp_path: Path) -> None:
