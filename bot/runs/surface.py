@@ -44,7 +44,8 @@ class PostedMessages(WriteFence, Protocol):
         """Return the ids of the files that other runs posted."""
 
     async def card(self, name: str) -> str | None:
-        """Return the ts of the card of that name, if it is posted and may still change."""
+        """Return the ts of the card of that name: "" if it will not change any more, None if none is
+        known to be posted."""
 
     async def cards(self) -> list[str]:
         """Return the ts of each card that is posted and may still change."""

@@ -98,3 +98,26 @@ async def test_a_revised_answer_is_killed_on_its_way_below_the_card(tmp_path: Pa
         async with started("serve", settings, log):
             [terminal] = await bot.answered(SALES, thread, seconds=30)
             assert float(terminal["ts"]) > float(str(card["ts"]))
+
+
+async def test_a_card_of_a_dead_worker_loses_its_buttons_when_the_run_is_stopped(
+    tmp_path: Path, redis_url: str
+) -> None:
+    """C6 (reliability 3): nobody pressed the card, and nobody wrote down where it is."""
+    orders, log = tmp_path / "orders", tmp_path / "log"
+    orders.mkdir()
+    async with Workspace.open() as ws, ResponsesServer.open(brain=posts) as api:
+        bot = Deployment(ws, api)
+        settings = environment(ws, api, tmp_path, bot_failpoints=str(orders), redis_url=redis_url)
+        (orders / "card-posted").write_text("kill")
+        async with started("serve", settings, log) as process:
+            thread = await bot.ask(ADA, SALES, "Post it!")
+            await process.wait()
+        [card] = cards(bot, thread)
+        assert APPROVE in str(card["blocks"])
+        async with started("web", settings, log):
+            [answer_message] = [m for m in bot.own(SALES, thread) if m["ts"] != card["ts"]]
+            await ws.click(ADA, SALES, str(answer_message["ts"]), "stop_run")
+        async with started("serve", settings, log):
+            await bot.answered(SALES, thread, seconds=30)
+            await ws.until(lambda: APPROVE not in str(cards(bot, thread)[0]["blocks"]))

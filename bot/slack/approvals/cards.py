@@ -92,12 +92,20 @@ class Cards:
                 log.warning("The card of %s shows no decision: %s", record.approval.id, reason)
 
     async def _settle(self, record: ApprovalRecord) -> None:
-        approval = record.approval
-        if ts := await self._posted.card(approval.id):
+        approval, posted = record.approval, self._posted
+        known = [ts := await posted.card(approval.id)]
+        if ts:
             await self._update(self._in_thread(approval), ts, record)
         for user in approval.approvers:
-            if ts := await self._posted.card(approval.card_for(user)):
+            known.append(ts := await posted.card(approval.card_for(user)))
+            if ts:
                 await self._update(await self._direct(user, approval), ts, record)
+        if all(
+            ts is None for ts in known
+        ):  # whoever posted it may have died before that was stored
+            for place in await self._places(approval):
+                if ts := await self._find(place, approval):
+                    await self._update(place, ts, record)
 
     async def _update(self, place: _Place, ts: str, record: ApprovalRecord) -> None:
         part = await self._draw(place, record)

@@ -368,9 +368,9 @@ class PostedMessageRecord:
         return frozenset(n.removeprefix(_FILE) for n in names if n.startswith(_FILE))
 
     async def card(self, name: str) -> str | None:
-        """Return the ts of a card by name, None unless it is posted and may still change."""
+        """See `PostedMessages.card`."""
         ts = await self._redis.call("HGET", self._key, f"card:{name}")
-        return ts.decode() if ts else None
+        return None if ts is None else ts.decode()
 
     async def cards(self) -> list[str]:
         """Return the ts of each posted card that may still change."""

@@ -302,7 +302,7 @@ class Post:
         return [ts for ts in self.kept_cards.values() if ts]
 
     async def card(self, name: str) -> str | None:
-        return self.kept_cards.get(name) or None
+        return self.kept_cards.get(name)
 
     async def save_card(self, name: str, ts: str) -> None:
         self.kept_cards[name] = ts
