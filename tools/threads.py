@@ -44,7 +44,10 @@ async def read_thread(
     conversation: Provided[Conversation],
     limit: Annotated[int, Field(ge=1, le=200, description="Last messages to read.")] = 50,
     before: Annotated[
-        str | None, Field(description="Only those before this ts of a former call.")
+        str | None,
+        Field(
+            pattern=r"^\d{1,10}\.\d{6}$", description="Only those before this ts of a former call."
+        ),
     ] = None,
     query: Query = None,
     compact: Annotated[Compact, Field(description="Only the beginning of each message.")] = False,
