@@ -17,20 +17,36 @@ def writable_by_others(folder: Path) -> Path | None:
     """Return a place through which others can change the code in `folder`, an absolute path.
 
     That is a folder or file of code inside that its group or everybody may write to, or a folder
-    above that lets them replace it, also above what a link leads to. None if there is none.
+    above that lets them replace it, also above what a link leads to; and any of these that belongs
+    to another user, but for root. None if there is none.
     """
     if os.name == "nt":  # has no such permissions
         return None
     above = [*folder.parents, *folder.resolve().parents]
     for place in _code_in(folder):
-        if _is_writable_by_others(place):
+        if _is_writable_by_others(place) or _is_of_another(place):
             return place
         if place.is_symlink():
             above += place.resolve().parents
     for place in dict.fromkeys(above):
-        if _is_writable_by_others(place) and not _keeps_entries(place):
+        if _is_of_another(place) or (_is_writable_by_others(place) and not _keeps_entries(place)):
             return place
     return None
+
+
+def _is_of_another(place: Path) -> bool:
+    """Return whether a user other than this process's and root owns the place, or the link itself:
+    owners may change its mode and what it holds at any moment."""
+    try:
+        owners = {place.stat().st_uid, place.lstat().st_uid}
+        return not owners <= {0, os.geteuid()} and not _is_read_only(place)
+    except FileNotFoundError:
+        return False
+
+
+def _is_read_only(place: Path) -> bool:
+    """Return whether the place is in a mounted volume that nobody here can write to."""
+    return bool(os.statvfs(place).f_flag & os.ST_RDONLY)
 
 
 def _code_in(folder: Path) -> Iterator[Path]:
@@ -50,7 +66,7 @@ def _is_writable_by_others(place: Path) -> bool:
     try:
         if not place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return False
-        return not os.statvfs(place).f_flag & os.ST_RDONLY  # such as a mounted volume, often 0777
+        return not _is_read_only(place)  # such a volume is often 0777
     except FileNotFoundError:  # a broken link, a file that has gone
         return False
 

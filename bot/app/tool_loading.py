@@ -122,6 +122,12 @@ def _loaded(paths: tuple[Path, ...]) -> LoadedTools:
     )
 
 
+def check_folders(paths: Sequence[Path]) -> None:
+    """Look at the folders again, whose tools may be loaded already. Raises ConfigurationError."""
+    for path in paths:
+        _checked_folder(path)
+
+
 def catalogue(paths: tuple[Path, ...] = ()) -> Catalogue:
     """Return the catalogue of `load_tools`."""
     return load_tools(paths).catalogue
@@ -168,8 +174,9 @@ def _checked_folder(path: Path) -> Path:
         raise ConfigurationError(f"Wrong setting: tools.paths: {path}: {error}") from None
     if place:
         raise ConfigurationError(
-            f"Wrong setting: tools.paths: others can change the code in {folder}, because they may "
-            f"write to {place}. Run `chmod go-w {place}`."
+            f"Wrong setting: tools.paths: others can change the code in {folder}, because {place} "
+            f"belongs to another user, or its group or everybody may write to it. Run "
+            f"`chown $(id -u) {place}` or `chmod go-w {place}`."
         )
     return folder
 

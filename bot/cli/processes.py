@@ -167,8 +167,11 @@ class _Signals:
 
 def _changed(load: Callable[[], Settings], current: Settings) -> Settings | None:
     """Return the settings as they are now, if they differ and can be read; log what happens."""
+    from bot.app.tool_loading import check_folders
+
     try:
         new = load()
+        check_folders(new.tools.paths)
     except ConfigurationError as error:
         log.warning("the old settings stay: %s", error)
         return None

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from pathlib import Path
+
+
+def odd_character(secret: str) -> str:
+    """Return what the first character is that no key, token or header can have; "" if there is none.
+
+    A key copied from a web page or a chat often has a shortening mark, a blank or a line break.
+    """
+    odd = next((each for each in secret if not " " <= each <= "~"), "")
+    return odd and f"{unicodedata.name(odd, 'an unprintable character').lower()} (U+{ord(odd):04X})"
 
 
 def secret_folder() -> Path | None:

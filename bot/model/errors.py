@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import openai
+from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.text.invisible_text import readable
@@ -96,6 +97,7 @@ _NO_SUCH_PATH = (404, 405)
 _MOST_SAID = 300
 _MOST_READ = 3000  # characters of an error
 _MOST_QUOTED = 60  # characters in quotes that may be a name or a value of a setting
+_PARAMETERS = frozenset(ResponseCreateParamsBase.__annotations__)  # names of the Responses API
 _QUOTED = re.compile(r"(['\"`])((?:(?!\1).)+)\1")
 _WRONG_ADDRESS = (
     "There is no Responses API at this address, so OPENAI_BASE_URL is probably wrong: it usually "
@@ -199,6 +201,8 @@ def said_by_service(error: ModelError, sent: str) -> str:
 
     def unless_sent(quoted: re.Match[str]) -> str:
         is_long, words = len(quoted[2]) > _MOST_QUOTED, quoted[2].lower()
+        if words in _PARAMETERS:
+            return quoted[0]
         return "'…'" if is_long or words in lowered else quoted[0]
 
     words = _QUOTED.sub(unless_sent, redacted(readable(str(error)[:_MOST_READ])))

@@ -39,7 +39,7 @@ from bot.agent.hooks.commands import AfterToolCommand, BeforeToolCommand
 from bot.agent.limits import Limits
 from bot.core import failpoints
 from bot.core.errors import ConfigurationError
-from bot.core.secret_files import secret_folder, secret_from_file
+from bot.core.secret_files import odd_character, secret_folder, secret_from_file
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.ops.logs import Format
 from bot.runs.context.earlier_exchanges import DirectSettings
@@ -234,6 +234,26 @@ class Settings(BaseSettings, Tables):
             "public_url",
             "must begin with https://, or be http://127.0.0.1:PORT while you try the bot on your machine",
         )
+
+    @field_validator(
+        "slack_bot_token",
+        "slack_app_token",
+        "slack_signing_secret",
+        "slack_client_secret",
+        "bot_encryption_keys",
+        "openai_api_key",
+        "web_search_api_key",
+    )
+    @classmethod
+    def _can_be_sent(cls, given: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        """Refuse a secret that was not copied whole, which libraries answer with tracebacks."""
+        text = given.get_secret_value() if given else ""
+        odd = odd_character(text)
+        if not odd and " " in text and info.field_name != "bot_encryption_keys":
+            odd = "a blank"
+        if odd:
+            raise PydanticCustomError("secret", "holds {odd}: copy it again", {"odd": odd})
+        return given
 
     @field_validator("slack_bot_token", "slack_app_token")
     @classmethod

@@ -114,6 +114,11 @@ async def test_all_is_well(practice) -> None:
         ),
         ({"redis_url": f"redis://127.0.0.1:{free_port()}/0"}, "Redis", "127.0.0.1"),
         ({"redis_url": "nonsense"}, "Redis", "cannot be used"),
+        (
+            {"openai_api_key": SecretStr("sk-\u2026")},
+            "model",
+            "the check broke: UnicodeEncodeError",
+        ),
         ({"openai_api_key": SecretStr("sk-wrong")}, "model gpt-5.4-mini", "rejects the key"),
         ({"openai_base_url": "http://127.0.0.1:9/v1"}, "model gpt-5.4-mini", "reached"),
         ({"redis_url": None, "bot_data_dir": Path("/dev/null/x")}, "Redis", "cannot be written"),

@@ -39,9 +39,9 @@ def test_secrets_are_read_from_files(folder: Path, monkeypatch: pytest.MonkeyPat
     secrets.mkdir()
     monkeypatch.setenv("BOT_SECRETS_DIR", str(secrets))
     (secrets / "openai_api_key").write_text("sk-file\n")
-    (secrets / "SLACK_SIGNING_SECRET").write_text("from a file\n")
+    (secrets / "SLACK_SIGNING_SECRET").write_text("from-a-file\n")
     (secrets / "crm_token").write_text("crm\n")
-    monkeypatch.setenv("SLACK_SIGNING_SECRET", "from the environment")
+    monkeypatch.setenv("SLACK_SIGNING_SECRET", "from-the-environment")
     (folder / "bot.toml").write_text(
         'openai_api_key = "sk-toml"\n[mcpServers.crm]\nurl = "https://crm.example.com"\n'
         'headers = {authorization = "Bearer ${CRM_TOKEN}"}\n'
@@ -50,7 +50,7 @@ def test_secrets_are_read_from_files(folder: Path, monkeypatch: pytest.MonkeyPat
     assert settings.openai_api_key
     assert settings.openai_api_key.get_secret_value() == "sk-file"
     assert settings.slack_signing_secret
-    assert settings.slack_signing_secret.get_secret_value() == "from the environment"
+    assert settings.slack_signing_secret.get_secret_value() == "from-the-environment"
     assert settings.variable("CRM_TOKEN") == "crm"
     assert settings.variable("OTHER_TOKEN") == ""
     header = settings.mcp_servers["crm"].headers["authorization"]
@@ -191,6 +191,19 @@ def test_a_slip_in_bot_toml_is_named(folder: Path, content: str, names: str) -> 
         ("OPENAI_BASE_URL", "localhost:8000/v1", "OPENAI_BASE_URL: must begin with http:// or"),
         ("SLACK_BOT_TOKEN", "xapp-1-A", "SLACK_BOT_TOKEN: is the other token"),
         ("SLACK_APP_TOKEN", "xoxb-1", "SLACK_APP_TOKEN: is the other token"),
+        ("OPENAI_API_KEY", "sk-ab\u2026yz", "OPENAI_API_KEY: holds horizontal ellipsis (U+2026)"),
+        (
+            "SLACK_BOT_TOKEN",
+            "xoxb-1\n2",
+            "SLACK_BOT_TOKEN: holds an unprintable character (U+000A)",
+        ),
+        ("SLACK_SIGNING_SECRET", "ab cd", "SLACK_SIGNING_SECRET: holds a blank"),
+        ("WEB_SEARCH_API_KEY", "k\u200b", "WEB_SEARCH_API_KEY: holds zero width space (U+200B)"),
+        (
+            "BOT_ENCRYPTION_KEYS",
+            "\udcff",
+            "BOT_ENCRYPTION_KEYS: holds an unprintable character (U+DCFF)",
+        ),
     ],
 )
 def test_a_slip_in_the_environment_is_named(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -170,7 +171,8 @@ def test_a_folder_that_cannot_be_trusted_is_refused(tmp_path: Path) -> None:
         before = place.stat().st_mode
         place.chmod(mode)
         with pytest.raises(
-            ConfigurationError, match=rf"write to {place}. Run `chmod go-w {place}`"
+            ConfigurationError,
+            match=rf"{place} belongs to another user, or .* `chmod go-w {place}`",
         ):
             catalogue((folder,))
         place.chmod(before)
@@ -178,15 +180,27 @@ def test_a_folder_that_cannot_be_trusted_is_refused(tmp_path: Path) -> None:
     link.parent.mkdir()
     link.symlink_to(folder)
     link.parent.chmod(0o777)
-    with pytest.raises(ConfigurationError, match=f"write to {link.parent}"):
+    with pytest.raises(ConfigurationError, match=f"because {link.parent} belongs"):
         catalogue((link,))
     shared = written(tmp_path / "shared" / "parts" / "common.py", "common")
     (folder / "common.py").symlink_to(shared / "common.py")
     (folder / "itself").symlink_to(folder)
-    with pytest.raises(ConfigurationError, match=f"write to {link.parent}"):
+    with pytest.raises(ConfigurationError, match=f"because {link.parent} belongs"):
         catalogue((folder,))
     link.parent.chmod(0o1777)  # like /tmp: nobody may replace what is not theirs
     assert catalogue((link,)).get("find")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_code_of_another_user_is_refused(tmp_path: Path) -> None:
+    """S14: who owns a file or a folder may write to it, whatever its mode says today."""
+    folder = written(tmp_path / "crm" / "crm.py", "find")
+    for place in (folder / "crm.py", folder, tmp_path):
+        os.chown(place, 12_345, -1)
+        with pytest.raises(ConfigurationError, match=f"because {place} belongs to another user"):
+            catalogue((folder,))
+        os.chown(place, 0, -1)
+    assert catalogue((folder,)).get("find")
 
 
 @pytest.mark.parametrize(

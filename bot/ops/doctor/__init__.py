@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 
 from bot.app.run_setup import with_running_redis
 from bot.app.tool_providers import secret_variables
-from bot.ops.doctor.check import Check, Level
+from bot.core.text.invisible_text import readable
+from bot.core.text.redaction import redacted
+from bot.ops.doctor.check import Check, Level, problem
 from bot.ops.doctor.collector import examine_collector
 from bot.ops.doctor.databases import examine_databases
 from bot.ops.doctor.encryption import examine_encryption
@@ -24,35 +27,53 @@ from bot.ops.doctor.tools import examine_tools
 from bot.ops.doctor.web_search import examine_web_search
 from bot.settings import Settings
 
+_MOST_SAID = 300
+_REPORT = "look at the settings of this part; if they are right, report this line as a bug"
+
 __all__ = ["Check", "Level", "examine", "examine_deployment", "print_report"]
 
 
 async def examine(settings: Settings) -> list[Check]:
     """Check everything. Return the results in the order of a setup; change nothing."""
-    parts = await asyncio.gather(  # all services are checked at once
-        examine_tools(settings),
-        examine_slack(settings),
-        examine_redis(settings),
-        examine_refused(with_running_redis(settings)),
-        examine_pause(with_running_redis(settings)),
-        examine_encryption(with_running_redis(settings)),
-        examine_model(settings),
-        examine_databases(settings),
-        examine_isolation(),
-        examine_mcp(with_running_redis(settings)),
-        examine_web_search(settings),
-        examine_collector(settings),
+    here = with_running_redis(settings)
+    checks = await _all_of(  # all services are checked at once
+        tools=examine_tools(settings),
+        Slack=examine_slack(settings),
+        Redis=examine_redis(settings),
+        refused=examine_refused(here),
+        pause=examine_pause(here),
+        encryption=examine_encryption(here),
+        model=examine_model(settings),
+        databases=examine_databases(settings),
+        isolation=examine_isolation(),
+        MCP=examine_mcp(here),
+        search=examine_web_search(settings),
+        traces=examine_collector(settings),
     )
-    return [
-        *examine_env_file(secret_variables(settings)),
-        *(check for part in parts for check in part),
-    ]
+    return [*examine_env_file(secret_variables(settings)), *checks]
 
 
 async def examine_deployment(settings: Settings) -> list[Check]:
     """Check what runs now: its Redis, workers, queues and the runs of the last hour."""
     here = with_running_redis(settings)
-    parts = await asyncio.gather(
-        examine_redis(settings), examine_pause(here), examine_refused(here), examine_running(here)
+    return await _all_of(
+        Redis=examine_redis(settings),
+        pause=examine_pause(here),
+        refused=examine_refused(here),
+        running=examine_running(here),
     )
-    return [check for part in parts for check in part]
+
+
+async def _all_of(**parts: Awaitable[list[Check]]) -> list[Check]:
+    """Return all checks. A part that breaks is a problem of its own, and hides no other."""
+    done = await asyncio.gather(*parts.values(), return_exceptions=True)
+    checks: list[Check] = []
+    for subject, found in zip(parts, done, strict=True):
+        if isinstance(found, Exception):
+            why = f"{type(found).__name__}: {redacted(str(found))}"[:_MOST_SAID]
+            checks.append(problem(subject, f"the check broke: {readable(why)}", _REPORT))
+        elif isinstance(found, BaseException):
+            raise found
+        else:
+            checks += found
+    return checks

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from dotenv import dotenv_values
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from bot.core.secret_files import secret_from_file
+from bot.core.secret_files import odd_character, secret_from_file
 from bot.core.text.invisible_text import without_invisible
 from bot.core.text.redaction import each_text
 from bot.services.mcp.pins import ToolFacts
@@ -34,7 +34,10 @@ def _from_environment(given: SecretStr) -> SecretStr:
             raise ValueError(f"the environment variable {found[1]} is not set")
         return known
 
-    return SecretStr(_VARIABLE.sub(value, given.get_secret_value()))
+    text = _VARIABLE.sub(value, given.get_secret_value())
+    if odd := odd_character(text):
+        raise ValueError(f"holds {odd}: copy it again")
+    return SecretStr(text)
 
 
 def _host(given: str) -> str:
