@@ -191,7 +191,7 @@ class Compaction:
             ) as parts:
                 async for part in parts:
                     if isinstance(part, ModelResponse) and part.text:
-                        return part.text, part.usage
+                        return part.text, part.billed
         return None
 
 

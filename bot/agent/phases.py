@@ -242,7 +242,7 @@ class Phases:
 
     def count(self, state: LoopState, response: ModelResponse) -> LoopState:
         """Return `state` with the usage, turn and calls of `response`."""
-        counted, window = self.spend(state, response.usage), self.window_size(state)
+        counted, window = self.spend(state, response.billed), self.window_size(state)
         called = sum(call["name"] != COMPLETE for call in response.calls)
         ratio = usage_ratio(state.replace(last_usage=response.usage), window)
         return counted.go(

@@ -41,14 +41,13 @@ from openai._models import FinalRequestOptions
 from pydantic_core import to_json
 from typing_extensions import override
 
-from bot.core.chain import Item
+from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.failpoints import failpoint
 from bot.model.decoding import ResponseReader, read_object
 from bot.model.errors import (
     from_body,
     from_exception,
-    no_responses_api,
     said_by_service,
     stores_nothing,
 )
@@ -68,11 +67,21 @@ _DISPENSABLE = {
     ),
     "prompt_cache_key": re.compile("prompt_cache_key"),
     "safety_identifier": re.compile("safety_identifier"),
+    "temperature": re.compile(r"\btemperature\b"),
+    "max_output_tokens": re.compile(r"\bmax_(output_|completion_)?tokens\b"),
+    "store": re.compile(
+        r"\bstore\b.{0,60}\b(not (support|permitted|allowed)|un(supported|known|recognized|expected)|extra)"
+        r"|\b(un(supported|known|recognized|expected)|extra|not support)\w*\b.{0,60}\bstore\b"
+    ),
+    "strict": re.compile(r"\bstrict\b"),
 }
-"""Parameters that a call can do without, with the words of servers that refuse them."""
+"""Parts that a call can do without, with the words of servers that refuse them: parameters, and
+`strict` of its tools, whose arguments are validated here in any case."""
 _REASONING_ITEM = re.compile(r"reasoning|item\['content'\]|encrypted[_ ]content|'rs_")
 _DELETIONS = 8  # at a time
 _POST = FinalRequestOptions.construct(method="post", url=_PATH)
+_EVENTS = re.compile(rb"\s*(event|data|id|retry)?:")
+_EVENT_STREAM = {"content-type": "text/event-stream"}
 _OWN_HEADERS = (b"content-length", b"cookie")  # headers that differ between requests
 _MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
 _MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some servers echo the request
@@ -252,12 +261,14 @@ async def delete_responses(client: AsyncOpenAI, ids: Iterable[str]) -> list[str]
 class _AskOtherwise(Exception):
     """The server refused or ignored a part of the request that can be sent in another way, or not.
 
-    `request` is the other form, unless what was learnt changes the form by itself.
+    `request` is the other form, unless what was learnt changes the form by itself. `paid` is the
+    usage of a reply that is not used.
     """
 
-    def __init__(self, request: ModelRequest | None = None) -> None:
+    def __init__(self, request: ModelRequest | None = None, paid: Usage = NO_USAGE) -> None:
         super().__init__()
         self.request = request
+        self.paid = paid
 
 
 class ResponsesModel:
@@ -288,15 +299,21 @@ class ResponsesModel:
 
     async def respond(self, request: ModelRequest) -> AsyncGenerator[Progress]:
         """See `Model.respond`."""
+        paid = NO_USAGE
         while True:
             try:
                 async with aclosing(self._once(request)) as parts:
                     async for part in parts:
+                        if paid != NO_USAGE and isinstance(part, ModelResponse):
+                            part = replace(part, paid_before=paid)  # noqa: PLW2901
                         yield part
             except _AskOtherwise as other:
-                request = other.request or request
+                request, paid = other.request or request, paid + other.paid
             except ModelError as error:
+                if error.kind is ModelErrorKind.NO_RESPONSES_API and self.traits.has_answered:
+                    error.kind = ModelErrorKind.INTERRUPTED  # a proxy's page, for the moment
                 error.said = said_by_service(error, str(request.input))
+                error.usage = (error.usage or NO_USAGE) + paid if paid != NO_USAGE else error.usage
                 raise
             else:
                 return
@@ -311,6 +328,10 @@ class ResponsesModel:
             async with aclosing(calls) as parts:
                 async for part in parts:
                     if isinstance(part, ModelResponse):
+                        most = body.get("max_output_tokens")
+                        if most and part.usage.output_tokens >= most and part.incomplete is None:
+                            # llama.cpp's server calls a reply completed that ends at its limit.
+                            part = replace(part, incomplete="max_output_tokens")  # noqa: PLW2901
                         self._learn(request, part, forcing)
                         failpoint("model-answered")
                     elif request.forced_tool and isinstance(part, TextPart):
@@ -334,12 +355,13 @@ class ResponsesModel:
     def _learn(self, request: ModelRequest, response: ModelResponse, forcing: str) -> None:
         """Learn from a response. Raises _AskOtherwise when it ignores that one tool is forced by name
         and does not hold JSON, which may be the result."""
+        self.traits.has_answered = True
         if request.store:
             self.traits.note_response(response.id)
         is_text = bool(response.text) and not response.incomplete and "{" not in response.text
         if request.forced_tool and forcing == FORCING[0] and is_text and not response.calls:
             self.traits.note_not_forced(forcing)
-            raise _AskOtherwise
+            raise _AskOtherwise(paid=response.usage)
 
     def _understood(
         self, error: OpenAIError, request: ModelRequest, body: dict[str, Any], forcing: str
@@ -391,7 +413,12 @@ class ResponsesModel:
         body["include"] = include or None
         if not request.store:
             body["store"] = False
-        body |= dict.fromkeys(self.traits.left_out.get(request.model, ()))
+        left_out = self.traits.left_out.get(request.model, ())
+        if "strict" in left_out:
+            body["tools"] = [
+                {k: v for k, v in tool.items() if k != "strict"} for tool in body["tools"]
+            ]
+        body |= dict.fromkeys(left_out)
         return {key: value for key, value in body.items() if value is not None and value != ""}
 
     async def _whole(
@@ -417,13 +444,15 @@ class ResponsesModel:
         response: ModelResponse | None = None
         async with self._sent({**body, "stream": True}) as sent:
             failpoint("model-asked")
-            content_type = sent.headers.get("content-type", "")
-            if "json" in content_type:  # the service does not stream
-                yield reader.read_whole(await _content_of(sent))
-                return
-            if "event-stream" not in content_type:
-                raise no_responses_api(f"content of type {content_type}")
-            source = EventSource(sent, max_event_size=_MOST_OF_AN_EVENT)
+            if "event-stream" not in sent.headers.get("content-type", ""):
+                content = await _content_of(sent)
+                if not _EVENTS.match(content):  # the service does not stream
+                    yield reader.read_whole(content)
+                    return
+                named = Response(200, headers=_EVENT_STREAM, content=content, request=sent.request)
+            else:
+                named = sent
+            source = EventSource(named, max_event_size=_MOST_OF_AN_EVENT)
             async with aclosing(cast("AsyncGenerator[ServerSentEvent]", aiter(source))) as events:
                 # Read to the end, so that the connection can be reused.
                 async for event in events:
@@ -459,7 +488,8 @@ def _without_reasoning(items: tuple[Item, ...]) -> tuple[Item, ...]:
 def _refused_part(error: OpenAIError, body: dict[str, Any]) -> str | None:
     """Return the dispensable parameter of `body` that the service refused, if that is why it failed."""
     text = _refusal(error).lower()
-    return next((n for n, words in _DISPENSABLE.items() if n in body and words.search(text)), None)
+    sent = {*body, *(key for tool in body["tools"] for key, value in tool.items() if value)}
+    return next((n for n, words in _DISPENSABLE.items() if n in sent and words.search(text)), None)
 
 
 def _refusal(error: OpenAIError) -> str:

@@ -51,9 +51,9 @@ class ResponseReader:
         self._request = request
         self._watched = request.watched
         self._call: dict[str, Any] | None = None  # the keys of the watched call's events
-        self._done: list[
-            str
-        ] = []  # events of finished items, unparsed: most servers repeat them at the end
+        # What was streamed, unparsed: most servers repeat it at the end.
+        self._done: list[str] = []  # events of finished items
+        self._text: list[str] = []
 
     def read(self, event: ServerSentEvent) -> Progress | None:
         """Return the progress that the event reports, or None. Raises ModelError."""
@@ -67,6 +67,7 @@ class ResponseReader:
         match kind:
             case "response.output_text.delta":
                 part = TextPart(_text(read_object(event.data).get("delta")))
+                self._text.append(part.text)
             case "response.reasoning_summary_text.delta":
                 part = ReasoningPart(_text(read_object(event.data).get("delta")))
             case "response.function_call_arguments.delta":
@@ -104,9 +105,15 @@ class ResponseReader:
         return ArgumentsPart(_text(delta.get("delta")))
 
     def _response(self, kind: str, body: object) -> ModelResponse:
-        if isinstance(body, dict) and not body.get("output") and self._done:
-            events = [read_object(each) for each in self._done]
-            body = {**body, "output": [each.get("item") for each in events]}
+        """Return the response that ended the stream, with what was streamed if it does not repeat it."""
+        given = _object(body)
+        output = given.get("output")
+        if not isinstance(output, list) or not output:
+            streamed = [read_object(each).get("item") for each in self._done]
+            if not streamed and (words := "".join(self._text)):
+                streamed = [{"type": "message", "content": words}]
+            if streamed:
+                body = {**given, "output": streamed}
         return self._checked(body, ended=kind.removeprefix("response."))
 
     def read_whole(self, data: bytes) -> ModelResponse:
@@ -119,18 +126,20 @@ class ResponseReader:
         """Return the response. Raises ModelError, of the kind for a missing parent when it was made
         without the conversation that `previous_response_id` names."""
         request = self._request
-        response = read_response(body, ended=ended, stored=request.store)
+        response = read_response(body, ended=ended)
         echo = _object(body)
         parent = request.previous_response_id
         if parent and echo.get("previous_response_id") != parent:
             self.stores_nothing = True
             message = "The model service answered without the conversation before the request."
             raise ModelError(ModelErrorKind.MISSING_PARENT, message)
-        self.stores_nothing = request.store and echo.get("store") is False
+        # What has no id cannot be continued either.
+        is_stored = echo.get("store") is not False and bool(_text(echo.get("id")))
+        self.stores_nothing = request.store and not is_stored
         return response
 
 
-def read_response(body: object, *, ended: str = "", stored: bool = True) -> ModelResponse:
+def read_response(body: object, *, ended: str = "") -> ModelResponse:
     """Return the response that `body` describes; `ended` is the status that its event names.
 
     Raises ModelError, of a retried kind when a retry may help.
@@ -145,13 +154,10 @@ def read_response(body: object, *, ended: str = "", stored: bool = True) -> Mode
         raise _failed(body) if status else _foreign(body)
     if not isinstance(output, list):
         raise _foreign(body) if output is None and not ended else _malformed("no list of items")
-    response_id = _text(body.get("id"))
-    if not response_id and stored:
-        raise _malformed("a response without an id, which nothing can follow on")
     items = tuple(_items(output))
     reason = _text(_object(body.get("incomplete_details")).get("reason")) or "unknown"
     return ModelResponse(
-        id=response_id or new_id("resp"),
+        id=_text(body.get("id")) or new_id("resp"),
         items=items,
         usage=_usage(_object(body.get("usage")), items),
         model=_text(body.get("model")),
@@ -216,7 +222,7 @@ def _items(output: Iterable[object]) -> Iterable[Item]:
 def _call(item: Item) -> Item:
     """Return a call that can be dispatched; the model reads of its mistakes in the call's output."""
     if not _text(item.get("call_id")):
-        raise _malformed("a function call without a call_id, which cannot be answered")
+        item = {**item, "call_id": _text(item.get("id")) or new_id("call")}
     name, arguments = item.get("name"), item.get("arguments")
     if isinstance(name, str) and name and isinstance(arguments, str):
         return item
@@ -231,10 +237,17 @@ def _message(item: Item) -> Item:
         content = [{"type": "output_text", "text": content, "annotations": []}]
     elif not isinstance(content, list):
         content = []
-    parts = [_without_wrong_types(part, _PART) for part in content if isinstance(part, dict)]
+    parts = [_part(part) for part in content if isinstance(part, dict)]
     if item.get("role") == "assistant" and parts == item.get("content"):
         return item
     return {**item, "role": "assistant", "content": parts}
+
+
+def _part(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of a message; some servers give the text of Chat Completions."""
+    if part.get("type") == "text":
+        part = {"annotations": [], **part, "type": "output_text"}
+    return _without_wrong_types(part, _PART)
 
 
 def _is_text(value: object) -> bool:

@@ -29,11 +29,13 @@ class ServerTraits:
 
     - `stateless`: the server stores no responses, so each request carries the whole conversation.
     - `forcing`: the first way of FORCING that the server has not refused or ignored.
+    - `has_answered`: it is a model server, whatever a proxy in front of it says at times.
     - `left_out`: by model, parameters that were refused and are not sent any more.
     """
 
     stateless: bool = False
     forcing: str = FORCING[0]
+    has_answered: bool = False
     left_out: dict[str, set[str]] = field(default_factory=dict)
     _misses: MutableMapping[str, int] = field(default_factory=_recent)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from bot.core.chain import Item, Usage
+from bot.core.chain import NO_USAGE, Item, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,8 @@ class ModelResponse:
     """A finished response; `incomplete` is the reason why it was cut, or None.
 
     `rewritten`: its items are not those of the service's own copy. `unreadable`: its text holds what
-    looks like a call and cannot be read.
+    looks like a call and cannot be read. `paid_before` is the usage of replies to the same request
+    that were asked for again.
     """
 
     id: str
@@ -88,6 +89,12 @@ class ModelResponse:
     incomplete: str | None = None
     rewritten: bool = False
     unreadable: bool = False
+    paid_before: Usage = NO_USAGE
+
+    @property
+    def billed(self) -> Usage:
+        """The usage of all replies to the request."""
+        return self.usage + self.paid_before
 
     @cached_property
     def calls(self) -> tuple[Item, ...]:

@@ -196,8 +196,8 @@ class _CountedModel:
                 async for part in parts:
                     if isinstance(part, ModelResponse):
                         outcome = "ok"
-                        cost = self._prices.cost(request.model, part.usage)
-                        self._metrics.model_used(request.model, part.usage, cost)
+                        cost = self._prices.cost(request.model, part.billed)
+                        self._metrics.model_used(request.model, part.billed, cost)
                     yield part
         except ModelError as error:
             outcome = error.kind

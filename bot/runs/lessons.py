@@ -226,7 +226,7 @@ class LessonJobs:
             given = response.calls[0]["arguments"] if response.calls else json_in(response.text)
             draft = Draft.model_validate_json(given)
         except ValidationError:
-            return {"problem": NOT_DRAFTED()}, self.deps.prices.cost(name, response.usage)
+            return {"problem": NOT_DRAFTED()}, self.deps.prices.cost(name, response.billed)
         except (ModelError, TimeoutError) as error:
             log.warning("nothing was proposed for a lesson: %s", error)
             return {"problem": MODEL_FAILED()}, None
@@ -241,7 +241,7 @@ class LessonJobs:
             "instruction": _one_line(draft.instruction),
             "suggested_by": response.model or name,
         }
-        return changes, self.deps.prices.cost(name, response.usage)
+        return changes, self.deps.prices.cost(name, response.billed)
 
     async def _material(self, lesson: Lesson) -> str:
         """Return what the model reads: only what the admin may read."""

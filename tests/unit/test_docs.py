@@ -84,6 +84,7 @@ def test_the_settings_of_the_examples_are_taken(
     path = tmp_path / "bot.toml"
     path.write_text(example, "utf-8")
     monkeypatch.setenv("BOT_CONFIG", str(path))
+    monkeypatch.setenv("TICKETS_TOKEN", "t")
     settings = load_settings(_env_file=None)
     given = tomllib.loads(example)
     assert settings.limits.turns == given["limits"]["turns"]

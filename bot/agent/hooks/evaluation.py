@@ -94,10 +94,10 @@ class Evaluation(Hooks):
             return None, NO_USAGE
         try:
             given = response.calls[0]["arguments"] if response.calls else json_in(response.text)
-            return Judgement.model_validate_json(given), response.usage
+            return Judgement.model_validate_json(given), response.billed
         except ValidationError:
             log.warning("a result was not judged: the judge's reply is malformed")
-            return None, response.usage
+            return None, response.billed
 
 
 def _objection(judgement: Judgement) -> str:

@@ -197,7 +197,8 @@ class _Examination:
                 text, fix = f"a small question exceeds its context window: {error}", _LARGER
             case _:
                 pass
-        return problem(self.subject, text, fix)
+        said = f"; it said: {error.said}" if error.said and str(error) not in text else ""
+        return problem(self.subject, f"{text}{said}", fix)
 
     def _answer(self, first: ModelResponse) -> Check | None:
         if any(call["name"] == _TOOL_NAME for call in first.calls):
@@ -241,12 +242,21 @@ class _Examination:
             text = "works, but stores no responses, so each request sends the whole conversation"
             fix = "set stateless = true under [model] in bot.toml, which saves a call at each start"
             found.append(warning(self.subject, text, fix))
-        if "reasoning" in traits.left_out.get(self.name, ()):
-            text = "works, but rejects the reasoning settings, which are left out"
-            fix = "change or remove reasoning and reasoning_summaries under [model] in bot.toml"
-            found.append(warning(self.subject, text, fix))
+        left_out = traits.left_out.get(self.name, set())
+        for part, setting in _OPTIONAL.items():
+            if part in left_out:
+                text = f"works, but rejects {part.replace('_', ' ')}, which is left out"
+                fix = f"change or remove {setting} under [model] in bot.toml"
+                found.append(warning(self.subject, text, fix))
         return found
 
+
+_OPTIONAL = {
+    "reasoning": "reasoning and reasoning_summaries",
+    "temperature": "temperature",
+    "max_output_tokens": "max_output_tokens",
+}
+"""Settings that a model can do without, by the part of a call that they fill."""
 
 _LARGER = (
     "start the server with a larger window (llama.cpp: -c 32768, vLLM: --max-model-len 32768, Ollama: "

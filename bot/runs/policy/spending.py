@@ -162,7 +162,7 @@ class Spending(Hooks):
 
     def count(self, call: ExpectedCall, response: ModelResponse) -> Spent:
         """Return the cost of a response, and update the estimates."""
-        usage = response.usage.beyond(self._usage)
+        usage = response.billed.beyond(self._usage)
         self._usage += usage
         self._responses[response.id] = response.usage
         self._has_called = True

@@ -248,15 +248,69 @@ async def test_of_an_error_only_the_beginning_is_read() -> None:
     assert asked == [0]
 
 
+@pytest.mark.parametrize("content_type", ["text/plain", "application/octet-stream"])
+async def test_events_and_objects_are_read_under_any_type(content_type: str) -> None:
+    """R8: some servers and proxies name another type than they send."""
+    stream = events({"type": "response.completed", "response": body(SAID)})
+    for reply in (stream, json.dumps(body(SAID)).encode()):
+        async with server(reply, content_type=content_type) as (model, _):
+            *_, last = await parts(model)
+        assert isinstance(last, ModelResponse)
+        assert last.text == "Two."
+
+
+async def test_a_page_from_a_server_that_has_answered_is_an_interruption() -> None:
+    """R8 H3: a proxy says that the server starts anew; asking again helps."""
+    stream = events({"type": "response.completed", "response": body(SAID)})
+    async with server(stream, b"<h1>One moment</h1>", stream) as (model, asked):
+        await parts(model)
+        with pytest.raises(ModelError) as caught:
+            await parts(model)
+        assert caught.value.kind is ModelErrorKind.INTERRUPTED
+        await parts(model)
+    assert asked == [0, 1, 2]
+
+
+@pytest.mark.parametrize("output", [..., None, "Two.", {"text": "Two."}, []], ids=repr)
+async def test_an_output_that_is_none_is_what_was_streamed(output: object) -> None:
+    """R8: finished items, or the text where no item was finished; also without a last response."""
+    finished = {"type": "response.output_item.done", "item": SAID}
+    spoken = {"type": "response.output_text.delta", "delta": "Two."}
+    for streamed in (finished, spoken):
+        for last in (body(output=output), None):
+            async with server(
+                events(streamed, {"type": "response.completed", "response": last})
+            ) as (
+                model,
+                _,
+            ):
+                *_, found = await parts(model)
+            assert isinstance(found, ModelResponse)
+            assert found.text == "Two."
+
+
 UNANSWERABLE: list[object] = [..., None, "", 7, [], {"a": 1}]
 
 
 @pytest.mark.parametrize("call_id", UNANSWERABLE, ids=repr)
-def test_a_call_that_nothing_can_answer_is_an_interruption(call_id: object) -> None:
-    """R8: no KeyError; the response is asked for again, as its parent is intact."""
-    with pytest.raises(ModelError, match="call_id") as caught:
-        whole(body(changed(CALL, call_id=call_id)))
-    assert caught.value.kind is ModelErrorKind.INTERRUPTED
+def test_a_call_without_its_id_is_answered_under_that_of_its_item(call_id: object) -> None:
+    """R8: servers that leave it out do not compare it; without any it gets one."""
+    assert whole(body(changed(CALL, call_id=call_id))).calls[0]["call_id"] == "fc_1"
+    assert whole(body(changed(CALL, call_id=call_id, id=...))).calls[0]["call_id"]
+
+
+@pytest.mark.parametrize("response_id", [..., None, 7])
+def test_a_response_without_an_id_is_not_stored(response_id: object) -> None:
+    """R8 B1: the conversation goes on without the server's help."""
+    reader = ResponseReader(ASKED)
+    assert reader.read_whole(json.dumps(body(SAID, id=response_id)).encode()).text == "Two."
+    assert reader.stores_nothing
+
+
+def test_text_of_another_interface_is_text() -> None:
+    """R8: parts of Chat Completions, which the Responses API refuses in its input."""
+    [said] = whole(body(changed(SAID, content=[{"type": "text", "text": "Two."}]))).items
+    assert said["content"] == [{"type": "output_text", "text": "Two.", "annotations": []}]
 
 
 @pytest.mark.parametrize("name", [..., None, "", 7, ["look"]], ids=repr)
@@ -298,8 +352,6 @@ def test_usage_that_is_none_counts_nothing(usage: object) -> None:
         ({"choices": [], "id": "chatcmpl-1"}, ModelErrorKind.NO_RESPONSES_API),
         (body(output=...), ModelErrorKind.NO_RESPONSES_API),
         (body(output="Two."), ModelErrorKind.INTERRUPTED),
-        (body(id=...), ModelErrorKind.INTERRUPTED),
-        (body(id=7), ModelErrorKind.INTERRUPTED),
         (body(status="failed", error={"code": 404, "message": ["x"]}), ModelErrorKind.INTERRUPTED),
         (body(status="failed", error={"code": ["x"], "message": None}), ModelErrorKind.INTERRUPTED),
         (body(status="failed", error=7), ModelErrorKind.INTERRUPTED),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -244,3 +246,51 @@ async def test_another_refusal_of_a_forced_call_is_an_error() -> None:
         with pytest.raises(ModelError):
             _ = [part async for part in model.respond(FORCED)]
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "part"),
+    [
+        ("Unsupported parameter: 'temperature' is not supported with this model.", "temperature"),
+        ("temperature: Extra inputs are not permitted", "temperature"),
+        ("Unknown parameter: 'max_output_tokens'.", "max_output_tokens"),
+        ("max_tokens must be at most 4096", "max_output_tokens"),
+        ("Unrecognized request argument supplied: store", "store"),
+        ("store is not supported by this provider", "store"),
+        ("tools.0.strict: Extra inputs are not permitted", "strict"),
+    ],
+)
+async def test_what_a_call_can_do_without_is_left_out_when_it_is_refused(
+    said: str, part: str
+) -> None:
+    """C4 C8: whatever part the refusal names; that is found out once."""
+    async with server((400, error(said)), (200, DONE)) as (model, asked):
+        model = ResponsesModel(
+            model._client, stream=False, temperature=0.2, max_output_tokens=9_000
+        )
+        for _ in range(2):
+            *_, last = [each async for each in model.respond(replace(ASKED, store=False))]
+            assert isinstance(last, ModelResponse)
+    assert [part in json.dumps(body) for body in asked] == [True, False, False]
+
+
+async def test_a_reply_that_is_not_used_is_paid() -> None:
+    """F1: text in the place of a forced call is asked for again, and counts in totals and budgets."""
+    said = {"type": "message", "content": [{"type": "output_text", "text": "Done."}]}
+    usage = {"input_tokens": 100, "output_tokens": 20}
+    ignored = {**DONE, "output": [said], "usage": usage}
+    async with server((200, ignored), (200, {**DONE, "usage": usage})) as (model, _):
+        *_, last = [part async for part in model.respond(FORCED)]
+    assert isinstance(last, ModelResponse)
+    assert last.usage.input_tokens == 100
+    assert (last.billed.input_tokens, last.billed.output_tokens) == (200, 40)
+
+
+async def test_a_reply_of_as_many_tokens_as_it_may_have_is_cut() -> None:
+    """C6: whatever the server says of it."""
+    async with server((200, {**DONE, "usage": {"output_tokens": 300}})) as (model, _):
+        for most, reason in ((300, "max_output_tokens"), (301, None)):
+            model = ResponsesModel(model._client, stream=False, max_output_tokens=most)
+            *_, last = [part async for part in model.respond(ASKED)]
+            assert isinstance(last, ModelResponse)
+            assert last.incomplete == reason
