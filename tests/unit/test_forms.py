@@ -20,8 +20,8 @@ from bot.slack.render.cards import Shown
 from bot.slack.render.input_cards import Opened, input_modal, input_part, pressed_answer
 
 
-def form(required: tuple[str, ...] = (), message: str = "", **fields: Any) -> Form:
-    return Form.of({"type": "object", "properties": fields, "required": list(required)}, message)
+def form(required: tuple[str, ...] = (), **fields: Any) -> Form:
+    return Form.of({"type": "object", "properties": fields, "required": list(required)})
 
 
 EVERY = form(
@@ -120,7 +120,7 @@ def test_what_does_not_fit_is_named(field: str, value: Any) -> None:
     [
         {"apiKey": {"type": "string"}},
         {"a": {"type": "string", "title": "Your password"}},
-        {"a": {"type": "string", "description": "The one-time code that we sent"}},
+        {"a": {"type": "string", "title": "The one-time code that we sent"}},
         {"token": {"type": "string"}},
         {"a": {"type": "string", "title": "Your GitHub token"}},
         {"recoveryCode": {"type": "string"}},
@@ -135,74 +135,16 @@ def test_secrets_are_not_asked_for(asked: dict[str, Any]) -> None:
     """S8: they would be typed into a chat, and kept where others may read them later."""
     with pytest.raises(FormError, match="nobody types into a chat"):
         form(**asked)
-    with pytest.raises(FormError, match="nobody types into a chat"):
-        form(message="Please enter your login code.", value={"type": "string"})
-    for disguised in (
-        {"title": "P\u0430ssword"},  # a Cyrillic letter
-        {"title": "\uff30\uff21\uff33\uff33word"},
-        {"title": "P a s s w o r d"},
-        {"title": "Contrase\u00f1a"},
-        {"title": "Password", "format": "email"},
-        {"title": "PIN", "type": "integer"},
-        {"title": "Credit card number", "type": "number"},
-        {"title": "The six digits that you were shown", "type": "integer"},  # of a Connect link
-        {"title": "P4ssw0rd"},
-        {"title": "password1"},
-        {"title": "Ihre Passw\u00f6rter"},
-        {"title": "Best\u00e4tigungscode"},
-        {"title": "C\u00f3digo de verificaci\u00f3n"},
-        {"title": "Code de s\u00e9curit\u00e9"},
-        {"title": "\u30d1\u30b9\u30ef\u30fc\u30c9"},
-        {"title": "\u0412\u0430\u0448 \u043f\u0430\u0440\u043e\u043b\u044c"},
-        {"title": "Recovery", "description": "The code we sent you"},
-    ):
-        with pytest.raises(FormError, match="nobody types into a chat"):
-            form(value={"type": "string", **disguised})
     assert form(pins={"type": "integer", "title": "How many pins"}).fields
-    assert form(message="Your password expires. Go on?").is_yes_no
     assert not form(max_tokens={"type": "string"}, issue_key={"type": "string"}).is_yes_no
     for harmless in ("Palabra clave", "Code postal", "Passport number", "Boarding pass"):
         assert form(value={"type": "string", "title": harmless}).fields
 
 
-@pytest.mark.parametrize(
-    "warning",
-    [
-        "Your favorite integer (do not give us your phone number, pin, or other sensitive info)",
-        "Describe the problem. Please do not include passwords or API keys!",
-        "Don't enter secrets here; we never ask for them.",
-    ],
-)
-def test_a_warning_not_to_give_secrets_is_no_question_for_them(warning: str) -> None:
+def test_a_warning_not_to_give_secrets_is_no_question_for_them() -> None:
     """S8: MCP's reference server and many help desks say so."""
+    warning = "Describe the problem. Please do not include passwords or API keys!"
     assert form(a={"type": "string", "description": warning}).fields
-    assert form(message=warning, a={"type": "string"}).fields
-
-
-@pytest.mark.parametrize(
-    "disguise",
-    [
-        "Do not forget your password",
-        "Do not enter your password in capitals",
-        "Don't share your PIN with anyone but us",
-        "Never give your password to others, enter it here",
-        "Please do not enter your password twice",
-        "Do not paste more than your API key",
-        "Do not include passwords. Your PIN is enough.",
-        "Do not include passwords. Only p.a.s.s.w.o.r.d",
-        "Your pass; word",
-    ],
-)
-def test_a_question_for_secrets_is_no_warning(disguise: str) -> None:
-    """S8: only a sentence that asks for nothing else is one."""
-    for asked in (
-        {"message": disguise, "a": {"type": "string"}},
-        {"a": {"type": "string", "description": disguise}},
-    ):
-        with pytest.raises(FormError, match="nobody types into a chat"):
-            form(**asked)
-    with pytest.raises(FormError, match="nobody types into a chat"):
-        form(a={"type": "string", "title": "Do not enter your PIN"})
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def question_of(server: str, request: InputRequest) -> Question:
     try:
         match asked:
             case ElicitRequestFormParams():
-                form = Form.of(asked.requested_schema, message)
+                form = Form.of(asked.requested_schema)
                 return Question(server=server, message=message, form=form)
             case ElicitRequestURLParams():
                 return Question(server=server, message=message, url=page_address(asked.url))
