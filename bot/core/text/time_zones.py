@@ -16,6 +16,7 @@ from babel.dates import format_skeleton
 
 from bot.core.errors import ToolError
 from bot.core.text.locales import locale_of
+from bot.core.text.places import DIVIDED, REGIONS, SAME_NAME
 from bot.core.text.translation import Text, reader_locale
 
 _MAX_OFFSET = 14 * 60
@@ -68,7 +69,7 @@ _CITIES = {
     "cleveland baltimore": "America/New_York",
     "dallas houston austin san_antonio new_orleans minneapolis nashville memphis milwaukee "
     "st_louis kansas_city": "America/Chicago",
-    "salt_lake_city albuquerque": "America/Denver",
+    "salt_lake_city albuquerque el_paso el_paso_texas el_paso_tx": "America/Denver",
     "san_francisco seattle san_diego las_vegas san_jose sacramento oakland silicon_valley "
     "portland palo_alto": "America/Los_Angeles",
     "montreal ottawa quebec": "America/Toronto",
@@ -148,6 +149,8 @@ def zone_named(name: str) -> tzinfo:
     zones of a country that has several.
     """
     wanted = _plain(name)
+    if wanted in _same_names():
+        return zoneinfo.ZoneInfo(_in_region(wanted, _plain(_same_names()[wanted][0])))
     if wanted in _names():
         return zoneinfo.ZoneInfo(_names()[wanted])
     if offset := _OFFSET.fullmatch(wanted):
@@ -155,6 +158,8 @@ def zone_named(name: str) -> tzinfo:
         minutes = int(offset[2]) * 60 + int(offset[3] or 0)
         if minutes <= _MAX_OFFSET:
             return timezone(sign * timedelta(minutes=minutes))
+    if zone := _in_region(*_city_and_region(name)):
+        return zoneinfo.ZoneInfo(zone)
     if zones := _countries().get(wanted):
         raise ToolError(f"{name} has several time zones. Name one: {', '.join(zones[:12])}.")
     near = difflib.get_close_matches(wanted, _names(), n=3, cutoff=0.5)
@@ -172,11 +177,47 @@ def zone_note(name: str) -> str:
     wanted = _plain(name)
     if _POSIX.fullmatch(wanted):
         return f"{name} has the sign of POSIX, the opposite of UTC's"
+    if regions := _same_names().get(wanted):
+        places = [f"{name}, {region}" for region in regions]
+        others = ", ".join(f"{place} ({zone_label(zone_named(place))})" for place in places[1:])
+        return f"{name} is read as {places[0]}; there are also {others}"
+    city, region = _city_and_region(name)
+    is_own = wanted in _names() or _in_region(city, region) == _names().get(city)
+    if region in DIVIDED and not is_own:
+        return f"{name} is read as the time in most of that state; a part of it keeps another"
     zone = _by_word(_ABBREVIATIONS).get(wanted)
     if zone is None:
         return ""
     others = f"; {_ALSO_USED_BY[wanted]} use it too" if wanted in _ALSO_USED_BY else ""
     return f"{name} is read as the time in {zone}, summer time included where it is kept{others}"
+
+
+def _city_and_region(name: str) -> tuple[str, str]:
+    """Return the city and the state or country in "Paris, Texas, USA" or "Paris Texas", else two
+    empty texts."""
+    city, comma, rest = name.partition(",")
+    if comma:
+        return _plain(city), _plain(rest.split(",")[0])
+    words = _plain(name).split("_")
+    parted = [("_".join(words[:at]), "_".join(words[at:])) for at in range(1, len(words))]
+    known = _names().keys() | _same_names().keys()
+    return next((each for each in parted if each[0] in known and _in_region(*each)), ("", ""))
+
+
+def _in_region(city: str, region: str) -> str:
+    """Return the zone of a city in a state or country, "" if it is not known."""
+    code = _country_codes().get(region, "")
+    zones = [name for each, _, name in _table("zone.tab") if each == code]
+    main = _by_word(REGIONS).get(region, "")
+    known = _names().get(city, "")
+    if known in zones:
+        return known
+    return main or (zones[0] if len(zones) == 1 else "")
+
+
+@lru_cache(maxsize=1)
+def _same_names() -> dict[str, list[str]]:
+    return {_plain(city): regions.split(", ") for city, regions in SAME_NAME.items()}
 
 
 def _plain(name: str) -> str:
@@ -200,10 +241,16 @@ def _countries() -> dict[str, tuple[str, ...]]:
             datetime(year, month, 15, tzinfo=zone).utcoffset() for month in (1, 4, 7, 10)
         )
         found[code].setdefault(clocks, name)
-    names = dict(_table("iso3166.tab"))
+    return {name: tuple(found[code].values()) for name, code in _country_codes().items()}
+
+
+@lru_cache(maxsize=1)
+def _country_codes() -> dict[str, str]:
+    """Return the code of each country by English name."""
     short = {"uk": "GB", "united_kingdom": "GB", "us": "US", "usa": "US", "south_korea": "KR"}
-    codes = {_plain(names[code]): code for code in found} | short
-    return {name: tuple(found[code].values()) for name, code in codes.items()}
+    with_zones = {code for code, *_ in _table("zone.tab")}
+    names = {code: name for code, name, *_ in _table("iso3166.tab") if code in with_zones}
+    return {_plain(name): code for code, name in names.items()} | short
 
 
 def _table(name: str) -> Iterator[list[str]]:

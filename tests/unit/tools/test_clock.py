@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.core.errors import ToolError
+from bot.core.text.places import SAME_NAME
+from bot.core.text.time_zones import zone_named
 from bot.testing.conversation import asked
 from tools.clock import convert_time, current_time
 
@@ -94,3 +96,53 @@ def test_what_is_no_time_says_how_to_write_one(text: str) -> None:
 def test_an_unknown_zone_gets_near_matches(zone: str) -> None:
     with pytest.raises(ToolError, match="no time zone or city"):
         current_time(zone)
+
+
+@pytest.mark.parametrize(
+    ("name", "zone", "others"),
+    [
+        ("Paris", "Europe/Paris", "Paris, Texas (America/Chicago)"),
+        ("Springfield", "America/Chicago", "Springfield, Massachusetts (America/New_York)"),
+        ("Portland", "America/Los_Angeles", "Portland, Maine (America/New_York)"),
+        ("San Juan", "America/Puerto_Rico", "San Juan, Argentina (America/Argentina/San_Juan)"),
+    ],
+)
+def test_a_city_of_several_places_names_the_others(name: str, zone: str, others: str) -> None:
+    """V19: which one was taken is said, and how to ask for another."""
+    now = current_time(name)
+
+    assert f"({zone}, UTC" in now
+    assert f"{name} is read as {name}, " in now
+    assert others in now
+
+
+@pytest.mark.parametrize(
+    ("name", "zone", "is_divided"),
+    [
+        ("Paris, Texas", "America/Chicago", True),
+        ("Paris Texas", "America/Chicago", True),
+        ("Portland, ME", "America/New_York", False),
+        ("Springfield, MA, USA", "America/New_York", False),
+        ("Athens, Georgia", "America/New_York", False),
+        ("Tbilisi, Georgia", "Asia/Tbilisi", False),
+        ("Adelaide, Australia", "Australia/Adelaide", False),
+        ("Mérida, Spain", "Europe/Madrid", False),
+        ("Berlin, Germany", "Europe/Berlin", False),
+        ("El Paso, TX", "America/Denver", False),
+    ],
+)
+def test_a_city_may_be_named_with_its_state_or_country(
+    name: str, zone: str, is_divided: bool
+) -> None:
+    """V19: a state or country settles which city is meant; a divided state is said."""
+    now = current_time(name)
+
+    assert f"({zone}, UTC" in now
+    assert ("a part of it keeps another" in now) == is_divided
+
+
+def test_each_city_of_a_name_can_be_asked_for() -> None:
+    """V19: what a note names is understood."""
+    for city, regions in SAME_NAME.items():
+        for region in regions.split(", "):
+            assert zone_named(f"{city}, {region}")
