@@ -90,7 +90,15 @@ async def convert_units(
     interpreters: Provided[Interpreters],
 ) -> str:
     """Convert exactly between units of the same kind. Not for money."""
-    result, names = await interpreters.convert(value, _readings(unit), _readings(to))
+    try:
+        result, names = await interpreters.convert(value, _readings(unit), _readings(to))
+    except ToolError:
+        if money := next(filter(_is_money, (unit, to)), None):
+            raise ToolError(
+                f"{money} is money: currencies have no fixed rate, and none is known here. Convert at a "
+                "rate that a person or a source gives for the day, with calculate, and name it."
+            ) from None
+        raise
     lines = [f"{value:,.12g} {unit} = {result:,.12g} {to}"]
     notes = [f"note: {name} is {_READINGS[name]}." for name in names if name in _READINGS]
     return "\n".join(lines + notes)
@@ -108,6 +116,71 @@ def _readings(text: str) -> list[str]:
     if not readings:
         raise ToolError(f"{text!r} is not a unit. Write units as km/h, kWh, GiB, m^2, degC.")
     return readings
+
+
+def _is_money(unit: str) -> bool:
+    """Return whether a text that is no unit here names a currency, also one per something."""
+    from babel.numbers import list_currencies
+
+    codes = list_currencies()
+    return any(
+        each.upper() in codes or each.lower().removesuffix("s") in _MONEY or each in _MONEY_SIGNS
+        for each in re.findall(r"[^\W\d_]+|[^\w\s]", unit)
+    )
+
+
+_MONEY = frozenset(
+    [
+        "baht",
+        "bitcoin",
+        "buck",
+        "cent",
+        "dinar",
+        "dirham",
+        "dollar",
+        "ether",
+        "euro",
+        "franc",
+        "forint",
+        "hryvnia",
+        "koruna",
+        "krona",
+        "krone",
+        "kroner",
+        "kronor",
+        "kr",
+        "lira",
+        "lire",
+        "naira",
+        "penny",
+        "pence",
+        "peso",
+        "pound",
+        "quid",
+        "rand",
+        "reais",
+        "real",
+        "renminbi",
+        "ringgit",
+        "riyal",
+        "rmb",
+        "rouble",
+        "ruble",
+        "rupee",
+        "rupiah",
+        "shekel",
+        "shilling",
+        "sterling",
+        "taka",
+        "won",
+        "yen",
+        "yuan",
+        "zloty",
+        "btc",
+        "eth",
+    ]
+)
+_MONEY_SIGNS = frozenset("$¢£¤¥₩₪₫€₱₴₹₺₽₿")
 
 
 def _power(match: re.Match[str]) -> str:

@@ -75,6 +75,33 @@ async def test_what_is_no_unit_is_explained(unit: str, to: str) -> None:
         await convert_units(1, unit, to, INTERPRETERS)
 
 
+@pytest.mark.parametrize(
+    ("unit", "to"),
+    [
+        ("USD", "EUR"),
+        ("usd", "eur"),
+        ("$", "€"),
+        ("US$", "£"),
+        ("dollars", "pounds"),
+        ("pounds", "euros"),
+        ("EUR/kg", "USD/lb"),
+        ("Swiss francs", "yen"),
+        ("kg", "GBP"),
+        ("BTC", "USD"),
+    ],
+)
+async def test_money_is_said_to_have_no_fixed_rate(unit: str, to: str) -> None:
+    """V19: a missing unit is not what is wrong."""
+    with pytest.raises(ToolError, match="is money: currencies have no fixed rate"):
+        await convert_units(100, unit, to, INTERPRETERS)
+
+
+@pytest.mark.parametrize(("unit", "to"), [("pounds", "kg"), ("cup", "l")])
+async def test_units_that_share_a_name_with_money_are_units(unit: str, to: str) -> None:
+    """V19: a pound of flour is no money."""
+    assert "money" not in await convert_units(1, unit, to, INTERPRETERS)
+
+
 def test_lots_draw_each_once() -> None:
     names = [f"person {n}" for n in range(7)]
     assert sorted(line.split(". ")[1] for line in draw_lots(names).splitlines()) == names
