@@ -169,7 +169,7 @@ async def totals_over_time(
     how: _How = "sum",
 ) -> ToolResult:
     """Make one row for each period, also for those without data, with the change to the one before
-    in percent. Weeks begin on Monday; the first and the last period may not be whole."""
+    in percent. Weeks begin on Monday. A first or last period that is not whole is noted."""
     table = await tables.find(handle, time, value)
     moment = f"date_trunc('{every}', {_moment(quoted_name(time))})"
     left_out = await _without_period(tables, table, time, moment)
@@ -183,7 +183,42 @@ async def totals_over_time(
         "* 100.0 / abs(nullif(lag(value) OVER (ORDER BY period), 0)), 1) AS change_percent "
         "FROM periods LEFT JOIN found USING (period) ORDER BY period"
     )
-    return await tables.query(sql, [handle], left_out=left_out)
+    notes = await _not_whole(tables, handle, moment, _moment(quoted_name(time)), step)
+    return await tables.query(sql, [handle], notes=notes, left_out=left_out)
+
+
+async def _not_whole(tables: Tables, handle: str, period: str, moment: str, step: str) -> list[str]:
+    """Return notes on a first and a last period of which the table has a part only.
+
+    That is so where more days are missing than lie between the days that the table has, nearly all
+    of them, and in a period that has not ended yet.
+    """
+    sql = (
+        f"WITH days AS (SELECT DISTINCT ({moment})::DATE AS day, ({period})::DATE AS start "
+        f"FROM {quoted_name(handle)} WHERE {moment} IS NOT NULL), "
+        "gaps AS (SELECT *, day - lag(day) OVER (ORDER BY day) AS gap FROM days), "
+        "ends AS (SELECT min(day) AS first, max(day) AS last, min(start) AS first_start, "
+        f"max(start) AS last_start, (max(start) + {step})::DATE AS ending, "
+        "1.15 * quantile_cont(gap, 0.95) AS usual FROM gaps) "
+        "SELECT first, last, first_start, last_start, first - first_start + 1 > usual, "
+        "ending - last > usual, current_date >= last_start AND current_date < ending FROM ends"
+    )
+    [(first, last, first_start, last_start, is_late, is_early, is_running)] = await tables.select(
+        sql, [handle]
+    )
+    notes = []
+    if is_late:
+        notes.append(
+            f"the first period ({first_start}) is not whole: its data begin on {first}; the change "
+            "after it compares with a part of a period"
+        )
+    if is_early or is_running:
+        why = " and it has not ended yet" if is_running else ""
+        notes.append(
+            f"the last period ({last_start}) is not whole: its data end on {last}{why}; its change "
+            "compares a part with a whole period"
+        )
+    return notes
 
 
 def _moment(column: str) -> str:

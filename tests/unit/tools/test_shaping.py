@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
 import pytest
 import pytest_asyncio
 
@@ -111,3 +114,35 @@ async def test_figures_of_the_conversation_become_a_table(tables: ArtifactTables
 async def test_a_column_that_is_not_there_is_named(tables: ArtifactTables, sales: Artifact) -> None:
     with pytest.raises(ToolError, match=r"no column town\. Columns: region"):
         await comparing.find_duplicates(sales.handle, ["town"], tables)
+
+
+def _days(first: str, last: str, step: int = 1) -> list[list[object]]:
+    start, end = date.fromisoformat(first), date.fromisoformat(last)
+    return [[start + timedelta(days=n), 1] for n in range(0, (end - start).days + 1, step)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "every", "said"),
+    [
+        (_days("2024-01-01", "2024-05-15"), "month", ["last period (2024-05-01)"]),
+        (_days("2024-01-20", "2024-05-31"), "month", ["first period (2024-01-01)"]),
+        (_days("2023-01-01", "2024-06-30"), "year", ["last period (2024-01-01)"]),
+        (_days("2024-01-01", "2024-06-30"), "quarter", []),
+        (_days("2024-01-01", "2024-06-24", 7), "month", []),
+        ([[f"2024-{month:02}", 1] for month in range(1, 7)], "month", []),
+        ([[f"2024-{month:02}", 1] for month in range(1, 8)], "quarter", ["(2024-07-01)"]),
+        ([[f"2024-{month:02}-28", 1] for month in range(1, 13)], "year", []),
+        ([[year, 1] for year in range(2018, 2025)], "year", []),
+        ([[datetime.now(UTC).date() - timedelta(days=400 * n), 1] for n in range(3)], "year", ["has not ended yet"]),
+    ],
+)  # fmt: skip
+async def test_growth_against_a_part_of_a_period_is_said(
+    tables: ArtifactTables, rows: list[list[object]], every: Any, said: list[str]
+) -> None:
+    """V19: a month of half its days is no fall in sales; a whole one is not called a part."""
+    handle = (await tables.save(["day", "n"], rows, name="t")).handle
+
+    result = await shaping.totals_over_time(handle, "day", "n", every, tables)
+
+    assert all(each in result.content for each in said)
+    assert result.content.count("is not whole") == len(said)
