@@ -44,7 +44,7 @@ def read_word(data: bytes, name: str) -> Document:
     except (KeyError, ValueError, PackageNotFoundError, zipfile.BadZipFile, SyntaxError) as error:
         raise Unreadable(f"{name} is damaged: it is not readable as a Word document.") from error
     found = _Reader(document)
-    body, margins = found.blocks(document.element.body), found.page_margins()
+    body, margins = found.blocks(document.element), found.page_margins()
     text = clean("\n\n".join([*body, *found.footnotes(), *found.comments(), *margins]))
     left_out = found.embedded_notes()
     if not text.strip():
@@ -68,7 +68,7 @@ class _Reader:
         }
         self._changes = Counter(
             "inserted" if each.tag in {f"{_W}ins", f"{_W}moveTo"} else "deleted"
-            for each in document.element.body.iter(f"{_W}ins", f"{_W}moveTo", *_DELETED)
+            for each in document.element.iter(f"{_W}ins", f"{_W}moveTo", *_DELETED)
         )
 
     def blocks(self, parent: Any) -> Iterator[str]:
@@ -108,12 +108,12 @@ class _Reader:
                 f"It has tracked changes: {inserted:,} insertions are in the text, {deleted:,} "
                 "deletions are not."
             )
-        marks = self._document.element.body.iter(f"{_W}numPr", f"{_W}pStyle")
+        marks = self._document.element.iter(f"{_W}numPr", f"{_W}pStyle")
         if any(each.tag == f"{_W}numPr" or _value(each) in self._numbered for each in marks):
             notes.append(
                 "Numbers that Word itself gives to headings and lists are not in the text."
             )
-        if pictures := sum(1 for _ in self._document.element.body.iter(_BLIP)):
+        if pictures := sum(1 for _ in self._document.element.iter(_BLIP)):
             notes.append(f"It has {pictures:,} pictures, of which the text says nothing.")
         return notes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from copy import deepcopy
 from typing import Any
 
 import docx
@@ -126,3 +127,14 @@ def test_what_is_not_read_of_a_document_is_said() -> None:
     assert (
         "Numbers that Word itself gives to headings and lists are not in the text." in found.notes
     )
+
+
+def test_a_second_body_is_read_too() -> None:
+    """V19: a document of two bodies is not read by half."""
+    document = docx.Document()
+    document.add_paragraph("First half.")
+    second = deepcopy(document.element.body)
+    second.find(".//{*}t").text = "Second half."
+    document.element.append(second)
+
+    assert read(document).text == "First half.\n\nSecond half."
