@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -145,4 +146,4 @@ def test_each_city_of_a_name_can_be_asked_for() -> None:
     """V19: what a note names is understood."""
     for city, regions in SAME_NAME.items():
         for region in regions.split(", "):
-            assert zone_named(f"{city}, {region}")
+            assert isinstance(zone_named(f"{city}, {region}"), ZoneInfo)
