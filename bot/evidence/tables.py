@@ -69,7 +69,7 @@ def grids(lines: list[str], starts: list[int]) -> Iterator[Grid]:
             grid.is_whole = not (cut or missing or (shown and shown < total))
             grid.is_profile = lines[at].startswith("column,type,nulls")
             yield grid
-        at = after if grid else at + 1
+        at = after
 
 
 def _grid(lines: list[str], starts: list[int], at: int) -> tuple[Grid | None, int]:
@@ -91,7 +91,7 @@ def _grid(lines: list[str], starts: list[int], at: int) -> tuple[Grid | None, in
         after += 1
     grid.lines = (at, after)
     has_numbers = any(_is_number(cell.text) for row in grid.rows for cell in row.cells.values())
-    return (grid, after) if has_numbers else (None, at + 1)
+    return grid if has_numbers else None, after
 
 
 def _split(line: str, *, is_markdown: bool) -> list[tuple[str, int]]:
@@ -117,7 +117,12 @@ def _is_number(text: str) -> bool:
     return bool(re.fullmatch(r"[-+−$€£]{0,2}\s?\d[\d,.'’\s]*\s?[%€]?", text.strip()))
 
 
-_JSON = re.compile(r'"((?:[^"\\]|\\.)*+)"(\s*:)?|([-+]?\d[\d.eE+-]*)|([{}\[\]])|true|false|null')
+# A string without an end is passed over as a whole: looked into, each of its quotes would be followed
+# to the end again.
+_JSON = re.compile(
+    r""""((?:[^"\\]|\\.)*+)(?:"(\s*:)?|(\\?\Z))|([-+]?\d[\d.eE+-]*)|([{}\[\]])|true|false|null""",
+    re.DOTALL,
+)
 
 
 _JSON_BEGINS = re.compile(r"""\s*(?:\{\s*["}]|\[\s*(?:[\[{"\]]|-?\d[\d.eE+-]*+\s*(?:,|\]\s*\Z)))""")
@@ -139,7 +144,9 @@ def json_grids(text: str) -> Iterator[Grid]:
     stack: list[_Level] = [_Level("", is_list=True)]
     key = ""
     for found in _JSON.finditer(text):
-        said, colon, number, bracket = found.groups()
+        said, colon, is_cut, number, bracket = found.groups()
+        if is_cut is not None:
+            continue
         if bracket in ("{", "[") and len(stack) <= _MOST_DEPTH:
             stack.append(_Level(key or stack[-1].name, is_list=bracket == "["))
             key = ""

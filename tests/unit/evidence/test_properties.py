@@ -111,6 +111,12 @@ def test_a_hostile_page_is_indexed_in_bounded_time(name: str) -> None:
     assert time.process_time() - start < 1
 
 
+@pytest.mark.parametrize("text", ["{" + '\\"' * 100_000, "name,city\n" + "Ann,Rome\n" * 20_000])
+def test_what_only_looks_like_a_table_is_read_once(text: str) -> None:
+    """Before: each quote of a string without an end, and each line without figures, up to the end."""
+    assert seconds_of(lambda: index(Entry("c", "t", text))) < 2
+
+
 def test_a_page_of_a_megabyte_is_indexed_in_bounded_time() -> None:
     """What is beyond the limits is not read, and that is known."""
     start = time.process_time()
