@@ -121,7 +121,7 @@ async def _act(phases: Phases, state: LoopState) -> AsyncGenerator[Event | Conti
                     return
                 case _:
                     yield event
-        if output := await observe.result_in_text(state, deps.response_type):
+        if output := await observe.result_in_text(state, deps.response_type, deps.hooks):
             outputs = (output,)
         state, outputs = await phases.judge(state, outputs)
         extra = await phases.items_of_hooks(more, state, outputs)

@@ -103,7 +103,8 @@ class ModelCall:
         self, request: ModelRequest, steps: HostedSteps
     ) -> AsyncGenerator[Delta | HostedEvent | CallResult]:
         """Make one attempt, with every step bounded by the deadline."""
-        draft, visible = Draft(self.deps.response_type), StreamedText()
+        draft = Draft(self.deps.response_type, self.deps.hooks.filled_text)
+        visible = StreamedText()
         offered = frozenset(str(tool["name"]) for tool in request.tools if "name" in tool)
         stream = self.deps.interrupt.iterate(self.deps.model.respond(request), self.deadline)
         async with aclosing(stream):

@@ -266,7 +266,9 @@ def take_outputs(
     return state, items
 
 
-async def result_in_text(state: LoopState, response_type: ResponseType) -> CallOutput | None:
+async def result_in_text(
+    state: LoopState, response_type: ResponseType, hooks: HookChain
+) -> CallOutput | None:
     """Return the result in the text of the open response, as the output of a `complete_task` call:
     JSON of the response type, or plain text as an `Answer` if it is the run's first and only output."""
     response = open_response(state)
@@ -275,11 +277,12 @@ async def result_in_text(state: LoopState, response_type: ResponseType) -> CallO
     result: BaseModel | None = None
     text = _text_so_far(state)
     with suppress(ValidationError):
-        result = await response_type.parse(json_in(text))
+        result = await response_type.parse(hooks.filled_json(json_in(text))[0])
     is_first = state.turn + state.sent_back == 1 + state.continued and not state.tool_calls
     is_whole = is_first and not response.incomplete and not announces_work(text)
     if result is None and is_whole and response_type.model is Answer:
-        result = response_type.from_text(text).model_copy(update={"confidence": "medium"})
+        result = response_type.from_text(hooks.filled_text(text))
+        result = result.model_copy(update={"confidence": "medium"})
     return CallOutput("", COMPLETE, "", result=result) if result else None
 
 

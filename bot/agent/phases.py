@@ -335,10 +335,11 @@ class Phases:
         ending = state.ending
         if ending is None:
             raise ValueError("a run without an ending has not ended")
-        state = self.with_hook_memory(state)
         result, error = None, None
-        if ending.response_type:
-            result = self.deps.response_type.restored(ending.response_type, ending.result)
+        if ending.response_type:  # of text that became a result at the end nothing was filled in
+            filled, _ = self.deps.hooks.filled_json(ending.result)
+            result = self.deps.response_type.restored(ending.response_type, filled)
+        state = self.with_hook_memory(state)
         if failure := ending.failure:
             error = ModelError(
                 failure.kind,

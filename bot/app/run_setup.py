@@ -255,9 +255,8 @@ def _hooks(
     # Replaces references to attached images by the images.
     if settings.model.images:
         hooks.append(Images(conversation))
-    # Traces results to what was read, and may send one back; before the hooks that cost something.
-    if policy.evidence.is_on:
-        hooks.append(policy.evidence)
+    # Fills in references, and may send a result back; before the hooks that cost something.
+    hooks.append(policy.evidence)
     # Sends back a result that took too little work; before `Evaluation`, which costs a model call.
     deeper = settings.limits.deeper if request.again is RepeatReason.DEEPER else 0
     if effort := max(settings.limits.effort or 0, deeper):

@@ -35,10 +35,23 @@ class Table(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     caption: str = Field(description="What the table shows, in a few words.")
-    columns: list[str] = Field(description="Column headings.")
-    rows: list[list[str]] = Field(
-        description="Cells as text, one list per row; numbers as in English: 1,234.5."
+    columns: list[str] = Field(
+        description="Column headings; those to show of a handle, [] for all."
     )
+    rows: list[list[str]] = Field(
+        default=[], description="Cells as text, one list per row; numbers as in English: 1,234.5."
+    )
+    handle: str | None = Field(
+        default=None, description="Handle tbl_… of which the shown rows are filled in; rows null."
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rows_of_null(cls, given: Any) -> Any:
+        """Take null for no rows: they are filled in."""
+        if isinstance(given, dict) and given.get("rows", ()) is None:
+            return {**given, "rows": []}
+        return given
 
 
 class Result(BaseModel):

@@ -136,6 +136,8 @@ class Finding(BaseModel):
     - `operands`: from which code can repeat the arithmetic, `pattern` says how they are combined
       where `operation` alone does not. Empty where it cannot, and in findings of earlier releases.
     - `reason`: set for a claim that is untraced or unknown.
+    - `reference`: what the model wrote where code filled in the figure, such as
+      "tbl_k3x8a2qd.revenue[2]"; "" for what it typed itself.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -151,6 +153,7 @@ class Finding(BaseModel):
     operands: tuple[Operand, ...] = ()
     pattern: str = ""
     reason: Reason | None = None
+    reference: str = ""
 
     @property
     def is_objection(self) -> bool:

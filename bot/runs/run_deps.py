@@ -28,6 +28,7 @@ from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
 from bot.runs.evidence.check import Indexer, RunEvidence
 from bot.runs.evidence.entries import LedgerReader
+from bot.runs.evidence.filling import References
 from bot.runs.evidence.hook import EvidenceHook
 from bot.runs.evidence.settings import EvidenceSettings
 from bot.runs.policy.access import Policy
@@ -212,6 +213,7 @@ class RunDeps:
         """Return the evidence of a run, to which its result is traced."""
         zone = zone_of(request.time_zone)
         return RunEvidence(
+            References.of(request),
             channel_settings.evidence or self.evidence_settings.mode,
             self.indexer,
             LedgerReader(self.toolbox.catalogue.get),

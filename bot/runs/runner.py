@@ -39,6 +39,7 @@ from bot.core.text.result_markdown import result_text
 from bot.core.text.translation import Text
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
+from bot.runs.evidence.hook import filled_in
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import (
     begun_tools,
@@ -351,8 +352,7 @@ class Runner:
                 request, record, lease, caller, catalogue, audit, models.choice
             )
             spending.begin(state)
-            if evidence.is_on:
-                evidence.begin(*await read_before(self._stores, request, run_id))
+            evidence.begin(*await read_before(self._stores, request, run_id))
             sink = EventSink(
                 request,
                 record,
@@ -371,7 +371,8 @@ class Runner:
             with bound_request(context):
                 async with warm_processes(), evidence.indexing():
                     ended = await drive_loop(state, loop_deps, approvals, sink.note)
-                    traced = await evidence.findings(ended.result) if ended.result else None
+                    filled = filled_in(ended.state)
+                    traced = await evidence.findings(ended.result, filled) if ended.result else None
                 # An approval may have expired meanwhile, which only the run notices.
                 await approvals.load_decisions()
                 if ended.error:

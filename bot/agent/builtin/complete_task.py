@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -13,6 +14,7 @@ from pydantic_core import from_json
 
 from bot.core.answers import RESPONSE_TYPES, Answer, stored_name
 from bot.core.request import Request
+from bot.library.tracing.references import settled
 from bot.services.given_schema import (
     GivenModel,
     given_model,
@@ -116,8 +118,9 @@ _LONGEST_DRAFT = 40_000  # characters of arguments; what is longer is shown when
 class Draft:
     """The text of a result while the arguments of its call arrive."""
 
-    def __init__(self, response_type: ResponseType) -> None:
+    def __init__(self, response_type: ResponseType, filled: Callable[[str], str] = str) -> None:
         self._field = response_type.text_field
+        self._filled = filled
         self._arguments = ""
         self._text = ""
 
@@ -135,6 +138,9 @@ class Draft:
             return ""
         if next(reversed(given)) != self._field:  # another field has begun: this one is whole
             self._field = None
+        else:
+            text = settled(text)
+        text = self._filled(text)
         added, self._text = text[len(self._text) :], text
         return added
 

@@ -102,7 +102,8 @@ class Subagents:
             pool.end(parent.call_id)
         check = None
         if ended.result is not None:
-            check = await self.deps.hooks.on_report(ended.result, conversation)
+            reported = await self.deps.hooks.on_report(ended.result, conversation)
+            ended, check = replace(ended, result=reported.report), reported.check
         return _reported(ended, check)
 
     async def _run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import time
 from collections.abc import Iterable
@@ -50,6 +51,7 @@ from bot.toolkit.tool import Services, Tool, ToolResult
 log = logging.getLogger(__name__)
 
 _NOTHING_ACQUIRED = "Get tools (none of that name)"
+_RESULT = "result: "  # begins the output of a tool that gives one figure
 _LONGEST_NAME = 64
 _MOST_NAMES = 40
 _LONG = 100_000  # characters of an output
@@ -276,10 +278,13 @@ class Calls:
             return CallOutput(call_id, tool.name, text, ok=False, unknown=tool.mutates)
         found = (source.url for source in result.sources if source.url)
         links = tuple(url for url in found if self.hooks.may_link(tool, arguments, url))
+        content = result.content
+        if tool.calculates and content.startswith(_RESULT):
+            content += f"\nhandle: {_figure_handle(current_request().idempotency_key)}"
         return CallOutput(
             call_id,
             tool.name,
-            result.content,
+            content,
             links=links,
             mark=mark_for(tool),
             note=result.note,
@@ -332,6 +337,11 @@ class Calls:
         if name not in self.offered:
             raise _Refused(f"{name} was not acquired. Call {ACQUIRE} with its name first.")
         values = _arguments(call, tool.arguments)
+        if "{{" in call["arguments"]:
+            filled = self.hooks.fill(values, tool)
+            if filled.faults:
+                raise _Refused("Not done. These lead nowhere:\n" + "\n".join(filled.faults))
+            values = filled.value
         if tool.is_outward:  # what people see before they approve is what is sent
             values = exact_arguments(values)
         try:
@@ -342,6 +352,12 @@ class Calls:
                 "Correct them and call it again."
             ) from None
         return tool, given
+
+
+def _figure_handle(key: str) -> str:
+    """Return the handle under which an answer may refer to the one figure of a call, which is only
+    in its output. The same for the same call, whenever it is made."""
+    return f"fig_{hashlib.sha256(key.encode()).hexdigest()[:8]}"
 
 
 def _record(call_id: str, tool: Tool, result: ToolResult) -> CallRecord:

@@ -247,11 +247,13 @@ class Dispatch:
             )
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
         try:
-            result = await self.response_type.parse(call["arguments"])
+            arguments, notes = self.hooks.filled_json(call["arguments"])
+            result = await self.response_type.parse(arguments)
         except ValidationError as error:
             text = f"The result is not valid:\n{describe_errors(error)}\nCorrect it and call again."
             return CallOutput(call["call_id"], COMPLETE, text, ok=False)
-        return CallOutput(call["call_id"], COMPLETE, ACCEPTED, result=result)
+        text = "\n".join((ACCEPTED, *notes))
+        return CallOutput(call["call_id"], COMPLETE, text, result=result)
 
     def _why_not_run(self, run: int) -> str:
         """Return the output of the first call that is left out after `run` others; it speaks for

@@ -8,6 +8,7 @@ an exception ends the run as a bug of ours.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel
+from pydantic_core import from_json
 
 from bot.agent.events import RunEnded
 from bot.agent.state import LoopState
@@ -29,6 +31,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+_BY_HANDLE = '"handle"'  # of a table whose rows are filled in
 _NOTICE_SECONDS, _CANCEL_SECONDS = 10.0, 1.0
 
 
@@ -83,6 +86,24 @@ class Undecided:
     """A call waits for a decision of people; the run pauses, and asks again when it resumes."""
 
 
+@dataclass(frozen=True, slots=True)
+class FilledIn:
+    """What the model wrote, with its references filled in: `value` is the same JSON with other texts.
+    `notes` say what was filled in, `faults` which references lead nowhere."""
+
+    value: Any
+    notes: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The report of a sub-agent with its references filled in, and what tracing it found."""
+
+    report: BaseModel
+    check: ReportCheck | None = None
+
+
 Permission = str | Approved | Undecided | None
 """A text vetoes a call and is its output; None says nothing against it, which is not enough for
 one that is sensitive."""
@@ -119,6 +140,11 @@ class Hooks:
         """Note that the model is about to read words that depend on the tool: its schema, or
         the output of a call, be it an error. Runs before anything is asked of the tool; must
         not raise."""
+
+    def fill(self, value: Any, tool: Tool | None) -> FilledIn:
+        """Fill in the references in what the model wrote (JSON): the arguments of a call of `tool`,
+        before they are validated, or a result or a draft of it, without a tool. Must not raise."""
+        return FilledIn(value)
 
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         """Say whether the call may be made. Runs in the call's own task, before anything is kept or
@@ -166,9 +192,10 @@ class Hooks:
 
     async def on_report(
         self, report: BaseModel, conversation: Sequence[LedgerEntry]
-    ) -> ReportCheck | None:
-        """Trace the report of a sub-agent to what it read in its `conversation`; None for a hook
-        that does not. Runs in the task of the call that dispatched it."""
+    ) -> Reported | None:
+        """Fill in the references of a sub-agent's report, and trace it to what it read in its
+        `conversation`; None for a hook that does not. Runs in the task of the call that dispatched
+        it."""
         return None
 
     async def on_failure(self, ended: RunEnded) -> None:
@@ -204,6 +231,31 @@ class HookChain:
     def on_exposure(self, tool: Tool) -> None:
         for hook in self.hooks:
             hook.on_exposure(tool)
+
+    def fill(self, value: Any, tool: Tool | None = None) -> FilledIn:
+        """Return what the model wrote with its references filled in by each hook."""
+        notes, faults = list[str](), list[str]()
+        for hook in self.hooks:
+            filled = hook.fill(value, tool)
+            value = filled.value
+            notes += filled.notes
+            faults += filled.faults
+        return FilledIn(value, tuple(notes), tuple(faults))
+
+    def filled_json(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """Return JSON of the model with its references filled in, and notes on them; what is not
+        JSON as it is."""
+        if "{{" not in text and _BY_HANDLE not in text:
+            return text, ()
+        try:
+            filled = self.fill(from_json(text))
+        except ValueError:
+            return text, ()
+        return json.dumps(filled.value, ensure_ascii=False), filled.notes
+
+    def filled_text(self, text: str) -> str:
+        """Return a text of the model with its references filled in."""
+        return str(self.fill(text).value) if "{{" in text else text
 
     async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
         """Return the first veto or undecided verdict, else what the hooks approve, if anything. So
@@ -275,14 +327,12 @@ class HookChain:
             result = verdict.instead or result
         return Go(result, usage)
 
-    async def on_report(
-        self, report: BaseModel, conversation: Sequence[LedgerEntry]
-    ) -> ReportCheck | None:
-        """Return the check of the first hook that traces reports."""
+    async def on_report(self, report: BaseModel, conversation: Sequence[LedgerEntry]) -> Reported:
+        """Return what the first hook says that traces reports."""
         for hook in self.hooks:
             if found := await hook.on_report(report, conversation):
                 return found
-        return None
+        return Reported(report)
 
     async def on_end(self, ended: RunEnded) -> None:
         """Call `on_failure` if it applies, then `on_run_end`, of all hooks at once. Exceptions are

@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
 
 from cachetools import TTLCache
 from pydantic import BaseModel
+from pydantic_core import from_json
 
 from bot.core.background import alongside
 from bot.core.chain import LedgerEntry, ReportCheck
-from bot.core.findings import Findings, Unreadable, Verdict
+from bot.core.findings import Claim, Finding, Findings, Place, Unreadable, Verdict
 from bot.evidence.check import check
 from bot.evidence.entries import Entry
 from bot.evidence.fields import AnswerField, FieldKind, fields_of
 from bot.evidence.indexing import IndexedOutput, index
+from bot.library.tracing.shown import Cell
+from bot.library.tracing.writing import value_of
 from bot.runs.evidence.entries import THREAD, LedgerReader
+from bot.runs.evidence.filling import Filling, References
 from bot.runs.evidence.settings import EvidenceMode
 from bot.store.threads.ledger import MAX_ENTRIES
 
@@ -36,6 +40,7 @@ _WAIT_SECONDS = 10.0
 """How long a result waits until everything before it is indexed."""
 _MOST_STORED = 40_000  # characters of findings as JSON, before places are left out
 _FIGURE = re.compile(r"\d{2,}")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 
 
 class Indexer:
@@ -65,9 +70,10 @@ class RunEvidence:
     """What a run's thread has read, and what the run reads itself; results are traced to it.
 
     All of it is derived from the ledger, so that any worker can go on. `today` is the asker's date.
-    With the mode "off" nothing is noted, indexed or traced.
+    With the mode "off" nothing is indexed or traced; references are filled in all the same.
     """
 
+    references: References
     mode: EvidenceMode
     indexer: Indexer
     reader: LedgerReader
@@ -75,6 +81,7 @@ class RunEvidence:
     _waiting: asyncio.Queue[Entry] = field(default_factory=asyncio.Queue)
     _indexed: list[IndexedOutput] = field(default_factory=list)
     _room: int = _MOST_READ
+    _last: tuple[object, Findings | None] | None = None
 
     @property
     def is_on(self) -> bool:
@@ -98,7 +105,8 @@ class RunEvidence:
         if len(ledger) >= MAX_ENTRIES:
             self.reader.unreadable = Unreadable.CUT
         newest = list[Entry]()
-        for entry in reversed(self.reader.read_all(ledger)):
+        entries = [self.references.added(each) for each in self.reader.read_all(ledger)]
+        for entry in reversed(entries) if self.is_on else ():
             if not self._has_room(entry):
                 break
             newest.append(entry)
@@ -107,16 +115,21 @@ class RunEvidence:
 
     def note(self, added: LedgerEntry) -> None:
         """Note what the run has read now."""
-        if not self.is_on:
-            return
-        for entry in self.reader.read(added):
-            if self._has_room(entry):
+        for entry in map(self.references.added, self.reader.read(added)):
+            if self.is_on and self._has_room(entry):
                 self._waiting.put_nowait(entry)
 
-    async def findings(self, result: BaseModel) -> Findings | None:
-        """Trace a result to what was read. None if that fails, so that no answer is lost to it."""
+    async def findings(self, result: BaseModel, filled: Sequence[Filling] = ()) -> Findings | None:
+        """Trace a result to what was read; `filled` are the references that code has filled in. None
+        if that fails, so that no answer is lost to it."""
         if not self.is_on:
             return None
+        key = (result.model_dump_json(), tuple(filled))
+        if self._last is None or self._last[0] != key:
+            self._last = (key, await self._traced(result, filled))
+        return self._last[1]
+
+    async def _traced(self, result: BaseModel, filled: Sequence[Filling]) -> Findings | None:
         try:
             fields = fields_of(result.model_dump(mode="json"))
             is_indexed = await self._is_indexed()
@@ -129,9 +142,19 @@ class RunEvidence:
             return None
         if found.untraced and all(each.entry.call_id == THREAD for each in self._outputs):
             found = Findings(nothing_read=True)
+        found = with_filled(found, fields, filled, self.references)
         if found.nothing_read and not self._has_own_figures(fields):
             return Findings()
         return _bounded(found)
+
+    def report_filled(self, report: BaseModel, conversation: Sequence[LedgerEntry]) -> BaseModel:
+        """Return the report of a sub-agent with its references filled in, from what it read."""
+        if "{{" not in (written := report.model_dump_json()):
+            return report
+        references = References(None)
+        for entry in LedgerReader(self.reader.tool_of).read_all(conversation):
+            references.added(entry)
+        return type(report).model_validate(references.fill(from_json(written)).value)
 
     async def check_report(
         self, report: BaseModel, conversation: Sequence[LedgerEntry]
@@ -184,6 +207,98 @@ class RunEvidence:
         known = set(_FIGURE.findall(told))
         texts = (each.text for each in fields if each.kind is not FieldKind.ADDRESS)
         return any(figure not in known for text in texts for figure in _FIGURE.findall(text))
+
+
+def with_filled(
+    found: Findings,
+    fields: Sequence[AnswerField],
+    filled: Sequence[Filling],
+    references: References,
+) -> Findings:
+    """Return the findings with those of the references that were filled in, in their places.
+
+    A reference was read, unless its value is a literal of the call that gave it: then it is the
+    model's own figure, and what tracing found of it counts.
+    """
+    texts = {each.path: each.text for each in fields}
+    own = list[Finding]()
+    for each in filled:
+        cell, text = references.cell(each), texts.get(each.path, "")[each.start : each.end]
+        is_figure = any(character.isdecimal() for character in text)
+        if cell and cell.column and is_figure and not is_literal(cell):
+            own.append(_filled(each, text, cell))
+    if not own:
+        return found
+    taken = {
+        (each.field, at) for each in own for at in range(each.start, each.start + len(each.text))
+    }
+    others = [
+        each
+        for each in found.items
+        if not any((each.field, each.start + n) in taken for n in range(max(1, len(each.text))))
+    ]
+    order = {each.path: number for number, each in enumerate(fields)}
+    items = sorted([*others, *own], key=lambda each: (order.get(each.field, 0), each.start))
+    moved = {id(each): number for number, each in enumerate(items)}
+    return found.model_copy(
+        update={
+            "nothing_read": False,
+            "items": tuple(_with_operands(each, found.items, moved) for each in items),
+        }
+    )
+
+
+def is_literal(cell: Cell) -> bool:
+    """Return whether a figure stands in the query or the arguments of its own call."""
+    value = value_of(cell.text)
+    if value is None:
+        return False
+    return any(value_of(found) == abs(value) for found in _NUMBER.findall(cell.output.arguments))
+
+
+def _filled(filling: Filling, text: str, cell: Cell) -> Finding:
+    lines = cell.output.text.split("\n")
+    place = Place(
+        call_id=cell.output.call_id,
+        tool=cell.output.tool,
+        handle=cell.handle,
+        line=cell.line,
+        row=cell.key[:80],
+        column=cell.column[:80],
+        text=cell.text[:80],
+        excerpt=lines[cell.line - 1][:160] if cell.line <= len(lines) else "",
+    )
+    return Finding(
+        field=filling.path,
+        text=text[:300],
+        start=filling.start,
+        kind=Claim.FIGURE,
+        verdict=Verdict.READ,
+        places=(place,),
+        reference=filling.reference,
+    )
+
+
+def _with_operands(
+    finding: Finding, before: Sequence[Finding], moved: Mapping[int, int]
+) -> Finding:
+    """Return a finding whose operands name others by their new numbers; without them where one is
+    gone."""
+    if not any(each.item is not None for each in finding.operands):
+        return finding
+    numbers = [
+        None if each.item is None else moved.get(id(before[each.item])) for each in finding.operands
+    ]
+    if any(
+        new is None and old.item is not None
+        for new, old in zip(numbers, finding.operands, strict=True)
+    ):
+        return finding.model_copy(update={"operands": ()})
+    operands = tuple(
+        each.model_copy(update={"item": number})
+        for each, number in zip(finding.operands, numbers, strict=True)
+    )
+    return finding.model_copy(update={"operands": operands})
 
 
 def _bounded(found: Findings) -> Findings:

@@ -1,59 +1,88 @@
-"""The hook that sends a result back once when some of it cannot be traced."""
+"""The hook that fills in references, and sends a result back once for what code is sure is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from pydantic import BaseModel
 from typing_extensions import override
 
-from bot.agent.hooks.chain import Block, Go, Hooks, Verdict
+from bot.agent.hooks.chain import Block, FilledIn, Go, Hooks, Reported, Verdict
 from bot.agent.state import LoopState
-from bot.core.chain import LedgerEntry, ReportCheck
-from bot.core.findings import Finding
+from bot.core.chain import LedgerEntry
 from bot.runs.evidence.check import RunEvidence
+from bot.runs.evidence.faults import Faults, faults_of, without
+from bot.runs.evidence.filling import Filling
+from bot.toolkit import Tool
 
+NAME = "evidence"
 _MOST_NAMED = 8
 
 
 class EvidenceHook(Hooks):
-    """The hook that traces reports of sub-agents and, in the mode "send_back", the run's result.
+    """The hook that fills in references, in results, in arguments of calls and in the reports of
+    sub-agents. A result with a reference that leads nowhere, a chart that does not exist, an address
+    that no tool gave or a quote that stands nowhere is sent back once; what stays wrong loses its
+    place. Readers are told what else was found: see `Outcome.traced`."""
 
-    It sends the result back once. Readers are told afterwards what is left: see `Outcome.traced`.
-    """
-
-    name = "evidence"
+    name = NAME
     inherited = False
 
     def __init__(self, evidence: RunEvidence) -> None:
         self._evidence = evidence
+        self._sent_back = False
 
-    @property
-    def is_on(self) -> bool:
-        return self._evidence.is_on
+    @override
+    async def on_run_start(self, state: LoopState) -> None:
+        kept = state.hooks.get(self.name, {})
+        self._sent_back = bool(kept.get("sent_back"))
+        self._evidence.references.filled = filled_in(state)
+
+    @override
+    def memory(self) -> dict[str, Any]:
+        filled = self._evidence.references.filled
+        memory: dict[str, Any] = {"sent_back": True} if self._sent_back else {}
+        if filled:
+            memory["filled"] = [[f.path, f.start, f.end, f.reference] for f in filled]
+        return memory
+
+    @override
+    def fill(self, value: Any, tool: Tool | None) -> FilledIn:
+        return self._evidence.references.fill(value, tool)
 
     @override
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
-        sends_back = self._evidence.mode == "send_back"
-        if not sends_back or state.closing or state.hooks.get(self.name):
+        faults = await faults_of(result, self._evidence)
+        if not faults.sentences:
             return Go()
-        found = await self._evidence.findings(result)
-        untraced = [each for each in found.items if each.is_objection] if found else []
-        return Block(_objection(untraced), memory={"sent_back": True}) if untraced else Go()
+        corrected = without(result, faults)
+        if state.closing or self._sent_back:
+            return Go(corrected)
+        self._sent_back = True
+        return Block(_objection(faults), memory=self.memory(), best=corrected)
 
     @override
     async def on_report(
         self, report: BaseModel, conversation: Sequence[LedgerEntry]
-    ) -> ReportCheck | None:
-        return await self._evidence.check_report(report, conversation)
+    ) -> Reported | None:
+        filled = self._evidence.report_filled(report, conversation)
+        if not self._evidence.is_on:
+            return Reported(filled)
+        return Reported(filled, await self._evidence.check_report(filled, conversation))
 
 
-def _objection(untraced: Sequence[Finding]) -> str:
-    named = dict.fromkeys(f"{each.field}: {each.text}" for each in untraced)
-    shown = "\n".join(f"- {each}" for each in list(named)[:_MOST_NAMED])
+def filled_in(state: LoopState) -> list[Filling]:
+    """Return what was filled in in the result of a run, from its state."""
+    kept = state.hooks.get(NAME, {}).get("filled", ())
+    return [Filling(*each) for each in kept]
+
+
+def _objection(faults: Faults) -> str:
+    named = list(dict.fromkeys(faults.sentences))
+    shown = "\n".join(f"- {each}" for each in named[:_MOST_NAMED])
     more = f"\n- and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
     return (
-        f"Not taken yet. These are not in what your tools returned:\n{shown}{more}\n"
-        "Look each one up, compute it with calculate or query_table from figures that you read, or "
-        "quote it word for word. Leave out what you cannot find. Then call complete_task again."
+        f"Not taken yet:\n{shown}{more}\n"
+        "Correct these or leave them out, and change nothing else. Then call complete_task again."
     )

@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 EvidenceMode = Literal["off", "measure", "mark", "send_back"]
-"""What happens with the claims of an answer: nothing; they are traced and counted; readers are told
-what could not be traced; or the model is asked once to compute or quote it, and then readers are
-told."""
+"""What happens with the claims of an answer: nothing; they are traced and counted; or readers are told
+what they rest on too, and what code is sure is wrong goes back to the model once. "send_back" of
+earlier releases means "mark"."""
 
 DEFAULT_MODE: EvidenceMode = "mark"
 

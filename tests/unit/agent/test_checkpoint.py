@@ -32,7 +32,7 @@ LEAPS = {
 """How many lists were read, and the turn that reads more: as many as fit at once, until about four
 fifths of this window are full."""
 
-WINDOW = 12_500
+WINDOW = 12_900
 
 
 def offered(place: Bench) -> list[bool]:

@@ -130,25 +130,30 @@ async def test_what_is_done_depends_on_the_mode(
 
 
 SENDS_BACK = {"mode": "send_back"}
+UNREAD = {"title": "A report", "supports": "All of it.", "quote": "West is the best by far."}
+INVENTED_TOO = finish(answer("North sold 4,722 units and West 9,413.", sources=[UNREAD]))
 
 
-async def test_a_result_is_sent_back_once_with_what_is_missing(stores: Stores) -> None:
-    """23.2: the model is told what was not found and how to find it; then it is marked."""
-    script = Script([READ, INVENTED, INVENTED])
-    async with bot_with(stores, script, read_units.tool, evidence=SENDS_BACK) as bot:
+async def test_a_result_is_sent_back_once_for_what_is_surely_wrong(stores: Stores) -> None:
+    """evidence 1, K1: the model is told which quote stands nowhere; a figure is no reason. What is wrong
+    again loses its place."""
+    script = Script([READ, INVENTED_TOO, INVENTED_TOO])
+    async with bot_with(stores, script, read_units.tool) as bot:
         outcome = await bot.ask("Units?")
     objection = bot.outputs()[-1]
-    assert objection.startswith("Not taken yet.")
-    assert "- summary: 9,413\n" in objection
-    assert "4,722" not in objection
-    assert line(outcome) == MARKED  # the objection names the figure, and is no evidence
+    assert objection.startswith("Not taken yet:")
+    assert "- sources.0.quote: nothing that was read says “West is the best by far.”" in objection
+    assert "9,413" not in objection
+    assert outcome.result is not None
+    assert [each["quote"] for each in outcome.result["sources"]] == [None]
+    assert line(outcome) == MARKED
     script.assert_done()
 
 
 async def test_a_result_that_the_model_corrects_is_taken(stores: Stores) -> None:
     """23.2: in words that it did read."""
-    script = Script([READ, INVENTED, RIGHT])
-    async with bot_with(stores, script, read_units.tool, evidence=SENDS_BACK) as bot:
+    script = Script([READ, INVENTED_TOO, RIGHT])
+    async with bot_with(stores, script, read_units.tool) as bot:
         outcome = await bot.ask("Units?")
     assert outcome.result == answer("North sold 4,722 units and South 3,048: 7,770 in all.")
     script.assert_done()
@@ -156,7 +161,7 @@ async def test_a_result_that_the_model_corrects_is_taken(stores: Stores) -> None
 
 async def test_nothing_is_sent_back_when_the_run_must_end(stores: Stores) -> None:
     """23.2 C6: the last call takes what there is, and marks it."""
-    script = Script([READ, INVENTED])
+    script = Script([READ, INVENTED_TOO])
     settings: dict[str, Any] = {"evidence": SENDS_BACK, "limits": {"tokens": 100}}
     async with bot_with(stores, script, read_units.tool, **settings) as bot:
         outcome = await bot.ask("Units?")
@@ -173,11 +178,11 @@ async def test_a_run_that_dies_is_traced_by_the_next_worker(
 
     async def brain(request: ModelRequest) -> Reply:
         if len(api.requests) < 3:
-            return (READ, INVENTED)[len(api.requests) - 1]
+            return (READ, INVENTED_TOO)[len(api.requests) - 1]
         if len(api.requests) == 3:
             thinking.set()
             await asyncio.Event().wait()
-        return INVENTED
+        return INVENTED_TOO
 
     async with (
         ResponsesServer.open(brain=brain) as api,

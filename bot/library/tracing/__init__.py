@@ -1,0 +1,1 @@
+"""Where the figures of a text come from: references that code fills in, and typed figures that it finds."""

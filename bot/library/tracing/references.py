@@ -1,0 +1,235 @@
+"""References: `{{tbl_k3x8a2qd.revenue[region=West]}}` in a text, filled in from what tools showed.
+
+What is filled in is data: it is escaped for Markdown, and never read as a reference again.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from babel import Locale
+
+from bot.library.tracing.shown import Cell, Output, ShownRow, ShownTable, figure_in, tables_in
+from bot.library.tracing.writing import FORM, value_of, written
+
+_HANDLE = r"(?:tbl|fig|doc|img|chart|file|out|mcp|art)_[0-9a-z]{6,16}"
+BEGINS = re.compile(r"\{\{(?:\s*(?:[a-z]{3,5}(?:_[0-9a-z]{0,16})?)?)?\Z")
+"""The end of a text that may go on as a reference."""
+_REFERENCE = re.compile(rf'\{{\{{\s*({_HANDLE})\b((?:"[^"\n]{{0,200}}"|[^{{}}"\n]){{0,300}})\}}\}}')
+_NAME = r'"([^"\n]+)"|([^.\[\]|{}"\n]+)'
+_PATH = re.compile(rf"(?:\.(?:{_NAME}))?\s*(?:\[([^\]\n]+)\])?((?:\|[^|\n]+)*)\s*")
+_CONDITION = re.compile(r'\s*("[^"]+"|[^=,"]+?)\s*=\s*("[^"]*"|[^,"]*)\s*(?:,|\Z)')
+_MARKUP = re.compile(r"[\\`*_~\[\]<>|]")
+_LONGEST_TEXT = 200
+_MOST_NAMED = 20
+MISSING = "(figure missing)"
+"""What stands in the place of a reference that leads nowhere."""
+LONGEST = 340
+"""Characters that a reference has at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A reference that was filled in: where it stands in the new text, and what it named."""
+
+    start: int
+    end: int
+    reference: str
+    cell: Cell
+
+
+@dataclass(slots=True)
+class Text:
+    """A text with its references filled in. `faults` are sentences about those that lead nowhere."""
+
+    text: str
+    filled: list[Filled] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+class Fault(Exception):
+    """A reference leads nowhere; the text says why, and which names exist."""
+
+
+@dataclass
+class Figures:
+    """The figures that outputs showed, read when the first reference asks for them."""
+
+    outputs: Sequence[Output] = ()
+
+    def fill(self, text: str, locale: Locale | None, *, escaped: bool = True) -> Text:
+        """Return a text with its references filled in, as numbers of `locale`; as plain numbers
+        (1234.5) without one. What stands in code stays as it is. Linear in the text."""
+        if "{{" not in text:
+            return Text(text)
+        new, parts, size, at = Text(""), list[str](), 0, 0
+        is_code = _code_of(text)
+        for found in _REFERENCE.finditer(text):
+            if is_code(found.start()):
+                continue
+            parts.append(text[at : found.start()])
+            size += len(parts[-1])
+            reference = found[0][2:-2].strip()
+            try:
+                cell, shown = self._value(found[1], found[2], locale)
+            except Fault as fault:
+                new.faults.append(f"{{{{{reference}}}}}: {fault}")
+                parts.append(MISSING)
+            else:
+                shown = _plain(shown) if escaped and value_of(cell.text) is None else shown
+                shown = shown.replace("{{", "{ {")
+                new.filled.append(Filled(size, size + len(shown), reference, cell))
+                parts.append(shown)
+            size += len(parts[-1])
+            at = found.end()
+        new.text = "".join((*parts, text[at:]))
+        return new
+
+    def cell(self, reference: str) -> Cell:
+        """Return what a reference names, such as `tbl_k3x8a2qd.revenue[2]`. Raises Fault."""
+        found = _REFERENCE.fullmatch(f"{{{{{reference}}}}}")
+        if found is None:
+            raise Fault("this is not a reference")
+        return self._value(found[1], found[2], None)[0]
+
+    def table(self, handle: str) -> list[ShownTable]:
+        """Return the parts of a table that were shown, in order. Raises Fault without any."""
+        if parts := self._tables.get(handle):
+            return parts
+        names = ", ".join([*self._tables, *self._single][-_MOST_NAMED:]) or "none yet"
+        raise Fault(f"no output showed figures under {handle}; there are: {names}")
+
+    @cached_property
+    def _tables(self) -> dict[str, list[ShownTable]]:
+        found = dict[str, list[ShownTable]]()
+        for output in self.outputs:
+            for table in tables_in(output) if output.handles else ():
+                found.setdefault(table.handle, []).append(table)
+        return found
+
+    @cached_property
+    def _single(self) -> dict[str, Cell]:
+        figures = (figure_in(output) for output in self.outputs if output.handles)
+        return {cell.handle: cell for cell in figures if cell}
+
+    def _value(self, handle: str, path: str, locale: Locale | None) -> tuple[Cell, str]:
+        found = _PATH.fullmatch(path)
+        if found is None:
+            raise Fault("write it as handle.column, handle.column[2] or handle.column[name=West]")
+        quoted, name, row, given_forms = found.groups()
+        forms = [form.strip() for form in given_forms.split("|") if form.strip()]
+        if wrong := [form for form in forms if not FORM.fullmatch(form)]:
+            raise Fault(f"there is no form |{wrong[0]}; there are |0, |0.0, |%, |abs, |compact")
+        if single := self._single.get(handle):
+            return single, written(single.text, column="", others=(), forms=forms, locale=locale)
+        parts = self.table(handle)
+        cells = [*_cells(parts, (quoted or name or "").strip(), row)]
+        if len({cell.text for cell in cells}) != 1:
+            raise Fault(f"{len(cells)} rows are meant; name one by its number or by more cells")
+        cell = cells[0]
+        column = parts[0].columns.index(cell.column)
+        others = (
+            each.cells[column]
+            for part in parts
+            for each in part.rows
+            if part.columns == parts[0].columns
+        )
+        return cell, written(
+            cell.text, column=cell.column, others=others, forms=forms, locale=locale
+        )
+
+
+def _cells(parts: Sequence[ShownTable], name: str, row: str | None) -> Iterable[Cell]:
+    """Return the cells that a name and a row mean; each row once. Raises Fault without any."""
+    found = dict[tuple[int, str], Cell]()
+    for part in parts:
+        column = _column(part.columns, name) if name or len(part.columns) > 1 else 0
+        if column is None:
+            continue
+        for each in part.rows:
+            if row is None or _is_meant(part.columns, each, row):
+                found[each.number, each.cells[column]] = part.cell(each, column)
+    if found:
+        if row is None and sum(len(part.rows) for part in parts) > 1:
+            example = next(iter(found.values())).key
+            raise Fault(
+                f"the table has several rows: name one, as [2] or [{parts[0].columns[0]}={example}]"
+            )
+        return found.values()
+    columns = ", ".join(dict.fromkeys(each for part in parts for each in part.columns))
+    if all(_column(part.columns, name) is None for part in parts):
+        raise Fault(f"there is no column {name or '(none named)'}; there are: {columns}")
+    keys = dict.fromkeys(each.cells[0] for part in parts for each in part.rows)
+    shown = ", ".join([*keys][:_MOST_NAMED])
+    raise Fault(f"no row that was shown is meant by [{row}]; the rows begin with: {shown}")
+
+
+def _column(columns: Sequence[str], name: str) -> int | None:
+    if name in columns:
+        return columns.index(name)
+    lower = [each.strip().casefold() for each in columns]
+    if lower.count(name.casefold()) == 1:
+        return lower.index(name.casefold())
+    if re.fullmatch(r"c[1-9]\d{0,3}", name) and int(name[1:]) <= len(columns):
+        return int(name[1:]) - 1
+    return None
+
+
+def _is_meant(columns: Sequence[str], row: ShownRow, said: str) -> bool:
+    """Return whether `said` means a row: its number, or what stands in some of its cells."""
+    if said.strip().isdecimal() and "=" not in said:
+        return row.number == int(said)
+    conditions = _CONDITION.findall(said)
+    if not conditions:
+        return any(_is_same(cell, said) for cell in row.cells)
+    for name, value in conditions:
+        column = _column(columns, name.strip('"'))
+        if column is None or not _is_same(row.cells[column], value.strip('"')):
+            return False
+    return True
+
+
+def _is_same(cell: str, said: str) -> bool:
+    if cell.strip().casefold() == said.strip().strip('"').casefold():
+        return True
+    value = value_of(cell)
+    return value is not None and value == value_of(said.replace(",", ""))
+
+
+def _plain(text: str) -> str:
+    """Return a cell's text for Markdown: one line, in which nothing is markup."""
+    text = " ".join(text.split())[:_LONGEST_TEXT]
+    return _MARKUP.sub(r"\\\g<0>", text)
+
+
+class _Code:
+    """What of a text is code, as far as the text before a place says: a line with an odd number of
+    backticks before it, or a fence that is open."""
+
+    def __init__(self, text: str) -> None:
+        self._ticks = [found.start() for found in re.finditer("`", text)]
+        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._fences = [
+            start for start in self._lines if text[start : start + 10].lstrip(" ").startswith("```")
+        ]
+
+    def __call__(self, at: int) -> bool:
+        line = self._lines[bisect_right(self._lines, at) - 1]
+        ticks = bisect_right(self._ticks, at) - bisect_right(self._ticks, line - 1)
+        return bisect_right(self._fences, at) % 2 == 1 or ticks % 2 == 1
+
+
+def _code_of(text: str) -> _Code:
+    return _Code(text)
+
+
+def settled(text: str) -> str:
+    """Return the beginning of a text that still arrives in which no reference is open."""
+    begin = max(text.rfind("{{"), len(text) - 1 if text.endswith("{") else -1)
+    if begin < 0 or len(text) - begin > LONGEST or "\n" in text[begin:] or "}}" in text[begin:]:
+        return text
+    return text[:begin]

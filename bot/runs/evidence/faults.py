@@ -1,0 +1,71 @@
+"""What code is sure is wrong in a result: it comes back to the model once, and then loses its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from bot.core.findings import Claim, Reason, Unreadable, Verdict
+from bot.core.text.redaction import each_text
+from bot.core.text.translation import Text
+from bot.library.tracing.references import MISSING
+from bot.runs.evidence.check import RunEvidence
+
+_MISSING = Text("(figure missing)")
+_GAP = Text("A figure is missing: what I meant to show was not in the results.")
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """`sentences` are for the model. `charts`, `addresses` and `quotes` are what stands nowhere."""
+
+    sentences: tuple[str, ...] = ()
+    charts: frozenset[str] = frozenset()
+    addresses: frozenset[str] = frozenset()
+    quotes: frozenset[str] = frozenset()
+
+
+async def faults_of(result: BaseModel, evidence: RunEvidence) -> Faults:
+    """Return what is wrong in a result. Where something was read that code cannot see, only its
+    references can be."""
+    references = evidence.references
+    sentences = list(references.faults)
+    if not evidence.is_shown:
+        return Faults(tuple(sentences))
+    charts = set[str]()
+    if evidence.reader.unreadable is Unreadable.NOTHING:
+        charts = {*getattr(result, "charts", ())} - references.known_handles()
+    sentences += (f"charts: there is no {each}" for each in sorted(charts))
+    found = await evidence.findings(result, references.filled)
+    addresses, quotes = set[str](), set[str]()
+    for each in found.of(Verdict.UNTRACED) if found else ():
+        in_source = each.field.startswith("sources.")
+        if in_source and each.kind is Claim.ADDRESS:
+            addresses.add(each.text)
+            sentences.append(f"{each.field}: no tool gave the address {each.text}")
+        elif in_source and each.kind is Claim.QUOTE and each.reason is Reason.NOT_FOUND:
+            quotes.add(each.text)
+            sentences.append(f"{each.field}: nothing that was read says “{each.text}”")
+    return Faults(tuple(sentences), frozenset(charts), frozenset(addresses), frozenset(quotes))
+
+
+def without(result: BaseModel, faults: Faults) -> BaseModel:
+    """Return a result without the charts and sources that do not exist; a missing figure is said."""
+    fields: dict[str, Any] = each_text(
+        result.model_dump(mode="json"), lambda text: text.replace(MISSING, _MISSING())
+    )
+    if not isinstance(fields, dict):
+        return result
+    if faults.charts:
+        fields["charts"] = [each for each in fields["charts"] if each not in faults.charts]
+    if isinstance(sources := fields.get("sources"), list):
+        fields["sources"] = [
+            {**each, "quote": None} if each.get("quote") in faults.quotes else each
+            for each in sources
+            if each.get("url") not in faults.addresses
+        ]
+    if _MISSING() in str(fields) and isinstance(gaps := fields.get("gaps"), list):
+        fields["gaps"] = [*gaps, _GAP()]
+    return type(result).model_validate(fields)

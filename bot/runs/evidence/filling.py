@@ -1,0 +1,213 @@
+"""References in what the model writes, filled in from what a run's thread has read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from babel import Locale
+
+from bot.agent.hooks.chain import FilledIn
+from bot.core.ids import HANDLE
+from bot.core.request import Request
+from bot.core.text.locales import locale_of
+from bot.evidence.entries import Entry, EntryKind
+from bot.library.tracing.references import Fault, Figures
+from bot.library.tracing.shown import Cell, Output
+from bot.library.tracing.writing import written
+from bot.toolkit import Tool
+
+_MOST_ROWS = 50
+_TABLE = {"caption", "columns", "rows", "handle"}
+_AS_TYPED = frozenset(["url", "link", "quote", "charts", "handle"])
+_FIGURE = re.compile(r"\bfig_[0-9a-z]{6,16}\b")
+_WORDS = {
+    "en": "the and of is are was what how which many much did does to for with in",
+    "de": "der die das und ist sind war wie was welche viele viel im mit von für hat wurde",
+    "fr": "le la les et est sont quel quelle combien dans des du pour avec que qui",
+    "es": "el los las y es son cuál cuánto cuántos qué en del para con por cómo",
+    "pt": "o os as e é são qual quanto quantos que em do da para com não como",
+}
+_USUAL = {language: frozenset(words.split()) for language, words in _WORDS.items()}
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_WORD = re.compile(r"[^\W\d_]+")
+_LONGEST = 2_000
+
+
+def language_of(question: str, locale: str) -> Locale:
+    """Return the locale in which an answer to a question writes its numbers: the asker's, unless the
+    question is plainly in another language."""
+    own = locale_of(locale)
+    if _KANA.search(question[:_LONGEST]):
+        return own if own.language == "ja" else Locale("ja")
+    words = [word.casefold() for word in _WORD.findall(question[:_LONGEST])]
+    hits = {name: sum(word in usual for word in words) for name, usual in _USUAL.items()}
+    best = max(hits, key=lambda name: (hits[name], name == own.language))
+    if best == own.language or hits[best] < 2 or hits[best] <= hits.get(own.language, 0):
+        return own
+    return Locale("en", "US") if best == "en" else Locale(best)
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """A reference that was filled in: the path of the result's field, and where it stands there."""
+
+    path: str
+    start: int
+    end: int
+    reference: str
+
+
+@dataclass
+class References:
+    """The references of one run. `locale` is that in which numbers are written, None for plain ones
+    (1234.5): a schema of the caller's own, or a report that only a model reads."""
+
+    locale: Locale | None
+    filled: list[Filling] = field(default_factory=list)
+    faults: tuple[str, ...] = ()
+    _outputs: list[Output] = field(default_factory=list)
+    _figures: Figures | None = None
+
+    @classmethod
+    def of(cls, request: Request) -> References:
+        """Return the references of a request's run."""
+        if request.response_schema is not None:
+            return cls(None)
+        return cls(language_of(request.text, request.locale))
+
+    def added(self, entry: Entry) -> Entry:
+        """Take in what was read. Return it with the references in its arguments filled in."""
+        if "{{" in entry.arguments:
+            arguments = _Walk(self.figures, None, escaped=False).through(_json(entry.arguments), "")
+            entry = replace(entry, arguments=json.dumps(arguments, ensure_ascii=False))
+        handles = (*entry.made, *entry.used)
+        if entry.kind is EntryKind.CALCULATED:
+            handles = (*handles, *_FIGURE.findall(entry.text))
+        output = Output(entry.call_id, entry.text, entry.tool, entry.arguments, handles)
+        self._outputs.append(output)
+        self._figures = None
+        return entry
+
+    @property
+    def figures(self) -> Figures:
+        """What was shown so far."""
+        if self._figures is None:
+            self._figures = Figures(tuple(self._outputs))
+        return self._figures
+
+    def known_handles(self) -> set[str]:
+        """Return all handles that were given or read."""
+        known = {handle for output in self._outputs for handle in output.handles}
+        return known.union(*(HANDLE.findall(output.text) for output in self._outputs))
+
+    def fill(self, value: Any, tool: Tool | None = None) -> FilledIn:
+        """See `Hooks.fill`. What a result has of filled-in figures is kept in `filled`."""
+        if tool is None:
+            walk = _Walk(self.figures, self.locale)
+        else:
+            locale = self.locale if tool.is_outward else None
+            walk = _Walk(self.figures, locale, escaped=tool.is_outward and not tool.is_of_server)
+        new = walk.through(value, "")
+        if tool is None and (walk.filled or walk.faults):
+            self.filled, self.faults = walk.filled, tuple(walk.faults)
+        return FilledIn(new, tuple(walk.notes), tuple(walk.faults))
+
+    def cell(self, filling: Filling) -> Cell | None:
+        """Return the cell that was filled in; None if it is not shown any more."""
+        try:
+            return self.figures.cell(filling.reference)
+        except Fault:
+            return None
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@dataclass
+class _Walk:
+    """A walk through JSON, in which the texts are filled in."""
+
+    figures: Figures
+    locale: Locale | None
+    escaped: bool = True
+    filled: list[Filling] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def through(self, value: Any, path: str) -> Any:
+        match value:
+            case str():
+                return self._text(value, path)
+            case list():
+                return [self.through(each, f"{path}.{n}") for n, each in enumerate(value)]
+            case dict() if value.keys() == _TABLE and value["handle"] and not value["rows"]:
+                return self._table(value, path)
+            case dict():
+                return {
+                    name: each
+                    if self.escaped and name in _AS_TYPED
+                    else self.through(each, f"{path}.{name}")
+                    for name, each in value.items()
+                }
+            case _:
+                return value
+
+    def _text(self, text: str, path: str) -> str:
+        new = self.figures.fill(text, self.locale, escaped=self.escaped)
+        self.faults += new.faults
+        for each in new.filled:
+            self.filled.append(Filling(path.lstrip("."), each.start, each.end, each.reference))
+            self.notes.append(f"filled in: {each.reference} = {new.text[each.start : each.end]}")
+        return new.text
+
+    def _table(self, table: Mapping[str, Any], path: str) -> Any:
+        """Return a table with the rows that were shown of its handle; None where there are none."""
+        handle, wanted = str(table["handle"]), [str(each) for each in table["columns"]]
+        try:
+            parts = self.figures.table(handle)
+        except Fault as fault:
+            self.faults.append(f"table.handle {handle}: {fault}")
+            return None
+        whole = max(parts, key=lambda part: len(part.columns))
+        missing = [name for name in wanted if name not in whole.columns]
+        if missing:
+            names = ", ".join(whole.columns)
+            self.faults.append(
+                f"table.columns: {handle} has no {', '.join(missing)}; it has {names}"
+            )
+            return None
+        chosen = [whole.columns.index(name) for name in wanted or whole.columns]
+        shown = {
+            row.number: (part, row)
+            for part in parts
+            if part.columns == whole.columns
+            for row in part.rows
+        }
+        rows = list[Sequence[str]]()
+        for number, (part, row) in sorted(shown.items())[:_MOST_ROWS]:
+            cells = [part.cell(row, column) for column in chosen]
+            rows.append([_english(cell, shown.values()) for cell in cells])
+            at = f"{path}.rows.{len(rows) - 1}".lstrip(".")
+            self.filled += [
+                Filling(f"{at}.{n}", 0, len(rows[-1][n]), f'{handle}."{cell.column}"[{number}]')
+                for n, cell in enumerate(cells)
+            ]
+        self.notes.append(f"filled in: {len(rows)} rows of {handle}")
+        columns = [whole.columns[column] for column in chosen]
+        return {**table, "columns": columns, "rows": rows}
+
+
+def _english(cell: Cell, shown: Any) -> str:
+    others = [row.cells[part.columns.index(cell.column)] for part, row in shown]
+    text = written(
+        cell.text, column=cell.column, others=others, forms=(), locale=Locale("en", "US")
+    )
+    return " ".join(text.split())
