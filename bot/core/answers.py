@@ -30,19 +30,17 @@ class Source(BaseModel):
 
 
 class Table(BaseModel):
-    """A small table. Share a file instead of more than 50 rows."""
+    """A small table, of at most 50 rows."""
 
     model_config = ConfigDict(frozen=True)
 
-    caption: str = Field(description="What the table shows, in a few words.")
-    columns: list[str] = Field(
-        description="Column headings; those to show of a handle, [] for all."
-    )
+    caption: str = Field(description="What it shows, in a few words.")
+    columns: list[str] = Field(description="Headings; with a handle its columns, [] for all.")
     rows: list[list[str]] = Field(
-        default=[], description="Cells as text, one list per row; numbers as in English: 1,234.5."
+        default=[], description="Cells as text; numbers as in English: 1,234.5."
     )
     handle: str | None = Field(
-        default=None, description="Handle tbl_… of which the shown rows are filled in; rows null."
+        default=None, description="Of a table: its shown rows are filled in; rows null."
     )
 
     @model_validator(mode="before")
@@ -86,25 +84,21 @@ class Answer(Result):
     text_field = "summary"
 
     summary: str = Field(
-        description="The answer itself in one to three sentences of Markdown, with the numbers; or "
-        "the whole text that was asked for, such as a translation."
+        description="The answer itself in one to three sentences of Markdown, or "
+        "all of the text that was asked for."
     )
     key_points: list[str] = Field(
         default=[], description="What supports or qualifies the answer; Markdown."
     )
     table: Table | None = Field(default=None, description="A table, if rows and columns help.")
-    charts: list[str] = Field(
-        default=[], description="Handles of charts to show, as make_chart gave them."
-    )
+    charts: list[str] = Field(default=[], description="Handles of charts to show.")
     sources: list[Source] = Field(default=[], description="Everything the answer rests on.")
     gaps: list[str] = Field(
         default=[], description="What could not be found or was left out, and why."
     )
-    follow_ups: list[str] = Field(
-        default=[], description="Up to three questions worth asking next."
-    )
+    follow_ups: list[str] = Field(default=[], description="Up to three questions to ask next.")
     confidence: Literal["high", "medium", "low"] | None = Field(
-        default=None, description="How sure the answer is, given the sources; null without any."
+        default=None, description="How sure it is, given the sources; null without any."
     )
 
 

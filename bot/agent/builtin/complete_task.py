@@ -26,9 +26,8 @@ from bot.toolkit.schema import allows_null, strict_schema
 
 NAME = "complete_task"
 _DESCRIPTION = (
-    "Return the finished result and end the task. Call it once, alone, when the work is done. Fill "
-    "in only the fields that this result needs; null for the others. What was looked up names its "
-    "sources, and the result says what could not be found."
+    "Return the finished result and end the task: once, alone, when the work is done. Fill in only "
+    "the fields that this result needs; null for the others."
 )
 _MOST_BRACES = 200  # of a text, that may begin an object
 _DECODER = json.JSONDecoder()

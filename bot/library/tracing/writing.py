@@ -59,9 +59,20 @@ def written(
     else:
         places = _places(value, _PERCENT_DECIMALS if "%" in forms else _MOST_DECIMALS)
     if locale is None:
-        if not forms:
-            return text.strip()
-        return f"{value:.{places}f}" if pattern or "%" in forms else f"{value.normalize():f}"
+        fixed = pattern or "%" in forms
+        return (
+            text.strip()
+            if not forms
+            else f"{value:.{places}f}"
+            if fixed
+            else f"{value.normalize():f}"
+        )
+    return _in_locale(value, places, forms, locale, is_fixed=bool(pattern))
+
+
+def _in_locale(
+    value: Decimal, places: int, forms: Sequence[str], locale: Locale, *, is_fixed: bool
+) -> str:
     if "compact" in forms:
         short: str = format_compact_decimal(
             value, format_type="short", locale=locale, fraction_digits=1
@@ -69,7 +80,7 @@ def written(
         if any(map(str.isalpha, short)):
             return short
         places = 0  # a language without a short form for this size
-    digits = f".{('0' if pattern else '#') * places}" if places else ""
+    digits = f".{('0' if is_fixed else '#') * places}" if places else ""
     number = f"{_grouping(locale)}{digits}"
     if "%" in forms:
         standard = str(locale.percent_formats[None].pattern)
