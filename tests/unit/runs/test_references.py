@@ -238,7 +238,7 @@ async def test_a_literal_of_the_query_is_no_evidence(stores: Stores) -> None:
         sql = f"SELECT 987654 AS profit FROM {table} LIMIT 1"
         return call("query_table", {"sql": sql, "handles": [table]})
 
-    replies = [
+    replies: list[Reply | Respond] = [
         call(ACQUIRE, {"names": ["query_table"]}),
         READ,
         respond(query),
