@@ -50,7 +50,7 @@ _CURRENCY_WORDS = {
     "CNY": "yuan rmb 元 人民币 юаней",
     "INR": "rupee rupees rupien roupies rs rs. रुपये रुपए रु. रु",
     "BRL": "reais real",
-    "RUB": "рубль рубля рублей руб руб. rublos",
+    "RUB": "₽ рубль рубля рублей руб руб. rublos",
     "IDR": "rupiah",
     "BDT": "taka টাকা",
     "CHF": "franken sfr fr. francs",

@@ -33,6 +33,12 @@ positive = st.decimals(1, 10**12, places=2)
 days = st.dates(date(1950, 1, 1), date(2090, 12, 31))
 
 
+def grouped(amount: Decimal, locale: str) -> str:
+    if locale == "de_CH":  # Babel drops its apostrophes
+        return format_decimal(amount, locale="en").replace(",", "’")
+    return format_decimal(amount, locale=locale)
+
+
 def only(text: str, **options: str) -> Number:
     numbers = numbers_in(text, **options)
     assert len(numbers) == 1, (text, numbers)
@@ -53,7 +59,7 @@ def readings(number: Number) -> list[Decimal]:
 @example(Decimal("1234567.89"), "hi")
 def test_grouped_numbers_round_trip(amount, locale):
     """A number in the format of a language is that number."""
-    number = only(format_decimal(amount, locale=locale))
+    number = only(grouped(amount, locale))
     assert amount in readings(number)
     assert number.sign == ("-" if amount < 0 else "")
 
@@ -69,7 +75,7 @@ def test_native_digits_round_trip(amount, native):
 @given(amounts, locales)
 def test_a_text_around_a_number_changes_nothing(amount, locale):
     """A number is found in a sentence, at its place."""
-    written = format_decimal(amount, locale=locale)
+    written = grouped(amount, locale)
     text = f"**Total:** {written}; (x)"
     number = only(text)
     assert amount in readings(number)
