@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import pytest
 
 from bot.cli.processes import _run_with_settings
 from bot.core.errors import StoreUnavailable
@@ -19,6 +21,14 @@ from tests.support.deployment import Deployment
 from tests.support.runs import answer
 
 SALES, GENERAL = "C0SALES001", "C0GENERAL1"
+
+
+@pytest.fixture(autouse=True)
+def hangups_are_heard() -> Iterator[None]:
+    """A process that was started to ignore SIGHUP, as by nohup, would go on ignoring it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 async def says(log: Path, text: str, times: int = 1) -> None:
