@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+from typing import NamedTuple
 
 from babel import Locale
 from babel.units import format_unit
@@ -23,6 +24,7 @@ _SCRIPTS = (
     (re.compile(r"[\u0980-\u09ff]"), ("bn",)),
     (re.compile(r"[\u3040-\u30ff\u3400-\u9fff]"), ("ja", "zh")),
 )
+_OTHER_SCRIPT = re.compile(r"[\u0400-\u052f\u0600-\u06ff\u0900-\u09ff\u3040-\u9fff]")
 _ZEROS = (0x660, 0x6F0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xBE6, 0xC66, 0xE50, 0x1040, 0x17E0)
 _PLAIN = {
     **{zero + digit: str(digit) for zero in _ZEROS for digit in range(10)},
@@ -62,25 +64,40 @@ _SHARED_SIGNS = {
     "rs": "INR PKR LKR NPR",
 }
 _NO_CURRENCY = {"ALL", "TOP", "CUP", "MOP", "SOS", "PEN", "XXX", "¤", "F", "FB", "UM"}  # also words
-_PERCENTS = ("per cent", "pct", "percentage point", "points de pourcentage", "%")
+_PERCENTS = ("per cent", "pct", "percentage point", "points de pourcentage", "p.p.", "п.п.", "%")
 _SECONDS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
-_AMOUNT = re.compile(r"\d[\d.,٫]*")
 _HOURS_AND_MINUTES = {"h": 3_600, "hrs": 3_600, "std": 3_600, "m": 60, "mn": 60, "mins": 60}
+_UNITS = (
+    "x g t l K W V A L F C ms µs km cm mm nm mi kg mg ml dl hl kb mb gb tb pb kib mib gib tib kw mw gw"
+    " wh kwh mwh gwh mv ma hz khz mhz ghz px pt bp bps rpm mbit gbit mbps gbps m² m³ km² cm² ha °c °f qm"
+    " ko Ko Mo Go To кг км м см т л г шт"
+)
+_AMOUNT = re.compile(r"\d[\d.,٫]*")
+
+
+class Meaning(NamedTuple):
+    """What a word or sign beside a number may mean.
+
+    - `exponents`: powers of ten ("billion" has two).
+    - `currencies`: ISO codes, the likeliest first.
+    - `seconds`: the length of a unit of time. `is_unit`: it is a unit of anything.
+    """
+
+    exponents: tuple[int, ...] = ()
+    currencies: tuple[str, ...] = ()
+    seconds: int = 0
+    is_unit: bool = False
+
+
+NOTHING = Meaning()
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What words beside numbers mean in some languages. Keys are casefolded, without periods.
+    """Words of some languages: keys as `folded`; `percent` matches what follows a percentage."""
 
-    `scales` are the factors of a word ("billion" has two: 10⁹ and 10¹²); those of one letter keep
-    their case. `currencies` are the ISO codes that a sign or word may mean, the likeliest first.
-    `percents` follow a number, `durations` are in seconds.
-    """
-
-    scales: dict[str, tuple[int, ...]]
-    currencies: dict[str, tuple[str, ...]]
-    percents: tuple[str, ...]
-    durations: dict[str, int]
+    beside: dict[str, Meaning]
+    percent: re.Pattern[str]
     months: dict[str, int]
     quarters: dict[str, int]
 
@@ -103,7 +120,7 @@ def plain(text: str) -> tuple[str, list[int] | None]:
 def words_for(text: str) -> Words:
     """Return the words of the languages whose scripts occur in a text."""
     names = _LATIN
-    if not text.isascii():
+    if _OTHER_SCRIPT.search(text):
         names += tuple(name for script, more in _SCRIPTS if script.search(text) for name in more)
     return _words(names)
 
@@ -115,36 +132,39 @@ def folded(word: str) -> str:
 
 @lru_cache(maxsize=32)
 def _words(names: tuple[str, ...]) -> Words:
-    scales: defaultdict[str, list[int]] = defaultdict(list)
-    currencies: defaultdict[str, list[str]] = defaultdict(list)
-    durations, months, percents = dict(_HOURS_AND_MINUTES), {"sept": 9}, [*_PERCENTS]
-    quarters: dict[str, int] = {}
-    currencies |= {sign: codes.split() for sign, codes in _SHARED_SIGNS.items()}
-    scales |= {word: [exponent] for word, exponent in _INFORMAL_SCALES.items()}
+    exponents = {word: [exponent] for word, exponent in _INFORMAL_SCALES.items()}
+    currencies = {sign: codes.split() for sign, codes in _SHARED_SIGNS.items()}
+    seconds, percents = dict(_HOURS_AND_MINUTES), list(_PERCENTS)
+    months, quarters = {"sept": 9}, dict[str, int]()
     for name in names:
         locale = Locale.parse(name)
         for word, exponent in _scales(locale).items():
-            scales[word].append(exponent)
+            exponents.setdefault(word, []).append(exponent)
         for code, sign in locale.currency_symbols.items():
             if not _NO_CURRENCY & {code, sign}:
-                currencies[sign.strip("\u200f").casefold()].append(code)
+                currencies.setdefault(folded(sign.strip("\u200f")), []).append(code)
         percents += _forms(name, "concentr-percent")
-        for unit, seconds in _SECONDS.items():
+        for unit, length in _SECONDS.items():
             for form in _forms(name, f"duration-{unit}"):
-                durations.setdefault(folded(form), seconds)
+                seconds.setdefault(folded(form), length)
         months |= _names(locale.months)
         quarters |= _names(locale.quarters)
-    for code, text in _CURRENCY_WORDS.items():
-        for word in text.split():
-            currencies[word].append(code)
-    return Words(
-        {word: tuple(dict.fromkeys(exponents)) for word, exponents in scales.items()},
-        {sign: tuple(dict.fromkeys(codes)) for sign, codes in currencies.items() if sign},
-        tuple({form.casefold() for form in percents if form}),
-        durations,
-        months,
-        quarters,
-    )
+    for code, signs in _CURRENCY_WORDS.items():
+        for sign in signs.split():
+            currencies.setdefault(sign, []).append(code)
+    units = {*_UNITS.split(), *seconds}
+    beside = {
+        word: Meaning(
+            tuple(dict.fromkeys(exponents.get(word, ()))),
+            tuple(dict.fromkeys(currencies.get(word, ()))),
+            seconds.get(word, 0),
+            word in units,
+        )
+        for word in {*exponents, *currencies, *units}
+    }
+    phrases = "|".join(sorted({re.escape(form) for form in percents if form}, reverse=True))
+    percent = re.compile(rf"[ \xa0]?(?:pp\b|{phrases})", re.IGNORECASE)
+    return Words(beside, percent, months, quarters)
 
 
 def _names(contexts: Mapping[str, Mapping[str, Mapping[int, str]]]) -> dict[str, int]:

@@ -13,14 +13,15 @@ from bot.library.tracing.cldr import folded, plain, words_for
 
 _YEARS = range(1900, 2101)
 _SHORT_YEARS = 69  # 69 is 1969 and 68 is 2068, as strptime has it
-_WORD = r"[^\W\d_][^\s\d!-/:-@\[-`{-~،。、，]{0,20}"
+_WORD = r"[^\W\d_][^\s\d!-/:-@\[-`{-~،。、，]{0,20}+"
 _GAP = r"[ \xa0]?"
 _OF = rf"{_GAP}(?:(?:de|of|del){_GAP})?"
 _YEAR = r"\d{4}(?![\d.,]\d|\d)"
 _DAY = r"\d{1,2}(?:\.|st|nd|rd|th|er|º|ª)?"
 _IN_DIGITS = re.compile(
-    r"(?<![\w.,/-])(?:(?P<first>\d{4})(?:(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})|[-/](?P<only>\d\d))(?![\d/.-]\d|\d)"
-    r"|(?P<a>\d{1,2})(?P<by>[./-])(?P<b>\d{1,2})(?P=by)(?P<last>\d{4}|\d\d)(?![\d/.-]\d|\d)"
+    r"(?<![A-Za-z\d.,-])(?P<first>\d{4})(?:(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
+    r"|-(?P<only>\d\d))(?![.-]\d|\d)"
+    r"|(?<![A-Za-z\d.,/-])(?:(?P<a>\d{1,2})(?P<by>[./-])(?P<b>\d{1,2})(?P=by)(?P<last>\d{4}|\d\d)(?![\d/.-]\d|\d)"
     r"|(?P<c>\d{1,2})(?:\.(?P<d>\d\d?)\.(?!\d)|/(?P<e>\d\d?)(?![\d/%]))"
     r"|(?:(?P<y>\d{4})年)?(?P<m>\d{1,2})月(?:(?P<from>\d{1,2})日(?:(?:から|[〜~–-])(?P<to>\d{1,2})日)?)?)"
 )
@@ -140,13 +141,11 @@ def _dates(text: str) -> Iterator[_Written]:
             if month and (meant := _in_words(match, month)):
                 at = match.end()
                 yield *match.span(), meant, False
-    if quarters := _quarters(tuple(words.quarters)):
-        for match in quarters.finditer(text.lower()):
-            year = match["year"] or match["before"]
-            name = match["quarter"]
-            if year or name[0] == "q" or len(name) > 2:
-                parts = DateParts(int(year) if year else None, quarter=words.quarters[name])
-                yield *match.span(), [[parts]], False
+    for match in _quarters(tuple(words.quarters)).finditer(text):
+        year, name = match["year"] or match["before"], folded(match["quarter"])
+        if year or name[0] == "q" or len(name) > 2:  # T4 is a GPU, too
+            parts = DateParts(int(year) if year else None, quarter=words.quarters[name])
+            yield *match.span(), [[parts]], False
 
 
 def _in_digits(match: re.Match[str]) -> list[list[DateParts]]:
@@ -165,7 +164,9 @@ def _in_digits(match: re.Match[str]) -> list[list[DateParts]]:
     if len(match["last"]) == 2:
         year += 2000 if year < _SHORT_YEARS else 1900
     day_first, month_first = DateParts(year, second, first), DateParts(year, first, second)
-    return [[day_first, month_first] if match["by"] == "." else [month_first, day_first]]
+    if match["by"] == ".":
+        return [[day_first if _exists(day_first) else month_first]]
+    return [[month_first, day_first]]
 
 
 def _in_words(match: re.Match[str], month: int) -> list[list[DateParts]]:
@@ -195,5 +196,6 @@ def _quarters(names: tuple[str, ...]) -> re.Pattern[str]:
     forms = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     return re.compile(
         rf"(?<!\w)(?:(?P<before>\d{{4}})(?:[-/ \xa0]|年)?)?(?P<quarter>{forms})(?!\w)"
-        rf"(?:(?:[-/]|,?{_OF})(?P<year>{_YEAR}))?"
+        rf"(?:(?:[-/]|,?{_OF})(?P<year>{_YEAR}))?",
+        re.IGNORECASE,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
 
-from bot.library.tracing.cldr import Words, folded, plain, words_for
+from bot.library.tracing.cldr import NOTHING, Meaning, folded, plain, words_for
 from bot.library.tracing.dates import clocks_in, dates_in
 
 _LONGEST = 40  # characters of a number in digits; more are an id
@@ -27,8 +27,15 @@ _EXPONENT = re.compile(
     r"|[ \xa0]?[×x·*⋅][ \xa0]?10(?:(?:\^|\*\*)\(?([+-]?\d{1,3})\)?|([⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))"
 )
 _RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
-_WORD = re.compile(r"[ \xa0]?([^\W\d_][^\s\d!-/:-@\[-`{-~،。、，（）「」€£¥₹₽%・；：]{0,30})")
-_OF = re.compile(r"\.?[ \xa0]?(?:de |d['’]|of )?")
+_SIGNS = "€$£¥₹₽৳₩₪₺₴₫₱฿"
+_ALPHABETS = r"A-Za-z\u00c0-\u052f"  # in which ids are written
+_BEFORE = re.compile(
+    rf"(?<![{_ALPHABETS}])([-+–]?)([A-Za-z\u0900-\u09ff]{{0,4}}\.?[{_SIGNS}]?)([ \xa0]?)([-+–]?)$"
+)
+_GAP = r"(?:(?<=[^\W\d_])\.)?[ \xa0]?(?:de |d['’]|of )?"
+_BESIDE = re.compile(rf"{_GAP}([A-Za-z]{{0,3}}[{_SIGNS}](?:[A-Z]{{2}})?)(?!\d)")
+_WORD = re.compile(rf"{_GAP}(°?[^\W\d_][^\s\d!-/:-@\[-`{{-~،。、，（）「」・；：{_SIGNS}]{{0,30}})")
+_NO_SIGN_AFTER = re.compile(rf"[{_ALPHABETS}\d)\]%/{_SIGNS}]")
 _PART = re.compile(r"[ \xa0]?(\d{1,4}(?:,\d{3})?)(?!\d|[.,]\d)")
 _WHOLE = re.compile(r"(?<![\d.,'٫])\d{1,4}$")
 _NEXT_PART = re.compile(r"\.?[ \xa0]?(?:(?:and|und|et|y|e|и) )?(\d{1,4})(?!\d|[.,]\d)")
@@ -43,14 +50,11 @@ _NO_NUMBER = re.compile(
     re.MULTILINE,
 )
 _ID_TAIL = re.compile(r"\w*+(?:[-./:]\w++)*+")
+_IN_ID = re.compile(rf"[{_ALPHABETS}#@]$|[{_ALPHABETS}][-./]$|[{_ALPHABETS}\d]_$")
+_GOES_ON = re.compile(rf"(?<!%)(?:[{_ALPHABETS}\d]|_\w)|\.[a-z]")
+_ENDS = ("", ",", ";", ":", "|", ")", "]", "}", "\n", "\t", '"')
 _ORDINAL = re.compile(r"-(?:й|я|е|го|му|ая|ый|ой)\b|(?:ম|য়|র্থ|ষ্ঠ|ই|তম|वां|वीं|वें)(?!\w)|[ºª]")
 _DECADE = re.compile(r"[12]\d\d0s")
-_UNIT_WORDS = (
-    "x h d s m g t l K W V A L F C ms µs min km cm mm nm kg mg ml dl hl kb mb gb tb pb kib mib gib tib"
-    " kw mw gw wh kwh mwh gwh mv ma hz khz mhz ghz px pt bp bps rpm mbit gbit mbps gbps m² m³ km² cm²"
-    " ha °c °f qm ko mo go to кг км м см т л г шт"
-)
-_UNITS = frozenset(_UNIT_WORDS.split())
 _ABOUT_WORDS = (
     " about| around| roughly| approximately| approx.| almost| nearly| over| more than| some| up to"
     "| under| less than| at least| rund| etwa| ca.| circa| ungefähr| knapp| gut| fast| über| mehr als"
@@ -59,20 +63,8 @@ _ABOUT_WORDS = (
     "| लगभग| करीब| حوالي| نحو| تقريبا| প্রায়|約|约|大约|大約|およそ|ほぼ|近|超|~|≈|∼|≃|〜"
 )
 _ABOUT = tuple(_ABOUT_WORDS.split("|"))
-_ABOUT_AFTER = (
-    "ほど",
-    "程度",
-    "くらい",
-    "ぐらい",
-    "左右",
-    "多",
-    "余",
-    "以上",
-    "超",
-    "強",
-    "弱",
-    " or so",
-)
+_ABOUT_AFTER_WORDS = "ほど|程度|くらい|ぐらい|左右|多|余|以上|超|強|弱| or so"
+_ABOUT_AFTER = tuple(_ABOUT_AFTER_WORDS.split("|"))
 
 
 class Reading(NamedTuple):
@@ -124,7 +116,7 @@ class _Digits(NamedTuple):
 
 
 class _Suffix(NamedTuple):
-    """What follows digits: powers of ten to choose from, more parts, and a unit."""
+    """What follows digits: powers of ten to choose from, a lower part, and a unit."""
 
     end: int
     exponents: tuple[int, ...] = (0,)
@@ -143,16 +135,20 @@ def numbers_in(text: str, *, decimal_mark: str = "") -> list[Number]:
         return []
     clear, offsets = plain(text)
     clear = _without_others(clear)
-    written = [digits for run in _RUN.finditer(clear) for digits in _split(run[0], run.start())]
-    marks = {digits.mark for digits in written} - {""}
-    mark = marks.pop() if len(marks) == 1 else decimal_mark
-    scan = _Scan(text, clear, offsets, words_for(clear))
+    written = _written(clear)
+    mark = _common_mark(written) or decimal_mark
+    scan = _Scan(text, clear, offsets)
     numbers, at = [], 0
     for digits in written:
         if digits.start >= at:
             number, at = scan.number(digits, mark, at)
             numbers += [number] if number else []
     return numbers
+
+
+def decimal_mark_of(text: str) -> str:
+    """Return the decimal mark that the numbers of a text tell: ".", "," or "" for neither."""
+    return _common_mark(_written(_without_others(plain(text)[0])))
 
 
 def is_same(claimed: Number, read: Number) -> bool:
@@ -199,6 +195,15 @@ def _without_others(text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
+def _written(text: str) -> list[_Digits]:
+    return [digits for run in _RUN.finditer(text) for digits in _split(run[0], run.start())]
+
+
+def _common_mark(written: list[_Digits]) -> str:
+    marks = {digits.mark for digits in written} - {""}
+    return marks.pop() if len(marks) == 1 else ""
+
+
 def _split(run: str, start: int) -> Iterator[_Digits]:
     """Yield the numbers in digits with separators: "1,234" is one, "12,5,300" are three."""
     if len(run) <= _LONGEST:
@@ -215,32 +220,31 @@ def _split(run: str, start: int) -> Iterator[_Digits]:
 
 def _digits(match: re.Match[str], start: int) -> _Digits:
     run, mark, decimals = match[0], match["mark"] or "", match["decimals"] or ""
-    end = start + len(run)
-    whole = re.sub(r"\D", "", run)
-    value = Decimal(whole)
-    exact = Reading(value.scaleb(-len(decimals)), Decimal(1).scaleb(-len(decimals)))
-    if match.re is _SIMPLE:
-        return _Digits(start, end, (("", exact),), mark if decimals and mark in ".," else "")
-    other = {",": ".", ".": ","}.get(mark, "")
+    whole, end = re.sub(r"\D", "", run), start + len(run)
     if decimals:
-        decimal = run[-len(decimals) - 1]
-        return _Digits(start, end, (("", exact),), decimal if decimal in ".," else "")
+        mark = run[-len(decimals) - 1]
+        reading = (("", _decimal(whole, len(decimals))),)
+        return _Digits(start, end, reading, mark if mark in ".," else "")
+    other = {",": ".", ".": ","}.get(mark, "")
     if not other or len(whole) > 6 or match.re is _INDIAN:
-        return _Digits(start, end, (("", exact),), other)
-    as_decimal = Reading(value.scaleb(-3), Decimal("0.001"))
+        return _Digits(start, end, (("", _decimal(whole, 0)),), other)
     if run[0] == "0":
-        return _Digits(start, end, (("", as_decimal),), mark)
-    both = ((other, exact), (mark, as_decimal))
+        return _Digits(start, end, (("", _decimal(whole, 3)),), mark)
+    both = ((other, _decimal(whole, 0)), (mark, _decimal(whole, 3)))
     is_decimal_likelier = mark == "." and not run.endswith("00")
     return _Digits(start, end, both[::-1] if is_decimal_likelier else both)
+
+
+def _decimal(digits: str, decimals: int) -> Reading:
+    return Reading(Decimal(digits).scaleb(-decimals), Decimal(1).scaleb(-decimals))
 
 
 class _Scan:
     """Reads what stands beside digits in one text."""
 
-    def __init__(self, text: str, clear: str, offsets: list[int] | None, words: Words) -> None:
-        self.original, self.offsets, self.text, self.words = text, offsets, clear, words
-        lower = clear.lower()
+    def __init__(self, text: str, clear: str, offsets: list[int] | None) -> None:
+        self.original, self.text, self.offsets = text, clear, offsets
+        self.words, lower = words_for(clear), clear.lower()
         self.lower = lower if len(lower) == len(clear) else clear
 
     def number(self, digits: _Digits, mark: str, floor: int) -> tuple[Number | None, int]:
@@ -250,27 +254,21 @@ class _Scan:
         """
         start, end, text = digits.start, digits.end, self.text
         first, sign, currencies = self._before(start, floor)
-        if first == start and self._is_in_id(start):
+        if first == start and _IN_ID.search(text, max(0, start - 2), start):
             return None, _end(_ID_TAIL, text, end)
         suffix = self._after(end, bool(currencies))
         if suffix.end == end and (tail := _ORDINAL.match(text, end)):
             return None, tail.end()
-        after = text[suffix.end : suffix.end + 2]
-        is_glued = bool(after) and (_is_letter(after[0]) or after[0].isdecimal())
-        is_file = after[:1] == "." and after[1:].isascii() and after[1:].islower()
-        if (is_glued and suffix.unit != "%") or is_file or _DECADE.match(text, start):
+        if _GOES_ON.match(text, suffix.end) or _DECADE.match(text, start):
             return None, _end(_ID_TAIL, text, suffix.end)
         fitting = [reading for assumed, reading in digits.readings if assumed in ("", mark)]
-        written = fitting or [reading for _, reading in digits.readings]
-        negative = -1 if sign == "-" else 1
         readings = suffix.durations or tuple(
-            _scaled(reading, exponent, suffix.more, negative)
-            for reading in written
+            _scaled(reading, exponent, suffix.more, -1 if sign == "-" else 1)
+            for reading in fitting or [reading for _, reading in digits.readings]
             for exponent in suffix.exponents
         )
         currencies = currencies or suffix.currencies
         around = f" {self.lower[max(0, first - 20) : first]}".rstrip(" \xa0(*_")
-        is_about = around.endswith(_ABOUT) or self.lower.startswith(_ABOUT_AFTER, suffix.end)
         last = suffix.end
         if self.offsets:
             first, last = self.offsets[first], self.offsets[last - 1] + 1
@@ -280,10 +278,10 @@ class _Scan:
             self.original[first:last],
             readings,
             sign,
-            suffix.unit or (currencies[0] if currencies else ""),
+            currencies[0] if currencies else suffix.unit,
             currencies,
             is_percent=suffix.unit == "%",
-            is_about=is_about,
+            is_about=around.endswith(_ABOUT) or self.lower.startswith(_ABOUT_AFTER, suffix.end),
             is_bare=last - first == end - start and text[start:end].isdecimal(),
             digits=sum(map(str.isdecimal, text[start:end].lstrip("0.,٫"))),
         )
@@ -291,161 +289,112 @@ class _Scan:
 
     def _before(self, start: int, floor: int) -> tuple[int, str, tuple[str, ...]]:
         """Return where the sign and the currency before digits begin, and what they are."""
-        text, first, sign = self.text, start, ""
-        if text[start - 1 : start] in ("+", "-", "–") and start:
-            first, sign = start - 1, text[start - 1]
-        at = first - (text[first - 1 : first] in (" ", "\xa0") if first and not sign else 0)
-        begin, currencies = self._currency_before(at, floor, is_spaced=at < first)
-        if currencies:
-            first = begin
-            if not sign and begin and text[begin - 1] in "+-–":
-                first, sign = begin - 1, text[begin - 1]
-        if sign and (not currencies or text[first] == sign):
-            left = text[max(0, first - 3) : first]
-            near = left.rstrip(" \xa0") if sign == "–" else left
-            if near and (_is_letter(near[-1]) or near[-1].isdecimal() or near[-1] in ")]%€$£/"):
-                return (begin, "", currencies) if currencies else (start, "", ())
-        return first, sign.replace("–", "-"), currencies
-
-    def _currency_before(
-        self, end: int, floor: int, *, is_spaced: bool
-    ) -> tuple[int, tuple[str, ...]]:
-        for length in range(min(5, end - floor), 0, -1):
-            begin = end - length
-            codes = self.words.currencies.get(self.lower[begin:end].rstrip("."))
-            if not codes or (
-                _is_letter(self.text[begin]) and _is_letter(self.text[begin - 1 : begin])
-            ):
-                continue
-            left = self.text[max(0, begin - 2) : begin]
-            is_of_other = left[-1:].isdecimal() or (is_spaced and left.strip()[-1:].isdecimal())
-            return (end, ()) if is_of_other else (begin, codes)
-        return end, ()
-
-    def _is_in_id(self, start: int) -> bool:
-        before = self.text[max(0, start - 2) : start]
-        if before[-1:] in ("-", ".", "/") and len(before) == 2:
-            before = before[:1]
-        return bool(before) and (_is_letter(before[-1]) or before[-1] in "#@")
+        match = _BEFORE.search(self.text, max(floor, start - 8), start)
+        if not match or match.start() == start:
+            return start, "", ()
+        outer, name, space, sign = match.groups()
+        first, codes = start - len(sign), self.words.beside.get(folded(name), NOTHING).currencies
+        left = self.text[max(0, match.start(2) - 2) : match.start(2)]
+        if codes and not (left.strip() if space else left)[-1:].isdecimal():
+            first, sign = match.start(2), sign or outer
+            first -= bool(outer)
+        elif codes or name or space or not outer:
+            codes = ()
+        else:
+            first, sign = match.start(), outer
+        left = self.text[max(0, first - 3) : first]
+        near = left.rstrip(" \xa0") if sign == "–" else left
+        if sign and self.text[first] == sign and _NO_SIGN_AFTER.match(near[-1:]):
+            first, sign = first + 1, ""
+        return first, "-" if sign == "–" else sign, codes
 
     def _after(self, end: int, has_currency: bool) -> _Suffix:
-        if not self.text[end : end + 2].strip(',;:|)]}\n\t"') or self.text[end : end + 1] in (
-            "\n",
-            "\t",
-        ):
+        if self.text[end : end + 1] in _ENDS:
             return _Suffix(end)
-        exponents: tuple[int, ...]
-        more: Reading | None
-        if raised := _EXPONENT.match(self.text, end):
-            exponent = (raised[1] or raised[2] or raised[3]).translate(_RAISED)
-            at, exponents, more = raised.end(), (int(exponent),), None
-        elif duration := self._duration(end):
+        stop, word, meaning = self._word(end)
+        if meaning.seconds and (duration := self._duration(end, stop, meaning.seconds)):
             return duration
-        else:
-            at, exponents, more = self._scale(end)
-        gap = at + (self.text[at : at + 1] in (" ", "\xa0"))
-        if self.lower.startswith(self.words.percents, gap):
-            phrase = max(
-                (form for form in self.words.percents if self.lower.startswith(form, gap)), key=len
-            )
-            return _Suffix(gap + len(phrase), exponents, more, "%")
-        after_of = _end(_OF, self.text, at) if at > end else gap
-        stop, currencies = self._currency_after(after_of)
-        if currencies and not has_currency:
-            return _Suffix(stop, exponents, more, "", currencies)
+        at, exponents, more = self._scale(end)
+        if percent := self.words.percent.match(self.text, at):
+            return _Suffix(percent.end(), exponents, more, "%")
         if at > end:
-            return _Suffix(at, self._with_none(end, at, exponents, has_currency), more)
-        return self._unit(end)
+            after, _, following = self._word(at)
+            codes = () if has_currency else following.currencies
+            if not codes and not has_currency and (len(word) == 1 or meaning.is_unit):
+                exponents = self._or_unscaled(end, word, exponents)
+            return _Suffix(after if codes else at, exponents, more, currencies=codes)
+        if meaning.currencies and not has_currency:
+            return _Suffix(stop, currencies=meaning.currencies)
+        is_unit = meaning.is_unit and self.text[stop : stop + 1] not in ("'", "’")
+        return _Suffix(stop, unit=word) if is_unit else _Suffix(end)
 
-    def _with_none(
-        self, end: int, at: int, exponents: tuple[int, ...], has_currency: bool
-    ) -> tuple[int, ...]:
-        """Return the powers of a short word, with 0 where it may be a unit: 5 M, 12 t."""
-        word = self.text[end:at].strip(" \xa0")
-        if has_currency or len(word) > 2 or not (word.isascii() and word.isalpha()):
-            return exponents
-        is_scale = word == "k" or (word.isupper() and self.text[end].isalpha())
-        return (*exponents, 0) if is_scale else (0, *exponents)
+    def _or_unscaled(self, end: int, word: str, exponents: tuple[int, ...]) -> tuple[int, ...]:
+        """Add 0 to the powers of a word that may be a unit, too: 5 M, 12 t, 5m."""
+        if word not in "kKMB":
+            return exponents if word > "\u3000" else (0, *exponents)
+        return exponents if self.text[end] == word else (*exponents, 0)
+
+    def _word(self, at: int) -> tuple[int, str, Meaning]:
+        """Return the end of a known word or sign after `at`, the word, and what it means."""
+        for pattern in (_BESIDE, _WORD):
+            match = pattern.match(self.text, at)
+            if not match:
+                continue
+            word, start = match[1], match.start(1)
+            lengths = (len(word),) if word < "\u3000" else range(min(4, len(word)), 0, -1)
+            for length in lengths:
+                part = word[:length]
+                meaning = self.words.beside.get(part) or self.words.beside.get(folded(part))
+                if meaning:
+                    return start + length, part, meaning
+        return at, "", NOTHING
 
     def _scale(self, end: int) -> tuple[int, tuple[int, ...], Reading | None]:
         """Return the end of the scale words after digits, their powers of ten, and lower parts."""
-        exponents: tuple[int, ...] = (0,)
-        at = end
+        if raised := _EXPONENT.match(self.text, end):
+            exponent = (raised[1] or raised[2] or raised[3]).translate(_RAISED)
+            return raised.end(), (int(exponent),), None
+        at, exponents, more = end, tuple[int, ...]((0,)), None
         for _ in range(3):
-            stop, factors = self._factor(at)
-            if not factors:
+            stop, _, meaning = self._word(at)
+            if not meaning.exponents:
                 break
-            exponents = tuple(one + other for one in exponents for other in factors)
             at = stop
-        more, lowest = None, exponents[0]
+            exponents = tuple(one + more for one in exponents for more in meaning.exponents)
+        lowest = exponents[0]
         while at > end and (part := _PART.match(self.text, at)):
-            stop, factors = self._factor(part.end())
-            is_last = not factors and self.text[at - 1] > "\u3000" and part.start(1) == at
-            exponent = factors[0] if factors else 0
-            amount = Decimal(part[1].replace(",", ""))
-            is_close = part.start(1) == at or {lowest, exponent} <= {3, 5, 7}  # of India
-            is_lower = amount.scaleb(exponent) < Decimal(1).scaleb(lowest)
-            if not is_lower or not (is_last or (factors and is_close)):
+            stop, _, meaning = self._word(part.end())
+            exponent = meaning.exponents[0] if meaning.exponents else 0
+            amount = Decimal(part[1].replace(",", "")).scaleb(exponent)
+            is_glued = part.start(1) == at and self.text[at - 1] > "\u3000"  # 3億4500万
+            is_indian = exponent > 0 and {lowest, exponent} <= {3, 5, 7}  # 5 crore 20 lakh
+            if not (is_glued or is_indian) or amount >= Decimal(1).scaleb(lowest):
                 break
-            step = Decimal(1).scaleb(exponent)
-            more = Reading((more.value if more else 0) + amount * step, step)
-            at, lowest, exponents = (stop if factors else part.end()), exponent, exponents[:1]
+            more = Reading((more.value if more else 0) + amount, Decimal(1).scaleb(exponent))
+            at, lowest, exponents = stop if exponent else part.end(), exponent, exponents[:1]
         return at, exponents, more
 
-    def _factor(self, at: int) -> tuple[int, tuple[int, ...]]:
-        dot = at + (self.text[at : at + 1] == "." and self.text[at - 1 : at].isalpha())
-        word = _WORD.match(self.text, dot)
-        if not word:
-            return at, ()
-        if word[1] > "\u3000":
-            for length in (2, 1):
-                if factors := self.words.scales.get(word[1][:length]):
-                    return word.start(1) + len(word[1][:length]), factors
-            return at, ()
-        factors = self.words.scales.get(folded(word[1]), ())
-        return (word.end(), factors) if factors else (at, ())
+    def _duration(self, end: int, stop: int, seconds: int) -> _Suffix | None:
+        """Return the rest of a duration of two parts: "8 h 30", "8 Std. 30 Min.", "8時間30分".
 
-    def _currency_after(self, at: int) -> tuple[int, tuple[str, ...]]:
-        for length in range(min(10, len(self.text) - at), 0, -1):
-            stop = at + length
-            codes = self.words.currencies.get(self.lower[at:stop])
-            following = self.text[stop : stop + 1]
-            is_part_of_word = _is_letter(following) and _is_letter(self.text[stop - 1])
-            if codes and not following.isdecimal() and not is_part_of_word:
-                return stop, codes
-        return at, ()
-
-    def _unit(self, end: int) -> _Suffix:
-        word = _WORD.match(self.text, end)
-        if not word or self.text[word.end() : word.end() + 1] in ("'", "’"):
-            return _Suffix(end)
-        unit = folded(word[1])
-        if unit == "pp":
-            return _Suffix(word.end(), unit="%")
-        if unit in self.words.durations or word[1] in _UNITS or (len(unit) > 1 and unit in _UNITS):
-            return _Suffix(word.end(), unit=word[1])
-        return _Suffix(end)
-
-    def _duration(self, end: int) -> _Suffix | None:
-        """Return the rest of a duration of two parts: "8 h 30", "8 Std. 30 Min.", "8時間30分"."""
-        word, whole = _WORD.match(self.text, end), _WHOLE.search(self.text, max(0, end - 5), end)
-        seconds = self.words.durations.get(folded(word[1])) if word and whole else None
-        part = _NEXT_PART.match(self.text, word.end()) if word and seconds else None
-        if not (word and whole and seconds and part):
+        A unit of so many `seconds` ends at `stop`.
+        """
+        part = _NEXT_PART.match(self.text, stop)
+        whole = _WHOLE.search(self.text, max(0, end - 5), end)
+        if not part or not whole:
             return None
-        after = _WORD.match(self.text, part.end())
-        base = self.words.durations.get(folded(after[1])) if after else None
-        if base is None or base >= seconds:
+        after, unit, smaller = self._word(part.end())
+        base = smaller.seconds
+        if not 0 < base < seconds:
             if seconds != 3_600 or len(part[1]) != 2 or int(part[1]) >= 60:
                 return None
-            after, base = None, 60
+            after, unit, base = part.end(), "min", 60
         total = Decimal(int(whole[0]) * seconds + int(part[1]) * base)
         readings = (
             Reading(total / base, Decimal(1)),
             Reading(total / seconds, Decimal(base) / seconds),
         )
-        unit, stop = (after[1], after.end()) if after else ("min", part.end())
-        return _Suffix(stop, unit=unit, durations=readings)
+        return _Suffix(after, unit=unit, durations=readings)
 
 
 def _scaled(reading: Reading, exponent: int, more: Reading | None, sign: int) -> Reading:
@@ -453,11 +402,6 @@ def _scaled(reading: Reading, exponent: int, more: Reading | None, sign: int) ->
     if more:
         value, step = value + more.value, more.step
     return Reading(value * sign, step)
-
-
-def _is_letter(char: str) -> bool:
-    """Return whether a character is a letter of an alphabet in which ids are written."""
-    return char == "_" or (char.isalpha() and char < "\u0530")
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
