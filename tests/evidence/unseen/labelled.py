@@ -11,6 +11,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +22,13 @@ from tests.evidence.unseen.markup import MARK, is_cell
 HERE = Path(__file__).parent
 
 Kind = Literal[
-    "right", "other row", "other row by reference", "invented quote", "invented address", "invented id", "from memory"
+    "right",
+    "other row",
+    "other row by reference",
+    "invented quote",
+    "invented address",
+    "invented id",
+    "from memory",
 ]
 
 
@@ -63,7 +70,9 @@ class Labelled:
     from_cells: tuple[Span, ...] = ()  # right, as some cell holds it, rounded at most
     wrong: tuple[Span, ...] = ()
     pattern: str = ""  # of a wrong one, see README.md
-    about: dict[str, str] = field(default_factory=dict)  # of a wrong figure: the row it is told of, the row it is from
+    about: dict[str, str] = field(
+        default_factory=dict
+    )  # of a wrong figure: the row it is told of, the row it is from
 
 
 def right() -> list[Labelled]:
@@ -98,7 +107,7 @@ def set_field(answer: dict[str, Any], path: str, text: str) -> None:
     """Set the text at a path; a list grows by one if the path is just behind its end."""
     steps: list[Any] = [int(step) if step.isdigit() else step for step in re.findall(r"\w+", path)]
     value: Any = answer
-    for step, following in zip(steps, steps[1:], strict=False):
+    for step, following in pairwise(steps):
         if isinstance(value, dict):
             value.setdefault(step, [] if isinstance(following, int) else {})
         elif step == len(value):

@@ -18,9 +18,9 @@ from typing import Any
 
 import yaml
 
+from bot.app.run_setup import redis_and_stores
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.settings import Settings
-from bot.app.run_setup import redis_and_stores
 from bot.toolkit import Schedules
 from tests.evidence import make
 
