@@ -1,17 +1,23 @@
 """Everything in a message is drawn safely: nothing becomes markup, script or a request."""
 
-from typing import Any
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html  # type: ignore[import-untyped]  # has no types of its own
 
+import bot.slack
 from bot.dev.page.render import Renderer, Scene
 from bot.dev.page.render.axes import labelled, short, ticks
 from bot.dev.page.render.markdown import markdown
 from bot.dev.page.render.mrkdwn import mrkdwn
 from bot.dev.page.render.tables import read_table
+from bot.dev.workspace.blocks.elements import ActionElement, FeedbackButtons, InputElement
+from bot.dev.workspace.blocks.layout import AnyBlock
 
 RENDERER = Renderer()
 SCENE = Scene(
@@ -52,12 +58,19 @@ def words(*blocks: object) -> str:
     return " ".join(drawn(*blocks).text_content().split())
 
 
+THUMBS = {
+    "type": "feedback_buttons",
+    "action_id": "go",
+    "positive_button": {"text": plain("Good"), "value": "good"},
+    "negative_button": {"text": plain("Bad"), "value": "bad"},
+}
 BLOCKS: dict[str, tuple[dict[str, Any], str]] = {
     "section": ({"text": mark(f"*hi* {EVIL}"), "fields": [plain("left"), mark("right")]}, "left"),
     "header": ({"text": plain("Title")}, "Title"),
     "divider": ({}, ""),
     "context": ({"elements": [mark("a note")]}, "a note"),
     "actions": ({"elements": [button()]}, "Go"),
+    "context_actions": ({"elements": [THUMBS]}, ""),
     "input": (
         {"label": plain("Question"), "element": {"type": "plain_text_input", "action_id": "q"}},
         "Question",
@@ -320,6 +333,11 @@ def test_table_columns_align_by_what_they_hold():
 
 
 ELEMENTS: list[dict[str, Any]] = [
+    {"type": "static_select", "action_id": "go", "options": options("A", "B")},
+    {"type": "datepicker", "action_id": "go", "initial_date": "2026-11-28"},
+    {"type": "datetimepicker", "action_id": "go"},
+    {"type": "email_text_input", "action_id": "go"},
+    {"type": "url_text_input", "action_id": "go"},
     button(style="primary", confirm={"title": plain("Sure?"), "text": mark("Really")}),
     {"type": "conversations_select", "action_id": "go", "initial_conversation": "C1"},
     {"type": "multi_users_select", "action_id": "go", "initial_users": ["U2"]},
@@ -327,12 +345,7 @@ ELEMENTS: list[dict[str, Any]] = [
     {"type": "radio_buttons", "action_id": "go", "options": options("A", "B")},
     {"type": "checkboxes", "action_id": "go", "options": options("A", "B")},
     {"type": "plain_text_input", "action_id": "go", "multiline": True, "initial_value": "so far"},
-    {
-        "type": "feedback_buttons",
-        "action_id": "go",
-        "positive_button": {"text": plain("Good"), "value": "good"},
-        "negative_button": {"text": plain("Bad"), "value": "bad"},
-    },
+    THUMBS,
 ]  # fmt: skip
 
 
@@ -348,13 +361,40 @@ def test_every_element_carries_what_a_click_sends(element):
 
 
 def test_initial_values_are_filled_in():
-    select = drawn({"type": "actions", "block_id": "b", "elements": [ELEMENTS[1]]})
-    assert [option.get("value") for option in select.xpath("//option[@selected]")] == ["C1"]
-    people = drawn({"type": "actions", "block_id": "b", "elements": [ELEMENTS[2]]})
-    assert [each.get("value") for each in people.xpath("//input[@checked]")] == ["U2"]
-    element = next(each for each in ELEMENTS if each["type"] == "plain_text_input")
-    text = drawn({"type": "input", "label": plain("L"), "element": element})
-    assert text.xpath("//textarea")[0].text == "so far"
+    by_type = {element["type"]: element for element in ELEMENTS}
+    [option] = options("B")
+    filled_in = [
+        (by_type["conversations_select"], "//option[@selected]/@value", "C1"),
+        (by_type["static_select"] | {"initial_option": option}, "//option[@selected]/@value", "b"),
+        (by_type["multi_users_select"], "//input[@checked]/@value", "U2"),
+        (by_type["datepicker"], "//input/@value", "2026-11-28"),
+        (by_type["plain_text_input"], "//textarea/text()", "so far"),
+    ]
+    for element, path, expected in filled_in:
+        root = drawn({"type": "input", "label": plain("L"), "block_id": "b", "element": element})
+        assert root.xpath(path) == [expected], element["type"]
+
+
+def types_of(*models: Any) -> Iterator[str]:
+    """Yield the types of blocks or elements that models of the workspace take."""
+    for model in models:
+        yield from get_args(model.model_fields["type"].annotation)
+
+
+def test_the_page_draws_whatever_the_bot_can_send():
+    """A type that the Slack code writes is drawn by a test above. The workspace has a model of each
+    type that it takes, and refuses all others."""
+    blocks = types_of(*get_args(get_args(AnyBlock)[0]))
+    unions = (get_args(union)[0] for union in (ActionElement, InputElement))
+    elements = types_of(FeedbackButtons, *(model for union in unions for model in get_args(union)))
+    known = {*blocks, *elements}
+    folder = Path(bot.slack.__file__).parent
+    trees = [ast.parse(path.read_text("utf-8")) for path in folder.rglob("*.py")]
+    objects = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Dict))
+    values = (value for node in objects for each in node.values for value in ast.walk(each))
+    sent = {value.value for value in values if isinstance(value, ast.Constant)} & known
+    assert {"static_select", "datepicker", "plan", "data_visualization"} <= sent
+    assert sent <= BLOCKS.keys() | {element["type"] for element in ELEMENTS}
 
 
 JSON = st.recursive(
