@@ -17,7 +17,7 @@ CASES = read_cases([Path(__file__).parent])
 @pytest.mark.timeout(180)  # dozens of runs, each with processes that read files
 async def test_every_case_can_be_answered_with_the_tools_there_are() -> None:
     """Files, databases and threads hold what is expected, tools bring it out, and checks find it:
-    for most cases the answer is nothing but what the tools returned."""
+    for most cases the answer is what the tools returned, or refers to it."""
     async with model_for_cases(WALKTHROUGH, Settings(), CASES) as settings:
         done = await evaluate(settings, CASES, parallel=4, repeat=1, on_result=lambda _: None)
     assert {each.case: each.reasons for each in done.results if not each.passed} == {}
@@ -32,5 +32,7 @@ def test_the_cases_cover_what_people_ask() -> None:
     assert {case.response for case in CASES} == {
         *("Answer", "ThreadSummary", "ActionItems", "DraftReply"),
     }
-    given = [case for case in CASES if isinstance(case.walkthrough.answer, str | dict)]
-    assert len(given) < len(CASES) / 3
+    answers = [str(case.walkthrough.answer) for case in CASES if case.walkthrough.answer]
+    typed = [answer for answer in answers if "{{$" not in answer]
+    assert len(typed) < len(CASES) / 3
+    assert len(answers) - len(typed) >= len(CASES) / 3

@@ -14,6 +14,7 @@ _MESSAGE = re.compile(
     r"(?: \(files: [^\n]*?\))?(?: \(\d+ replies\))?(?: \(link: (?P<url>\S+)\))?$",
     re.M,
 )
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z _-]*[A-Za-z]")  # needs no quotes in a reference
 _SCHEMA = re.compile(r"^(?P<table>\w+)\((?P<columns>\w+ .*)\)$", re.M)
 
 
@@ -34,6 +35,23 @@ class Table:
     def words(self) -> list[str]:
         """The columns of text."""
         return [name for name, kind in self.columns.items() if "CHAR" in kind or kind == "TEXT"]
+
+    @property
+    def others(self) -> list[str]:
+        """The columns of anything but numbers."""
+        return [name for name in self.columns if name not in self.numbers]
+
+    def reference(self, column: str, number: int) -> str:
+        """Return a reference to a cell of the row with this number, from 1, which code fills in.
+
+        It names the row by its first cell, as a model would, where that is plain and there once.
+        """
+        keys = [row[0].casefold() for row in self.rows]
+        first, key = next(iter(self.columns)), self.rows[number - 1][0]
+        is_named = keys.count(key.casefold()) == 1 and all(map(_PLAIN.fullmatch, (first, key)))
+        row = f"{first}={key}" if is_named and column != first else str(number)
+        name = column if _PLAIN.fullmatch(column) else f"c{[*self.columns].index(column) + 1}"
+        return f"{{{{{self.handle}.{name}[{row}]}}}}"
 
 
 @dataclass(frozen=True)
@@ -60,7 +78,7 @@ def read_table(output: str) -> Table | None:
     shown = output[columns.end() :].strip("\n").splitlines()
     rows = list(csv.reader(line for line in shown if not line.startswith(("[", "note: "))))
     kinds = {name: kind for name, _, kind in pairs if name}
-    return Table(head["handle"], kinds, rows[1:])
+    return Table(head["handle"], kinds, [row for row in rows[1:] if row])
 
 
 def read_handle(output: str) -> str | None:

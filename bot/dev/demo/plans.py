@@ -7,9 +7,8 @@ the answer. `PLANS` lists the kinds in the order in which they are tried.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 from .examples import QUESTIONS, SUGGESTED
@@ -25,7 +24,8 @@ from .outputs import (
 )
 from .question import Question
 
-_MOST_QUOTED = 5
+_FIGURES = "All figures of this answer."
+_MOST_QUOTED, _MOST_NAMED, _MOST_ROWS = 5, 4, 20
 _URL = re.compile(r"https?://[^\s<>|\"]+")
 _POST = re.compile(
     r"\b(?:post|send)\b.*?[\"“](?P<text>.+?)[\"”].*?#(?P<channel>[\w-]+)", re.I | re.S
@@ -36,7 +36,8 @@ _CONVERT = re.compile(
 )
 _CLOCK = re.compile(r"\bwhat time is it(?: now)?(?: in (?P<zone>[A-Z][\w /]*))?", re.I)
 _SUM = re.compile(r"[\d(][\d\s.,()]*(?:%\s*of|[-+*/^])[\d\s.,()*/^%+-]*\d\)*%?")
-_PLAIN_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_GROUPED = re.compile(r"\b(?:by|per|each)\b", re.IGNORECASE)
+_TOTAL = re.compile(r"\b(?:total|sum|altogether|how (?:much|many))\b", re.IGNORECASE)
 _PROMISE = re.compile(r"\b(?:I will|I'll|please)\b", re.IGNORECASE)
 _CHANNEL = re.compile(r"#([\w-]+)")
 
@@ -51,7 +52,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """The words of an answer, and other fields of its response type by their names."""
+    """The words of an answer, and other fields of its response type by their names.
+
+    Figures in it are references, which code fills in.
+    """
 
     text: str
     fields: dict[str, Any] = field(default_factory=dict)
@@ -80,8 +84,10 @@ def _match(pattern: re.Pattern[str], question: Question) -> re.Match[str]:
     return next(pattern.finditer(question.text))
 
 
-def _source(title: str, url: str | None = None) -> list[dict[str, Any]]:
-    return [{"title": title, "url": url, "supports": "What this answer quotes."}]
+def _source(
+    title: str, url: str | None = None, supports: str = "What this answer quotes."
+) -> list[dict[str, Any]]:
+    return [{"title": title, "url": url, "supports": supports}]
 
 
 def _failed(what: str, output: str) -> Answer:
@@ -138,7 +144,8 @@ def convert_time(question: Question) -> Plan:
     if not result:
         return _failed("Converting the time", output)
     when = f"{wanted['time']} in {wanted['source']}"
-    return Answer(f"{when} is {result[1]} in {wanted['target']} ({result[2]}).")
+    answer = f"{when} is {result[1]} in {wanted['target']} ({result[2]})."
+    return Answer(answer, {"confidence": "high"})
 
 
 def tell_time(question: Question) -> Plan:
@@ -148,17 +155,18 @@ def tell_time(question: Question) -> Plan:
     result = re.search(r"^now: (\S+) (\d\d:\d\d)\S* (\w+)", output, re.M)
     if not result:
         return _failed("Looking at the clock", output)
-    return Answer(f"It is {result[2]}{f' in {zone}' if zone else ''}, {result[3]}, {result[1]}.")
+    answer = f"It is {result[2]}{f' in {zone}' if zone else ''}, {result[3]}, {result[1]}."
+    return Answer(answer, {"confidence": "high"})
 
 
 def calculate(question: Question) -> Plan:
     """Calculate one expression."""
     expression = _match(_SUM, question)[0].strip(" ,.")
     output = yield Call("calculate", {"expression": expression.replace(",", "")})
-    result = re.search(r"^result: (-?[\d.]+)$", output, re.M)
-    if not result:
+    handle = read_handle(output)
+    if handle is None:
         return _failed(f"Calculating {expression}", output)
-    return Answer(f"{expression} = {Decimal(result[1]):,}")
+    return Answer(f"{expression} = {{{{{handle}}}}}", {"confidence": "high"})
 
 
 def about_conversation(question: Question) -> Plan:
@@ -195,32 +203,47 @@ def _linked(message: Message, field_name: str) -> dict[str, Any]:
 
 
 def about_file(question: Question) -> Plan:
-    """Total a table by one of its columns, with a chart if one is wanted; quote any other file."""
+    """Total a column of a table, with a chart if one is wanted; quote any other file."""
     file = (question.attached or question.earlier)[-1]
     output = yield Call("read_file", {"file_id": file.id})
-    table, sources = read_table(output), _source(file.name, read_address(output))
+    table, url = read_table(output), read_address(output)
     if table is None and not read_handle(output):
         return _failed(f"Reading {file.name}", output)
-    if table is None or not table.words or not table.numbers:
-        points = first_lines(output, _MOST_QUOTED)
-        return Answer(f"{file.name} begins like this.", {"key_points": points, "sources": sources})
-    group = _named(table.words, question.text) or table.words[0]
-    value = _named(table.numbers, question.text) or table.numbers[-1]
-    sql = f'SELECT "{group}", sum("{value}") AS "{value}" FROM {table.handle} GROUP BY 1 ORDER BY 2 DESC LIMIT 20'  # noqa: S608 - the table's own names
-    arguments = {"sql": sql, "handles": [table.handle], "purpose": f"{value} by {group}"}
+    if table is None or not table.numbers:
+        fields = {
+            "key_points": first_lines(output, _MOST_QUOTED),
+            "sources": _source(file.name, url),
+        }
+        return Answer(f"{file.name} begins like this.", fields)
+    group, value = _named(table.others, question.text), _named(table.numbers, question.text)
+    if not (group or value) or (group is None and _GROUPED.search(question.text)):
+        return _what_table_offers(file.name, table)
+    value = value or table.numbers[-1]
+    total = f'sum("{value}") AS "{value}" FROM {table.handle}'
+    what = f"{value} by {group}" if group else value
+    arguments = {
+        "sql": _ranked(group, total),
+        "handles": [table.handle],
+        "purpose": f"total {what}",
+    }
     output = yield Call("query_table", arguments)
     totals = read_table(output)
-    if totals is None:
+    if totals is None or not totals.rows:
         return _failed(f"Querying {file.name}", output)
-    fields = {**_shown(totals, f"{value} by {group}"), "sources": sources}
+    fields = {"sources": _source(file.name, url, _FIGURES), "confidence": _confidence(question)}
+    if group is None:
+        return Answer(f"The total {value} is {totals.reference(value, 1)}.", fields)
+    fields |= _shown(totals, f"Total {what}")
+    fields["follow_ups"] = [
+        f"What is the total {value} by {other}?" for other in table.words if other != group
+    ][:2]
     if re.search(r"\bchart\b", question.text, re.IGNORECASE):
         output = yield Call("make_chart", {
-            "handle": totals.handle, "kind": "bar", "title": f"{value} by {group}"[:50],
+            "handle": totals.handle, "kind": "bar", "title": f"Total {what}"[:50],
             "label_column": group, "value_columns": [value],
         })  # fmt: skip
         fields["charts"] = [handle] if (handle := read_handle(output)) else []
-    first = f" {totals.rows[0][0]} comes first." if totals.rows else ""
-    return Answer(f"I added up {value} by {group} in {file.name}.{first}", fields)
+    return Answer(_most_and_least(totals, f"total {value}"), fields)
 
 
 def about_database(question: Question) -> Plan:
@@ -237,16 +260,19 @@ def about_database(question: Question) -> Plan:
         )
     group = _named(tables[name], question.text.rpartition(" by ")[2])
     counts = f'count(*) AS number FROM "{name}"'
-    sql = f'SELECT "{group}", {counts} GROUP BY 1 ORDER BY 2 DESC' if group else f"SELECT {counts}"
     what = f"{name} by {group}" if group else name
-    arguments = {"database": database[1], "sql": sql, "purpose": f"count {what}"}
+    arguments = {"database": database[1], "sql": _ranked(group, counts), "purpose": f"count {what}"}
     output = yield Call("query_database", arguments)
     counted = read_table(output)
-    if counted is None:
+    if counted is None or not counted.rows:
         return _failed("Asking the database", output)
-    total = sum(int(row[-1]) for row in counted.rows)
-    fields = {**_shown(counted, what), "sources": _source(f"Database {database[1]}")}
-    return Answer(f"The database {database[1]} has {total:,} {name}.", fields)
+    sources = _source(f"Database {database[1]}", supports=_FIGURES)
+    fields = {"sources": sources, "confidence": _confidence(question)}
+    if group is None:
+        number = counted.reference("number", 1)
+        return Answer(f"The database {database[1]} has {number} {name}.", fields)
+    fields |= _shown(counted, f"Number of {what}")
+    return Answer(_most_and_least(counted, f"number of {name}"), fields)
 
 
 def introduce(_question: Question) -> Plan:
@@ -266,29 +292,69 @@ def chat(_question: Question) -> Plan:
 
 
 def give_up(_question: Question) -> Plan:
-    """Say that no plan fits, with the examples."""
+    """Say in one sentence that no plan fits, and what does."""
     yield from ()
     words = (
-        "I have no plan for this. A language model would work on it with the same tools; "
-        "until there is one, I can show you these."
+        "this is no question that I know; I can total a table, calculate, convert times, count what "
+        "is in the database, quote a page or a thread, and post or remember something."
     )
-    return Answer(words, {"key_points": QUESTIONS, "follow_ups": SUGGESTED})
+    return Answer(words, {"follow_ups": SUGGESTED})
 
 
 def _named(names: Iterable[str], text: str) -> str | None:
     """Return the first name that the text contains, also in its singular, if any."""
-    words = {word.rstrip("s") for word in re.findall(r"\w+", text.lower())}
-    return next((name for name in names if name.lower().rstrip("s") in words), None)
+    words = _words(text)
+    return next((name for name in names if words.issuperset(_words(name) or {None})), None)
+
+
+def _words(text: str) -> set[str]:
+    return {word.rstrip("s") for word in re.findall(r"\w+", text.lower())}
 
 
 def _shown(table: Table, caption: str) -> dict[str, Any]:
-    rows = [[_grouped(cell) for cell in row] for row in table.rows]
-    return {"table": {"caption": caption, "columns": list(table.columns), "rows": rows}}
+    """Return the field that shows a table, which code fills in."""
+    return {"table": {"caption": caption, "columns": [], "rows": None, "handle": table.handle}}
 
 
-def _grouped(cell: str) -> str:
-    """Return a number with separators, as "1,234.5"; any other cell as it is."""
-    return f"{Decimal(cell):,}".removesuffix(".0") if _PLAIN_NUMBER.fullmatch(cell) else cell
+def _most_and_least(table: Table, what: str) -> str:
+    """Say which row has most, and which least unless there may be more rows; the largest is first."""
+    columns = [*table.columns]
+    rows = [number for number, row in enumerate(table.rows, 1) if row[-1]] or [1]
+    first, last = (
+        (table.reference(columns[0], number), table.reference(columns[-1], number))
+        for number in (rows[0], rows[-1])
+    )
+    most = f"{first[0]} has the highest {what}, {first[1]}"
+    if len(rows) == 1 or len(table.rows) == _MOST_ROWS:
+        return f"{most}."
+    return f"{most}, and {last[0]} the lowest, {last[1]}."
+
+
+def _what_table_offers(name: str, table: Table) -> Answer:
+    """Say which totals of a table a question can ask for."""
+    numbers, groups = _either(table.numbers), _either(table.others)
+    example = f"What is the total {table.numbers[-1]}"
+    example += f" by {(table.words or table.others)[0]}?" if groups else "?"
+    can = f"I can total {numbers}{groups and f' by {groups}'} in {name}"
+    return Answer(f"{can}, as in “{example}”", {"follow_ups": [example]})
+
+
+def _either(names: Sequence[str]) -> str:
+    """Return the first names as "a, b or c"."""
+    *rest, last = names[:_MOST_NAMED] or [""]
+    return f"{', '.join(rest)} or {last}" if rest else last
+
+
+def _ranked(group: str | None, figures: str) -> str:
+    """Return SQL for figures, by a column if one is given; the largest first."""
+    if group is None:
+        return f"SELECT {figures}"
+    return f'SELECT "{group}", {figures} GROUP BY 1 ORDER BY 2 DESC LIMIT {_MOST_ROWS}'
+
+
+def _confidence(question: Question) -> str:
+    """Return how sure a total is: a question that asks for none may mean something else."""
+    return "high" if _TOTAL.search(question.text) else "medium"
 
 
 PLANS: list[tuple[Callable[[Question], bool], Callable[[Question], Plan]]] = [

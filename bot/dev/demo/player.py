@@ -66,5 +66,5 @@ def _reply(answer: Answer, form: dict[str, Any] | None, kind: str) -> Reply:
     words = f"Demo: {answer.text}"
     if form is None or not kind:
         return text(f"{words}\n\n{REAL_MODEL}", disobey=True)
-    known = {"confidence": "low", "gaps": [REAL_MODEL], **answer.fields, kind: words}
+    known = {"gaps": [REAL_MODEL], **answer.fields, kind: words}
     return finish(fill(form, known))

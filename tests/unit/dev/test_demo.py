@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from bot.dev.demo.examples import QUESTIONS
 from bot.dev.model import ModelRequest
 from bot.dev.page.examples import EXAMPLES
 from bot.dev.sample_database import build
+from bot.evals.cases import Expect
 from bot.evals.models import DEMO, WALKTHROUGH, model_for_cases
 from bot.evals.reading import read_cases
 from bot.evals.running import evaluate
@@ -87,7 +89,61 @@ async def test_every_example_runs_the_tools_it_shows(model: str, tmp_path: Path)
             assert each.said.startswith("Demo: ")
             assert "OPENAI_API_KEY" in each.said
             assert "OPENAI_BASE_URL" in each.said
-            assert "Confidence: low" in each.said
+            assert "Confidence: low" not in each.said
+        computed = (
+            "Demo: West has the highest total revenue, 108,226, and South the lowest, 72,434.5."
+        )
+        assert done.results[0].said.startswith(computed)
+
+
+ODD = b"""shop,net [EUR],id
+"a, b]",10.5,1
+West,-3,2
+WEST,7,3
+,,4
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "What is the total net [EUR], by shop?",
+            "a, b] has the highest total net [EUR], 10.5",
+        ),
+        ("How much is net [EUR]?", "The total net [EUR] is 14.5."),
+    ],
+)
+async def test_figures_of_any_table_are_filled_in(
+    question: str, expected: str, tmp_path: Path
+) -> None:
+    """evidence 1: the demo refers to figures, whatever the names of rows and columns are."""
+    (tmp_path / "odd.csv").write_bytes(ODD)
+    case = read_cases([CASES])[0].model_copy(
+        update={
+            "question": question,
+            "files": (tmp_path / "odd.csv",),
+            "expect": Expect(used=("read_file",)),
+        }
+    )
+    async with model_for_cases(DEMO, Settings(), [case]) as settings:
+        done = await evaluate(settings, [case], parallel=1, repeat=1, on_result=lambda _: None)
+    [result] = done.results
+    assert expected in result.said.replace("\\", "")
+    assert "missing" not in result.said
+
+
+def test_figures_are_references() -> None:
+    """evidence 1: what the demo computed is filled in by code, in its sentence and in its table."""
+    asked = asks("What is the total revenue by region?", file="sales.csv")
+    read = "handle: tbl_aaaaaaaa · 9 rows × 2 columns\ncolumns: region VARCHAR, revenue BIGINT\n"
+    made = called("read_file", f"{read}region,revenue\nWest,7")
+    made += called("query_table", f"{read}region,revenue\nWest,7\nEast,5".replace("aa", "bb"))
+    answer = json.loads(demo(request(asked, *made)).items[0]["arguments"])
+    assert "{{tbl_bbbbbbbb.revenue[region=West]}}" in answer["summary"]
+    assert "{{tbl_bbbbbbbb.revenue[region=East]}}" in answer["summary"]
+    assert (answer["table"]["handle"], answer["table"]["rows"]) == ("tbl_bbbbbbbb", None)
+    assert answer["confidence"] == "high"
 
 
 async def test_what_needs_a_yes_waits_for_it(redis_url: str) -> None:
@@ -109,15 +165,36 @@ async def test_what_needs_a_yes_waits_for_it(redis_url: str) -> None:
         assert "We ship on Friday." in str(ws.messages("C0SALES001"))
 
 
-@pytest.mark.parametrize("question", ["Why is the sky blue?", "", "?", "What can you do?"])
-def test_what_no_plan_fits_is_answered_with_the_examples(question: str) -> None:
-    """An unknown question gets an honest sentence and the examples, without a tool call."""
+UNKNOWN = ["Why is the sky blue?", "", "?", "Who is your favourite author?"]
+
+
+@pytest.mark.parametrize("question", UNKNOWN)
+def test_what_no_plan_fits_gets_one_sentence(question: str) -> None:
+    """P2: an unknown question gets one sentence on what the demo can do, without a tool call."""
     [made] = demo(request(asks(question))).items
     answer = json.loads(made["arguments"])
-    assert answer["summary"].startswith("Demo: ")
-    assert answer["key_points"] == QUESTIONS
+    assert re.fullmatch(r"Demo: [^.{]+ can [^.{]+\.", answer["summary"])
+    assert not answer["key_points"]
+    assert (answer["confidence"], answer["table"]) == (None, None)
     assert 0 < len(answer["follow_ups"]) <= 3
     assert not any("revenue" in each for each in answer["follow_ups"])
+
+
+@pytest.mark.parametrize("question", [*UNKNOWN, "What is revenue by month?"])
+def test_a_table_is_not_totalled_for_a_question_about_something_else(question: str) -> None:
+    """P2: with a table at hand, the sentence says what can be totalled; the table is not queried."""
+    table = "handle: tbl_aaaaaaaa · 9 rows × 2 columns\ncolumns: region VARCHAR, revenue BIGINT\nx"
+    answer = played(asks(question, file="sales.csv"), output=table)
+    assert answer["summary"] == (
+        "Demo: I can total revenue by region in sales.csv, as in “What is the total revenue by region?”"
+    )
+    assert (answer["confidence"], answer["table"]) == (None, None)
+
+
+def test_what_it_can_do_is_shown_by_the_examples() -> None:
+    """The demo lists the questions that it knows."""
+    [made] = demo(request(asks("What can you do?"))).items
+    assert json.loads(made["arguments"])["key_points"] == QUESTIONS
 
 
 def test_the_page_suggests_examples_of_the_demo() -> None:
