@@ -15,7 +15,9 @@ from bot.dev.model.request import item_text
 from bot.evals.cases import Case
 
 _ACQUIRE, _COMPLETE = "acquire_tools", "complete_task"
-_HANDLE = re.compile(rf"{HANDLE.pattern}|\b(?:fig_[0-9a-z]{{6,16}}|sched_[0-9a-z]{{6}}|Q[0-9A-Z]{{9,}})\b")
+_HANDLE = re.compile(
+    rf"{HANDLE.pattern}|\b(?:fig_[0-9a-z]{{6,16}}|sched_[0-9a-z]{{6}}|Q[0-9A-Z]{{9,}})\b"
+)
 _SOURCE = re.compile(r"^handle: .* · source: ([^<\n]+?)(?: <([^>\n]+)>)?$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"\$(\d+)")
 _TEXT_FIELDS = ("summary", "about", "draft")

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -92,10 +92,16 @@ def dev_in(folder: Path, *options: str) -> Generator[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, address: str) -> Generator[Page]:
+def view() -> dict[str, Any]:
+    """Return the size of the window, and other options of its tab."""
+    return {"viewport": {"width": 1400, "height": 950}}
+
+
+@pytest.fixture
+def page(browser: Browser, address: str, view: dict[str, Any]) -> Generator[Page]:
     """Open a new tab on the page; fail the test if one of its scripts fails."""
     # Nothing moves: to draw a spinner again and again takes more time than all else.
-    context = browser.new_context(viewport={"width": 1400, "height": 950}, reduced_motion="reduce")
+    context = browser.new_context(**view, reduced_motion="reduce")
     tab = context.new_page()
     errors: list[str] = []
     tab.on("pageerror", lambda error: errors.append(str(error)))

@@ -1,15 +1,25 @@
-"""The page without a model key: the first minute of the README."""
+"""The page without a model key: the first minutes of the README, and its picture.
+
+`README_PICTURE=.github/answer.png pytest tests/e2e/test_demo.py` draws the picture again.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Generator
+from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.conftest import dev_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
+
+README = Path(__file__).parents[2] / "README.md"
+ROWS = ["West 108,226", "Central 103,277", "North 101,181.5", "East 78,195.5", "South 72,434.5"]
 
 
 @pytest.fixture(scope="module")
@@ -18,17 +28,48 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
         yield started
 
 
-def test_an_example_is_answered_by_the_demo_and_says_what_to_set(page: Page) -> None:
-    """The page says that it is a demo; one click attaches the table, and real tools read it."""
+@pytest.fixture
+def view() -> dict[str, Any]:
+    """Return a window in which the whole answer is in sight, with the pixels of a good screen."""
+    size = {"width": 1400, "height": 1400}
+    return {"viewport": size, "device_scale_factor": 2, "color_scheme": "light"}
+
+
+def test_the_first_answer_is_the_one_that_the_readme_shows(page: Page) -> None:
+    """P1, P2: what README says leads to the answer of its picture: a sentence with its figures, table,
+    chart and source. The page says that this is a demo, and the answer what to set for a model."""
     expect(page.get_by_role("status").first).to_contain_text("OPENAI_API_KEY")
-    page.get_by_test_id("channel-sales").click()
-    expect(page.get_by_role("heading", name="#sales", level=1)).to_be_visible()
-    page.get_by_test_id("example-1").click()
-    composer = page.get_by_test_id("composer")
-    expect(composer).not_to_be_empty()
-    composer.press("Enter")
-    answer = page.get_by_test_id("thread-panel").get_by_test_id("message").last
-    expect(answer).to_contain_text("Demo: ")
+    heading = re.search(r"first question below \*(.+?)\*", README.read_text("utf-8"))
+    assert heading is not None
+    expect(page.get_by_role("heading", name=heading[1])).to_be_visible()
+    page.locator("[data-examples] button").first.click()
+    expect(page.get_by_test_id("composer")).to_be_focused()
+    expect(page.locator("main [data-attached]")).to_contain_text("sales.csv")
+    page.keyboard.press("Enter")
+
+    thread = page.get_by_test_id("thread-panel")
+    answer = thread.get_by_test_id("message").last
+    expect(answer.get_by_role("button", name="Show evidence")).to_be_visible()
+    sentence = "Demo: West has the highest total revenue, 108,226, and South the lowest, 72,434.5."
+    expect(answer).to_contain_text(sentence)
+    expect(answer.locator("table").first.locator("tbody tr")).to_have_text(
+        [re.compile(r"\s*".join(row.split())) for row in ROWS]
+    )
+    chart = answer.locator("svg[role=img]").filter(visible=True)
+    expect(chart.locator("rect")).to_have_count(len(ROWS))
     expect(answer).to_contain_text("OPENAI_BASE_URL")
-    expect(answer.locator("table").first).to_contain_text("108,226")
     expect(answer.get_by_role("link", name="sales.csv")).to_be_visible()
+    expect(answer).not_to_contain_text("not sure")
+    expect(thread).not_to_contain_text("unsupported")
+    if path := os.environ.get("README_PICTURE"):
+        draw(page, thread, path)
+
+
+def draw(page: Page, thread: Locator, path: str) -> None:
+    """Write a picture of the thread, from its heading to the end of its last message."""
+    page.mouse.move(0, 0)  # nothing is shown as being pointed at
+    panel, last = thread.bounding_box(), thread.get_by_test_id("message").last.bounding_box()
+    assert panel is not None
+    assert last is not None
+    height = last["y"] + last["height"] + 12 - panel["y"]
+    page.screenshot(path=path, clip={**panel, "height": height})

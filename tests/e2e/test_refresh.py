@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(120)]
 
 
 def test_figures_are_read_again_shown_to_one_and_posted(page: Page) -> None:
-    """The person sees what changed, then posts it; the answer's own words stay."""
+    """The person sees what changed, posts it, and has it kept up to date; the answer stays as it is."""
     act_as(page, BEN)
     say(page, "How many seconds since 1970?", channel="sales")
     finished(page)
@@ -25,6 +25,8 @@ def test_figures_are_read_again_shown_to_one_and_posted(page: Page) -> None:
     expect(result).to_contain_text("→")
     expect(result).to_contain_text("Only visible to you")
     expect(result).to_contain_text("may no longer fit")
+    result.get_by_role("combobox").select_option("Every weekday at 9:00")
+    expect(panel).to_contain_text("I will read the figures again every Monday through Friday")
     result.get_by_role("button", name="Post it in the thread").click()
     posted = panel.get_by_test_id("message").filter(has_text="Refreshed for")
     expect(posted).to_contain_text("1 of 1 changed:")

@@ -232,7 +232,7 @@ def about_file(question: Question) -> Plan:
         return _failed(f"Querying {file.name}", output)
     fields = {"sources": _source(file.name, url, _FIGURES), "confidence": _confidence(question)}
     if group is None:
-        return Answer(f"The total {value} is {totals.reference(value, 1)}.", fields)
+        return Answer(f"The total of {value} is {totals.reference(value, 1)}.", fields)
     fields |= _shown(totals, f"Total {what}")
     fields["follow_ups"] = [
         f"What is the total {value} by {other}?" for other in table.words if other != group
@@ -336,7 +336,7 @@ def _what_table_offers(name: str, table: Table) -> Answer:
     example = f"What is the total {table.numbers[-1]}"
     example += f" by {(table.words or table.others)[0]}?" if groups else "?"
     can = f"I can total {numbers}{groups and f' by {groups}'} in {name}"
-    return Answer(f"{can}, as in “{example}”", {"follow_ups": [example]})
+    return Answer(f"{can}: ask for that, for example as below.", {"follow_ups": [example]})
 
 
 def _either(names: Sequence[str]) -> str:

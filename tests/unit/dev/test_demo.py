@@ -111,7 +111,7 @@ WEST,7,3
             "What is the total net [EUR], by shop?",
             "a, b] has the highest total net [EUR], 10.5",
         ),
-        ("How much is net [EUR]?", "The total net [EUR] is 14.5."),
+        ("How much is net [EUR]?", "The total of net [EUR] is 14.5."),
     ],
 )
 async def test_figures_of_any_table_are_filled_in(
@@ -186,8 +186,9 @@ def test_a_table_is_not_totalled_for_a_question_about_something_else(question: s
     table = "handle: tbl_aaaaaaaa · 9 rows × 2 columns\ncolumns: region VARCHAR, revenue BIGINT\nx"
     answer = played(asks(question, file="sales.csv"), output=table)
     assert answer["summary"] == (
-        "Demo: I can total revenue by region in sales.csv, as in “What is the total revenue by region?”"
+        "Demo: I can total revenue by region in sales.csv: ask for that, for example as below."
     )
+    assert answer["follow_ups"] == ["What is the total revenue by region?"]
     assert (answer["confidence"], answer["table"]) == (None, None)
 
 
