@@ -22,9 +22,8 @@ _SCRIPTS = (
     (re.compile(r"[\u0600-\u06ff]"), ("ar",)),
     (re.compile(r"[\u0900-\u097f]"), ("hi",)),
     (re.compile(r"[\u0980-\u09ff]"), ("bn",)),
-    (re.compile(r"[\u3040-\u30ff\u3400-\u9fff]"), ("ja", "zh")),
+    (re.compile(r"[\u3040-\u9fff]"), ("ja", "zh")),
 )
-_OTHER_SCRIPT = re.compile(r"[\u0400-\u052f\u0600-\u06ff\u0900-\u09ff\u3040-\u9fff]")
 _ZEROS = (0x660, 0x6F0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xBE6, 0xC66, 0xE50, 0x1040, 0x17E0)
 _PLAIN = {
     **{zero + digit: str(digit) for zero in _ZEROS for digit in range(10)},
@@ -120,7 +119,7 @@ def plain(text: str) -> tuple[str, list[int] | None]:
 def words_for(text: str) -> Words:
     """Return the words of the languages whose scripts occur in a text."""
     names = _LATIN
-    if _OTHER_SCRIPT.search(text):
+    if text and max(text) >= "\u0400":
         names += tuple(name for script, more in _SCRIPTS if script.search(text) for name in more)
     return _words(names)
 

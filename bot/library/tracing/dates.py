@@ -9,30 +9,32 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from bot.library.tracing.cldr import folded, plain, words_for
+from bot.library.tracing.cldr import Words, folded, plain, words_for
 
 _YEARS = range(1900, 2101)
 _SHORT_YEARS = 69  # 69 is 1969 and 68 is 2068, as strptime has it
-_WORD = r"[^\W\d_][^\s\d!-/:-@\[-`{-~،。、，]{0,20}+"
+_WORD = r"(?P<word>[^\W\d_][^\s\d!-/:-@\[-`{-~،。、，]{0,20}+)\.?"
 _GAP = r"[ \xa0]?"
 _OF = rf"{_GAP}(?:(?:de|of|del){_GAP})?"
-_YEAR = r"\d{4}(?![\d.,]\d|\d)"
-_DAY = r"\d{1,2}(?:\.|st|nd|rd|th|er|º|ª)?"
-_IN_DIGITS = re.compile(
-    r"(?<![A-Za-z\d.,-])(?P<first>\d{4})(?:(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
-    r"|-(?P<only>\d\d))(?![.-]\d|\d)"
-    r"|(?<![A-Za-z\d.,/-])(?:(?P<a>\d{1,2})(?P<by>[./-])(?P<b>\d{1,2})(?P=by)(?P<last>\d{4}|\d\d)(?![\d/.-]\d|\d)"
-    r"|(?P<c>\d{1,2})(?:\.(?P<d>\d\d?)\.(?!\d)|/(?P<e>\d\d?)(?![\d/%]))"
-    r"|(?:(?P<y>\d{4})年)?(?P<m>\d{1,2})月(?:(?P<from>\d{1,2})日(?:(?:から|[〜~–-])(?P<to>\d{1,2})日)?)?)"
-)
-_DAY_FIRST = re.compile(
-    rf"(?<![\w.,:/-])(?:(?P<from>\d{{1,2}})\.?{_GAP}(?:[-–]|bis|to|al|au|a|and|und|et|y|e){_GAP})?"
-    rf"(?P<day>{_DAY}){_OF}(?P<word>{_WORD})\.?(?:,?{_OF}(?P<year>{_YEAR}))?"
-)
-_MONTH_FIRST = re.compile(
-    rf"(?<!\w)(?P<word>{_WORD})\.?(?:,?{_OF}(?P<year>{_YEAR})|{_GAP}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
-    rf"(?:[-–](?P<to>\d{{1,2}})(?:st|nd|rd|th)?)?(?![\d.,:]\d|\d|[%€])(?:,?{_GAP}(?P<then>{_YEAR}))?)"
-)
+_YEAR = r"(?P<year>\d{4})(?![\d.,]\d|\d)"
+_NTH = r"(?:\.|st|nd|rd|th|er|º|ª)?"
+_TO = rf"{_NTH}{_GAP}(?:[-–]|bis|to|al|au|a|and|und|et|y|e){_GAP}"
+_BEFORE, _AFTER = r"(?<![A-Za-z\d.,/-])", r"(?![\d/.-]\d|\d)"
+_PATTERNS = [
+    re.compile(pattern)
+    for pattern in (
+        r"(?<![A-Za-z\d.,-])(?P<year>\d{4})(?:(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
+        r"|-(?P<only>\d\d))(?![.-]\d|\d)",
+        rf"{_BEFORE}(?P<first>\d{{1,2}})(?P<mark>[./-])(?P<second>\d{{1,2}})(?P=mark)(?P<year>\d{{4}}|\d\d){_AFTER}",
+        rf"{_BEFORE}(?P<first>\d{{1,2}})(?:(?P<mark>\.)(?P<second>\d\d?)\.(?!\d)|/(?P<other>\d\d?)(?![\d/%]))",
+        rf"{_BEFORE}(?:(?P<year>\d{{4}})年)?(?P<month>\d{{1,2}})月"
+        r"(?:(?P<day>\d{1,2})日(?:(?:から|[〜~–-])(?P<to>\d{1,2})日)?)?",
+        rf"(?<![\w.,:/-])(?:(?P<day>\d{{1,2}}){_TO})?(?P<to>\d{{1,2}}){_NTH}{_OF}{_WORD}(?:,?{_OF}{_YEAR})?",
+        rf"(?<!\w){_WORD}{_GAP}(?P<day>\d{{1,2}}){_NTH}(?:[-–](?P<to>\d{{1,2}}){_NTH})?"
+        rf"(?![\d.,:]\d|\d|[%€])(?:,?{_GAP}{_YEAR})?",
+        rf"(?<!\w){_WORD},?{_OF}{_YEAR}",
+    )
+]
 _CLOCK = re.compile(
     r"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4])(?:"
     r":(?P<minute>[0-5]\d)(?::[0-5]\d(?:[.,]\d+)?)?(?![\d:])"
@@ -128,59 +130,44 @@ _Written = tuple[int, int, list[list[DateParts]], bool]
 
 
 def _dates(text: str) -> Iterator[_Written]:
+    """Yield where dates are, the readings of each (a range has two), and whether they are doubtful."""
     words = words_for(text)
-    for match in _IN_DIGITS.finditer(text):
-        meant = [[parts for parts in day if _exists(parts)] for day in _in_digits(match)]
-        if all(meant):
-            yield *match.span(), meant, match["c"] is not None
-    for pattern in (_DAY_FIRST, _MONTH_FIRST):
-        at = 0
+    for pattern in (*_PATTERNS, _quarters(tuple(words.quarters))):
+        groups, at = pattern.groupindex, 0
         while match := pattern.search(text, at):
-            at = match.end("word")
-            month = words.months.get(folded(match["word"]))
-            if month and (meant := _in_words(match, month)):
-                at = match.end()
-                yield *match.span(), meant, False
-    for match in _quarters(tuple(words.quarters)).finditer(text):
-        year, name = match["year"] or match["before"], folded(match["quarter"])
-        if year or name[0] == "q" or len(name) > 2:  # T4 is a GPU, too
-            parts = DateParts(int(year) if year else None, quarter=words.quarters[name])
-            yield *match.span(), [[parts]], False
+            days = _days(match, words)
+            readings = [[parts for parts in day if _exists(parts)] for day in days]
+            at = match.end()
+            if days and all(readings):
+                yield *match.span(), readings, "first" in groups and "year" not in groups
+            elif "word" in groups:
+                at = match.end("word")
 
 
-def _in_digits(match: re.Match[str]) -> list[list[DateParts]]:
-    if match["m"]:
-        year, month = match["y"] and int(match["y"]), int(match["m"])
-        days = [int(day) for day in (match["from"], match["to"]) if day]
-        return [[DateParts(year or None, month, day)] for day in days or [None]]
-    if match["first"]:
-        day = int(match["day"]) if match["day"] else None
-        return [[DateParts(int(match["first"]), int(match["month"] or match["only"]), day)]]
-    if match["c"]:
-        first, second = int(match["c"]), int(match["d"] or match["e"])
-        other = [DateParts(None, first, second)] if match["e"] else []
-        return [[DateParts(None, second, first), *other]]
-    first, second, year = int(match["a"]), int(match["b"]), int(match["last"])
-    if len(match["last"]) == 2:
-        year += 2000 if year < _SHORT_YEARS else 1900
-    day_first, month_first = DateParts(year, second, first), DateParts(year, first, second)
-    if match["by"] == ".":
-        return [[day_first if _exists(day_first) else month_first]]
-    return [[month_first, day_first]]
-
-
-def _in_words(match: re.Match[str], month: int) -> list[list[DateParts]]:
-    """Return a meaning for each of one or two days beside the name of a month."""
+def _days(match: re.Match[str], words: Words) -> list[list[DateParts]]:
+    """Return the readings of one or two dates; an empty list where it is none."""
     named = match.groupdict()
-    year = named.get("year") or named.get("then")
-    days = [day for day in (named.get("from"), named["day"], named.get("to")) if day]
-    numbers = [int(re.sub(r"\D", "", day)) for day in days]
-    word = match["word"]
-    is_doubtful = word in _ALSO_WORDS and not match[0].endswith(".")
-    if is_doubtful and not year and " de " not in match[0]:
-        return []
-    meant = [DateParts(int(year) if year else None, month, day) for day in numbers or [None]]
-    return [[parts] for parts in meant] if all(map(_exists, meant)) else []
+    number = {name: int(value) for name, value in named.items() if value and value.isdecimal()}
+    year, month = number.get("year"), number.get("month") or number.get("only")
+    if "first" in number:
+        first, second = number["first"], number.get("second") or number.get("other", 0)
+        if year is not None and year < 100:
+            year += 2000 if year < _SHORT_YEARS else 1900
+        day_first, month_first = DateParts(year, second, first), DateParts(year, first, second)
+        if named.get("mark") == ".":
+            return [[day_first if _exists(day_first) else month_first]]
+        return [[month_first, day_first]]
+    if name := named.get("quarter"):
+        year, name = year or number.get("before"), folded(name)
+        is_sure = year or name[0] == "q" or len(name) > 2  # T4 is a GPU, too
+        return [[DateParts(year, quarter=words.quarters[name])]] if is_sure else []
+    if word := named.get("word"):
+        month = words.months.get(folded(word))
+        is_told = year or " de " in match[0] or match[0].endswith(".")
+        if not month or (word in _ALSO_WORDS and not is_told):
+            return []
+    days = [number.get(name) for name in ("day", "to") if name in number]
+    return [[DateParts(year, month, day)] for day in days or [None]]
 
 
 def _exists(parts: DateParts) -> bool:
@@ -188,7 +175,7 @@ def _exists(parts: DateParts) -> bool:
         date(parts.year or 2024, parts.month or 1, parts.day or 1)
     except ValueError:
         return False
-    return parts.year is None or parts.year in _YEARS
+    return parts.day != 0 and parts.month != 0 and (parts.year is None or parts.year in _YEARS)
 
 
 @lru_cache(maxsize=32)
@@ -196,6 +183,6 @@ def _quarters(names: tuple[str, ...]) -> re.Pattern[str]:
     forms = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     return re.compile(
         rf"(?<!\w)(?:(?P<before>\d{{4}})(?:[-/ \xa0]|年)?)?(?P<quarter>{forms})(?!\w)"
-        rf"(?:(?:[-/]|,?{_OF})(?P<year>{_YEAR}))?",
+        rf"(?:(?:[-/]|,?{_OF}){_YEAR})?",
         re.IGNORECASE,
     )

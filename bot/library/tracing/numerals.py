@@ -39,10 +39,12 @@ _NO_SIGN_AFTER = re.compile(rf"[{_ALPHABETS}\d)\]%/{_SIGNS}]")
 _PART = re.compile(r"[ \xa0]?(\d{1,4}(?:,\d{3})?)(?!\d|[.,]\d)")
 _WHOLE = re.compile(r"(?<![\d.,'٫])\d{1,4}$")
 _NEXT_PART = re.compile(r"\.?[ \xa0]?(?:(?:and|und|et|y|e|и) )?(\d{1,4})(?!\d|[.,]\d)")
-_NO_NUMBER = re.compile(
+_ADDRESS = re.compile(
     r"https?://[^\s<>\"'`|）」»”]+|www\.[^\s<>\"'|]+"
     r"|(?<![\w.+-])[\w.+-]{1,64}+@[\w-]{1,63}(?:\.[\w-]{1,63})+"
-    r"|(?<![\d/])24/7(?![\d/])|第\d{1,3}(?![\d,.])"
+)
+_NO_NUMBER = re.compile(
+    r"(?<![\d/])24/7(?![\d/])|第\d{1,3}(?![\d,.])"
     r"|^[ \t>#*|-]{0,8}(?:\d{1,3}[.)]|\(\d{1,3}\))(?=[ \xa0\t])"
     r"|\d{1,3}\.(?=[ \xa0](?:[a-zß-ÿ]{2}|Quartal))"
     r"|\+\d{1,3}(?!(?:[ \xa0]\d{3})++(?![ \xa0]?\d))(?:[ \xa0]\(?\d{1,9}\)?){2,6}(?!\d)"
@@ -185,6 +187,8 @@ def _rounds_to(exact: Decimal, claimed: Number, said: Reading) -> bool:
 def _without_others(text: str) -> str:
     """Return `text` with blanks for dates, times, addresses, list markers, phone numbers."""
     spans = [match.span() for match in _NO_NUMBER.finditer(text)]
+    if "@" in text or "www." in text or "://" in text:
+        spans += [match.span() for match in _ADDRESS.finditer(text)]
     spans += [(day.start, day.end) for day in dates_in(text) if not day.may_be_number]
     spans += [(clock.start, clock.end) for clock in clocks_in(text) if not clock.may_be_number]
     pieces, at = [], 0
