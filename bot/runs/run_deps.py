@@ -22,11 +22,10 @@ from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.context import RequestContext
 from bot.core.request import RepeatReason, Request
-from bot.core.text.time_zones import zone_of
 from bot.model import Model, ModelChoices, PriceList, RunModels, ServerTraits
 from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
-from bot.runs.evidence.check import Indexer, RunEvidence
+from bot.runs.evidence.check import RunEvidence
 from bot.runs.evidence.entries import LedgerReader
 from bot.runs.evidence.filling import References
 from bot.runs.evidence.hook import EvidenceHook
@@ -131,7 +130,6 @@ class RunDeps:
     images: bool
     direct: DirectSettings
     evidence_settings: EvidenceSettings = field(default_factory=EvidenceSettings)
-    indexer: Indexer = field(default_factory=Indexer)
     temperature: float | None = None
     accounts: PersonalAccounts | None = None
     traits: ServerTraits = field(default_factory=ServerTraits)
@@ -211,13 +209,11 @@ class RunDeps:
 
     def evidence(self, request: Request, channel_settings: ChannelSettings) -> RunEvidence:
         """Return the evidence of a run, to which its result is traced."""
-        zone = zone_of(request.time_zone)
         return RunEvidence(
-            References.of(request),
+            request,
             channel_settings.evidence or self.evidence_settings.mode,
-            self.indexer,
             LedgerReader(self.toolbox.catalogue.get),
-            today=request.received_at.astimezone(zone).date(),
+            References.of(request),
         )
 
     async def loop_deps(

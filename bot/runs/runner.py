@@ -352,7 +352,7 @@ class Runner:
                 request, record, lease, caller, catalogue, audit, models.choice
             )
             spending.begin(state)
-            evidence.begin(*await read_before(self._stores, request, run_id))
+            evidence.begin(*await read_before(self._stores, request, run_id), run_id)
             sink = EventSink(
                 request,
                 record,
@@ -369,10 +369,10 @@ class Runner:
             if record.state is not None:  # a new run has not asked anybody yet
                 await approvals.settle()
             with bound_request(context):
-                async with warm_processes(), evidence.indexing():
+                async with warm_processes():
                     ended = await drive_loop(state, loop_deps, approvals, sink.note)
                     filled = filled_in(ended.state)
-                    traced = await evidence.findings(ended.result, filled) if ended.result else None
+                    traced = evidence.findings(ended.result, filled) if ended.result else None
                 # An approval may have expired meanwhile, which only the run notices.
                 await approvals.load_decisions()
                 if ended.error:

@@ -13,13 +13,11 @@ from typing import Any
 
 import yaml
 
-from bot.core.answers import Source
-from bot.core.findings import Finding, Findings, Verdict
 from bot.core.text.locales import rewritten
-from bot.evidence.check import check
-from bot.evidence.entries import Entry, EntryKind
-from bot.evidence.fields import fields_of
-from bot.evidence.indexing import IndexedOutput, index
+from bot.library.tracing.fields import fields_of
+from bot.library.tracing.findings import Finding
+from bot.library.tracing.outputs import Counts, Output, Source
+from bot.library.tracing.trace import Traced, trace
 
 HERE = Path(__file__).parent
 TODAY = date(2026, 11, 23)
@@ -61,22 +59,22 @@ class Labelled:
 
 
 @cache
-def world(name: str) -> tuple[IndexedOutput, ...]:
-    """Return the indexed outputs of a world."""
+def world(name: str) -> tuple[Output, ...]:
+    """Return the outputs of a world."""
     entries = json.loads((HERE / "outputs" / f"{name}.json").read_text("utf-8"))
-    return tuple(index(entry_of(each)) for each in entries)
+    return tuple(map(output_of, entries))
 
 
-def entry_of(given: dict[str, Any]) -> Entry:
-    return Entry(
-        call_id=given["call_id"],
-        tool=given.get("tool", ""),
-        text=given["text"],
-        kind=EntryKind(given["kind"]),
-        arguments=given.get("arguments", ""),
-        sources=tuple(Source.model_validate(each) for each in given.get("sources", ())),
-        made=tuple(given.get("handles", ())),
-        link=given.get("link", ""),
+def output_of(entry: dict[str, Any]) -> Output:
+    return Output(
+        call_id=entry["call_id"],
+        text=entry["text"],
+        tool=entry.get("tool", ""),
+        arguments=entry.get("arguments", ""),
+        counts=Counts(entry["kind"]),
+        sources=tuple(Source(each["title"], each["url"] or "") for each in entry.get("sources", ())),
+        made=tuple(entry.get("handles", ())),
+        link=entry.get("link", ""),
     )
 
 
@@ -149,19 +147,19 @@ def _unmarked(value: Any, path: str, spans: list[Span]) -> Any:
     return "".join([*parts, value[at:]])
 
 
-def checked(result: dict[str, Any], name: str) -> Findings:
-    """Check an answer about a world."""
-    return check(fields_of(result), world(name), today=TODAY)
+def checked(result: dict[str, Any], name: str) -> Traced:
+    """Trace an answer about a world."""
+    return trace(fields_of(result), world(name))
 
 
-def flagged(findings: Findings) -> list[Finding]:
-    """Return what a reader would be told: not found, or not word for word."""
-    return findings.of(Verdict.UNTRACED, Verdict.NEAR_QUOTE)
+def warned(traced: Traced) -> list[Finding]:
+    """Return what a reader is warned of."""
+    return [finding for finding in traced.items if finding.warned]
 
 
-def flagged_texts(result: dict[str, Any], name: str) -> set[tuple[str, str]]:
-    """Return field and text of what a reader would be told of an answer about a world."""
-    return {(each.field, each.text) for each in flagged(checked(result, name))}
+def warned_texts(result: dict[str, Any], name: str) -> set[tuple[str, str]]:
+    """Return field and text of what a reader is warned of in an answer about a world."""
+    return {(finding.field, finding.text) for finding in warned(checked(result, name))}
 
 
 @dataclass
@@ -193,7 +191,7 @@ def score(given: Sequence[Labelled]) -> tuple[Score, list[tuple[Labelled, Findin
     total, alarms = Score(), []
     for each in given:
         findings = checked(each.result, each.world)
-        bad = flagged(findings)
+        bad = warned(findings)
         total.answers += 1
         for finding in findings.items:
             label = each.label_of(finding)

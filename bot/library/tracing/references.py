@@ -13,7 +13,8 @@ from functools import cached_property
 
 from babel import Locale
 
-from bot.library.tracing.shown import Cell, Output, ShownRow, ShownTable, figure_in, tables_in
+from bot.library.tracing.outputs import Output
+from bot.library.tracing.shown import Cell, ShownRow, ShownTable, figure_in, tables_in
 from bot.library.tracing.writing import FORM, value_of, written
 
 _HANDLE = r"(?:tbl|fig|doc|img|chart|file|out|mcp|art)_[0-9a-z]{6,16}"

@@ -7,25 +7,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.library.tracing.outputs import Output
+
 _HEAD = re.compile(
     r"^handle: (?P<handle>tbl_[0-9a-z]{6,16}) · "
     r"(?:[\d,]+ rows × (?P<columns>[\d,]+) columns|rows (?P<first>[\d,]+)–[\d,]+ of [\d,]+)"
 )
 _HEADING_LINES = ("columns: ", "note: ", "profile:", "first ")
 _RESULT = re.compile(r"result: ([^\n]{1,100})(?:\n|\Z)")
-_FIGURE = re.compile(r"^handle: (fig_[0-9a-z]{6,16})$", re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """An output as the model read it. `handles` are those of the tables and of the figure that the
-    call itself gave or read: others that its text names are the words of strangers."""
-
-    call_id: str
-    text: str
-    tool: str = ""
-    arguments: str = ""
-    handles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +65,7 @@ class ShownTable:
 def figure_in(output: Output) -> Cell | None:
     """Return the single figure of an output under its handle, None without one."""
     value = _RESULT.match(output.text)
-    handle = next((h for h in _FIGURE.findall(output.text) if h in output.handles), "")
-    return Cell(output, handle, value[1].strip(), 1) if value and handle else None
+    return Cell(output, output.figure, value[1].strip(), 1) if value and output.figure else None
 
 
 def tables_in(output: Output) -> Iterator[ShownTable]:

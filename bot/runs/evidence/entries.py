@@ -11,7 +11,7 @@ from bot.agent.prompts import THREAD_MESSAGES
 from bot.agent.window import text_of
 from bot.core.chain import CallRecord, Item, LedgerEntry
 from bot.core.findings import Unreadable
-from bot.evidence.entries import Entry, EntryKind
+from bot.library.tracing.outputs import Counts, Output, Source
 from bot.model.types import HOSTED_CALLS
 from bot.toolkit import Tool
 from bot.toolkit.provided.conversation import OWN
@@ -40,11 +40,11 @@ class LedgerReader:
         self._calls: dict[str, Item] = {}
         self.unreadable = Unreadable.NOTHING
 
-    def read_all(self, ledger: Iterable[LedgerEntry]) -> list[Entry]:
+    def read_all(self, ledger: Iterable[LedgerEntry]) -> list[Output]:
         """Return the evidence in the entries."""
         return [entry for each in ledger for entry in self.read(each)]
 
-    def read(self, added: LedgerEntry) -> list[Entry]:
+    def read(self, added: LedgerEntry) -> list[Output]:
         """Return the evidence in one more ledger entry."""
         if added.abandoned or added.checkpoint:  # what was kept for the record, or written again
             return []
@@ -52,7 +52,7 @@ class LedgerReader:
         entries = (self._entry(item, records) for item in added.items)
         return [each for each in entries if each and (each.text.strip() or each.made)]
 
-    def _entry(self, item: Item, records: dict[str, CallRecord]) -> Entry | None:
+    def _entry(self, item: Item, records: dict[str, CallRecord]) -> Output | None:
         match item.get("type", "message"), item.get("role"):
             case "function_call", _:
                 self._calls[item["call_id"]] = item
@@ -66,7 +66,7 @@ class LedgerReader:
                 pass
         return None
 
-    def _output(self, item: Item, record: CallRecord | None) -> Entry | None:
+    def _output(self, item: Item, record: CallRecord | None) -> Output | None:
         call = self._calls.get(item["call_id"], {})
         name, output = str(call.get("name", "")), str(item["output"])
         counts_as = record.counts_as if record else self._counts_as(name)
@@ -74,39 +74,47 @@ class LedgerReader:
         if name == SUBAGENT and (report is None or report.unreadable):
             self.unreadable = Unreadable.HELPERS
         made = tuple(each.handle for each in record.saved) if record else ()
-        if counts_as == EntryKind.NONE:
-            return Entry(item["call_id"], name, "", EntryKind.NONE, made=made) if made else None
         text = marked_text(output) or output
-        return Entry(
+        if counts_as == Counts.NONE and not (record and self._changes(name)):
+            text = ""  # a refusal, or what the model wrote itself
+        if not text and not made:
+            return None
+        return Output(
             call_id=item["call_id"],
             tool=name,
             text=_without_own_messages(text) if name in _OF_MESSAGES else text,
-            kind=EntryKind(counts_as),
+            counts=Counts(counts_as),
             arguments=str(call.get("arguments", "")),
-            sources=record.sources if record else (),
+            sources=tuple(
+                Source(source.title, source.url or "") for source in (record.sources if record else ())
+            ),
             made=made,
             used=record.used if record else (),
             untraced=report.untraced if report else (),
         )
 
-    def _message(self, item: Item) -> Entry:
+    def _message(self, item: Item) -> Output:
         """Return a message of a person, or the messages of a thread that were put before it."""
         content, text = item.get("content"), text_of(item)
         if isinstance(content, list) and any(each["type"] == "input_image" for each in content):
             self.unreadable = Unreadable.IMAGES
         if text.startswith(THREAD_MESSAGES):
             messages = _without_own_messages(marked_text(text, anywhere=True))
-            return Entry(call_id=THREAD, tool=_READ_THREAD, text=messages)
-        return Entry(call_id="", tool="", text=_MARK.sub("", text), kind=EntryKind.PERSON)
+            return Output(call_id=THREAD, tool=_READ_THREAD, text=messages)
+        return Output(call_id="", text=_MARK.sub("", text), counts=Counts.PERSON)
+
+    def _changes(self, name: str) -> bool:
+        tool = self.tool_of(name)
+        return tool is not None and tool.mutates
 
     def _counts_as(self, name: str) -> str:
         """Return what the output of a call without a record counts as."""
         tool = self.tool_of(name)
         if tool is None:  # ours are gone by design; a server's tool has read something
-            return EntryKind.READ if "__" in name else EntryKind.NONE
+            return Counts.READ if "__" in name else Counts.NONE
         if tool.calculates:
-            return EntryKind.CALCULATED
-        return EntryKind.READ if tool.reads else EntryKind.NONE
+            return Counts.CALCULATED
+        return Counts.READ if tool.reads else Counts.NONE
 
 
 def _without_own_messages(text: str) -> str:

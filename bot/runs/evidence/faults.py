@@ -27,7 +27,7 @@ class Faults:
     quotes: frozenset[str] = frozenset()
 
 
-async def faults_of(result: BaseModel, evidence: RunEvidence) -> Faults:
+def faults_of(result: BaseModel, evidence: RunEvidence) -> Faults:
     """Return what is wrong in a result. Where something was read that code cannot see, only its
     references can be."""
     references = evidence.references
@@ -35,10 +35,10 @@ async def faults_of(result: BaseModel, evidence: RunEvidence) -> Faults:
     if not evidence.is_shown:
         return Faults(tuple(sentences))
     charts = set[str]()
-    if evidence.reader.unreadable is Unreadable.NOTHING:
+    if evidence.unreadable is Unreadable.NOTHING:
         charts = {*getattr(result, "charts", ())} - references.known_handles()
     sentences += (f"charts: there is no {each}" for each in sorted(charts))
-    found = await evidence.findings(result, references.filled)
+    found = evidence.findings(result, references.filled)
     addresses, quotes = set[str](), set[str]()
     for each in found.of(Verdict.UNTRACED) if found else ():
         in_source = each.field.startswith("sources.")

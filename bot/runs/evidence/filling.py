@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,16 +14,15 @@ from bot.agent.hooks.chain import FilledIn
 from bot.core.ids import HANDLE
 from bot.core.request import Request
 from bot.core.text.locales import locale_of
-from bot.evidence.entries import Entry, EntryKind
 from bot.library.tracing.references import Fault, Figures
-from bot.library.tracing.shown import Cell, Output
+from bot.library.tracing.outputs import Output
+from bot.library.tracing.shown import Cell
 from bot.library.tracing.writing import written
 from bot.toolkit import Tool
 
 _MOST_ROWS = 50
 _TABLE = {"caption", "columns", "rows", "handle"}
 _AS_TYPED = frozenset(["url", "link", "quote", "charts", "handle"])
-_FIGURE = re.compile(r"\bfig_[0-9a-z]{6,16}\b")
 _WORDS = {
     "en": "the and of is are was what how which many much did does to for with in",
     "de": "der die das und ist sind war wie was welche viele viel im mit von für hat wurde",
@@ -69,7 +68,7 @@ class References:
     locale: Locale | None
     filled: list[Filling] = field(default_factory=list)
     faults: tuple[str, ...] = ()
-    _outputs: list[Output] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
     _figures: Figures | None = None
 
     @classmethod
@@ -79,30 +78,27 @@ class References:
             return cls(None)
         return cls(language_of(request.text, request.locale))
 
-    def added(self, entry: Entry) -> Entry:
-        """Take in what was read. Return it with the references in its arguments filled in."""
-        if "{{" in entry.arguments:
-            arguments = _Walk(self.figures, None, escaped=False).through(_json(entry.arguments), "")
-            entry = replace(entry, arguments=json.dumps(arguments, ensure_ascii=False))
-        handles = (*entry.made, *entry.used)
-        if entry.kind is EntryKind.CALCULATED:
-            handles = (*handles, *_FIGURE.findall(entry.text))
-        output = Output(entry.call_id, entry.text, entry.tool, entry.arguments, handles)
-        self._outputs.append(output)
-        self._figures = None
-        return entry
+    def add(self, outputs: Iterable[Output]) -> None:
+        """Take in what was read, with the references in the arguments of calls filled in."""
+        for output in outputs:
+            if "{{" in output.arguments:
+                walk = _Walk(self.figures, None, escaped=False)
+                arguments = walk.through(_json(output.arguments), "")
+                output = replace(output, arguments=json.dumps(arguments, ensure_ascii=False))
+            self.outputs.append(output)
+            self._figures = None
 
     @property
     def figures(self) -> Figures:
         """What was shown so far."""
         if self._figures is None:
-            self._figures = Figures(tuple(self._outputs))
+            self._figures = Figures(tuple(self.outputs))
         return self._figures
 
     def known_handles(self) -> set[str]:
         """Return all handles that were given or read."""
-        known = {handle for output in self._outputs for handle in output.handles}
-        return known.union(*(HANDLE.findall(output.text) for output in self._outputs))
+        known = {handle for output in self.outputs for handle in output.handles}
+        return known.union(*(HANDLE.findall(output.text) for output in self.outputs))
 
     def fill(self, value: Any, tool: Tool | None = None) -> FilledIn:
         """See `Hooks.fill`. What a result has of filled-in figures is kept in `filled`."""

@@ -31,18 +31,18 @@ class EvidenceHook(Hooks):
 
     def __init__(self, evidence: RunEvidence) -> None:
         self._evidence = evidence
-        self._sent_back = False
 
     @override
     async def on_run_start(self, state: LoopState) -> None:
         kept = state.hooks.get(self.name, {})
-        self._sent_back = bool(kept.get("sent_back"))
+        self._evidence.sent_back = int(kept.get("sent_back", 0))
         self._evidence.references.filled = filled_in(state)
 
     @override
     def memory(self) -> dict[str, Any]:
         filled = self._evidence.references.filled
-        memory: dict[str, Any] = {"sent_back": True} if self._sent_back else {}
+        sent_back = self._evidence.sent_back
+        memory: dict[str, Any] = {"sent_back": sent_back} if sent_back else {}
         if filled:
             memory["filled"] = [[f.path, f.start, f.end, f.reference] for f in filled]
         return memory
@@ -53,13 +53,13 @@ class EvidenceHook(Hooks):
 
     @override
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
-        faults = await faults_of(result, self._evidence)
+        faults = faults_of(result, self._evidence)
         if not faults.sentences:
             return Go()
         corrected = without(result, faults)
-        if state.closing or self._sent_back:
+        if state.closing or self._evidence.sent_back:
             return Go(corrected)
-        self._sent_back = True
+        self._evidence.sent_back = len(faults.sentences)
         return Block(_objection(faults), memory=self.memory(), best=corrected)
 
     @override
@@ -69,7 +69,7 @@ class EvidenceHook(Hooks):
         filled = self._evidence.report_filled(report, conversation)
         if not self._evidence.is_on:
             return Reported(filled)
-        return Reported(filled, await self._evidence.check_report(filled, conversation))
+        return Reported(filled, self._evidence.check_report(filled, conversation))
 
 
 def filled_in(state: LoopState) -> list[Filling]:

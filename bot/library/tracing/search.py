@@ -1,0 +1,375 @@
+"""Search: where a claim stands in one output. Nothing of an output is prepared before it is asked for."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property, lru_cache
+from itertools import islice
+from urllib.parse import quote
+
+from bot.library.tracing.findings import Place
+from bot.library.tracing.cldr import plain
+from bot.library.tracing.dates import Clock, Day, clocks_in, dates_in, is_same_date
+from bot.library.tracing.numerals import Number, Reading, is_same, numbers_in
+from bot.library.tracing.outputs import Output
+from bot.library.tracing.quotes import FoldedText, folded
+from bot.library.tracing.shown import Cell, ShownRow, ShownTable, figure_in, tables_in
+from bot.library.tracing.writing import value_of
+
+_MOST_CANDIDATES = 200  # places of one output that begin with the digits of a figure
+_BEFORE, _AFTER = 24, 40  # characters around a candidate
+_PREFIX = 4  # digits by which candidates are found
+_DIGITS = re.compile(r"\d(?:[\d.,'\xa0 ]*\d)?")
+_PHONE = re.compile(r"(?<!\d)[+(]?\d[\d \xa0()/.-]{6,22}\d(?!\d)")
+_FEWEST_PHONE_DIGITS = 6
+_LITERAL = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
+_MARK = re.compile(
+    r"^(?:\[page (?P<page>\d+)(?: of \d+)?\]"
+    r"|(?P<message>\[\d{4}-\d\d-\d\d \d\d:\d\d\] [^:\n]{1,80}):"
+    r"|\d{1,3}\. (?P<result>[^\n]{1,300}?) — (?P<address>https?://\S+)$)"
+    r"|(?:^|· )source: (?P<source>[^<\n]{1,300}?)(?: <(?P<url>[^>\n]{1,2000})>)?$",
+    re.MULTILINE,
+)
+_GLUED = re.compile(r",(?=\S)")  # of cells
+_LINK = re.compile(r"\(link: (https?://[^\s)]+)\)")
+_EXCERPT, _LINES_OF_A_MESSAGE, _FRAGMENT_WORDS = 160, 40, 8
+_LONGEST_LINE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A number that was read: its value, and its cell where it stands in a table that was shown."""
+
+    searched: Searched
+    start: int
+    end: int
+    value: Decimal
+    cell: Cell | None = None
+    table: ShownTable | None = None
+    row: ShownRow | None = None
+
+    @property
+    def place(self) -> Place:
+        return self.searched.place(self.start, self.end, self.cell)
+
+
+class Searched:
+    """An output in which claims are looked for."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+
+    @cached_property
+    def plain(self) -> str:
+        """The text with ASCII digits, signs and spaces."""
+        return self._plain[0]
+
+    @cached_property
+    def _plain(self) -> tuple[str, list[int] | None]:
+        return plain(self.output.text)
+
+    def _origin(self, at: int) -> int:
+        """Return the offset in the text of an offset in the plain text."""
+        offsets = self._plain[1]
+        return offsets[at] if offsets else at
+
+    @cached_property
+    def folded(self) -> FoldedText:
+        return FoldedText.of(self.output.text)
+
+    @cached_property
+    def arguments(self) -> str:
+        """The folded arguments of the call: what stands in them is no evidence."""
+        return folded(self.output.arguments)
+
+    @cached_property
+    def literals(self) -> frozenset[Decimal]:
+        """The numbers in the arguments of the call."""
+        return frozenset(Decimal(text) for text in _LITERAL.findall(self.output.arguments))
+
+    @cached_property
+    def tables(self) -> tuple[ShownTable, ...]:
+        return tuple(tables_in(self.output))
+
+    @cached_property
+    def single(self) -> Cell | None:
+        return figure_in(self.output)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in re.finditer("\n", self.output.text))]
+
+    @cached_property
+    def _rows(self) -> list[tuple[int, ShownTable, ShownRow]]:
+        return sorted(
+            ((row.line, table, row) for table in self.tables for row in table.rows),
+            key=lambda entry: entry[0],
+        )
+
+    @cached_property
+    def _marks(self) -> list[re.Match[str]]:
+        return list(_MARK.finditer(self.output.text))
+
+    def numbers(self, claim: Number, *, spelled: bool) -> Iterator[Hit]:
+        """Yield where a figure stands, but not as a literal of the call: `spelled` as the answer or a
+        tool writes it, else in any notation, or where it is rounded from."""
+        rows = set[int]()
+        places = self._spelled(claim) if spelled else _matches(_pattern(claim), self.plain)
+        for start, digits in islice(places, _MOST_CANDIDATES):
+            row = self._row_at(self._origin(start))
+            if row is None:
+                hit = self._number_at(start, claim)
+            elif row not in rows:
+                rows.add(row)
+                hit = self._cell_of(row, claim, digits)
+            else:
+                continue
+            if hit and abs(hit.value) not in self.literals:
+                yield hit
+
+    def _spelled(self, claim: Number) -> Iterator[tuple[int, str]]:
+        for spelling in _spellings(claim):
+            at = self.plain.find(spelling)
+            while at >= 0:
+                yield at, spelling
+                at = self.plain.find(spelling, at + len(spelling))
+
+    def has(self, value: Decimal) -> bool:
+        """Return whether a number stands here, exactly."""
+        return any(True for _ in self.numbers(_number(value), spelled=False))
+
+    def _row_at(self, at: int) -> int | None:
+        """Return the number in `_rows` of the row that a place is in, None outside of tables."""
+        line = bisect_right(self._starts, at)
+        number = bisect_right(self._rows, line, key=lambda entry: entry[0]) - 1
+        if number < 0:
+            return None
+        first, _, row = self._rows[number]
+        return number if line <= first + sum(cell.count("\n") for cell in row.cells) else None
+
+    def _cell_of(self, number: int, claim: Number, digits: str) -> Hit | None:
+        """Return the cell of a row that holds a figure, which begins with `digits`."""
+        first, table, row = self._rows[number]
+        for column, text in enumerate(row.cells):
+            if digits not in text and text.isascii():
+                continue
+            value = value_of(text)
+            read = numbers_in(text) if value is None else [_number(value)]
+            for one in read:
+                if is_same(claim, one):
+                    start = max(0, self.output.text.find(text, self._starts[first - 1]))
+                    cell = table.cell(row, column)
+                    return Hit(self, start, start + len(text), one.value, cell, table, row)
+        return None
+
+    def _number_at(self, at: int, claim: Number) -> Hit | None:
+        """Return the number around a place of the plain text if it is the figure."""
+        start = max(self.plain.rfind("\n", 0, at) + 1, at - _BEFORE)
+        while start < at and self.plain[start - 1 : start].isalnum():
+            start += 1  # begin with a whole word
+        end = self.plain.find("\n", at, at + _AFTER)
+        window = self.plain[start : end if end >= 0 else at + _AFTER]
+        for one in numbers_in(window):
+            if one.start <= at - start < one.end:
+                if not is_same(claim, one):
+                    return None
+                begin, last = (self._origin(start + place) for place in (one.start, one.end))
+                return Hit(self, begin, last, one.value)
+        return None
+
+    def moment(self, moment: Day | Clock) -> Place | None:
+        """Return where a date or a time of day stands."""
+        for match in islice(_moment_pattern(moment).finditer(self.plain), _MOST_CANDIDATES):
+            start, end = self._origin(match.start()), self._origin(match.end())
+            row = self._row_at(start)
+            if row is not None:
+                _, table, cells = self._rows[row]
+                for column, text in enumerate(cells.cells):
+                    if _holds(text, moment):
+                        return self.cell_place(table.cell(cells, column))
+                continue
+            begin = max(self.plain.rfind("\n", 0, match.start()) + 1, match.start() - _BEFORE)
+            window = self.plain[begin : match.end() + _BEFORE].partition("\n")[0]
+            if _holds(_GLUED.sub(", ", window), moment):
+                return self.place(start, end)
+        return None
+
+    def phone(self, digits: str) -> Place | None:
+        """Return where a telephone number stands, with or without the code of its country."""
+        for match in islice(_PHONE.finditer(self.plain), _MOST_CANDIDATES):
+            known = re.sub(r"\D", "", match[0]).lstrip("0")
+            if min(len(known), len(digits)) >= _FEWEST_PHONE_DIGITS and (
+                known.endswith(digits) or digits.endswith(known)
+            ):
+                return self.place(self._origin(match.start()), self._origin(match.end()))
+        return None
+
+    def row(self, cell: Cell) -> tuple[ShownTable, ShownRow] | None:
+        """Return the table and the row of a cell."""
+        rows = (
+            (table, row)
+            for _, table, row in self._rows
+            if table.handle == cell.handle and row.number == cell.row
+        )
+        return next(rows, None)
+
+    def cell_place(self, cell: Cell) -> Place:
+        """Return the place of a cell."""
+        start = self._starts[cell.line - 1]
+        at = max(start, self.output.text.find(cell.text, start))
+        return self.place(at, at + len(cell.text), cell)
+
+    def words(self, text: str) -> Place | None:
+        """Return where an id or a code stands as a whole word, but for the arguments of the call."""
+        wanted = folded(text)
+        if wanted in self.arguments:
+            return None
+        pattern = re.compile(rf"(?<![a-z0-9]){re.escape(wanted)}(?![a-z0-9])")
+        match = pattern.search(self.folded.text)
+        return self.place_on_line(self.folded.line_at(match.start()), text) if match else None
+
+    def place(self, start: int, end: int, cell: Cell | None = None) -> Place:
+        """Return the place of some characters; in a table with row and column."""
+        line = bisect_right(self._starts, start)
+        found = self.place_on_line(line, self.output.text[start:end])
+        if cell is None:
+            return found
+        return found.model_copy(
+            update={
+                "handle": cell.handle,
+                "row": cell.key[:80],
+                "column": cell.column[:80],
+                "text": cell.text[:80],
+            }
+        )
+
+    def place_on_line(self, line: int, text: str) -> Place:
+        """Return the place of words on a line, from 1."""
+        output, at = self.output, self._starts[line - 1]
+        written = self._line(line)
+        source, url = self._source_at(at)
+        if not source and len(output.sources) == 1:
+            source, url = output.sources[0].title, output.sources[0].url
+        return Place(
+            call_id=output.call_id,
+            tool=output.tool,
+            source=source[:200],
+            url=url,
+            link=self._link(line, url),
+            handle=next(iter((*output.made, *output.used)), ""),
+            line=line,
+            page=self._page_at(at),
+            text=text[:80],
+            excerpt=_excerpt(written, text),
+        )
+
+    def _line(self, number: int) -> str:
+        start = self._starts[number - 1]
+        end = self._starts[number] - 1 if number < len(self._starts) else len(self.output.text)
+        return self.output.text[start : min(end, start + _LONGEST_LINE)]
+
+    def _page_at(self, at: int) -> str:
+        pages = (mark["page"] for mark in reversed(self._marks) if mark["page"] and mark.start() <= at)
+        return next(pages, "")
+
+    def _source_at(self, at: int) -> tuple[str, str]:
+        """Return title and address of the source that a place belongs to, "" if none is marked."""
+        number = bisect_right(self._marks, at, key=lambda mark: mark.start())
+        for mark in reversed(self._marks[:number]):
+            if not mark["page"]:
+                title = mark["message"] or mark["result"] or mark["source"]
+                return title.strip(), mark["address"] or mark["url"] or ""
+        return "", ""
+
+    def _link(self, line: int, url: str) -> str:
+        """Return the link at the end of a message, or the address of the words on a page."""
+        if self.output.link:
+            return self.output.link
+        for number in range(line, min(line + _LINES_OF_A_MESSAGE, len(self._starts) + 1)):
+            written = self._line(number)
+            if number > line and _MARK.match(written):
+                break
+            if found := _LINK.search(written):
+                return found[1]
+        words = self._line(line).split()[:_FRAGMENT_WORDS]
+        if not url.startswith("http") or "slack" in url or not words:
+            return ""
+        return f"{url.partition('#')[0]}#:~:text={quote(' '.join(words), safe='')}"
+
+
+def _number(value: Decimal) -> Number:
+    """Return a number as tools write it."""
+    step = Decimal(1).scaleb(min(0, int(value.as_tuple().exponent)))
+    return Number(0, 0, str(value), (Reading(value, step),), digits=len(value.as_tuple().digits))
+
+
+def _spellings(claim: Number) -> list[str]:
+    """Return how the answer writes the digits of a figure, and how tools do."""
+    as_answered = _DIGITS.search(claim.text)
+    spellings = [as_answered[0]] if as_answered else []
+    for reading in claim.readings:
+        whole = f"{abs(reading.value):f}"
+        spellings += [whole, f"{abs(reading.value):,f}"]
+        if "." in whole:
+            spellings.append(whole.rstrip("0").rstrip("."))
+    return list(dict.fromkeys(spellings))
+
+
+@lru_cache(maxsize=256)
+def _pattern(claim: Number) -> re.Pattern[str]:
+    """Return the pattern of what begins with the first digits of a figure, or of one that is rounded
+    to it, wherever the decimal mark is."""
+    choices = dict[str, None]()
+    for reading in claim.readings:
+        whole = int(abs(reading.value) / reading.step)
+        digits, short = str(whole), str(whole).rstrip("0") or "0"
+        choices[_spaced(digits[:_PREFIX])] = None
+        if len(short) < min(len(digits), _PREFIX):
+            choices[_spaced(short) + ("" if claim.is_about else r"(?!\d)")] = None
+        for rounded in {whole, int(short)} if claim.is_about else {whole}:
+            below = str(max(rounded - 1, 0))
+            is_long = len(below) >= _PREFIX
+            choices[_spaced(below[:_PREFIX]) + ("" if is_long else r"\W?[5-9]")] = None
+    return re.compile(rf"(?<![1-9])(?:{'|'.join(choices)})")
+
+
+def _spaced(digits: str) -> str:
+    return r"\W?".join(digits)
+
+
+def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
+    return ((match.start(), match[0]) for match in pattern.finditer(text))
+
+
+@lru_cache(maxsize=128)
+def _moment_pattern(moment: Day | Clock) -> re.Pattern[str]:
+    """Return the pattern of the part of a moment that stands in most notations of it."""
+    if isinstance(moment, Clock):
+        hours = {moment.hour, moment.hour % 12 or 12}
+        return re.compile(rf"(?<!\d)(?:0?(?:{'|'.join(map(str, hours))}))(?!\d)")
+    choices = dict[str, None]()
+    for year, month, day, _quarter in moment.readings:
+        if month and day:
+            either = rf"0?{day}[./-]0?{month}|0?{month}[./-]0?{day}"
+            choices[rf"(?:{either})(?!\d)"] = None
+            choices[rf"0?{day}(?!\d)"] = None
+        elif year:
+            choices[str(year)] = None
+    return re.compile(rf"(?<!\d)(?:{'|'.join(choices) or '(?!)'})")
+
+
+def _holds(window: str, moment: Day | Clock) -> bool:
+    if isinstance(moment, Clock):
+        return any((clock.hour, clock.minute) == (moment.hour, moment.minute) for clock in clocks_in(window))
+    return any(is_same_date(moment, day) for day in dates_in(window))
+
+
+def _excerpt(line: str, text: str) -> str:
+    """Return the part of a line around a text."""
+    at = max(0, line.find(text))
+    start = max(0, min(at - _EXCERPT // 2, len(line) - _EXCERPT))
+    return line[start : start + _EXCERPT].strip()
