@@ -13,11 +13,14 @@ from bot.library.tracing.numerals import Number, numbers_in
 from bot.library.tracing.quotes import Quote, is_long_enough, is_sure, quotes_in
 
 MOST_CLAIMS = 200
+_MOST_CHARACTERS = 20_000  # of an answer
 _SMALL = 12
 _LEFT_OUT = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<[@#!][^>\n]{1,80}>", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}\](?!\()")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|[。！？\n]+|;\s")
-_ADDRESS = re.compile(r"https?://[^\s<>)\]\"“”]+|www\.[^\s<>)\]\"“”]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_ADDRESS = re.compile(
+    r"(?:https?://|www\.)[^\s<>)\]\"“”]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
+)
 _PHONE = re.compile(r"(?<![\w.,+])(?:\+|00|0(?=\d{2})|\(0)\d[\d\s()/-]{5,20}\d(?![\w,.]\d)")
 _FEWEST_PHONE_DIGITS = 8
 _ID = re.compile(
@@ -57,10 +60,13 @@ class Statement:
 def statements_of(
     fields: Sequence[AnswerField], filled: Sequence[tuple[str, int, int]] = ()
 ) -> list[Statement]:
-    """Return the claims of an answer, the first 200. What code has filled in, by path, start and
-    end, is none."""
-    stated = list[Statement]()
+    """Return the claims of an answer, the first 200 in 20,000 characters. What code has filled in, by
+    path, start and end, is none."""
+    stated, room = list[Statement](), _MOST_CHARACTERS
     for field in fields:
+        room -= len(field.text)
+        if room < 0:
+            break
         spans = [(start, end) for path, start, end in filled if path == field.path]
         for statement in _statements(field, spans):
             if len(stated) == MOST_CLAIMS:

@@ -91,7 +91,7 @@ def test_pages_and_links_of_a_place_are_told() -> None:
         (
             "North (220,919.50) is 15.4 % above East (191,390.50).",
             Operation.GROWTH,
-            "220,919.5 ÷ 191,390.5 − 1 = 15.42866757 %",
+            "220,919.5 ÷ 191,390.5 − 1 = 15.42866548 %",
         ),
         (
             "North (220,919.50) made 29,529 more than East (191,390.50).",
@@ -302,7 +302,7 @@ def test_small_bare_numbers_are_no_claims() -> None:
 
 def test_cells_are_not_glued_together() -> None:
     """E7: three cells are no number of millions, and a thousand is no part of a million."""
-    head = "handle: tbl_00000001 · 1 rows × 3 columns\ncolumns: a, b, c\na,b,c\n"
+    head = "handle: tbl_00000001 · 1 rows × 3 columns\ncolumns: a INT, b INT, c INT\na,b,c\n"
     cells = read(f"{head}-12,421,387", made=("tbl_00000001",))
     assert only(traced("It is 12,421,387.", cells)).verdict is Verdict.UNTRACED
     assert only(traced("It is 1,250.", read("of 1,250,000 in all"))).verdict is Verdict.UNTRACED
@@ -312,7 +312,7 @@ HOSTILE = {
     "digits": "1234567890",
     "short numbers": "1 22 3.3 4,4 ",
     "cells": "1,",
-    "tables": "handle: tbl_00000001 · 2 rows × 2 columns\ncolumns: a, b\na,b\n1,2\n",
+    "tables": "handle: tbl_00000001 · 2 rows × 2 columns\ncolumns: a INT, b INT\na,b\n1,2\n",
     "quotes": '"“„«',
     "links": "https://a.example/",
     "brackets": "[page 1](",
@@ -325,9 +325,9 @@ HOSTILE = {
 @pytest.mark.parametrize("part", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("is_answer", [False, True], ids=["output", "answer"])
 def test_hostile_texts_cost_little(part: str, is_answer: bool) -> None:
-    """evidence 4: an output of a megabyte, or an answer of 40 kB, stops the search after 20 ms; what
+    """evidence 4: an output of a megabyte, or an answer of 20 kB, stops the search after 20 ms; what
     is left over is the last step, which is linear."""
-    text = (part * 1_000_000)[: 40_000 if is_answer else 1_000_000]
+    text = (part * 1_000_000)[: 20_000 if is_answer else 1_000_000]
     said = "It is 12,345.67 of 987 on 3 May 2026 in INC-4012, “as everybody here said before”."
     traced(said, SALES)  # loads the words of numbers and dates
     start = time.process_time()
