@@ -15,7 +15,7 @@ import yaml
 
 from bot.core.text.locales import rewritten
 from bot.library.tracing.fields import fields_of
-from bot.library.tracing.findings import Finding
+from bot.library.tracing.findings import Finding, Verdict
 from bot.library.tracing.outputs import Counts, Output, Source
 from bot.library.tracing.trace import Traced, trace
 
@@ -25,6 +25,7 @@ SETS = ("tuning", "heldout_1", "heldout_2")
 LOCALES = ("de-DE", "fr-FR", "de-CH", "en-IN", "pt-BR")
 _MARKED = re.compile(r"\[\[(?P<head>.+?)\]\]|!!(?P<wrong>.+?)!!")
 _HEAD, _WRONG = "head", "wrong"
+_CERTIFIED = (Verdict.READ, Verdict.WORKED_OUT)
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ def output_of(entry: dict[str, Any]) -> Output:
         tool=entry.get("tool", ""),
         arguments=entry.get("arguments", ""),
         counts=Counts(entry["kind"]),
-        sources=tuple(Source(each["title"], each["url"] or "") for each in entry.get("sources", ())),
+        sources=tuple(
+            Source(each["title"], each["url"] or "") for each in entry.get("sources", ())
+        ),
         made=tuple(entry.get("handles", ())),
         link=entry.get("link", ""),
     )
@@ -164,53 +167,32 @@ def warned_texts(result: dict[str, Any], name: str) -> set[tuple[str, str]]:
 
 @dataclass
 class Score:
-    """What checking answers gave: claims and false alarms, in total and for head arithmetic; and of the
-    wrong claims that their author put in those that were caught."""
+    """What tracing answers gave. `claims` and `alarms` are of right claims, `found` those of them that
+    were read or worked out; `wrong` are those that their author put in, `passed` those of them that
+    were certified."""
 
     answers: int = 0
     with_alarm: int = 0
     claims: int = 0
+    found: int = 0
     alarms: int = 0
-    head_claims: int = 0
-    head_alarms: int = 0
     wrong: int = 0
-    caught: int = 0
-
-    @property
-    def rate(self) -> float:
-        """False alarms per claim, head arithmetic included."""
-        return self.alarms / max(1, self.claims)
-
-    @property
-    def rate_without_head(self) -> float:
-        return (self.alarms - self.head_alarms) / max(1, self.claims - self.head_claims)
+    passed: int = 0
 
 
-def score(given: Sequence[Labelled]) -> tuple[Score, list[tuple[Labelled, Finding]]]:
+def score(labelled: Sequence[Labelled]) -> tuple[Score, list[tuple[Labelled, Finding]]]:
     """Return the score of answers, and their false alarms."""
-    total, alarms = Score(), []
-    for each in given:
-        findings = checked(each.result, each.world)
-        bad = warned(findings)
-        total.answers += 1
-        for finding in findings.items:
-            label = each.label_of(finding)
-            if label == _WRONG:
-                continue
-            total.claims += 1
-            total.head_claims += label == _HEAD
-            if finding in bad:
-                total.alarms += 1
-                total.head_alarms += label == _HEAD
-                alarms.append((each, finding))
-        wrong = [span for span in each.spans if span.label == _WRONG]
+    total, alarms = Score(answers=len(labelled)), []
+    for answer in labelled:
+        items = checked(answer.result, answer.world).items
+        right = [item for item in items if answer.label_of(item) != _WRONG]
+        wrong = [item for item in items if answer.label_of(item) == _WRONG]
+        false = [item for item in right if item.warned]
+        alarms += [(answer, item) for item in false]
+        total.claims += len(right)
+        total.found += sum(item.verdict in _CERTIFIED for item in right)
+        total.alarms += len(false)
+        total.with_alarm += bool(false)
         total.wrong += len(wrong)
-        total.caught += sum(
-            any(
-                f.field == s.path and f.start < s.end and s.start < f.start + max(1, len(f.text))
-                for f in bad
-            )
-            for s in wrong
-        )
-        total.with_alarm += any(each.label_of(finding) != _WRONG for finding in bad)
+        total.passed += sum(item.verdict in _CERTIFIED and not item.warned for item in wrong)
     return total, alarms

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.library.tracing.dates import Clock, Day, clocks_in, dates_in
 from bot.library.tracing.fields import AnswerField, FieldKind
 from bot.library.tracing.findings import Claim
-from bot.library.tracing.dates import Clock, Day, clocks_in, dates_in
 from bot.library.tracing.numerals import Number, numbers_in
-from bot.library.tracing.quotes import Quote, is_long_enough, is_sure, quotes_in
+from bot.library.tracing.quotes import is_long_enough, is_sure, quotes_in
 
 MOST_CLAIMS = 200
 _MOST_CHARACTERS = 20_000  # of an answer
@@ -29,9 +30,13 @@ _ID = re.compile(
 _MEASURE = re.compile(
     r"[\d.,]+[^\W\d_]{1,4}\d{0,2}[²³]?|v?\d+(?:\.\d+){2,}\w*|\d{4}-\d\d-\d\dT.*", re.IGNORECASE
 )
-_PERIOD = re.compile(r"(?:\d{4}[-/_]?)?(?:[qthskw]|fy|cy|kw|cw)[-/_ ]?\d{1,4}(?:[-/_]\d{2,4})?", re.IGNORECASE)
+_PERIOD = re.compile(
+    r"(?:\d{4}[-/_]?)?(?:[qthskw]|fy|cy|kw|cw)[-/_ ]?\d{1,4}(?:[-/_]\d{2,4})?", re.IGNORECASE
+)
 _HANDLE = re.compile(r"[a-z]{3,5}_[0-9a-z]{6,16}")
-_SURE_ID = re.compile(r"#\d{3,}|[A-Za-z]{1,8}[-_/]?\d{3,}(?:[-_/.]\w+)*|(?=(?:\w*\d){3})\w*[A-Z]\w{5,}|(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}|(?:\w+-){1,4}\w*\d{3}\w*")
+_SURE_ID = re.compile(
+    r"#\d{3,}|[A-Za-z]{1,8}[-_/]?\d{3,}(?:[-_/.]\w+)*|(?=(?:\w*\d){3})\w*[A-Z]\w{5,}|(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}|(?:\w+-){1,4}\w*\d{3}\w*"
+)
 _STANDARDS = re.compile(
     r"(?:iso|iec|din|en|rfc|utf|sha|md|aes|rsa|covid|gpt|http|ieee|wltp|tls|ean|ascii|a4|int|float)[-_/]?\d.*",
     re.IGNORECASE,
@@ -40,9 +45,9 @@ _STANDARDS = re.compile(
 
 @dataclass(slots=True)
 class Statement:
-    """A claim as an answer states it. `number`, `day`, `clock` or `quote` is what it was read as;
-    an id or an address has none of these. `sentence` is where it stands, `before` what of the
-    sentence is before it. `is_sure`: if nothing gave it, it is wrong."""
+    """A claim as an answer states it: `text`, which begins at `start` of its field. `sentence` is
+    where it stands, `before` what of the sentence is before it. `number` is what a figure was read
+    as, `moment` a date or time. `is_sure`: if nothing gave it, it is wrong."""
 
     field: AnswerField
     kind: Claim
@@ -51,9 +56,7 @@ class Statement:
     sentence: str = ""
     before: str = ""
     number: Number | None = None
-    day: Day | None = None
-    clock: Clock | None = None
-    quote: Quote | None = None
+    moment: Day | Clock | None = None
     is_sure: bool = False
 
 
@@ -80,59 +83,94 @@ def _statements(field: AnswerField, filled: Sequence[tuple[int, int]]) -> Iterat
         case FieldKind.ADDRESS:
             yield Statement(field, Claim.ADDRESS, 0, field.text.strip(), is_sure=True)
         case FieldKind.QUOTE if is_long_enough(field.text):
-            quote = Quote(0, len(field.text), field.text.strip(' "“”„«»'))
-            yield Statement(field, Claim.QUOTE, 0, quote.text, quote=quote, is_sure=True)
+            words = field.text.strip(' "“”„«»')
+            yield Statement(field, Claim.QUOTE, 0, words, is_sure=True)
         case FieldKind.QUOTE:
             return
         case _:
-            yield from _in_text(field, filled)
+            yield from _Reader(field, filled).statements()
 
 
-def _in_text(field: AnswerField, filled: Sequence[tuple[int, int]]) -> Iterator[Statement]:
-    text = _LEFT_OUT.sub(_blank, field.text)
-    if is_draft := field.path.startswith("draft"):
-        text = _PLACEHOLDER.sub(_blank, text)
-    ends = [0, *(match.end() for match in _SENTENCE.finditer(text)), len(text)]
+class _Reader:
+    """Reads the claims of a text, kind by kind: what one has taken is blank for the next."""
 
-    def statement(kind: Claim, start: int, words: str, **read: object) -> Statement:
-        first = max(end for end in ends if end <= start)
-        last = min((end for end in ends if end > start), default=len(text))
-        sentence, before = field.text[first:last], field.text[first:start]
-        return Statement(field, kind, start, words, sentence, before, **read)  # type: ignore[arg-type]
+    def __init__(self, field: AnswerField, filled: Sequence[tuple[int, int]]) -> None:
+        self._field, self._filled = field, filled
+        self._is_draft = field.path.startswith("draft")
+        self._left = _LEFT_OUT.sub(_blank, field.text)
+        if self._is_draft:
+            self._left = _PLACEHOLDER.sub(_blank, self._left)
+        self._ends = [0, *(match.end() for match in _SENTENCE.finditer(self._left))]
 
-    for quote in quotes_in(text):
-        sure = is_sure(quote.text) and not is_draft
-        yield statement(Claim.QUOTE, quote.start, quote.text, quote=quote, is_sure=sure)
-        text = _without(text, quote.start, quote.end)
-    for start, end in filled:
-        text = _without(text, start, end)
-    for match in _ADDRESS.finditer(text):
-        address = match[0].rstrip(".,;:!?'*_")
-        yield statement(Claim.ADDRESS, match.start(), address, is_sure=True)
-    text = _ADDRESS.sub(_blank, text)
-    for match in _PHONE.finditer(text):
-        if sum(map(str.isdigit, match[0])) >= _FEWEST_PHONE_DIGITS:
-            yield statement(Claim.ID, match.start(), match[0], is_sure=True)
-            text = _without(text, *match.span())
-    for match in _ID.finditer(text):
-        if _MEASURE.fullmatch(match[0]):
-            continue  # a number or a date, which is read as such
-        if not _HANDLE.fullmatch(match[0]) and not _PERIOD.fullmatch(match[0]):
-            sure = bool(_SURE_ID.fullmatch(match[0])) and not _STANDARDS.fullmatch(match[0])
-            if sum(map(str.isdigit, match[0])) > 1:
-                yield statement(Claim.ID, match.start(), match[0], is_sure=sure)
-        text = _without(text, *match.span())
-    for day in dates_in(text):
-        if not day.may_be_number:
-            yield statement(Claim.DATE, day.start, day.text, day=day)
-            text = _without(text, day.start, day.end)
-    for clock in clocks_in(text):
-        if not clock.may_be_number:
-            yield statement(Claim.DATE, clock.start, clock.text, clock=clock)
-            text = _without(text, clock.start, clock.end)
-    for number in numbers_in(text):
-        if not _is_small(number):
-            yield statement(Claim.FIGURE, number.start, number.text, number=number)
+    def statements(self) -> Iterator[Statement]:
+        yield from self._quotes()
+        for start, end in self._filled:
+            self._take(start, end)
+        yield from self._addresses()
+        yield from self._phones()
+        yield from self._ids()
+        yield from self._moments()
+        for number in numbers_in(self._left):
+            if not _is_small(number):
+                yield self._statement(Claim.FIGURE, number.start, number.text, number=number)
+
+    def _quotes(self) -> Iterator[Statement]:
+        for quote in quotes_in(self._left):
+            sure = is_sure(quote.text) and not self._is_draft
+            yield self._statement(Claim.QUOTE, quote.start, quote.text, is_sure=sure)
+            self._take(quote.start, quote.end)
+
+    def _addresses(self) -> Iterator[Statement]:
+        for match in _ADDRESS.finditer(self._left):
+            address = match[0].rstrip(".,;:!?'*_")
+            yield self._statement(Claim.ADDRESS, match.start(), address, is_sure=True)
+        self._left = _ADDRESS.sub(_blank, self._left)
+
+    def _phones(self) -> Iterator[Statement]:
+        for match in _PHONE.finditer(self._left):
+            if sum(map(str.isdigit, match[0])) >= _FEWEST_PHONE_DIGITS:
+                yield self._statement(Claim.ID, match.start(), match[0], is_sure=True)
+                self._take(*match.span())
+
+    def _ids(self) -> Iterator[Statement]:
+        for match in _ID.finditer(self._left):
+            word = match[0]
+            if _MEASURE.fullmatch(word):
+                continue  # a number or a date, which is read as such
+            self._take(*match.span())
+            is_id = not _HANDLE.fullmatch(word) and not _PERIOD.fullmatch(word)
+            if is_id and sum(map(str.isdigit, word)) > 1:
+                sure = _SURE_ID.fullmatch(word) and not _STANDARDS.fullmatch(word)
+                yield self._statement(Claim.ID, match.start(), word, is_sure=bool(sure))
+
+    def _moments(self) -> Iterator[Statement]:
+        for day in dates_in(self._left):
+            if not day.may_be_number:
+                yield self._statement(Claim.DATE, day.start, day.text, moment=day)
+                self._take(day.start, day.end)
+        for clock in clocks_in(self._left):
+            if not clock.may_be_number:
+                yield self._statement(Claim.DATE, clock.start, clock.text, moment=clock)
+                self._take(clock.start, clock.end)
+
+    def _take(self, start: int, end: int) -> None:
+        self._left = self._left[:start] + " " * (end - start) + self._left[end:]
+
+    def _statement(
+        self,
+        kind: Claim,
+        start: int,
+        words: str,
+        *,
+        number: Number | None = None,
+        moment: Day | Clock | None = None,
+        is_sure: bool = False,
+    ) -> Statement:
+        text, at = self._field.text, bisect_right(self._ends, start)
+        first = self._ends[at - 1]
+        last = self._ends[at] if at < len(self._ends) else len(text)
+        sentence, before = text[first:last], text[first:start]
+        return Statement(self._field, kind, start, words, sentence, before, number, moment, is_sure)
 
 
 def _is_small(number: Number) -> bool:
@@ -141,7 +179,3 @@ def _is_small(number: Number) -> bool:
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
-
-
-def _without(text: str, start: int, end: int) -> str:
-    return text[:start] + " " * (end - start) + text[end:]

@@ -12,8 +12,38 @@ _MOST_ROWS = 500
 _LONGEST, _SHORTEST_LOWER = 60, 5
 _CLAUSE = re.compile(r"[,;，、；]\s|\n")
 _TOTALS = frozenset(
-    "total totals sum all other others average mean gesamt summe alle andere durchschnitt somme tous "
-    "toutes autres moyenne suma todos todas otros media promedio soma outros média 合計 平均 その他".split()
+    [
+        "total",
+        "totals",
+        "sum",
+        "all",
+        "other",
+        "others",
+        "average",
+        "mean",
+        "gesamt",
+        "summe",
+        "alle",
+        "andere",
+        "durchschnitt",
+        "somme",
+        "tous",
+        "toutes",
+        "autres",
+        "moyenne",
+        "suma",
+        "todos",
+        "todas",
+        "otros",
+        "media",
+        "promedio",
+        "soma",
+        "outros",
+        "média",
+        "合計",
+        "平均",
+        "その他",
+    ]
 )
 
 
@@ -69,4 +99,3 @@ def _is_in(name: str, text: str) -> bool:
             return True
         at = text.find(name, at + 1)
     return False
-

@@ -15,7 +15,9 @@ class Counts(StrEnum):
     READ = "read"  # the output of a tool that reads
     PERSON = "person"  # a message of a person; its `text` is what they wrote
     CALCULATED = "calculated"  # the output of a tool that only computes from its arguments
-    NONE = "none"  # of a tool that changes something: evidence for that, but not what was made of it
+    NONE = (
+        "none"  # of a tool that changes something: evidence for that, but not what was made of it
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def is_sure(words: str) -> bool:
         return False
     written = _WORD.findall(words)
     capitals = sum(word[0].isupper() for word in written)
-    return capitals <= max(1, 0.6 * len(written))
+    return bool(capitals <= max(1, 0.6 * len(written)))
 
 
 def _size(words: str) -> int:

@@ -11,9 +11,9 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from urllib.parse import quote
 
-from bot.library.tracing.findings import Place
 from bot.library.tracing.cldr import plain
 from bot.library.tracing.dates import Clock, Day, clocks_in, dates_in, is_same_date
+from bot.library.tracing.findings import Place
 from bot.library.tracing.numerals import Number, Reading, is_same, numbers_in
 from bot.library.tracing.outputs import Output
 from bot.library.tracing.quotes import FoldedText, folded
@@ -140,7 +140,10 @@ class Searched:
 
     def has(self, value: Decimal) -> bool:
         """Return whether a number stands here, exactly."""
-        return any(True for _ in self.numbers(_number(value), spelled=False))
+        number = _number(value)
+        return any(
+            hit for spelled in (True, False) for hit in self.numbers(number, spelled=spelled)
+        )
 
     def _row_at(self, at: int) -> int | None:
         """Return the number in `_rows` of the row that a place is in, None outside of tables."""
@@ -273,7 +276,9 @@ class Searched:
         return self.output.text[start : min(end, start + _LONGEST_LINE)]
 
     def _page_at(self, at: int) -> str:
-        pages = (mark["page"] for mark in reversed(self._marks) if mark["page"] and mark.start() <= at)
+        pages = (
+            mark["page"] for mark in reversed(self._marks) if mark["page"] and mark.start() <= at
+        )
         return next(pages, "")
 
     def _source_at(self, at: int) -> tuple[str, str]:
@@ -364,7 +369,10 @@ def _moment_pattern(moment: Day | Clock) -> re.Pattern[str]:
 
 def _holds(window: str, moment: Day | Clock) -> bool:
     if isinstance(moment, Clock):
-        return any((clock.hour, clock.minute) == (moment.hour, moment.minute) for clock in clocks_in(window))
+        return any(
+            (clock.hour, clock.minute) == (moment.hour, moment.minute)
+            for clock in clocks_in(window)
+        )
     return any(is_same_date(moment, day) for day in dates_in(window))
 
 

@@ -7,12 +7,13 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 
-from bot.library.tracing.cldr import plain
 from bot.library.tracing.claims import Statement, statements_of
+from bot.library.tracing.cldr import plain
 from bot.library.tracing.derive import Column, Operand, derive
 from bot.library.tracing.fields import AnswerField
-from bot.library.tracing.findings import Claim, Finding, Place, Reason, Verdict
+from bot.library.tracing.findings import Claim, Finding, Operation, Place, Reason, Verdict
 from bot.library.tracing.names import told_of_another
 from bot.library.tracing.outputs import Counts, Output
 from bot.library.tracing.quotes import folded
@@ -26,8 +27,10 @@ _SECONDS = 0.020
 _MOST_CHARACTERS = 2_000_000  # of outputs, the newest first
 _MOST_PLACES = 3
 _FEWEST_DIGITS = 3
-_FREE = {Decimal(number) for number in (100, 360, 365, 1000, 1024, 3600, 1_000_000)}
-_YEARS = range(1800, 2200)
+_COMMON = 100  # numbers up to this are in any calculation
+_MOST_LITERALS = 50
+_FREE = {Decimal(number) for number in (360, 365, 1000, 1024, 3600, 1_000_000)}
+_YEARS = range(1000, 2200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class _Typed:
     places: tuple[Place, ...] = ()
     value: Decimal | None = None
     formula: str = ""
-    operation: object = None
+    operation: Operation | None = None
     other_row: str = ""
 
     def found(self, verdict: Verdict, *places: Place) -> None:
@@ -103,8 +106,14 @@ class _Typed:
             reason, warned = Reason.OTHER_ROW, True
         elif verdict is Verdict.UNTRACED and not search.can_be_sure:
             verdict = Verdict.UNKNOWN
-        elif verdict is Verdict.UNTRACED and statement.kind in (Claim.QUOTE, Claim.ADDRESS, Claim.ID):
-            warned = statement.is_sure and bool(search.has_outputs or statement.kind is Claim.ADDRESS)
+        elif verdict is Verdict.UNTRACED and statement.kind in (
+            Claim.QUOTE,
+            Claim.ADDRESS,
+            Claim.ID,
+        ):
+            warned = statement.is_sure and bool(
+                search.has_outputs or statement.kind is Claim.ADDRESS
+            )
         elif verdict is Verdict.UNTRACED and is_ignored:
             reason, warned = Reason.NOTHING_READ, _is_figure_of_size(statement)
         return Finding(
@@ -115,7 +124,7 @@ class _Typed:
             verdict=verdict,
             places=self.places[:_MOST_PLACES],
             formula=self.formula,
-            operation=self.operation,  # type: ignore[arg-type]
+            operation=self.operation,
             reason=reason,
             warned=warned,
         )
@@ -196,7 +205,9 @@ class _Search:
                 break
         if not hits:
             return
-        named = [hit for hit in hits if hit.cell and hit.cell.key and hit.cell.key in statement.sentence]
+        named = [
+            hit for hit in hits if hit.cell and hit.cell.key and hit.cell.key in statement.sentence
+        ]
         cells = [hit for hit in hits if hit.cell]
         best = (named or cells or hits)[0]
         claim.value = best.value
@@ -204,22 +215,41 @@ class _Search:
         claim.other_row = _told_of_another(statement, hits)
 
     def _trusts(self, searched: Searched) -> bool:
-        """Return whether the result of a calculation counts: its numbers were read, or are common."""
-        if searched.output.counts is not Counts.CALCULATED:
-            return True
+        """Return whether an output counts: the numbers of a calculation, and of what the output was
+        made of, were read or are common."""
         known = self._trusted.get(id(searched))
         if known is None:
             self._trusted[id(searched)] = False  # it proves nothing of itself
-            earlier = self.outputs[self.outputs.index(searched) + 1 :]
-            known = self._trusted[id(searched)] = all(
-                number <= 100 or number in _FREE or any(other.has(number) for other in earlier)
-                for number in searched.literals
-            )
+            makers = [
+                self._makers[handle] for handle in searched.output.used if handle in self._makers
+            ]
+            known = all(map(self._trusts, makers)) and self._is_of_read(searched)
+            self._trusted[id(searched)] = known
         return known
+
+    def _is_of_read(self, searched: Searched) -> bool:
+        if searched.output.counts is not Counts.CALCULATED:
+            return True
+        earlier = self.outputs[self.outputs.index(searched) + 1 :]
+        numbers = [n for n in searched.literals if n > _COMMON and n not in _FREE]
+        return all(
+            any(other.has(number) for other in earlier if self._trusts(other))
+            for number in numbers[:_MOST_LITERALS]
+        )
+
+    @cached_property
+    def _makers(self) -> dict[str, Searched]:
+        """The calculations that made a handle, by it."""
+        return {
+            handle: searched
+            for searched in self.outputs
+            if searched.output.counts is Counts.CALCULATED
+            for handle in searched.output.made
+        }
 
     def _date(self, claim: _Typed) -> None:
         statement = claim.statement
-        moment = statement.day or statement.clock
+        moment = statement.moment
         for searched in self._in_time():
             place = searched.moment(moment) if moment else None
             if place:
@@ -307,14 +337,14 @@ class _Search:
     def derive(self, typed: Sequence[_Typed], own: Sequence[Finding]) -> None:
         """Find by which arithmetic the figures that were not read follow from those that were."""
         missing = [
-            claim
-            for claim in typed
-            if claim.statement.number and claim.verdict is Verdict.UNTRACED
+            claim for claim in typed if claim.statement.number and claim.verdict is Verdict.UNTRACED
         ]
         if not missing or time.thread_time() > self._end:
             return
         operands = [
-            Operand(float(claim.value), number.is_percent, claim.statement.field.path, claim.places[0])
+            Operand(
+                float(claim.value), number.is_percent, claim.statement.field.path, claim.places[0]
+            )
             for claim in typed
             if claim.value is not None and (number := claim.statement.number)
         ]
@@ -374,7 +404,9 @@ def _places(hits: Sequence[Hit]) -> list[Place]:
 
 def _sentence(text: str, start: int, end: int) -> tuple[str, str]:
     """Return the sentence around a place, and what of it is before."""
-    first = max((match.end() for match in re.finditer(r"[.!?]\s|\n|[。！？]", text[:start])), default=0)
+    first = max(
+        (match.end() for match in re.finditer(r"[.!?]\s|\n|[。！？]", text[:start])), default=0
+    )
     ends = re.search(r"[.!?](?:\s|\Z)|\n|[。！？]", text[end:])
     return text[first : end + ends.start() if ends else len(text)], text[first:start]
 
@@ -382,4 +414,3 @@ def _sentence(text: str, start: int, end: int) -> tuple[str, str]:
 def _bare(address: str) -> str:
     found = plain(address)[0].casefold().partition("#:~:")[0].removeprefix("mailto:")
     return found.rstrip("/.,)")
-

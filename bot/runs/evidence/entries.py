@@ -86,7 +86,8 @@ class LedgerReader:
             counts=Counts(counts_as),
             arguments=str(call.get("arguments", "")),
             sources=tuple(
-                Source(source.title, source.url or "") for source in (record.sources if record else ())
+                Source(source.title, source.url or "")
+                for source in (record.sources if record else ())
             ),
             made=made,
             used=record.used if record else (),

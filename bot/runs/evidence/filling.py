@@ -14,8 +14,8 @@ from bot.agent.hooks.chain import FilledIn
 from bot.core.ids import HANDLE
 from bot.core.request import Request
 from bot.core.text.locales import locale_of
-from bot.library.tracing.references import Fault, Figures
 from bot.library.tracing.outputs import Output
+from bot.library.tracing.references import Fault, Figures
 from bot.library.tracing.shown import Cell
 from bot.library.tracing.writing import written
 from bot.toolkit import Tool
@@ -81,11 +81,12 @@ class References:
     def add(self, outputs: Iterable[Output]) -> None:
         """Take in what was read, with the references in the arguments of calls filled in."""
         for output in outputs:
-            if "{{" in output.arguments:
+            arguments = output.arguments
+            if "{{" in arguments:
                 walk = _Walk(self.figures, None, escaped=False)
-                arguments = walk.through(_json(output.arguments), "")
-                output = replace(output, arguments=json.dumps(arguments, ensure_ascii=False))
-            self.outputs.append(output)
+                filled = walk.through(_json(arguments), "")
+                arguments = json.dumps(filled, ensure_ascii=False)
+            self.outputs.append(replace(output, arguments=arguments))
             self._figures = None
 
     @property

@@ -11,7 +11,7 @@ from bot.core.chain import CallRecord, Item, LedgerEntry, ReportCheck
 from bot.core.findings import Unreadable
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.model.script import Respond
-from bot.evidence.entries import EntryKind
+from bot.library.tracing.outputs import Counts
 from bot.runs.evidence.entries import LedgerReader
 from bot.store import Stores
 from bot.toolkit import Reads, Source, ThreadMessage, ToolResult, message_line, tool
@@ -105,11 +105,11 @@ def made(name: str, output: str, call_id: str = "c1", arguments: str = "{}") -> 
     return called, {"type": "function_call_output", "call_id": call_id, "output": output}
 
 
-def read(*entries: LedgerEntry) -> tuple[list[tuple[str, EntryKind, str]], str]:
+def read(*entries: LedgerEntry) -> tuple[list[tuple[str, Counts, str]], str]:
     """What counts as evidence: tool, kind and text; and why some cannot be read."""
     reader = LedgerReader(TOOLS.get)
     found = reader.read_all(entries)
-    return [(each.tool, each.kind, each.text) for each in found], reader.unreadable
+    return [(each.tool, each.counts, each.text) for each in found], reader.unreadable
 
 
 def test_what_the_model_and_changes_say_is_no_evidence() -> None:
@@ -132,8 +132,8 @@ def test_what_the_model_and_changes_say_is_no_evidence() -> None:
     again = ledger({"role": "user", "content": "4,401"}).model_copy(update={"checkpoint": True})
     assert read(ledger(*items), refused, put_away, again) == (
         [
-            ("calculate", EntryKind.CALCULATED, "12"),
-            ("crm__deals", EntryKind.READ, "77 deals"),
+            ("calculate", Counts.CALCULATED, "12"),
+            ("crm__deals", Counts.READ, "77 deals"),
         ],
         "",
     )
@@ -144,8 +144,8 @@ def test_what_people_wrote_is_evidence_without_our_marks() -> None:
     question = request_message(asked("Is it 90 days?"))
     news = thread_messages(asked(), ["Ada: we agreed on 90 days"], 0, is_first=True)
     found, unreadable = read(ledger(news, question))
-    assert found[0] == ("read_thread", EntryKind.READ, "Ada: we agreed on 90 days")
-    assert found[1][1] is EntryKind.PERSON
+    assert found[0] == ("read_thread", Counts.READ, "Ada: we agreed on 90 days")
+    assert found[1][1] is Counts.PERSON
     assert "Is it 90 days?" in found[1][2]
     assert not unreadable
 

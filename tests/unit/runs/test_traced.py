@@ -18,7 +18,6 @@ from bot.core import failpoints
 from bot.core.audit import AuditKind
 from bot.core.findings import Findings, Verdict
 from bot.core.outcome import Outcome
-from bot.core.text.evidence_line import NOTHING_READ, evidence_line
 from bot.dev.model import (
     ModelRequest,
     Reply,
@@ -28,12 +27,9 @@ from bot.dev.model import (
     call,
     finish,
 )
-from bot.evidence.entries import Entry
-from bot.runs.evidence.check import Indexer
 from bot.settings import Settings
 from bot.store import Stores
 from bot.toolkit import Reads, Source, ThreadMessage, ToolResult, tool
-from tests.support.lag import loop_lag
 from tests.support.redis import asked
 from tests.support.runs import MODEL, answer, bot_on, bot_with
 
@@ -49,11 +45,19 @@ async def read_units() -> ToolResult:
 READ = call("read_units", {})
 RIGHT = finish(answer("North sold 4,722 units and South 3,048: 7,770 in all."))
 INVENTED = finish(answer("North sold 4,722 units and West 9,413."))
-MARKED = "I could not trace 1 of 2: 9,413."
 
 
-def line(outcome: Outcome) -> str:
-    return evidence_line(outcome.traced or Findings()) if outcome.traced_shown else ""
+def traced(outcome: Outcome) -> Findings:
+    assert outcome.traced
+    return outcome.traced
+
+
+def untraced(outcome: Outcome) -> list[str]:
+    return [item.text for item in traced(outcome).of(Verdict.UNTRACED)]
+
+
+def warned(outcome: Outcome) -> list[str]:
+    return [item.text for item in traced(outcome).items if item.warned]
 
 
 async def test_an_invented_figure_is_named_and_a_right_answer_counted(stores: Stores) -> None:
@@ -61,12 +65,12 @@ async def test_an_invented_figure_is_named_and_a_right_answer_counted(stores: St
     async with bot_with(stores, Script([READ, RIGHT, INVENTED]), read_units.tool) as bot:
         right = await bot.ask("Units?")
         invented = await bot.ask("And West?")  # the outputs of earlier runs of the thread count
-    assert line(right) == "3 figures: 2 read, 1 worked out from them."
-    assert line(invented) == MARKED
+    assert (traced(right).read, traced(right).worked_out) == (2, 1)
+    assert untraced(invented) == ["9,413"]
+    assert not warned(invented)
     assert invented.result == answer("North sold 4,722 units and West 9,413.")
-    assert right.traced is not None
-    place = right.traced.items[0].places[0]
-    assert (place.source, place.row, place.column) == ("units.csv", "North", "units")
+    place = traced(right).items[0].places[0]
+    assert (place.source, place.excerpt) == ("units.csv", "North,4722")
 
 
 async def test_a_table_of_invented_figures_is_not_read_by_querying_it(stores: Stores) -> None:
@@ -101,7 +105,7 @@ async def test_a_table_of_invented_figures_is_not_read_by_querying_it(stores: St
         outcome = await bot.ask(asked("Units?").model_copy(update={"files": (ref,)}))
     assert any("9413" in each for each in bot.outputs(-3))
     assert any("9,999" in each for each in bot.outputs())
-    assert line(outcome) == "I could not trace 3 of 4: 4,211; 9,413; 9,999."
+    assert untraced(outcome) == ["4,211", "9,413", "9,999"]
 
 
 async def test_the_audit_counts_what_was_not_traced(stores: Stores) -> None:
@@ -116,17 +120,17 @@ async def test_the_audit_counts_what_was_not_traced(stores: Stores) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "counted", "shown"),
-    [("off", False, ""), ("measure", True, ""), ("mark", True, MARKED)],
+    [("off", False, False), ("measure", True, False), ("mark", True, True)],
 )
 async def test_what_is_done_depends_on_the_mode(
-    stores: Stores, mode: str, counted: bool, shown: str
+    stores: Stores, mode: str, counted: bool, shown: bool
 ) -> None:
     """23.2: off does nothing, measure counts and shows nothing, mark says it."""
     script, channels = Script([READ, INVENTED]), {"C1": {"evidence": mode}}
     async with bot_with(stores, script, read_units.tool, channels=channels) as bot:
         outcome = await bot.ask("Units?")
     assert (outcome.traced is not None) is counted
-    assert line(outcome) == shown
+    assert outcome.traced_shown is shown
 
 
 SENDS_BACK = {"mode": "send_back"}
@@ -146,7 +150,7 @@ async def test_a_result_is_sent_back_once_for_what_is_surely_wrong(stores: Store
     assert "9,413" not in objection
     assert outcome.result is not None
     assert [each["quote"] for each in outcome.result["sources"]] == [None]
-    assert line(outcome) == MARKED
+    assert untraced(outcome) == ["9,413"]
     script.assert_done()
 
 
@@ -165,7 +169,7 @@ async def test_nothing_is_sent_back_when_the_run_must_end(stores: Stores) -> Non
     settings: dict[str, Any] = {"evidence": SENDS_BACK, "limits": {"tokens": 100}}
     async with bot_with(stores, script, read_units.tool, **settings) as bot:
         outcome = await bot.ask("Units?")
-    assert line(outcome) == MARKED
+    assert untraced(outcome) == ["9,413"]
     script.assert_done()
 
 
@@ -198,29 +202,30 @@ async def test_a_run_that_dies_is_traced_by_the_next_worker(
             await bot.ask(question, deaths=1)
         outcome = await bot.ask(question, deaths=2)
         assert len(api.requests) == 4
-    assert line(outcome) == MARKED
+    assert untraced(outcome) == ["9,413"]
 
 
-async def test_an_answer_for_which_nothing_was_read_says_so(stores: Stores) -> None:
-    """23.3, rule 11: under a figure of the model's own; not under a courtesy, nor where the person wrote
-    the figure."""
-    replies = (
-        finish(answer(text)) for text in ("It was in 1066.", "You are welcome!", "1066, yes.")
-    )
-    async with bot_with(stores, Script(replies)) as bot:
-        lines = [line(await bot.ask(each)) for each in ("When?", "Thanks", "Was it 1066?")]
-    assert lines == [NOTHING_READ(), "", ""]
+async def test_an_answer_that_read_nothing_although_a_file_was_there_is_warned_of(
+    stores: Stores,
+) -> None:
+    """evidence 3: figures of three digits or more; not without a file, and not what the person wrote."""
+    said = "It was 4,722 in 1066, and 12 more."
+    async with bot_with(stores, Script([finish(answer(said))] * 3)) as bot:
+        file = bot.conversation.attach("units.csv", ROWS.encode())
+        ignored = await bot.ask("How many?", files=(file,))
+        known = await bot.ask("Is it 4,722?", files=(file,), ts="2.0", thread="2.0")
+        general = await bot.ask("How many?", ts="3.0", thread="3.0")
+    assert (warned(ignored), warned(known), warned(general)) == (["4,722"], [], [])
+    assert traced(ignored).nothing_read
 
 
-async def test_the_messages_of_the_thread_count_as_read(stores: Stores) -> None:
-    """23.3, rule 11: an answer from what others wrote in the thread is traced; one of the model's own
-    knowledge was not looked up, whatever stands in the thread."""
-    texts = ("We agreed on 90 days.", "It was founded in 1066.")
-    async with bot_with(stores, Script(finish(answer(text)) for text in texts)) as bot:
+async def test_the_messages_of_the_thread_are_searched(stores: Stores) -> None:
+    """23.3: an answer from what others wrote in the thread is traced to the message."""
+    async with bot_with(stores, Script([finish(answer("We agreed on 90 days."))])) as bot:
         said = ThreadMessage(ts="0.5", at=datetime.now(UTC), author="Ada", text="90 days, agreed?")
         bot.conversation.messages.append(said)
-        lines = [line(await bot.ask(each)) for each in ("What did we agree on?", "When?")]
-    assert lines == ["1 figure: read.", NOTHING_READ()]
+        outcome = await bot.ask("What did we agree on?")
+    assert [item.verdict for item in traced(outcome).items] == [Verdict.READ]
 
 
 async def test_only_the_traced_figures_of_a_report_count(stores: Stores) -> None:
@@ -249,7 +254,7 @@ async def test_only_the_traced_figures_of_a_report_count(stores: Stores) -> None
         bot.conversation.channels["sales"] = [said]
         outcome = await bot.ask("Units?")
     assert "look them up yourself: 9,413" in bot.outputs()[-1]
-    assert line(outcome) == MARKED
+    assert untraced(outcome) == ["9,413"]
 
 
 async def test_what_another_person_read_alone_is_no_evidence_here(stores: Stores) -> None:
@@ -260,7 +265,7 @@ async def test_what_another_person_read_alone_is_no_evidence_here(stores: Stores
         outcome = await bot.ask("Units?", user="U1")
     ledger = await stores.ledger.entries("T1:C1:1.0")
     assert {each.bound_to for each in ledger} == {"U2", None}
-    assert line(outcome) == MARKED
+    assert untraced(outcome) == ["9,413"]
 
 
 async def test_the_terminal_and_json_say_the_same(
@@ -279,17 +284,7 @@ async def test_the_terminal_and_json_say_the_same(
         )
         await ask_once(settings, "Units?", [file], None, as_json=True, stream=False, dry_run=False)
     outcome = Outcome.model_validate_json(capsys.readouterr().out)
-    assert f"\n\n{MARKED}\n\n" in as_text(outcome)
+    assert "1 figure" in as_text(outcome)
     assert outcome.traced is not None
     verdicts = {each.text: each.verdict for each in outcome.traced.items}
     assert verdicts == {"4,722": Verdict.READ, "9,413": Verdict.UNTRACED}
-
-
-async def test_a_hostile_page_does_not_block_the_loop() -> None:
-    """23.1: one line of a million characters is indexed beside the loop, in bounded time."""
-    hostile = "".join(f"{n % 97}{'.,-€%'[n % 5]}" for n in range(400_000))[:1_000_000]
-    indexer = Indexer()
-    async with loop_lag() as lag:
-        async with asyncio.timeout(10):
-            await indexer.index(Entry("c1", "fetch_page", hostile))
-    assert lag.longest < 0.05

@@ -105,7 +105,9 @@ def test_pages_and_links_of_a_place_are_told() -> None:
         ),
     ],
 )
-def test_plain_arithmetic_is_shown_as_a_formula(said: str, operation: Operation, formula: str) -> None:
+def test_plain_arithmetic_is_shown_as_a_formula(
+    said: str, operation: Operation, formula: str
+) -> None:
     """evidence 2: sums, means, growth, differences and ratios of figures that were read."""
     [finding] = [item for item in traced(said, SALES).items if item.verdict is Verdict.WORKED_OUT]
     assert (finding.operation, finding.formula) == (operation, formula)
@@ -234,7 +236,9 @@ def test_a_quote_must_be_in_its_source() -> None:
     ("expression", "verdict"),
     [("4401*1", Verdict.UNTRACED), ("4401+4722", Verdict.UNTRACED), ("4239+3659", Verdict.READ)],
 )
-def test_a_calculation_counts_only_if_its_operands_were_read(expression: str, verdict: Verdict) -> None:
+def test_a_calculation_counts_only_if_its_operands_were_read(
+    expression: str, verdict: Verdict
+) -> None:
     """evidence 1: a made-up figure is not laundered by a calculator."""
     result = sum(map(int, re.findall(r"\d+", expression.removesuffix("*1"))))
     calculated = Output(
@@ -344,6 +348,8 @@ def test_the_example_of_the_readme_is_true() -> None:
 
 def test_kinds_of_claims() -> None:
     """Figures, dates, ids, addresses and quotes, in the order of the answer."""
-    said = "On 3 May 2026, INC-4012 cost 4,401: “either side may leave whenever”, https://a.example/x."
+    said = (
+        "On 3 May 2026, INC-4012 cost 4,401: “either side may leave whenever”, https://a.example/x."
+    )
     kinds = [item.kind for item in traced(said, SALES).items]
     assert kinds == [Claim.DATE, Claim.ID, Claim.FIGURE, Claim.QUOTE, Claim.ADDRESS]
