@@ -30,12 +30,13 @@ _RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 _SIGNS = "€$£¥₹₽৳₩₪₺₴₫₱฿"
 _ALPHABETS = r"A-Za-z\u00c0-\u052f"  # in which ids are written
 _BEFORE = re.compile(
-    rf"(?<![{_ALPHABETS}])([-+–]?)([A-Za-z\u0900-\u09ff]{{0,4}}\.?[{_SIGNS}]?)([ \xa0]?)([-+–]?)$"
+    rf"(?<![{_ALPHABETS}])([-+–]?)([A-Za-z\u0900-\u09ff]{{0,4}}\.?[{_SIGNS}元]?)([ \xa0]?)([-+–]?)$"
 )
 _GAP = r"(?:(?<=[^\W\d_])\.)?[ \xa0]?(?:de |d['’]|of )?"
 _BESIDE = re.compile(rf"{_GAP}([A-Za-z]{{0,3}}[{_SIGNS}](?:[A-Z]{{2}})?)(?!\d)")
 _WORD = re.compile(rf"{_GAP}(°?[^\W\d_][^\s\d!-/:-@\[-`{{-~،。、，（）「」・；：{_SIGNS}]{{0,30}})")
 _NO_SIGN_AFTER = re.compile(rf"[{_ALPHABETS}\d)\]%/{_SIGNS}]")
+_RANGE = re.compile(r"[ \xa0]?[–〜～~-][ \xa0]?(?=\d)")
 _PART = re.compile(r"[ \xa0]?(\d{1,4}(?:,\d{3})?)(?!\d|[.,]\d)")
 _WHOLE = re.compile(r"(?<![\d.,'٫])\d{1,4}$")
 _NEXT_PART = re.compile(r"\.?[ \xa0]?(?:(?:and|und|et|y|e|и) )?(\d{1,4})(?!\d|[.,]\d)")
@@ -265,6 +266,9 @@ class _Scan:
             return None, tail.end()
         if _GOES_ON.match(text, suffix.end) or _DECADE.match(text, start):
             return None, _end(_ID_TAIL, text, suffix.end)
+        if suffix == _Suffix(end) and (dash := _RANGE.match(text, end)):  # "5–6 million"
+            after = self._after(_end(_RUN, text, dash.end()), bool(currencies))
+            suffix = after._replace(end=end, more=None, durations=())
         fitting = [reading for assumed, reading in digits.readings if assumed in ("", mark)]
         readings = suffix.durations or tuple(
             _scaled(reading, exponent, suffix.more, -1 if sign == "-" else 1)
@@ -286,7 +290,7 @@ class _Scan:
             currencies,
             is_percent=suffix.unit == "%",
             is_about=around.endswith(_ABOUT) or self.lower.startswith(_ABOUT_AFTER, suffix.end),
-            is_bare=last - first == end - start and text[start:end].isdecimal(),
+            is_bare=not sign and suffix == _Suffix(end) and text[start:end].isdecimal(),
             digits=sum(map(str.isdecimal, text[start:end].lstrip("0.,٫"))),
         )
         return number, suffix.end

@@ -90,6 +90,7 @@ def test_percentages_round_trip(share, locale):
     assert share * 100 in readings(number)
 
 
+@example(Decimal("-1.5"), "ja", "CNY")
 @given(amounts, locales.filter(lambda locale: locale != "de_CH"), st.sampled_from(CURRENCIES))
 def test_money_round_trips(amount, locale, currency):
     """An amount in the format of a language has its value, its sign and its currency."""
@@ -140,6 +141,38 @@ def test_dates_round_trip(day, locale, width):
     ]
     assert (day.month, day.day, day.year % 100) in written
     assert numbers_in(text) == []
+
+
+PIECES = st.one_of(
+    st.text(
+        st.sampled_from(
+            "0123456789.,'’+-–−%€$ \xa0\u202f\u200f:/()年月日時分億万lakh٣۵५৫５eE×⁵_#@İß"
+        ),
+        max_size=8,
+    ),
+    st.sampled_from(
+        ["May", "Q3", "h", "min", "million", "mil", "Mio.", "2026", "US$", "23.", "pm", "de "]
+    ),
+    st.characters(),
+)
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+@example("9" * 400 + "e999")
+@example("1e999")
+@example("1 h 9999 999")
+@example("٣²")
+def test_any_text_is_read(text):
+    """Whatever a text holds, reading it does not fail, and what is found stands where it says."""
+    end = 0
+    for number in numbers_in(text):
+        assert number.start >= end
+        end = number.end
+        assert text[number.start : number.end] == number.text
+        assert number.readings
+        assert is_same(number, number)
+    assert all(text[day.start : day.end] == day.text for day in dates_in(text))
+    assert all(text[clock.start : clock.end] == clock.text for clock in clocks_in(text))
 
 
 @given(st.times(), st.sampled_from(LANGUAGES))
@@ -227,6 +260,8 @@ def test_what_is_no_number(text):
     [
         ("10–20", ["10", "20"]),
         ("10-20 %", ["10", "20"]),
+        ("5–6 million", ["5000000", "6000000"]),
+        ("3〜4億円", ["300000000", "400000000"]),
         ("2019-2024", ["2019", "2024"]),
         ("- 5 items\n-6 more", ["5", "-6"]),
         ("12,5,300", ["12", "5", "300"]),
@@ -266,6 +301,7 @@ def test_what_a_number_tells():
     money, bare = only("about US$ 1,200.50"), only("042")
     assert (money.unit, money.digits, money.is_about, money.is_bare) == ("USD", 6, True, False)
     assert (bare.unit, bare.digits, bare.is_about, bare.is_bare) == ("", 2, False, True)
+    assert [number.unit for number in numbers_in("10–20 %")] == ["%", "%"]
     assert only("12 km").unit == "km"
     assert only("2.1 million").readings[0].step == 100_000
     assert only("8 h 30").readings == (
