@@ -8,9 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class FigureChange(BaseModel):
-    """A figure of an answer: its name, as the answer has it, and its value now in that notation.
+    """A figure of an answer, as the answer has it, and its value now.
 
-    `now` is "" where there is none; `why` is then the reason, in a sentence's part.
+    - `name`: what names it in a table: of the answer, else where it was read.
+    - `now`: "" where there is none; `why` is then the reason, as a part of a sentence.
+    - `sentence`: that of the answer with the figure, which begins at `start`; "" in tables, and in
+      results of earlier releases.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -19,6 +22,8 @@ class FigureChange(BaseModel):
     before: str
     now: str = ""
     why: str = ""
+    sentence: str = ""
+    start: int = 0
 
     @property
     def has_changed(self) -> bool:
@@ -28,11 +33,12 @@ class FigureChange(BaseModel):
 class Refreshed(BaseModel):
     """The result of a refresh. It never rewrites the answer.
 
-    - `figures`: all figures that come from calls, in the answer's order.
+    - `figures`: all figures that come from cells of tables, in the answer's order. `others` is the
+      number of those that come from calls in another way, and are not read again.
     - `answered_at`: when the answer's question was received. `at`: when the calls were made again.
     - `last_good`: when all figures were last read again, None if never.
     - `periods`: dates that the calls name and still ask about.
-    - `problem`: why nothing was read again, in a sentence.
+    - `problem`: why nothing was read again, in a sentence. `is_over`: nothing ever will be.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -42,20 +48,22 @@ class Refreshed(BaseModel):
     request_id: str
     user: str
     figures: tuple[FigureChange, ...] = ()
+    others: int = 0
     answered_at: datetime
     at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     last_good: datetime | None = None
     periods: tuple[str, ...] = ()
     problem: str = ""
+    is_over: bool = False
 
     @property
     def changed(self) -> list[FigureChange]:
-        return [each for each in self.figures if each.has_changed]
+        return [figure for figure in self.figures if figure.has_changed]
 
     @property
     def unknown(self) -> list[FigureChange]:
         """The figures that could not be read again."""
-        return [each for each in self.figures if not each.now]
+        return [figure for figure in self.figures if not figure.now]
 
     @property
     def is_good(self) -> bool:

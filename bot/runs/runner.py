@@ -55,7 +55,7 @@ from bot.runs.policy.account_hook import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Held, Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
-from bot.runs.refresh.plan import is_refreshable
+from bot.runs.refresh.refreshable import is_refreshable
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
 from bot.runs.surface import EndedBy, OpenSurface, Surface, never_ended

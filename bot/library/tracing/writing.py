@@ -14,7 +14,7 @@ _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
 _PERCENT = re.compile(
     r"%|\bper ?cent|\bpct\b|_pct\b|prozent|pour ?cent|por ?c[ie]ento", re.IGNORECASE
 )
-_NUMBERS_OF_THINGS = re.compile(
+NUMBERS_OF_THINGS = re.compile(
     r"(?:^|[\s_])(?:id|ids|no|nr|number|code|zip|plz|phone|year|jahr|année|año|ano|yr)$|年$",
     re.IGNORECASE,
 )
@@ -100,7 +100,7 @@ def _is_name(value: Decimal, column: str, others: Iterable[str]) -> bool:
     """Return whether a whole number names something rather than counts it: a year, an order."""
     if value != value.to_integral_value():
         return False
-    if _NUMBERS_OF_THINGS.search(column.strip()):
+    if NUMBERS_OF_THINGS.search(column.strip()):
         return True
     values = [found for found in map(value_of, others) if found is not None]
     return (

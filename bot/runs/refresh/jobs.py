@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.chain import LedgerEntry
-from bot.core.findings import Findings
 from bot.core.outcome import Outcome
 from bot.core.refresh import Refreshed
 from bot.core.request import Request
 from bot.core.text.translation import Text
-from bot.evidence.fields import fields_of
 from bot.runs.audit_trail import request_entry
 from bot.runs.context.run_loader import read_before
+from bot.runs.evidence.filling import References
 from bot.runs.policy import budget_words
 from bot.runs.policy.channels import ChannelSettings
-from bot.runs.refresh.compare import Repeated
-from bot.runs.refresh.plan import figures_of, plan, recorded_calls
-from bot.runs.refresh.repeat import Repetition
+from bot.runs.refresh.compare import compared
+from bot.runs.refresh.refreshable import figures_of
+from bot.runs.refresh.repeat import LASTING, Repetition
 from bot.runs.run_deps import RunDeps
 
 log = logging.getLogger(__name__)
@@ -37,6 +37,7 @@ NOTHING = Text(
 )
 FAILED = Text("Something went wrong on my side. Please try again.")
 _MAX_DEATHS = 2
+_DATE = re.compile(r"\b(?:19|20)\d\d-\d\d(?:-\d\d)?\b")
 
 Show = Callable[[Request, Refreshed], Awaitable[None]]
 """Shows a result to the person who asked for it; that of a schedule in the thread if it is news."""
@@ -90,23 +91,24 @@ class RefreshJobs:
         channel = await deps.channels.of(kept.team, kept.channel)
         if problem := await self._refusal(asker, kept, channel):
             return result.model_copy(update={"problem": problem})
-        figures = figures_of(outcome.traced) if outcome.traced else []
-        known = await read_before(deps.stores, _in_the_open(asker))
-        recorded = recorded_calls(_until(result.run_id, known.entries))
-        tool_of = deps.toolbox.catalogue.get
-        planned = await asyncio.to_thread(plan, figures, recorded, tool_of)
-        if not planned.calls:
-            return result.model_copy(update={"problem": NOTHING()})
-        repetition = await Repetition.prepared(deps, asker, channel, planned, recorded)
-        repeated = await repetition.run()
-        await deps.stores.audit.append(_entries(asker, repeated))
-        traced = outcome.traced or Findings()
-        fields = {each.path: each.text for each in fields_of(outcome.result or {})}
+        figures, others = figures_of(outcome.traced) if outcome.traced else ([], 0)
+        known = await read_before(deps.stores, kept)
+        entries = _until(result.run_id, known.entries)
+        repetition = await Repetition.prepared(deps, asker, channel, entries)
+        await repetition.run(place.call_id for _, place in figures)
+        reasons = {*repetition.missing.values()}
+        if not repetition.outputs and reasons <= LASTING:
+            return result.model_copy(update={"problem": NOTHING(), "is_over": True})
+        await deps.stores.audit.append(_entries(asker, repetition))
+        locale = References.of(kept).locale
+        changes = await asyncio.to_thread(
+            compared, figures, repetition, outcome.result or {}, locale
+        )
+        periods = {
+            date for each in repetition.outputs.values() for date in _DATE.findall(each.arguments)
+        }
         return result.model_copy(
-            update={
-                "figures": await asyncio.to_thread(repeated.compare, figures, traced, fields),
-                "periods": tuple(planned.periods),
-            }
+            update={"figures": changes, "others": others, "periods": tuple(sorted(periods))}
         )
 
     async def _refusal(self, asker: Request, kept: Request, channel: ChannelSettings) -> str:
@@ -140,18 +142,14 @@ def _asked_by(request: Request, kept: Request) -> Request:
     )
 
 
-def _in_the_open(request: Request) -> Request:
-    return request.model_copy(update={"private": False})
-
-
 def _until(run_id: str, entries: Sequence[LedgerEntry]) -> Sequence[LedgerEntry]:
     """Return the entries up to the last of a run."""
     own = [n for n, each in enumerate(entries) if each.run_id == run_id]
     return entries[: own[-1] + 1] if own else ()
 
 
-def _entries(request: Request, repeated: Repeated) -> list[AuditEntry]:
+def _entries(request: Request, repetition: Repetition) -> list[AuditEntry]:
     """Return the audit entries of a refresh: who asked for it, and which tools were called."""
-    tools = [repeated.recorded[each].tool for each in repeated.outputs]
-    called = [request_entry(request, AuditKind.CALLED, each) for each in tools]
+    tools = [output.tool for output in repetition.outputs.values()]
+    called = [request_entry(request, AuditKind.CALLED, tool) for tool in tools]
     return [request_entry(request, AuditKind.ASKED, REFRESH), *called]

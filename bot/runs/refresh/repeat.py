@@ -3,52 +3,76 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from babel import Locale
 
 from bot.agent.builtin.shared_budget import SharedBudget
 from bot.agent.calls.call import CallEvents, Calls
-from bot.agent.calls.outputs import CallOutput
 from bot.agent.events import Event
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.state import LoopState
+from bot.core.chain import CallRecord, LedgerEntry
 from bot.core.context import bound_request
+from bot.core.ids import HANDLE
 from bot.core.request import Request
-from bot.evidence.arguments import value_of
-from bot.evidence.indexing import IndexedOutput
+from bot.core.text.redaction import each_text
+from bot.core.text.translation import Text
+from bot.library.tracing.outputs import Output
+from bot.library.tracing.references import Fault, Figures, Filled
+from bot.library.tracing.shown import Cell, figure_in
+from bot.runs.evidence.entries import LedgerReader
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.steering import Steering
-from bot.runs.refresh.compare import Repeated
-from bot.runs.refresh.locate import Missing, locate_value
-from bot.runs.refresh.plan import (
-    Plan,
-    RecordedCall,
-    Skipped,
-    may_repeat,
-    operands,
-    with_handles,
-    with_numbers,
-)
+from bot.runs.refresh.cells import Missing, renewed
+from bot.runs.refresh.refreshable import ToolOf, may_repeat
 from bot.runs.run_deps import RunDeps
 from bot.services.processes.isolation import warm_processes
 
+CANNOT = Text("it comes from {tool}, which cannot be repeated")
+NOT_ALLOWED = Text("{tool} is not available here any more")
+FILE_GONE = Text("its file was deleted, or you cannot see it")
+FILE_REPLACED = Text("its file was replaced by another one")
+FAILED = Text("{tool} failed")
+BUILDS_ON = Text("what it builds on could not be read again")
+OPERAND = Text("it was calculated with a number that I cannot trace")
+NOT_STORED = Text("how it was found is no longer stored")
+TOO_MANY = Text("the answer took too many steps")
+LASTING = frozenset([CANNOT, BUILDS_ON, OPERAND, NOT_STORED])
+"""Reasons for which a call can never be made again."""
+
+MOST_CALLS = 30
 _SECONDS = 240.0
 _MAX_OUTPUT = 60_000  # characters: more than the model read, so that each line of it is there
+_LITERAL = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?")
+_MOST_FREE, _USUAL = 100, frozenset({360, 365, 366, 1_000, 1_024, 3_600, 86_400, 1_000_000})
+_FORMS = re.compile(r"(?:\|\s*(?:0(?:\.0+)?|%|abs|compact)\s*)*\Z")
 
 
-@dataclass(slots=True)
+@dataclass
 class Repetition:
-    """One repetition of the calls of a plan, in order.
+    """Calls of a ledger, made again one after the other.
 
-    `handles` maps the handles of the recorded calls to those of the new ones.
+    - `before`, `records`: what the recorded calls showed and saved, by call id.
+    - `outputs`: what calls show now. `missing`: why others were not made again.
+    - `handles`: those of what was saved now, by those of before.
     """
 
-    plan: Plan
-    recorded: dict[str, RecordedCall]
     calls: Calls
-    handles: dict[str, str]
-    outputs: dict[str, IndexedOutput]
-    skipped: dict[str, Skipped]
+    before: dict[str, Output]
+    records: dict[str, CallRecord]
+    outputs: dict[str, Output] = field(default_factory=dict)
+    missing: dict[str, Text] = field(default_factory=dict)
+    handles: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._old, self._new = Figures(tuple(self.before.values())), Figures()
 
     @classmethod
     async def prepared(
@@ -56,112 +80,190 @@ class Repetition:
         deps: RunDeps,
         request: Request,
         channel: ChannelSettings,
-        plan: Plan,
-        recorded: dict[str, RecordedCall],
+        entries: Sequence[LedgerEntry],
     ) -> Repetition:
         """Return a repetition by the person of `request`, which tools see as the current one.
 
         The hooks of a run decide about each call: the pause, the operator's commands, approvals.
         """
-        run_id, interrupt = request.id, Interrupt()
-        models = deps.models.models("")
-        steering = Steering(
-            request,
-            [],
-            deps.stores.mailbox,
-            interrupt,
-            is_short=False,
-            steers=False,
-            images=False,
-        )
+        interrupt, models = Interrupt(), deps.models.models("")
+        context = deps.context(request, request.id, models)
+        spending = deps.spending(request, request.id, channel, interrupt, _ignore)
+        mailbox, never = deps.stores.mailbox, {"is_short": False, "steers": False, "images": False}
+        steering = Steering(request, [], mailbox, interrupt, **never)
+        evidence = deps.evidence(request, channel)
         loop_deps = await deps.loop_deps(
-            deps.context(request, run_id, models),
-            interrupt,
-            channel,
-            deps.spending(request, run_id, channel, interrupt, _ignore),
-            steering,
-            deps.evidence(request, channel),
-            models,
+            context, interrupt, channel, spending, steering, evidence, models
         )
-        context = replace(loop_deps.context, max_response_size=_MAX_OUTPUT)
+        before, records = recorded(entries, deps.toolbox.catalogue.get)
         calls = Calls(
             loop_deps.toolbox,
             loop_deps.hooks,
-            context,
+            replace(loop_deps.context, max_response_size=_MAX_OUTPUT),
             SharedBudget(Limits(), LoopState()),
-            frozenset(each.tool for each in plan.calls.values()),
+            frozenset(output.tool for output in before.values()),
         )
-        return cls(plan, recorded, calls, {}, {}, dict(plan.skipped))
+        return cls(calls, before, records)
 
-    async def run(self) -> Repeated:
-        """Make the calls again. A call that fails leaves the others as they are."""
+    async def run(self, call_ids: Iterable[str]) -> None:
+        """Make calls again, each after those that it builds on. One that fails leaves the others as
+        they are."""
         try:
             with bound_request(self.calls.context):
                 async with asyncio.timeout(_SECONDS), warm_processes():
-                    for call in self.plan.calls.values():
-                        await self._repeat(call)
+                    for call_id in call_ids:
+                        await self._again(call_id)
         except TimeoutError:
-            for call_id in self.plan.calls.keys() - self.outputs.keys():
-                self.skipped.setdefault(call_id, Skipped.TOO_MANY)
-        return Repeated(self.recorded, self.outputs, self.skipped)
+            self.missing |= dict.fromkeys(self.before.keys() - self.outputs.keys(), TOO_MANY)
 
-    async def _repeat(self, call: RecordedCall) -> None:
-        tool = self.calls.toolbox.catalogue.get(call.tool)
+    def cell(self, old: Cell) -> Cell:
+        """Return what is in a recorded cell now. Raises Missing."""
+        output = self.outputs.get(old.output.call_id)
+        if output is None:
+            raise Missing(self.missing.get(old.output.call_id, NOT_STORED))
+        if not old.column and (single := figure_in(output)):
+            return single
+        try:
+            now = self._new.table(self.handles.get(old.handle, ""))
+        except Fault:
+            now = []
+        return renewed(old, self._old.table(old.handle), now)
+
+    def written(self, old: Cell, text: str, reference: str, *locales: Locale | None) -> str:
+        """Return what is in a recorded cell now as `text` writes the old value: with the forms of its
+        reference, in the first of the locales in which it does, else in the first. Raises Missing."""
+        new = self.cell(old)
+        if new.text == old.text:
+            return text
+        forms = found[0] if (found := _FORMS.search(reference)) else ""
+        old_texts = [_written(old, forms, self._old, locale) for locale in locales]
+        locale = locales[old_texts.index(text) if text in old_texts else 0]
+        return _written(new, forms, self._new, locale)
+
+    async def _again(self, call_id: str) -> None:
+        if call_id in self.outputs or call_id in self.missing:
+            return
+        self.missing[call_id] = BUILDS_ON  # while it is not made
+        try:
+            await self._make(call_id)
+            del self.missing[call_id]
+        except Missing as missing:
+            self.missing[call_id] = missing.why
+
+    async def _make(self, call_id: str) -> None:
+        """Make a call again, and keep what it shows. Raises Missing."""
+        if call_id not in self.before:
+            raise Missing(NOT_STORED)
+        before, record = self.before[call_id], self.records[call_id]
+        tool = self.calls.toolbox.catalogue.get(before.tool)
         if tool is None:
-            self.skipped[call.call_id] = Skipped.NOT_ALLOWED
-            return
-        if any(each not in self.handles for each in call.record.used):
-            self.skipped[call.call_id] = Skipped.BUILDS_ON  # the stored copy is that of the answer
-            return
-        arguments = with_handles(call.arguments, self.handles)
-        if not may_repeat(tool):  # arithmetic: its numbers are those of other calls
-            replaced = await asyncio.to_thread(self._new_operands, call)
-            if isinstance(replaced, Skipped):
-                self.skipped[call.call_id] = replaced
-                return
-            arguments = with_numbers(arguments, replaced)
-        output = await self._made(call, arguments)
-        if why := self._why_not(call, output, tool.group):
-            self.skipped[call.call_id] = why
-            return
-        assert output is not None  # noqa: S101 - `_why_not` says so
-        self.outputs[call.call_id] = await asyncio.to_thread(call.index, output.text)
-        self.handles |= dict(
-            zip(call.saved, (each.handle for each in output.kept.saved), strict=False)
-        )
-
-    async def _made(self, call: RecordedCall, arguments: str) -> CallOutput | None:
-        """Return the output of a call; None while it would wait for a person."""
+            raise Missing(NOT_ALLOWED)
+        if not (may_repeat(tool) or tool.calculates):
+            raise Missing(CANNOT)
+        sources, others = await asyncio.to_thread(self._sources, before.arguments)
+        if tool.calculates and not (sources and all(map(_is_free, _LITERAL.findall(others)))):
+            raise Missing(OPERAND)
+        handles = {*record.used, *HANDLE.findall(before.arguments)}
+        for each, earlier in self.records.items():
+            if each in sources or any(saved.handle in handles for saved in earlier.saved):
+                await self._again(each)
+        if any(handle not in self.handles for handle in record.used):
+            raise Missing(BUILDS_ON)  # the stored copy is that of the answer
+        if len(self.outputs) >= MOST_CALLS:
+            raise Missing(TOO_MANY)
+        arguments = await asyncio.to_thread(self._arguments, before.arguments)
+        item = {"type": "function_call", "name": tool.name, "call_id": call_id}
         events: CallEvents = asyncio.Queue()
-        item = {"type": "function_call", "name": call.tool, "call_id": call.call_id}
-        return await self.calls.make({**item, "arguments": arguments}, events)
+        output = await self.calls.make({**item, "arguments": arguments}, events)
+        if output is None or not output.ok:  # None: it would wait for a person
+            raise Missing(FILE_GONE if tool.group == "files" else FAILED)
+        if tool.group == "files" and _files(output.kept) != _files(record):
+            raise Missing(FILE_REPLACED)
+        entry = LedgerEntry(run_id="", items=(item, output.item()), calls=(output.kept,))
+        self.outputs |= recorded([entry], self.calls.toolbox.catalogue.get)[0]
+        self._new = Figures(tuple(self.outputs.values()))
+        pairs = zip(record.saved, output.kept.saved, strict=False)
+        self.handles |= {old.handle: new.handle for old, new in pairs}
 
-    def _why_not(self, call: RecordedCall, output: CallOutput | None, group: str) -> Skipped | None:
-        """Return why an output does not count. A replaced file is not the file of the answer."""
-        if output is None or not output.ok:
-            return Skipped.FILE_GONE if group == "files" else Skipped.FAILED
-        before = {each.raw_sha256 for each in call.record.saved} - {""}
-        now = {each.raw_sha256 for each in output.kept.saved} - {""}
-        if group == "files" and before != now:
-            return Skipped.FILE_REPLACED
-        return None
+    def _sources(self, arguments: str) -> tuple[set[str], str]:
+        """Return the ids of the calls whose figures arguments refer to, and what else is in the
+        arguments. Raises Missing."""
+        sources = set[str]()
 
-    def _new_operands(self, call: RecordedCall) -> dict[str, float] | Skipped:
-        """Return the numbers of a calculation as they are now, by how they were written."""
-        order = [*self.recorded]
-        before = [self.recorded[each] for each in order[: order.index(call.call_id)]]
-        found: dict[str, float] = {}
-        for number, source in operands(call, before):
-            if source is None:
-                return Skipped.OPERAND
-            now = self.outputs.get(source.call_id)
-            if now is None:
-                return Skipped.BUILDS_ON
-            located = locate_value(value_of(number), source.indexed, now)
-            if isinstance(located, Missing):
-                return Skipped.BUILDS_ON
-            found[number] = located.now if located.before >= 0 else -located.now
-        return found
+        def note(filled: Filled, _: str) -> str:
+            sources.add(filled.cell.output.call_id)
+            return ""
+
+        return sources, str(self._with_references(arguments, note))
+
+    def _arguments(self, arguments: str) -> str:
+        """Return the arguments of a call with figures and handles as they are now. Raises Missing."""
+
+        def now(filled: Filled, text: str) -> str:
+            try:
+                return self.written(filled.cell, text, filled.reference, None)
+            except Missing:
+                raise Missing(BUILDS_ON) from None
+
+        def named(text: str) -> str:
+            return HANDLE.sub(lambda found: self.handles.get(found[0], found[0]), text)
+
+        filled = self._with_references(arguments, now)
+        return json.dumps(each_text(filled, named), ensure_ascii=False)
+
+    def _with_references(self, arguments: str, value: Callable[[Filled, str], str]) -> Any:
+        """Return arguments with what `value` makes of each reference and of its old text. Raises
+        Missing for a reference that leads nowhere."""
+
+        def new(text: str) -> str:
+            filled = self._old.fill(text, None, escaped=False)
+            if filled.faults:
+                raise Missing(OPERAND)
+            text = filled.text
+            for each in reversed(filled.filled):
+                now = value(each, text[each.start : each.end])
+                text = text[: each.start] + now + text[each.end :]
+            return text
+
+        try:
+            return each_text(json.loads(arguments or "{}"), new)
+        except ValueError:
+            raise Missing(NOT_STORED) from None
+
+
+def recorded(
+    entries: Sequence[LedgerEntry], tool_of: ToolOf
+) -> tuple[dict[str, Output], dict[str, CallRecord]]:
+    """Return what the calls of a ledger showed, and what they saved, by call id and in order.
+
+    Calls of earlier releases are left out, as what they saved is not known, and so are calls whose
+    id is another's too, as it is not known which one a figure comes from.
+    """
+    records = {record.call_id: record for entry in entries for record in entry.calls}
+    read = LedgerReader(tool_of).read_all(entries)
+    times = Counter(output.call_id for output in read)
+    once = [output for output in read if times[output.call_id] == 1 and output.call_id in records]
+    return {each.call_id: each for each in once}, {
+        each.call_id: records[each.call_id] for each in once
+    }
+
+
+def _files(record: CallRecord) -> set[str]:
+    """Return the hashes of the files that a call read: a replaced file is not that of the answer."""
+    return {artifact.raw_sha256 for artifact in record.saved} - {""}
+
+
+def _is_free(literal: str) -> bool:
+    """Return whether a calculation may use a number that was not read: a small or a usual one."""
+    value = float(literal)
+    return value in _USUAL or (value <= _MOST_FREE and value % 1 == 0)
+
+
+def _written(cell: Cell, forms: str, figures: Figures, locale: Locale | None) -> str:
+    """Return a cell as a reference to it with these forms is filled in."""
+    place = f'."{cell.column}"[{cell.row}]' if cell.column else ""
+    filled = figures.fill(f"{{{{{cell.handle}{place}{forms}}}}}", locale, escaped=False)
+    return cell.text if filled.faults or not filled.filled else filled.text
 
 
 async def _ignore(_event: Event) -> None:

@@ -14,7 +14,6 @@ from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.refresh import Refreshed
 from bot.core.request import Entry, Job, Request
 from bot.core.schedule import Schedule, often_of
-from bot.core.text.translation import Text
 from bot.runs.context.own_schedules import MOST, first_time
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
@@ -26,7 +25,8 @@ from bot.slack.actions.share import LockSharing
 from bot.slack.incoming.text import one_line
 from bot.slack.render import refresh_words as said
 from bot.slack.render import words
-from bot.slack.render.refresh import refresh_buttons, refresh_part
+from bot.slack.render.parts import Part
+from bot.slack.render.refresh import ended_part, refresh_buttons, refresh_part
 from bot.slack.reply.message_writer import MessageWriter, PostFence
 from bot.slack.reply.streams import Streams
 from bot.slack.transport.client import (
@@ -83,7 +83,8 @@ class AnswerRefresh:
             if result is None or result.problem:
                 raise NotPermitted(said.NOTHING_TO_POST())
             poster = ResultPoster(self.clients, self.identity, self.store)
-            await poster.post(kept, result, said.POSTED_FOR, lock.hold)
+            part = refresh_part(result, said.POSTED_FOR(person=f"<@{result.user}>"))
+            await poster.post(kept, result, part, lock.hold)
         return True
 
     async def keep(self, run_id: str, cron: str, user: str, channel: str) -> str:
@@ -148,9 +149,9 @@ class ResultPoster:
     store: RefreshStore
 
     async def post(
-        self, kept: Request, result: Refreshed, note: Text, check: Callable[[], Awaitable[None]]
+        self, kept: Request, result: Refreshed, part: Part, check: Callable[[], Awaitable[None]]
     ) -> None:
-        """Post a result unless it is there, and remember that its figures are told.
+        """Post a result as `part` unless it is there, and remember that its figures are told.
 
         `check` raises LeaseLost when another process may post it. Raises SlackApiError and
         TRANSPORT_ERRORS.
@@ -162,7 +163,7 @@ class ResultPoster:
             identity=self.identity,
             streams=Streams(self.clients, self.identity),
         )
-        await writer.post(0, refresh_part(result, note(person=f"<@{result.user}>")))
+        await writer.post(0, part)
         await self.store.note_posted(kept.thread_key, result)
 
 
@@ -190,7 +191,11 @@ class RefreshResults:
         if not request.schedule:
             await self._tell(request, kept, result)
             return
-        if kept and result.changed and not await self._post_news(request, kept, result):
+        if kept and result.is_over:
+            await self._end(request, kept, result)
+            return
+        part = refresh_part(result, said.POSTED_SCHEDULED(person=f"<@{result.user}>"))
+        if kept and result.changed and not await self._post(request, kept, result, part):
             result = result.model_copy(update={"problem": words.THREAD_GONE()})
         await self._count(request, result)
 
@@ -207,13 +212,24 @@ class RefreshResults:
         except (SlackApiError, *TRANSPORT_ERRORS) as error:
             log.warning("A refresh was not shown: %s", type(error).__name__)
 
-    async def _post_news(self, request: Request, kept: Request, result: Refreshed) -> bool:
+    async def _end(self, request: Request, kept: Request, result: Refreshed) -> None:
+        """Say once in the thread that the figures cannot be kept up to date, and end the schedule. A
+        thread that is gone is told to its owner alone."""
+        for schedule in await self.schedules.of(request.user):
+            if schedule.id == request.schedule:
+                part = ended_part(kept.id, request.user)
+                if await self._post(request, kept, result, part):
+                    await self.schedules.cancel(request.user, schedule.id)
+                else:
+                    await self.schedules.stop(schedule, words.THREAD_GONE(), again=False)
+
+    async def _post(self, request: Request, kept: Request, result: Refreshed, part: Part) -> bool:
         """Post what is new. Return False if Slack refuses for good."""
         if await self.poster.store.was_posted(kept.thread_key, result):
             return True
         lease = await self.leases.take(request.thread_key)
         try:
-            await self.poster.post(kept, result, said.POSTED_SCHEDULED, lease.check)
+            await self.poster.post(kept, result, part, lease.check)
         except SlackApiError as error:
             if not is_definitive(error):
                 raise
@@ -222,11 +238,13 @@ class RefreshResults:
         return True
 
     async def _count(self, request: Request, result: Refreshed) -> None:
-        """Stop a schedule whose refreshes keep failing."""
+        """Stop a schedule whose refreshes keep failing: nothing could be read again."""
+        reasons = [figure.why for figure in result.figures]
+        problem = result.problem or (reasons[0] if reasons and all(reasons) else "")
         outcome = Outcome(
             run_id=result.request_id,
-            status=RunStatus.FAILED if result.problem else RunStatus.SUCCESS,
+            status=RunStatus.FAILED if problem else RunStatus.SUCCESS,
             stop_reason=StopReason.COMPLETED,
-            note=result.problem,
+            note=problem,
         )
         await self.schedules.ended(request, outcome)

@@ -5,18 +5,19 @@ Names and figures come from data: nothing in them is a link.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
 
 from bot.core.refresh import FigureChange, Refreshed
 from bot.slack.incoming.text import one_line
 from bot.slack.render import refresh_words as said
 from bot.slack.render import words
-from bot.slack.render.buttons import button
-from bot.slack.render.parts import Block, Part, context, text_object
+from bot.slack.render.buttons import RETRY, button
+from bot.slack.render.parts import Block, Part, context, text_object, unmarked
 from bot.slack.render.times import local_time
 
 POST, KEEP = "post_refresh", "keep_refreshed"
-_MAX_LISTED, _MAX_NAME, _MAX_PERIODS = 20, 60, 6
+_MAX_LISTED, _MAX_NAME, _MAX_LINE, _MAX_PERIODS = 20, 60, 400, 6
 
 
 def refresh_part(result: Refreshed, note: str = "") -> Part:
@@ -24,15 +25,17 @@ def refresh_part(result: Refreshed, note: str = "") -> Part:
     if result.problem:
         section = {"type": "section", "text": text_object(result.problem)}
         return Part([section], result.problem)
-    listed = "; ".join(_line(each) for each in result.changed[:3])
+    listed = "; ".join(islice(_lines(result.changed), 3))
     return Part(_blocks(result, note), " ".join(filter(None, (_headline(result), listed))))
 
 
 def _blocks(result: Refreshed, note: str) -> list[Block]:
-    parts = [_paragraph(_headline(result)), *_listed([_line(each) for each in result.changed])]
+    parts = [_paragraph(_headline(result)), *_listed([*_lines(result.changed)])]
     if result.unknown:
         lines = [words.LABELLED(label=_named(each), value=each.why) for each in result.unknown]
         parts += [_paragraph(said.NOT_READ(count=len(lines))), *_listed(lines)]
+    if result.others:
+        parts.append(_paragraph(said.OTHERS(result.others)))
     times = {"now": result.at, "then": result.answered_at}
     shown = {name: local_time(int(each.timestamp())) for name, each in times.items()}
     notes = [note, said.AS_OF(**shown)]
@@ -65,6 +68,14 @@ def refresh_buttons(result: Refreshed) -> list[Block]:
     return [{"type": "actions", "elements": [button(said.POST(), POST, result.run_id), keep]}]
 
 
+def ended_part(request_id: str, person: str) -> Part:
+    """Return the message that tells a person that their schedule has ended, with a button that asks the
+    question again."""
+    section = {"type": "section", "text": {"type": "mrkdwn", "text": f"<@{person}> {said.ENDED()}"}}
+    again = button(said.ASK_AGAIN(), RETRY, request_id)
+    return Part([section, {"type": "actions", "elements": [again]}], said.ENDED())
+
+
 def _headline(result: Refreshed) -> str:
     count, changed = len(result.figures), len(result.changed)
     if changed:
@@ -73,13 +84,26 @@ def _headline(result: Refreshed) -> str:
     return (said.SAME_BUT if result.unknown else said.UNCHANGED)(checked)
 
 
-def _line(change: FigureChange) -> str:
-    return f"{_named(change)} → {one_line(change.now, _MAX_NAME)}"
+def _lines(changes: Iterable[FigureChange]) -> Iterator[str]:
+    """Yield a line for each sentence in which figures have changed, and for each figure without."""
+    for sentence, group in groupby(changes, lambda change: change.sentence):
+        if not sentence:
+            yield from (f"{_named(change)} → {_short(change.now)}" for change in group)
+            continue
+        line = sentence
+        for change in sorted(group, key=lambda change: change.start, reverse=True):
+            end = change.start + len(change.before)
+            new = f"{_short(change.before)} → {_short(change.now)}"
+            line = f"{line[: change.start]}{new}{line[end:]}"
+        yield one_line(unmarked(line), _MAX_LINE)
 
 
 def _named(change: FigureChange) -> str:
-    name = one_line(change.name, _MAX_NAME)
-    return " ".join(filter(None, (name, one_line(change.before, _MAX_NAME))))
+    return " ".join(filter(None, (_short(change.name), _short(change.before))))
+
+
+def _short(text: str) -> str:
+    return one_line(text, _MAX_NAME)
 
 
 def _paragraph(text: str) -> Block:

@@ -14,6 +14,10 @@ UNCHANGED = Plural("Nothing changed in {count} figure.", "Nothing changed in {co
 SAME_BUT = Plural("No change found in {count} figure.", "No change found in {count} figures.")
 NOT_READ = Text("{count} could not be read again:")
 MORE = Text("and {count} more")
+OTHERS = Plural(
+    "{count} figure that was worked out or read in a text is not refreshed.",
+    "{count} figures that were worked out or read in a text are not refreshed.",
+)
 PERIOD = Text(
     "The queries name these dates and still ask about them: {dates}. Ask again for another period."
 )
@@ -36,4 +40,6 @@ SCHEDULED = Text(
     "changed. Cancel it in my Home tab."
 )
 TOO_MANY = Text("You have {count} schedules already. Cancel one in my Home tab first.")
+ENDED = Text("I can no longer read the figures of this answer again, so its schedule has ended.")
+ASK_AGAIN = Text("Ask again")
 SCHEDULED_TEXT = Text("Keep the figures up to date: {question}")

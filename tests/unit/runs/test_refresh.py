@@ -23,32 +23,18 @@ from bot.core.outcome import Outcome
 from bot.core.refresh import FigureChange, Refreshed
 from bot.core.request import Entry, Job, Request
 from bot.dev.model import ModelRequest, Reply, call, calls, finish
-from bot.evidence.check import check
-from bot.evidence.entries import Entry as Output
-from bot.evidence.fields import fields_of
-from bot.evidence.indexing import index
+from bot.library.tracing.outputs import Output
+from bot.library.tracing.shown import Cell, ShownTable, tables_in
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.refresh import jobs
-from bot.runs.refresh.compare import Repeated
+from bot.runs.refresh.cells import Missing, renewed
 from bot.runs.refresh.jobs import REFRESH, RefreshJobs
-from bot.runs.refresh.locate import Located, Missing, locate
-from bot.runs.refresh.numbers import rewritten
-from bot.runs.refresh.plan import (
-    RecordedCall,
-    Skipped,
-    figures_of,
-    is_refreshable,
-    plan,
-    recorded_calls,
-    with_handles,
-    with_numbers,
-)
+from bot.runs.refresh.refreshable import is_refreshable
+from bot.runs.refresh.repeat import recorded
 from bot.services.databases import DatabaseConfig
 from bot.store import Stores
-from bot.testing.tools import tool_of
 from tests.support.redis import asked
 from tests.support.runs import Bot, answer, bot_with
-from tools.tables import query_table
 
 SALES = {"North": 220_919.5, "South": 180_000.0}
 TARGETS = b"region,target\nNorth,200000\nSouth,190000\n"
@@ -75,10 +61,12 @@ def handles(request: ModelRequest, tool: str) -> str:
 
 
 def only_database(request: ModelRequest) -> Reply:
-    """Read a database and answer."""
+    """Read a database, and answer with its one figure in a sentence and in a table."""
     made = [each["name"] for each in request.items if each.get("type") == "function_call"]
     if "query_database" in made:
-        return finish(answer("North: 220,919.50."))
+        sold = handles(request, "query_database")
+        table = {"caption": "Sold", "columns": [], "rows": [], "handle": sold}
+        return finish(answer(f"They sold {{{{{sold}.revenue[1]|0.00}}}} in all.", table=table))
     if "acquire_tools" in made:
         return call("query_database", {"database": "shop", "sql": QUERY})
     return call("acquire_tools", {"names": ["query_database"]})
@@ -87,29 +75,31 @@ def only_database(request: ModelRequest) -> Reply:
 def whole(request: ModelRequest) -> Reply:
     """Read a database and a file, join both, calculate, answer."""
     made = [each["name"] for each in request.items if each.get("type") == "function_call"]
-    if request.forced or "calculate" in made:
-        return finish(
-            answer(
-                "North sold 220,919.50, 10.5 % over its target of 200,000. Together they sold "
-                "400,919.50; North is 55.1 % of it and 40,919.50 ahead of South, which is 22.7 %.",
-                key_points=["South sold $180k."],
-                table={
-                    "caption": "Beyond the target",
-                    "columns": ["Region", "Beyond"],
-                    "rows": [["North", "20,919.50"], ["South", "−10,000"]],
-                },
-            )
-        )
-    if "query_table" in made:
-        return call("calculate", {"expression": "220919.5 / 200000 * 100 - 100"})
-    if "query_database" in made:
-        sold, wanted = handles(request, "query_database"), handles(request, "read_file")
-        sql = f"SELECT s.region, revenue - target AS beyond FROM {sold} s JOIN {wanted} t USING (region) ORDER BY 1"
-        return call("query_table", {"sql": sql, "handles": [sold, wanted]})
-    if "acquire_tools" in made:
+    if "acquire_tools" not in made:
+        return call("acquire_tools", {"names": ["query_database", "query_table", "calculate"]})
+    if "query_database" not in made:
         queried = ("query_database", {"database": "shop", "sql": QUERY})
         return calls(queried, ("read_file", {"file_id": "F1"}))
-    return call("acquire_tools", {"names": ["query_database", "query_table", "calculate"]})
+    sold, wanted = handles(request, "query_database"), handles(request, "read_file")
+    if "query_table" not in made:
+        sql = f"SELECT s.region, revenue - target AS beyond FROM {sold} s JOIN {wanted} t USING (region) ORDER BY 1"
+        return call("query_table", {"sql": sql, "handles": [sold, wanted]})
+    if "calculate" not in made:
+        ratio = f"{{{{{sold}.revenue[1]}}}} / {{{{{wanted}.target[region=North]}}}}"
+        return call("calculate", {"expression": f"{ratio} * 100 - 100"})
+    return finish(
+        answer(
+            f"**North** sold {{{{{sold}.revenue[1]}}}}, over its target of 200,000. The South made "
+            f"{{{{{sold}.revenue[region=South]|compact}}}}. Together that is 400,919.50.",
+            key_points=["South sold $180k."],
+            table={
+                "caption": "Beyond the target",
+                "columns": ["region", "beyond"],
+                "rows": [],
+                "handle": handles(request, "query_table"),
+            },
+        )
+    )
 
 
 @dataclass
@@ -141,16 +131,33 @@ class Scene:
         await RefreshJobs(deps or self.bot.runner.deps, show).run(request, 0)
         return self.shown[-1]
 
+    async def trace(self, *findings: Finding) -> None:
+        """Store findings of the answer, as another release would have."""
+        traced = Findings(items=findings)
+        outcome = self.outcome.model_copy(update={"traced": traced}).model_dump_json()
+        redis = self.bot.stores.redis
+        await redis.call("HSET", redis.key("run", self.outcome.run_id), "outcome", outcome)
 
-def read(text: str, place: Place) -> Finding:
+
+def read(text: str, place: Place, reference: str = "") -> Finding:
     return Finding(
-        field="summary", text=text, kind=Claim.FIGURE, verdict=Verdict.READ, places=(place,)
+        field="summary",
+        text=text,
+        kind=Claim.FIGURE,
+        verdict=Verdict.READ,
+        places=(place,),
+        reference=reference,
     )
 
 
 @asynccontextmanager
 async def scene(
-    stores: Stores, folder: Path, brain: Callable[[ModelRequest], Reply] = whole, url: str = ""
+    stores: Stores,
+    folder: Path,
+    brain: Callable[[ModelRequest], Reply] = whole,
+    *,
+    url: str = "",
+    question: str = "How are we doing?",
 ) -> AsyncGenerator[Scene]:
     """A bot that has answered, from its own SQLite file or the database at `url`."""
     shop = folder / "shop.sqlite"
@@ -158,7 +165,7 @@ async def scene(
     databases = {"shop": DatabaseConfig(url=SecretStr(url or f"sqlite:///{shop}"))}
     async with bot_with(stores, brain, databases=databases) as bot:
         ref = bot.conversation.attach("targets.csv", TARGETS)
-        request = asked("How are we doing?").model_copy(update={"files": (ref,)})
+        request = asked(question).model_copy(update={"files": (ref,)})
         outcome = await bot.ask(request)
         assert outcome.refreshable
         yield Scene(bot, shop, request, outcome)
@@ -169,53 +176,133 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_what_changed_is_told_figure_by_figure(stores: Stores, folder: Path) -> None:
-    """A database, a file, a query over both and a calculation are made again in order, with new
-    handles in place of the old ones, and no model is asked. Each figure keeps its notation. What
-    cannot be read again keeps its value: a row that is gone, a file that was replaced or deleted, and
-    what builds on it."""
+async def test_what_changed_is_told_in_its_sentences(stores: Stores, folder: Path) -> None:
+    """evidence 1, refresh: the calls are made again in order, with new handles in place of the old ones,
+    and no model is asked. Each figure that was filled in or found in a table has its value now, written
+    as before. What cannot be read again keeps its value: a row that is gone, a file that was replaced
+    or deleted, and what builds on it."""
     async with scene(stores, folder) as at:
         requests = len(at.bot.api.requests)
-        write(at.shop, {"North": 231_004.0, "South": 190_000.0, "West": 5.0})
+        write(at.shop, {"Near": 7.0, "North": 231_004.0, "South": 190_000.0})
         result = await at.refresh()
-        assert [(each.name, each.before, each.now) for each in result.figures] == [
-            ("North", "220,919.50", "231,004.00"),
-            ("North sold 220,919.50,", "10.5 %", "15.5 %"),
-            ("North", "200,000", "200,000"),
-            ("Together they sold", "400,919.50", "421,009.00"),  # a total counts new rows
-            ("North is", "55.1 %", "54.9 %"),
-            ("% of it and", "40,919.50", "41,004.00"),
-            ("of South, which is", "22.7 %", "21.6 %"),
-            ("South", "$180k", "$190k"),
-            ("North", "20,919.50", "31,004.00"),
-            ("South", "-10,000", "0"),
+        first, second = (
+            "**North** sold 220,919.5, over its target of 200,000.",
+            "The South made 180K.",
+        )
+        assert [(c.name, c.before, c.now, c.sentence) for c in result.figures] == [
+            ("North", "220,919.5", "231,004", first),  # row 1 before, row 2 now
+            ("North", "200,000", "200,000", first),
+            ("South", "180K", "190K", second),
+            ("South", "$180k", "190,000", "South sold $180k."),  # as it is written, once it changed
+            ("North, beyond", "20,919.5", "31,004", ""),
+            ("South, beyond", "-10,000", "0", ""),
         ]
-        assert (result.is_good, len(result.changed)) == (True, 9)
+        assert [first[c.start :][:3] for c in result.figures[:2]] == ["220", "200"]
+        assert (result.is_good, len(result.changed), result.others) == (True, 5, 1)
         assert len(at.bot.api.requests) == requests  # the model had no part in it
         log = [each.entry async for each in stores.audit.read(at.request.team)]
         called = [each.what for each in log if each and each.request_id == result.request_id]
-        assert called == ["refresh", "query_database", "read_file", "query_table", "calculate"]
+        assert called == ["refresh", "query_database", "read_file", "query_table"]
 
         write(at.shop, {"North": 1.0})
         ref, _ = at.bot.conversation.files["F1"]
         at.bot.conversation.files["F1"] = (ref, TARGETS.replace(b"200000", b"900000"))
         replaced = {(each.before, each.now, each.why) for each in (await at.refresh()).figures}
-        gone, builds_on = (
-            "its row is no longer there",
-            "what it builds on could not be read again",
-        )
+        builds_on = "what it builds on could not be read again"
         assert replaced >= {
-            ("220,919.50", "1.00", ""),
-            ("$180k", "", gone),
-            ("400,919.50", "1.00", ""),
-            ("10.5 %", "", builds_on),
-            ("20,919.50", "", builds_on),
+            ("220,919.5", "1", ""),
+            ("180K", "", "its row is no longer there"),
+            ("20,919.5", "", builds_on),
             ("200,000", "", "its file was replaced by another one"),
         }
         assert (at.shown[-1].is_good, at.shown[-1].last_good) == (False, result.at)
         del at.bot.conversation.files["F1"]
         deleted = {(each.before, each.why) for each in (await at.refresh()).figures}
         assert ("200,000", "its file was deleted, or you cannot see it") in deleted
+
+
+async def test_new_values_are_written_in_the_language_of_the_answer(
+    stores: Stores, folder: Path
+) -> None:
+    """evidence 1: not in that of the person who presses."""
+    question = "Wie viel hat der Norden verkauft, und was ist mit dem Süden?"
+    async with scene(stores, folder, only_database, question=question) as at:
+        write(at.shop, {"North": 1_231_004.5, "South": 1.0})
+        first = (await at.refresh()).figures[0]
+        assert (first.before, first.now) == ("220.919,50", "1.231.004,50")
+
+
+def calculated(request: ModelRequest) -> Reply:
+    """As `whole`, but with a second calculation, of a number that the model copied."""
+    made = [each["name"] for each in request.items if each.get("type") == "function_call"]
+    if made.count("calculate") == 1:
+        return call("calculate", {"expression": "220919.5 / 4"})
+    return whole(request)
+
+
+async def test_a_calculation_is_repeated_from_what_it_refers_to(
+    stores: Stores, folder: Path
+) -> None:
+    """evidence 1: a number that the model copied is not guessed."""
+    async with scene(stores, folder, calculated) as at:
+        outputs = [
+            item["output"]
+            for entry in await stores.ledger.entries(at.request.thread_key)
+            for item in entry.items
+            if "handle: fig_" in str(item.get("output"))
+        ]
+        ids = [
+            item["call_id"]
+            for entry in await stores.ledger.entries(at.request.thread_key)
+            for item in entry.items
+            if item.get("name") == "calculate"
+        ]
+        names = [re.findall(r"fig_[0-9a-z]+", output)[0] for output in outputs]
+        await at.trace(
+            *(
+                read(text, Place(call_id=call_id, tool="calculate", handle=name, line=1), ref)
+                for call_id, name, text, ref in zip(
+                    ids, names, ("10.5", "55,229.88"), (f"{names[0]}|0.0", ""), strict=True
+                )
+            )
+        )
+        write(at.shop, {"North": 231_004.0, "South": 1.0})
+        result = await at.refresh()
+        assert [(each.before, each.now, each.why) for each in result.figures] == [
+            ("10.5", "15.5", ""),
+            ("55,229.88", "", "it was calculated with a number that I cannot trace"),
+        ]
+        write(at.shop, {"South": 1.0})
+        gone = (await at.refresh()).figures[0]
+        assert gone.why == "what it builds on could not be read again"
+
+
+async def test_answers_of_earlier_releases_keep_what_they_have(
+    stores: Stores, folder: Path
+) -> None:
+    """evidence 1: what was read in a table is refreshed, what was worked out is counted; an answer
+    without the former says that it never will be."""
+    async with scene(stores, folder, only_database) as at:
+        [first, *_] = at.outcome.traced.items if at.outcome.traced else []
+        place = first.places[0].model_copy(update={"handle": ""})
+        number = first.model_copy(update={"reference": "", "places": (place,)})
+        worked_out = Finding.model_validate(
+            {
+                **number.model_dump(),
+                "text": "55.1 %",
+                "verdict": "worked_out",
+                "operands": [{"value": 220_919.5, "place": 0}],
+                "pattern": "a / b",
+            }
+        )
+        await at.trace(number, worked_out)
+        write(at.shop, {"North": 231_004.0})
+        result = await at.refresh()
+        assert [each.now for each in result.figures] == ["231,004"]
+        assert (result.others, result.is_over) == (1, False)
+        await at.trace(worked_out)
+        over = await at.refresh()
+        assert (over.problem, over.is_over) == (jobs.NOTHING(), True)
 
 
 async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Path) -> None:
@@ -252,13 +339,15 @@ async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Pa
         assert (await at.refresh("U1")).problem == jobs.PRIVATE()
 
         tool_of = deps.toolbox.catalogue.get
-        queried = read("180", Place(call_id="c", tool="query_database"))
+        queried = read("180", Place(call_id="c", tool="query_database", column="n"))
+        in_text = read("180", Place(call_id="c", tool="query_database"))
         person = read("5", Place(call_id="1.2"))
         for figures, is_so in (
             ((queried, person), True),
-            ((read("5", Place(call_id="c", tool="calculate")),), False),
-            ((read("5", Place(call_id="c", tool="search_web")),), False),
-            ((read("5", Place(call_id="c", tool="fetch_page")),), False),
+            ((in_text,), False),
+            ((read("5", Place(call_id="c", tool="calculate", handle="fig_abcd1234")),), False),
+            ((read("5", Place(call_id="c", tool="search_web", column="n")),), False),
+            ((read("5", Place(call_id="c", tool="fetch_page", column="n")),), False),
             ((person,), False),
             ((), False),
         ):
@@ -266,150 +355,91 @@ async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Pa
         assert not is_refreshable(None, tool_of)
 
 
-@pytest.mark.parametrize(
-    ("shown", "old", "new", "now"),
-    [
-        ("220,919.50", 220_919.5, 231_004.0, "231,004.00"),
-        ("220.919,50 €", 220_919.5, 231_004.0, "231.004,00 €"),
-        ("220 919,5", 220_919.5, 231_004.0, "231 004,0"),
-        ("$220.9k", 220_919.5, 231_004.0, "$231.0k"),
-        ("1.2 million", 1_234_567.0, 2_345_678.0, "2.3 million"),
-        ("33 %", 0.3312, 0.41, "41 %"),
-        ("33,2 %", 33.214, 35.7, "35,7 %"),
-        ("−3,048", -3_048.0, 12.0, "12"),
-        ("fell by 12", -12.0, -15.0, "fell by 15"),
-        ("3", 3.0, 4.0, "4"),
-        ("12", 999.0, 4.0, None),
-    ],
-)
-def test_a_new_value_is_written_as_the_answer_writes_it(
-    shown: str, old: float, new: float, now: str | None
-) -> None:
-    assert rewritten(shown, old, new) == now
+TABLE = "region,year,units,revenue\nNorth,2025,3,10\nSouth,2025,4,20\nNorth,2026,5,30"
+TOTALS = "orders,revenue\n4,100"
 
 
-TABLE = "tbl_abcd1234 · 2 rows × 2 columns\nregion,revenue\nNorth,10\nSouth,20"
+def shown(text: str, total: int = 0) -> Output:
+    """An output with a table, of which it shows the rows in `text`."""
+    columns, *rows = text.split("\n")
+    head = f"handle: tbl_abcd1234 · {total or len(rows)} rows × {columns.count(',') + 1} columns"
+    return Output("c", f"{head}\n{text}", made=("tbl_abcd1234",))
+
+
+def now_in(cell: Cell, old: ShownTable, new: ShownTable) -> str:
+    """What is in a cell now, or why that is not known."""
+    try:
+        return renewed(cell, [old], [new]).text
+    except Missing as missing:
+        return missing.why()
 
 
 @pytest.mark.parametrize(
-    ("line", "text", "column", "now", "found"),
+    ("before", "row", "now", "total", "found"),
     [
-        (3, "10", "revenue", "x\nregion,revenue\nSouth,21\nNorth,11", Located(10, 11)),
-        (3, "10", "", "region,revenue\nNorth,11\nEast,10", Located(10, 11)),
-        (3, "10", "revenue", "region,revenue\nSouth,21", Missing.GONE),
-        (3, "10", "revenue", "region,income\nNorth,11", Missing.UNCLEAR),
-        (3, "10", "revenue", "region,revenue\nNorth,\nSouth,20", Missing.GONE),
-        (3, "10", "revenue", "region,revenue\nNorth,11\nNorth,12", Missing.UNCLEAR),
-        (1, "2", "", "tbl_zzzz9999 · 5 rows × 2 columns\nregion,revenue\nNorth,1", Missing.UNCLEAR),
-        (3, "10", "revenue", "region,revenue\nEast,1\n[rows 1–1 of 3 shown]", Missing.UNCLEAR),
-        (9, "10", "", "region,revenue\nNorth,11", Missing.UNCLEAR),
+        (TABLE, 2, "year,units,revenue,region\n2025,9,11,North\n2025,8,21,South", 0, "21"),
+        (TABLE, 1, "region,year,units,revenue\nNorth,2026,1,31\nNorth,2025,1,11", 0, "11"),
+        (TABLE, 2, "region,year,units,revenue\nNorth,2025,1,11", 0, "its row is no longer there"),
+        (
+            TABLE,
+            2,
+            "region,year,units,revenue\nSouth,2025,1,11\nSouth,2026,1,2",
+            0,
+            "several rows have that name now",
+        ),
+        (
+            TABLE,
+            2,
+            "region,year,units,income\nSouth,2025,4,1",
+            0,
+            "the result has another shape now",
+        ),
+        (
+            TABLE,
+            2,
+            "region,year,units,revenue\nNorth,2025,1,11",
+            9,
+            "its row is not among the rows that are shown now",
+        ),
+        ("n,revenue\n1,10\n1,20", 1, "n,revenue\n1,11", 0, "several rows have that name now"),
+        (TOTALS, 1, "orders,revenue\n5,120", 0, "120"),
+        (TOTALS, 1, "orders,revenue\n5,120\n6,130", 0, "the result has another shape now"),
+        ("year,revenue\n2025,100", 1, "year,revenue\n2026,120", 0, "its row is no longer there"),
     ],
 )
-def test_a_figure_is_found_by_its_row_and_column(
-    line: int, text: str, column: str, now: str, found: Located | Missing
+def test_a_row_is_found_by_its_name(
+    before: str, row: int, now: str, total: int, found: str
 ) -> None:
-    """Wherever the row stands now; never another row's figure where it is not clear which is meant."""
-    place = Place(call_id="c", tool="t", line=line, text=text, column=column)
-    before, after = (index(Output("c", "t", text)) for text in (TABLE, now))
-    assert locate(place, before, after) == found
+    """evidence 1: wherever it is now; never another row's figure where it is not clear which is meant.
+    The one row of totals has no name."""
+    [old], [new] = tables_in(shown(before)), tables_in(shown(now, total))
+    cell = old.cell(old.rows[row - 1], old.columns.index("revenue"))
+    assert now_in(cell, old, new) == found
 
 
-def test_handles_and_numbers_are_replaced_inside_of_arguments() -> None:
-    """In SQL and in lists; a number not as part of another, and a handle not as part of a word."""
-    sql = (
-        '{"sql": "SELECT a FROM tbl_abcd1234 x, \\"tbl_abcd12345\\"", "handles": ["tbl_abcd1234"]}'
-    )
-    replaced = with_handles(sql, {"tbl_abcd1234": "tbl_new00000"})
-    assert replaced == sql.replace("tbl_abcd1234 ", "tbl_new00000 ").replace(
-        '"tbl_abcd1234"]', '"tbl_new00000"]'
-    )
-    assert with_numbers('{"expression": "120 - 20 * 12"}', {"12": 5.0, "120": -7.5}) == (
-        '{"expression": "-7.5 - 20 * 5"}'
-    )
-    assert (
-        with_numbers('{"value": 12.5, "times": 3}', {"12.5": 2.0}) == '{"value": 2.0, "times": 3}'
-    )
-
-
-def test_no_stored_copy_passes_for_what_was_read_again() -> None:
-    """A call of an earlier release, of which it is not known what it saved, is not made again."""
-    call_item = {"type": "function_call", "call_id": "c1", "name": "query_table", "arguments": "{}"}
-    output = {"type": "function_call_output", "call_id": "c1", "output": "region,n\nNorth,1"}
-    entry = LedgerEntry(run_id="run_1", items=(call_item, output))
-    assert recorded_calls([entry]) == {}
-    figure = read("1", Place(call_id="c1", tool="query_table", line=2, text="1"))
-    tool = tool_of(query_table)
-    assert plan([figure], {}, lambda _: tool).skipped == {"c1": Skipped.NOT_STORED}
-    assert with_numbers('{"value": 120}', {"120": 0.5}) == '{"value": 0.5}'  # no decimals lost
+def test_a_row_of_a_part_is_found_by_all_that_names_it() -> None:
+    """The rows that were not shown may begin in the same way."""
+    [old] = tables_in(shown("region,year,revenue\nNorth,2025,10", 9))
+    [new] = tables_in(shown("region,year,revenue\nNorth,2026,11", 9))
+    assert "not among the rows" in now_in(old.cell(old.rows[0], 2), old, new)
 
 
 def test_calls_under_the_same_id_are_not_mixed_up() -> None:
     """V1: some model servers number the calls of each response anew: which call a figure is from is
-    then unknown, and a refresh would compare it with another table's."""
+    then unknown, and a refresh would compare it with another table's. Nor is a call made again of
+    which an earlier release did not store what it saved."""
 
-    def entry(region: str) -> LedgerEntry:
-        named = {"call_id": "call_0", "name": "query_table"}
+    def entry(call_id: str, region: str, *records: CallRecord) -> LedgerEntry:
+        named = {"call_id": call_id, "name": "query_table"}
         made = {"type": "function_call", "arguments": json.dumps({"region": region}), **named}
-        output = {"type": "function_call_output", "call_id": "call_0", "output": f"{region},1"}
-        record = CallRecord(call_id="call_0", counts_as="read")
-        return LedgerEntry(run_id="run_1", items=(made, output), calls=(record,))
+        output = {"type": "function_call_output", "call_id": call_id, "output": f"{region},1"}
+        return LedgerEntry(run_id="run_1", items=(made, output), calls=records)
 
-    assert [*recorded_calls([entry("North")])] == ["call_0"]
-    assert recorded_calls([entry("North"), entry("South")]) == {}
-
-
-def compared(said: str, before: dict[str, str], now: dict[str, str], **more: Any) -> dict[str, str]:
-    """What changed of an answer's figures, by their texts: the value now, or why there is none."""
-    record = CallRecord(call_id="c")
-    recorded = {name: RecordedCall(name, "t", "{}", text, record) for name, text in before.items()}
-    outputs = [each.indexed for each in recorded.values()]
-    traced = check(fields_of({"summary": said}), outputs)
-    items = tuple(each.model_copy(update=more) for each in traced.items)
-    traced = Findings.model_validate_json(Findings(items=items).model_dump_json())
-    after = {name: recorded[name].index(text) for name, text in now.items()}
-    repeated = Repeated(recorded, after, {})
-    changes = repeated.compare(figures_of(traced), traced, {"summary": said})
-    return {each.before: each.now or each.why for each in changes}
-
-
-def test_arithmetic_is_repeated_from_its_operands() -> None:
-    """23.5: of what was worked out itself, of whole columns, in other units, and with a constant."""
-    before = {
-        "sales": "region,units,revenue\nNorth,4239,220919.5\nEast,3659,191390.5\nSouth,2951,156952.0",
-        "log": "p95 was 655.1 ms and p50 was 310 ms",
-    }
-    now = {
-        "sales": "region,units,revenue\nEast,3659,200000\nNorth,4239,300000\nSouth,2951,100000",
-        "log": "p95 was 1310.2 ms and p50 was 310 ms",
-    }
-    said = (
-        "Revenue was 569,262.00 in all. North, with 220,919.50, had 38.8 % of it; that is "
-        "29,529.00 more than East, 191,390.50, or 15.4 %. North sold 4,239 units at 52.12 each. p95 was 0.66 s."
-    )
-    assert compared(said, before, now) == {
-        "569,262.00": "600,000.00",
-        "220,919.50": "300,000.00",
-        "38.8 %": "50.0 %",
-        "29,529.00": "100,000.00",
-        "191,390.50": "200,000.00",
-        "15.4 %": "50.0 %",
-        "4,239": "4,239",
-        "52.12": "70.77",
-        "0.66 s": "1.31 s",
-    }
-    gone = compared(said, before, {**now, "sales": now["sales"].replace("East,3659,200000\n", "")})
-    assert gone["29,529.00"] == gone["191,390.50"] == "its row is no longer there"
-    assert gone["569,262.00"] == "400,000.00"
-
-
-def test_arithmetic_of_an_earlier_release_is_not_guessed() -> None:
-    """What its operands were is not stored: what was read is compared, the rest says that it cannot be."""
-    before = {"sales": "region,revenue\nNorth,220919.5\nEast,191390.5"}
-    now = {"sales": "region,revenue\nNorth,300000\nEast,200000"}
-    said = "North made 220,919.50 and East 191,390.50, which is 15.4 % less."
-    found = compared(said, before, now, operands=(), pattern="")
-    assert found["220,919.50"] == "300,000.00"
-    assert found["15.4 %"] == "its arithmetic cannot be repeated"
+    record = CallRecord(call_id="call_0", counts_as="read")
+    north, south = entry("call_0", "North", record), entry("call_0", "South", record)
+    assert [*recorded([north], lambda _: None)[0]] == ["call_0"]
+    assert recorded([north, south], lambda _: None) == ({}, {})
+    assert recorded([entry("call_1", "West")], lambda _: None) == ({}, {})
 
 
 def test_a_result_counts_what_changed() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from bot.core.findings import Findings
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
@@ -43,7 +44,7 @@ def shop_in(folder: Path) -> tuple[Path, dict[str, Any]]:
 
 
 async def answered(bot: Deployment, user: str) -> tuple[str, str]:
-    """An answer whose one figure comes from the database: its thread and run."""
+    """An answer whose figures come from the database: its thread and run."""
     thread = await bot.ask(user, SALES, "How much did North sell?")
     [message] = await bot.answered(SALES, thread)
     assert f"'action_id': '{REFRESH}'" in str(message["blocks"])
@@ -87,10 +88,11 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         await pressed(bot, ADA, thread, REFRESH, run)
         await pressed(bot, BEN, thread, REFRESH, run)
         await told(bot, thread, BEN, said.BUSY()[:20])
-        result = await told(bot, thread, ADA, "220,919.50 → 231,004.00")
-        assert "1 of 1 changed:" in str(result["blocks"])
-        listed = result["blocks"][0]["elements"][1]["elements"][0]["elements"]
+        result = await told(bot, thread, ADA, "They sold 220,919.50 → 231,004.00 in all.")
+        assert "2 of 2 changed:" in str(result["blocks"])
+        listed = result["blocks"][0]["elements"][1]["elements"][1]["elements"]
         assert [each["type"] for each in listed] == ["text"]  # no mention of everybody
+        assert listed[0]["text"] == f"{NORTH}, revenue 220,919.5 → 231,004"
         assert "<!channel>" not in result["text"]
         assert bot.own(SALES, thread) == prose
         assert not [m for m in private(bot, thread, BEN) if "231,004" in str(m)]
@@ -121,9 +123,49 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         assert f"<@{BEN}>" in str(bot.own(SALES, thread)[-1]["blocks"])
 
 
+async def test_a_schedule_that_can_refresh_nothing_any_more_ends_and_says_so(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """evidence 1: the answer of an earlier release, whose figures were all worked out: once, in the
+    thread, with a button that asks the question again."""
+    _, settings = shop_in(tmp_path)
+    async with (
+        deployed(only_database, redis_url, **settings) as bot,
+        open_stores(redis_url) as stores,
+    ):
+        thread, run = await answered(bot, BEN)
+        await pressed(bot, ADA, thread, KEEP, f"{run} 0 9 * * 1")
+        await told(bot, thread, ADA, "every Monday at 09:00")
+        answer = await stores.runs.answer(run)
+        assert answer
+        key = stores.redis.key("run", run)
+        without = answer[1].model_copy(update={"traced": Findings()}).model_dump_json()
+        await stores.redis.call("HSET", key, "outcome", without)
+
+        before = bot.own(SALES, thread)
+        await submit_due(bot, stores, redis_url)
+        await bot.ws.until(lambda: len(bot.own(SALES, thread)) > len(before))
+        [ended] = bot.own(SALES, thread)[len(before) :]
+        assert f"<@{ADA}> {said.ENDED()}" in str(ended["blocks"])
+        while await stores.schedules.of(bot.ws.team_id, ADA):  # noqa: ASYNC110 - a worker does it
+            await asyncio.sleep(0.1)
+        [button] = ended["blocks"][-1]["elements"]
+        assert button["text"]["text"] == "Ask again"
+        await bot.ws.click(BEN, SALES, ended["ts"], button["action_id"], value=button["value"])
+        await bot.ws.until(lambda: len(bot.terminals(SALES, thread)) == 2)
+        await bot.ws.until(lambda: "Ask again" not in str(bot.ws.messages(SALES, thread, ADA)))
+
+
 async def asked_on_time(bot: Deployment, stores: Stores, redis_url: str) -> None:
     """The schedules are due, and what they ask for is done."""
     before = await done(stores, bot.ws.team_id)
+    await submit_due(bot, stores, redis_url)
+    while await done(stores, bot.ws.team_id) == before or await stores.mailbox.threads():  # noqa: ASYNC110 - a worker does it
+        await asyncio.sleep(0.3)
+
+
+async def submit_due(bot: Deployment, stores: Stores, redis_url: str) -> None:
+    """The schedules are due."""
     async with (
         open_engine(redis_url, stores.mailbox) as engine,
         wired(bot.ws) as rig,
@@ -142,8 +184,6 @@ async def asked_on_time(bot: Deployment, stores: Stores, redis_url: str) -> None
             bot.ws.team_id, stores.schedules, stores.pause, rig.asking, refresh, rig.slack, due
         )
         await look.submit_due()
-        while await done(stores, bot.ws.team_id) == before or await stores.mailbox.threads():  # noqa: ASYNC110 - a worker does it
-            await asyncio.sleep(0.3)
 
 
 def due() -> float:

@@ -1,0 +1,44 @@
+"""The figures of an answer that a refresh can read again: those in cells of tables that tools showed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bot.core.findings import Claim, Finding, Findings, Place, Verdict
+from bot.toolkit import Tool
+
+ToolOf = Callable[[str], Tool | None]
+
+
+def figures_of(traced: Findings) -> tuple[list[tuple[Finding, Place]], int]:
+    """Return the figures of an answer that come from cells, each place once in a field, and the
+    number of its other figures that come from calls."""
+    cells, others = dict[tuple[str, str, Place], Finding](), set[tuple[str, str]]()
+    for finding in traced.of(Verdict.READ, Verdict.WORKED_OUT):
+        if place := _cell_of(finding):
+            cells.setdefault((finding.field, finding.text, place), finding)
+        elif finding.kind is Claim.FIGURE and any(place.tool for place in finding.places):
+            others.add((finding.text, finding.formula))
+    return [(finding, place) for (_, _, place), finding in cells.items()], len(others)
+
+
+def is_refreshable(traced: Findings | None, tool_of: ToolOf) -> bool:
+    """Return whether a figure of the answer comes from a call that may be made again."""
+    figures, _ = figures_of(traced or Findings())
+    return any(may_repeat(tool_of(place.tool)) for _, place in figures)
+
+
+def may_repeat(tool: Tool | None) -> bool:
+    """Return whether code may make calls of a tool again by itself.
+
+    Nothing leaves the bot: an address or a query would need the checks of a run.
+    """
+    return tool is not None and tool.repeatable and tool.reads and not tool.is_outward
+
+
+def _cell_of(finding: Finding) -> Place | None:
+    """Return the place of a figure in a table, or as the single figure of a calculation."""
+    if finding.kind is not Claim.FIGURE or finding.verdict is not Verdict.READ:
+        return None
+    places = (place for place in finding.places if place.tool)
+    return next((p for p in places if p.column or p.handle.startswith("fig_")), None)
