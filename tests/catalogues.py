@@ -107,6 +107,8 @@ def brought_up_to_date(language: str) -> Catalog:
         header_comment="",
         fuzzy=False,
     )
+    # A newer Babel may know more forms than the stored translations have.
+    new.mime_headers = [("Plural-Forms", stored.plural_forms)]
     for each in texts():
         known: Message | None = stored.get(each.id)
         limit = [f"at most {each.most} characters"] if each.most else []

@@ -31,9 +31,9 @@ from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
 from bot.core.text.counting import counted
-from bot.core.text.evidence_line import evidence_line
 from bot.core.text.invisible_text import escaped, escaped_json, for_terminal
 from bot.core.text.result_markdown import result_text
+from bot.core.text.trust import trust_in
 from bot.runs.surface import OpenSurface, PostedMessages
 from bot.testing.conversation import MemoryConversation
 
@@ -214,8 +214,8 @@ def as_text(outcome: Outcome) -> str:
     parts = [outcome.note] if outcome.note else []
     if outcome.result is not None:
         parts.append(result_text(outcome))
-        if outcome.traced and outcome.traced_shown and (line := evidence_line(outcome.traced)):
-            parts.append(line)
+        trust = trust_in(outcome)
+        parts += filter(None, (trust.line, *trust.warnings))
     if outcome.found:
         parts.append("\n".join(f"- {step}" for step in outcome.found))
     if outcome.rehearsed:

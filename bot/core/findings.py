@@ -5,6 +5,7 @@ Tracing makes them, an outcome stores them. Field names and values are an interf
 
 from __future__ import annotations
 
+from collections import Counter
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict
@@ -22,6 +23,7 @@ from bot.library.tracing.findings import (
 
 __all__ = [
     "Claim",
+    "FigureCounts",
     "Finding",
     "Findings",
     "Operand",
@@ -30,7 +32,15 @@ __all__ = [
     "Reason",
     "Unreadable",
     "Verdict",
+    "counted_as",
 ]
+
+FILLED_IN = "filled_in"
+
+
+def counted_as(finding: Finding) -> str:
+    """Return what a finding is counted as: "filled_in" for a reference, else its verdict."""
+    return FILLED_IN if finding.reference else finding.verdict.value
 
 
 class Unreadable(StrEnum):
@@ -84,3 +94,46 @@ class Findings(BaseModel):
     @property
     def untraced(self) -> int:
         return len(self.of(Verdict.UNTRACED))
+
+
+class FigureCounts(BaseModel):
+    """How many figures, dates, ids and quotes of answers have which origin.
+
+    - `filled_in`: from references. `found`: typed, and found in what was read.
+    - `sent_back`: how many faults the model was told.
+
+    Addresses are the sources of an answer and count nowhere, nor does what may be where code cannot
+    search.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    filled_in: int = 0
+    found: int = 0
+    worked_out: int = 0
+    not_found: int = 0
+    sent_back: int = 0
+
+    @classmethod
+    def of(cls, findings: Findings) -> FigureCounts:
+        """Return the counts of one answer."""
+        items = [item for item in findings.items if item.kind is not Claim.ADDRESS]
+        names = [_COUNTS[counted_as(item)] for item in items if counted_as(item) in _COUNTS]
+        return cls(**Counter(names), sent_back=findings.sent_back)
+
+    def __add__(self, other: FigureCounts) -> FigureCounts:
+        return FigureCounts(**{name: value + getattr(other, name) for name, value in self})
+
+    @property
+    def total(self) -> int:
+        """The number of figures, without what was sent back."""
+        return self.filled_in + self.found + self.worked_out + self.not_found
+
+
+_COUNTS = {
+    FILLED_IN: "filled_in",
+    Verdict.READ: "found",
+    Verdict.NEAR_QUOTE: "found",
+    Verdict.WORKED_OUT: "worked_out",
+    Verdict.UNTRACED: "not_found",
+}

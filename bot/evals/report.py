@@ -6,11 +6,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bot.core.findings import FigureCounts
 from bot.core.text.counting import counted
 from bot.core.text.invisible_text import escaped
 from bot.evals.results import CaseSummary, Evaluation
 
-_FIGURES = ("turns", "tools", "tokens", "cost", "seconds", "untraced")
+_FIGURES = ("turns", "tools", "tokens", "cost", "seconds", "not found")
 
 
 def print_results(evaluation: Evaluation, console: Console) -> None:
@@ -75,13 +76,25 @@ def _sums(evaluation: Evaluation) -> str:
     unknown = any(each.cost is None for each in totals)
     cost = "unknown cost" if unknown else f"${sum(each.cost or 0 for each in totals):.4f}"
     seconds = sum(each.seconds for each in totals)
-    claims = sum(each.claims for each in cases)
-    untraced = sum(each.untraced for each in cases)
     return (
         f"\n{passed} of {len(cases)} cases passed · {evaluation.model} · {counted(len(totals), 'run')} · "
-        f"{tokens:,} tokens · {cost} · {seconds:.0f} s of work · "
-        f"{untraced:,} of {counted(f'{claims:,}', 'claim')} untraced"
+        f"{tokens:,} tokens · {cost} · {seconds:.0f} s of work\n{figures_line(evaluation.figures)}"
     )
+
+
+def figures_line(figures: FigureCounts) -> str:
+    """Return where figures come from, with the share of each kind."""
+    if not figures.total:
+        return "figures: none"
+    kinds = (
+        ("filled in by reference", figures.filled_in),
+        ("found", figures.found),
+        ("worked out", figures.worked_out),
+        ("not found", figures.not_found),
+    )
+    parts = ", ".join(f"{count:,} {kind} ({count / figures.total:.0%})" for kind, count in kinds)
+    faults = counted(f"{figures.sent_back:,}", "fault")
+    return f"{counted(f'{figures.total:,}', 'figure')}: {parts}; {faults} sent back"
 
 
 def _change(was: CaseSummary, now: CaseSummary) -> Text:

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.core.errors import ConfigurationError
+from bot.core.findings import FigureCounts
 from bot.core.outcome import RunStatus, StopReason, Totals
 
 
@@ -18,7 +19,8 @@ class CaseResult(BaseModel):
 
     `tools` are the tools that were called, in order; `said` is the result as Markdown. Of the
     `claims` of the result (figures, dates, ids, addresses and quotes), `untraced` are those that do
-    not occur in what the run read and do not follow from it.
+    not occur in what the run read and do not follow from it. `figures` says where the others come
+    from.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -32,6 +34,7 @@ class CaseResult(BaseModel):
     said: str = ""
     claims: int = 0
     untraced: tuple[str, ...] = ()
+    figures: FigureCounts = FigureCounts()
 
     @property
     def passed(self) -> bool:
@@ -56,6 +59,11 @@ class Evaluation(BaseModel):
     @property
     def passed(self) -> bool:
         return all(each.passed for each in self.results)
+
+    @property
+    def figures(self) -> FigureCounts:
+        """Where the figures of all answers come from."""
+        return sum((each.figures for each in self.results), FigureCounts())
 
     def worse_than(self, before: Evaluation) -> list[str]:
         """Return the names of cases that passed a larger share of their runs in `before`."""

@@ -119,6 +119,7 @@ async def run_case(
         said=result_text(outcome) if outcome.result is not None else outcome.note,
         claims=len(traced.items),
         untraced=tuple(each.text for each in traced.of(findings.Verdict.UNTRACED)),
+        figures=findings.FigureCounts.of(traced),
     )
 
 

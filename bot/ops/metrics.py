@@ -16,6 +16,7 @@ from bot.agent.events import Event, FromSubagent, ToolEnded
 from bot.core.budgets import Spent
 from bot.core.chain import Usage
 from bot.core.errors import ModelError
+from bot.core.findings import counted_as
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.model import Model, PriceList
@@ -107,7 +108,7 @@ class Metrics:
         self._run.ended.labels(outcome.status, outcome.stop_reason).inc()
         self._run.seconds.observe(outcome.totals.seconds)
         for finding in outcome.traced.items if outcome.traced else ():
-            self._run.findings.labels(finding.verdict).inc()
+            self._run.findings.labels(counted_as(finding)).inc()
 
     def model(self, model: Model, prices: PriceList) -> Model:
         """Return `model` with its calls counted."""

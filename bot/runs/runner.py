@@ -32,6 +32,7 @@ from bot.core.errors import (
     StoreUnavailable,
 )
 from bot.core.failpoints import failpoint
+from bot.core.findings import FigureCounts
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
@@ -290,15 +291,18 @@ class Runner:
             entries=entries,
             progress_of=request.id,
             on_record=on_record,
-            also=[] if outcome.silent else self._remembering(request, outcome.run_id),
+            also=[] if outcome.silent else self._also(request, outcome),
         )
         failpoint("run-finished")
 
-    def _remembering(self, request: Request, run_id: str) -> list[tuple[Any, ...]]:
-        """Return the commands after which the next direct message knows this exchange."""
+    def _also(self, request: Request, outcome: Outcome) -> list[tuple[Any, ...]]:
+        """Return the commands that count the figures of an answer, and those after which the next
+        direct message knows this exchange."""
+        figures = FigureCounts.of(outcome.traced) if outcome.traced else FigureCounts()
+        counting = self._stores.figures.counting(outcome.totals.model, figures)
         if not self.deps.direct.remembers(request):
-            return []
-        return self._stores.direct.remembering(request, run_id)
+            return counting
+        return [*counting, *self._stores.direct.remembering(request, outcome.run_id)]
 
     async def _silenced_if_withdrawn(
         self, outcome: Outcome, request: Request, lease: Lease

@@ -43,6 +43,7 @@ from bot.store.workspaces.budgets import (
 from bot.store.workspaces.catch_up import CatchUpStore, CatchUpTurn
 from bot.store.workspaces.decisions import Decisions, ListedDecisions
 from bot.store.workspaces.feedback import FeedbackStore
+from bot.store.workspaces.figures import FigureStore
 from bot.store.workspaces.lessons import LessonStore
 from bot.store.workspaces.memory import Memories as MemoryStore
 from bot.store.workspaces.pause import PauseSwitch
@@ -64,6 +65,7 @@ __all__ = [
     "Erased",
     "Erasure",
     "FeedbackStore",
+    "FigureStore",
     "Forecast",
     "Lease",
     "Leases",
@@ -132,6 +134,7 @@ class Stores:
     budgets: BudgetStore
     pause: PauseSwitch
     feedback: FeedbackStore
+    figures: FigureStore
     lessons: LessonStore
     refused: RefusedStore
     receivers: Receivers
@@ -237,6 +240,7 @@ async def open_stores(
             budgets=BudgetStore(redis, keep),
             pause=PauseSwitch(redis, keep),
             feedback=FeedbackStore(redis, keep),
+            figures=FigureStore(redis),
             lessons=LessonStore(redis, keep),
             refused=RefusedStore(redis),
             receivers=Receivers(redis),

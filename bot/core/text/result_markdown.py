@@ -41,7 +41,6 @@ def _answer(answer: Answer, outcome: Outcome) -> list[str]:
         _sources(answer.sources, outcome),
         _gaps(answer.gaps),
         _listed("Ask next:\n", answer.follow_ups),
-        "" if answer.confidence in (None, "high") else f"Confidence: {answer.confidence}",
     ]
 
 

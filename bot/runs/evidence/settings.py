@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-EvidenceMode = Literal["off", "measure", "mark", "send_back"]
+
+def _as_mark(mode: Any) -> Any:
+    """Read "send_back", a mode of earlier releases, as "mark", which does the same now."""
+    return "mark" if mode == "send_back" else mode
+
+
+EvidenceMode = Annotated[Literal["off", "measure", "mark"], BeforeValidator(_as_mark)]
 """What happens with the claims of an answer: nothing; they are traced and counted; or readers are told
-what they rest on too, and what code is sure is wrong goes back to the model once. "send_back" of
-earlier releases means "mark"."""
+where they come from too, and what code is sure is wrong goes back to the model once."""
 
 DEFAULT_MODE: EvidenceMode = "mark"
 

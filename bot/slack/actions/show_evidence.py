@@ -13,7 +13,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.chain import LedgerEntry
 from bot.core.errors import NotPermitted
-from bot.core.findings import Finding, Findings, Place, Verdict
+from bot.core.findings import Finding, Findings, Place
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.text.evidence_line import distinct, evidence_line
@@ -32,6 +32,7 @@ from bot.slack.render.evidence import (
     ShownClaim,
     ShownPlace,
     evidence_modal,
+    is_found,
 )
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block
@@ -50,7 +51,7 @@ _SECONDS = 1.5
 
 _MESSAGE = re.compile(r"/archives/([A-Z0-9]+)/p\d+")
 _FILE = re.compile(r"/(?:files|files-pri|docs)/[A-Z0-9]+[/-](F[A-Z0-9]+)")
-_QUERIES = ("sql", "query", "pattern", "expression")
+_QUERIES = ("sql", "program", "query", "pattern", "expression")
 """Arguments that say what was looked for, the most telling first."""
 
 
@@ -95,7 +96,8 @@ class EvidenceDialog:
             raise NotPermitted(evidence_words.NOT_YOURS())
         person = await self.questions.permitted(user, request.channel)
         traced = Findings.model_validate(each_text(kept.model_dump(mode="json"), clean))
-        claims = _untraced_first(distinct(traced.items))
+        calls = _calls((await self.ledger_of(request, run_id)).entries)
+        claims = _grouped(distinct(traced.items), calls)
         pages = max(1, -(-len(claims) // CLAIMS_OF_A_PAGE))
         number = min(max(number, 0), pages - 1)
         shown = claims[number * CLAIMS_OF_A_PAGE :][:CLAIMS_OF_A_PAGE]
@@ -105,20 +107,22 @@ class EvidenceDialog:
             pages=pages,
             line=evidence_line(traced) or evidence_words.TITLE(),
             unreadable=traced.unreadable,
-            has_untraced=traced.untraced > 0,
-            claims=await self._visible(shown, request, run_id, person),
+            claims=await self._visible(shown, request, calls, person),
         )
         return evidence_modal(page, LinkGate(outcome.links))
 
     async def _visible(
-        self, claims: Sequence[Finding], request: Request, run_id: str, person: Person
+        self,
+        claims: Sequence[Finding],
+        request: Request,
+        calls: Mapping[str, _Call],
+        person: Person,
     ) -> list[ShownClaim]:
         """Return the claims with the places that the person may see.
 
         How a claim was worked out names its operands, so only those see it who see all their
         places.
         """
-        calls = _calls((await self.ledger_of(request, run_id)).entries)
         guards = {
             guard for each in claims for place in each.places for guard in _guards(place, calls)
         }
@@ -174,8 +178,20 @@ class EvidenceDialog:
         return True
 
 
-def _untraced_first(claims: Sequence[Finding]) -> list[Finding]:
-    return sorted(claims, key=lambda each: each.verdict is not Verdict.UNTRACED)
+def _grouped(claims: Sequence[Finding], calls: Mapping[str, _Call]) -> list[Finding]:
+    """Return the claims of each query or source together, in the order of the answer; then those that
+    were not found, of which readers are warned first."""
+    order = dict[tuple[str, ...], int]()
+
+    def rank(claim: Finding) -> tuple[int, int]:
+        if not is_found(claim):
+            return 1, not claim.warned
+        place = claim.places[0] if claim.places else Place(call_id="")
+        query = calls[place.call_id].query if place.call_id in calls else ""
+        origin = (place.tool, query, place.source, place.url)
+        return 0, order.setdefault(origin, len(order))
+
+    return sorted(claims, key=rank)
 
 
 def _guards(place: Place, calls: Mapping[str, _Call]) -> frozenset[str]:

@@ -114,13 +114,12 @@ CONFIRM = {
     "sensitive": Text("Sensitive actions, such as posting in another channel"),
     "always": Text("Everything that makes changes"),
 }
-CHANNEL_EVIDENCE = Text("What answers say about the figures and quotes in them")
+CHANNEL_EVIDENCE = Text("What answers say about where their figures and quotes come from")
 EVIDENCE = {
     "everywhere": Text("As in other channels"),
     "off": Text("Nothing"),
-    "measure": Text("Nothing, but count what cannot be traced"),
-    "mark": Text("What could not be traced to what was read"),
-    "send_back": Text("What stays untraced after the model's second look"),
+    "measure": Text("Nothing, but count what is found"),
+    "mark": Text("Where they come from, with a warning where something is surely wrong"),
 }
 CHANNEL_MODEL = Text("Which model answers here")
 CHANNEL_MODEL_HINT = Text("A person's own choice overrides this.")

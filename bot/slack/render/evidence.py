@@ -1,22 +1,26 @@
-"""The modal of *Show evidence*: where each figure and quote of an answer comes from."""
+"""The modal of *Show evidence*: where each figure and quote of an answer comes from.
+
+Each query or program is shown once, with the figures below it that come from its result.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.core.findings import Finding, Place, Unreadable, Verdict
+from bot.core.findings import Claim, Finding, Place, Reason, Unreadable, Verdict
 from bot.slack.render import evidence_words as texts
 from bot.slack.render import words
 from bot.slack.render.buttons import EVIDENCE_PAGE, button
 from bot.slack.render.links import Code, Link, LinkGate
 from bot.slack.render.parts import Block, context, shortened, text_object
 
-CLAIMS_OF_A_PAGE = 8
+CLAIMS_OF_A_PAGE = 12
 MOST_PLACES = 4  # of one claim
 _OWN_LINK = re.compile(r" \(link: \S*$")  # of a message, which its name links to already
-_MOST_CHARACTERS = 300  # of a claim, a formula or a query
+_MOST_CHARACTERS = 300  # of a claim or a formula
+_MOST_OF_A_QUERY = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,11 @@ class ShownClaim:
     places: tuple[ShownPlace, ...] = ()
     left_out: int = 0
 
+    @property
+    def best(self) -> ShownPlace:
+        """The first place that the viewer may see."""
+        return next((each for each in self.places if each.place), ShownPlace(None))
+
 
 @dataclass(frozen=True, slots=True)
 class EvidencePage:
@@ -46,8 +55,30 @@ class EvidencePage:
     pages: int
     line: str
     unreadable: Unreadable
-    has_untraced: bool
     claims: Sequence[ShownClaim]
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """What a group of claims comes from: a query or program, else a source."""
+
+    tool: str = ""
+    query: str = ""
+    source: str = ""
+    url: str = ""
+    is_hidden: bool = False
+
+    @classmethod
+    def of(cls, shown: ShownPlace) -> _Origin:
+        place = shown.place
+        if place is None:
+            return cls(is_hidden=True)
+        return cls(place.tool, shown.query, place.source, place.url)
+
+
+def is_found(finding: Finding) -> bool:
+    """Return whether a claim has an origin, so that it stands below that."""
+    return finding.verdict not in (Verdict.UNTRACED, Verdict.UNKNOWN)
 
 
 def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
@@ -56,11 +87,16 @@ def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
     Texts are rich text: nothing in them becomes a link, a mention or a format; `gate` says which
     addresses may be links.
     """
-    intro = texts.INTRO_UNTRACED() if page.has_untraced else texts.INTRO()
+    groups = dict[_Origin, list[ShownClaim]]()
+    for claim in page.claims:
+        if is_found(claim.finding):
+            groups.setdefault(_Origin.of(claim.best), []).append(claim)
+    missing = [claim for claim in page.claims if not is_found(claim.finding)]
     blocks: list[Block] = [
         {"type": "section", "text": text_object(shortened(page.line, 2_900))},
-        context(intro).block,
-        *(_claim(each, page.unreadable, gate) for each in page.claims),
+        context(texts.INTRO()).block,
+        *(_group(origin, claims, gate) for origin, claims in groups.items()),
+        *([_not_found(missing, page.unreadable, gate)] if missing else []),
         *_paging(page),
     ]
     return {
@@ -71,76 +107,108 @@ def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
     }
 
 
-def _claim(claim: ShownClaim, unreadable: Unreadable, gate: LinkGate) -> Block:
-    found = claim.finding
-    head = [
-        _text(_short(found.text), bold=True),
-        _text(f" · {texts.VERDICTS[found.verdict]()}"),
-        *([_text(f" · {_short(found.formula)}")] if found.formula else []),
-    ]
+def _group(origin: _Origin, claims: Sequence[ShownClaim], gate: LinkGate) -> Block:
+    """Return a query or source with the claims that come from it."""
+    if origin.is_hidden:
+        head = [_text(texts.HIDDEN())]
+    else:
+        head = list(_linked(origin.source or _tool(origin.tool), origin.url, gate))
     elements = [_section(head)]
-    if why := _why(found, unreadable):
-        elements.append(_section([_text(why)]))
-    for each in claim.places:
-        elements += _place(each, gate)
-    if claim.left_out:
-        elements.append(_section([_text(texts.MORE_PLACES(count=claim.left_out))]))
+    if origin.query:
+        query = _text(shortened(origin.query.strip(), _MOST_OF_A_QUERY))
+        elements.append({"type": "rich_text_preformatted", "elements": [query]})
+    elements.append(_list(list(_claim(claim, origin, gate)) for claim in claims))
     return {"type": "rich_text", "elements": elements}
 
 
-def _why(found: Finding, unreadable: Unreadable) -> str:
-    if found.verdict is Verdict.UNKNOWN:
-        return texts.UNREADABLE.get(unreadable, texts.NOT_SEARCHED)()
-    return texts.REASONS[found.reason]() if found.reason else ""
+def _not_found(claims: Sequence[ShownClaim], unreadable: Unreadable, gate: LinkGate) -> Block:
+    """Return the plain list of what was not found; `unreadable` says why it may still be right."""
+    elements = [_section([_text(texts.NOT_FOUND(), bold=True)])]
+    if any(claim.finding.verdict is Verdict.UNKNOWN for claim in claims):
+        why = texts.UNREADABLE.get(unreadable, texts.NOT_SEARCHED)()
+        elements.append(_section([_text(why)]))
+    elements.append(_list(list(_missing(claim, gate)) for claim in claims))
+    return {"type": "rich_text", "elements": elements}
 
 
-def _place(shown: ShownPlace, gate: LinkGate) -> Iterator[Block]:
-    """Yield the lines about one place: where it is, what was asked for there, and what it says."""
-    place = shown.place
-    if place is None:
-        yield _section([_text(texts.HIDDEN())])
+def _claim(claim: ShownClaim, origin: _Origin, gate: LinkGate) -> Iterator[Block]:
+    """Yield a claim with its places: row, column and value, or the words of the line."""
+    found = claim.finding
+    yield _text(_said(found), bold=True)
+    if found.verdict is Verdict.WORKED_OUT:
+        yield _text(f" · {_short(found.formula) or texts.WORKED_OUT()}")
+        for shown in dict.fromkeys(claim.places):
+            if place := shown.place:
+                yield _text(" · ")
+                if _Origin.of(shown) != origin:
+                    yield _text(f"{place.source or _tool(place.tool)}, ")
+                yield from _where(place, gate)
+        if claim.left_out:
+            yield _text(f" · {texts.MORE_PLACES(count=claim.left_out)}")
         return
-    where = _where(place)
-    yield _section([*_named(place, gate), *([_text(f", {where}")] if where else [])])
-    if shown.query:
-        query = [_text(texts.ASKED_FOR()), _text(_short(shown.query), code=True)]
-        yield _section(query)
-    if place.excerpt:
-        said = _OWN_LINK.sub("", place.excerpt)
-        yield {"type": "rich_text_quote", "elements": [_text(said)]}
+    if found.verdict is Verdict.NEAR_QUOTE:
+        yield _text(f" · {texts.NEAR_QUOTE()}")
+    if place := claim.best.place:
+        yield _text(" · ")
+        yield from _where(place, gate)
+        if value := _value(found, place):
+            yield _text(f": {value}")
 
 
-def _named(place: Place, gate: LinkGate) -> Iterator[Block]:
-    name = place.source or _tool(place)
-    if not (address := place.link or place.url):
-        yield _text(name)
+def _missing(claim: ShownClaim, gate: LinkGate) -> Iterator[Block]:
+    found, place = claim.finding, claim.best.place
+    yield _text(_said(found))
+    if found.reason is Reason.OTHER_ROW and place and place.row:
+        yield _text(f" · {texts.BELONGS_TO(row=place.row)} · ")
+        yield from _where(place, gate)
+    elif found.reason in texts.REASONS:
+        yield _text(f" · {texts.REASONS[found.reason]()}")
+
+
+def _said(found: Finding) -> str:
+    return f"“{_short(found.text)}”" if found.kind is Claim.QUOTE else _short(found.text)
+
+
+def _value(found: Finding, place: Place) -> str:
+    """Return what stands at a place: the cell, or the line around a figure."""
+    if place.row or place.column:
+        return place.text or place.excerpt
+    is_repeated = found.kind is Claim.QUOTE and found.verdict is Verdict.READ
+    return "" if is_repeated else _OWN_LINK.sub("", place.excerpt)
+
+
+def _where(place: Place, gate: LinkGate) -> Iterator[Block]:
+    """Yield the place within its source, as a link if it has an address of its own."""
+    parts = (
+        texts.PAGE(number=place.page) if place.page else "",
+        texts.ROW(number=place.row) if place.row else "",
+        texts.COLUMN(name=place.column) if place.column else "",
+    )
+    is_message = not place.tool or place.link
+    otherwise = texts.MESSAGE() if is_message else texts.LINE(number=place.line)
+    told = ", ".join(filter(None, parts)) or otherwise
+    yield from _linked(told, place.link, gate)
+
+
+def _linked(label: str, address: str, gate: LinkGate) -> Iterator[Block]:
+    if not address:
+        yield _text(label)
         return
-    for piece in gate.link(address, name):
+    for piece in gate.link(address, label):
         match piece:
-            case Link(url, label):
-                yield {"type": "link", "url": url, "text": label}
+            case Link(url, name):
+                yield {"type": "link", "url": url, "text": name}
             case Code(text):
                 yield _text(text, code=True)
             case _:
                 yield _text(str(getattr(piece, "text", "")))
 
 
-def _tool(place: Place) -> str:
-    """Return the name of a place without a source."""
-    if not place.tool:
+def _tool(tool: str) -> str:
+    """Return the name of what was read without a source."""
+    if not tool:
         return texts.WRITTEN()
-    return texts.THE_THREAD() if place.tool == "read_thread" else place.tool.replace("_", " ")
-
-
-def _where(place: Place) -> str:
-    parts = (
-        texts.PAGE(number=place.page) if place.page else "",
-        texts.ROW(number=place.row) if place.row else "",
-        texts.COLUMN(name=place.column) if place.column else "",
-    )
-    told = ", ".join(filter(None, parts))
-    is_message = not place.tool or place.link
-    return told or ("" if is_message else texts.LINE(number=place.line))
+    return texts.THE_THREAD() if tool == "read_thread" else tool.replace("_", " ")
 
 
 def _paging(page: EvidencePage) -> list[Block]:
@@ -154,6 +222,11 @@ def _paging(page: EvidencePage) -> list[Block]:
     ]
     told = texts.PAGE_OF(page=page.number + 1, pages=page.pages)
     return [{"type": "actions", "elements": elements}, context(told).block]
+
+
+def _list(items: Iterable[list[Block]]) -> Block:
+    sections = [_section(item) for item in items]
+    return {"type": "rich_text_list", "style": "bullet", "elements": sections}
 
 
 def _section(elements: list[Block]) -> Block:

@@ -20,8 +20,8 @@ from bot.core.answers import (
 )
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
-from bot.core.text.evidence_line import evidence_line
 from bot.core.text.translation import list_in_words, reader
+from bot.core.text.trust import trust_in
 from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
 from bot.slack.render.arguments import CHANNEL
@@ -74,11 +74,11 @@ RENDERERS: dict[type[Result], Renderer] = {
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The pieces above and below a result; `evidence` says what its figures rest on."""
+    """The pieces above and below a result; `trust` says how far to rely on it."""
 
     above: list[Piece]
     below: list[Piece]
-    evidence: list[Piece] = field(default_factory=list)
+    trust: list[Piece] = field(default_factory=list)
 
 
 def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rendered:
@@ -114,7 +114,7 @@ def render_shared(outcome: Outcome, request: Request) -> Rendered:
     )
     frame.above.insert(0, context(shared, plain))
     foot = frame.below[-1:]
-    return _framed(Frame(frame.above, foot, frame.evidence), outcome, request, PART_SIZE)
+    return _framed(Frame(frame.above, foot, frame.trust), outcome, request, PART_SIZE)
 
 
 def _question(request: Request) -> str:
@@ -123,7 +123,7 @@ def _question(request: Request) -> str:
 
 def _framed(frame: Frame, outcome: Outcome, request: Request, size: int) -> Rendered:
     pieces, uploads = _result(outcome, LinkGate(outcome.links), request.locale)
-    parts = packed([*frame.above, *pieces, *frame.evidence, *frame.below], size)
+    parts = packed([*frame.above, *pieces, *frame.trust, *frame.below], size)
     document = "\n\n".join(part.plain for part in parts)
     if len(parts) > MAX_PARTS:
         parts, attached = _with_document(frame, pieces, document, size)
@@ -144,7 +144,7 @@ def _with_document(
     note = joined([words.FILE_INSTEAD(name=DOCUMENT)])
     first = packed([*frame.above, *pieces], size - 500)[0]
     kept = [Piece(block, "") for block in first.blocks]
-    shown = packed([*kept, *note, *frame.evidence, *frame.below], size)
+    shown = packed([*kept, *note, *frame.trust, *frame.below], size)
     whole = Part(shown[0].blocks, f"{first.plain}\n\n{note[0].plain}")
     return [whole, *shown[1:]], Upload(DOCUMENT, document.encode("utf-8", errors="replace"))
 
@@ -158,14 +158,14 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
     retry = [*raising, _bare(retry_buttons(request.id, _details(outcome)))]
     buttons = [*raising, *_answer_buttons(outcome, request)] if outcome.result else retry
     below = [*_dry_run_calls(outcome, gate), *buttons, foot]
-    evidence = _evidence(outcome, gate)
+    trust = _trust(outcome, gate)
     match outcome.status:
         case RunStatus.SUCCESS:
             remark = [context(note)] if note else []
-            return Frame([*_reason_for_repeat(request), *remark], below, evidence)
+            return Frame([*_reason_for_repeat(request), *remark], below, trust)
         case RunStatus.PARTIAL:
             warning = context(f":warning: {note or words.PARTIAL()}")
-            return Frame([*_reason_for_repeat(request), warning], below, evidence)
+            return Frame([*_reason_for_repeat(request), warning], below, trust)
         case RunStatus.CANCELLED:
             found = _partial_results(outcome, gate)
             lead = _lead(outcome, gate)
@@ -173,19 +173,21 @@ def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
             if outcome.stopped_by not in ("", request.user):
                 note = words.STOPPED_BY(person=outcome.stopped_by)
             stopped = context(f":black_square_for_stop: {note or words.STOPPED()} {lead}", plain)
-            return Frame([stopped, *found], [*retry, foot], evidence)
+            return Frame([stopped, *found], [*retry, foot], trust)
         case RunStatus.FAILED:
             sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED()])
             left_out = _dry_run_calls(outcome, gate)
             return Frame([*_reason_for_repeat(request), *sentence], [*left_out, *retry, foot])
 
 
-def _evidence(outcome: Outcome, gate: LinkGate) -> list[Piece]:
-    """Return the line that says what the figures and quotes of the result rest on, if any."""
-    if outcome.result is None or outcome.traced is None or not outcome.traced_shown:
-        return []
-    line = evidence_line(outcome.traced)
-    return [context(gate.mrkdwn(line), safe_text(line, gate))] if line else []
+def _trust(outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """Return the line that says how far to rely on the result, with the warnings below it, if any."""
+    trust = trust_in(outcome)
+    lines = [trust.line] if trust.line else []
+    shown = [gate.mrkdwn(line) for line in lines]
+    shown += [f":warning: {gate.mrkdwn(warning)}" for warning in trust.warnings]
+    plain = " ".join(safe_text(text, gate) for text in (*lines, *trust.warnings))
+    return [context("\n".join(shown), plain)] if shown else []
 
 
 def _accounts(outcome: Outcome, request: Request) -> str:

@@ -190,10 +190,6 @@ COMMENT_PRIVATE = Text(
     "The bot's admins read your comment. They do not see your question and my answer, unless you "
     "tick the box."
 )
-CONFIDENCE = {
-    "low": Text("I am not sure of this: please check it before you rely on it."),
-    "medium": Text("I am fairly sure of this, but not certain."),
-}
 COST_UNKNOWN = Text("cost unknown")
 FILE_INSTEAD = Text("The whole answer is too long for Slack, so I attached it: *{name}*.")
 NO_FILE = Text("The file {name} could not be attached: {reason}")

@@ -9,7 +9,7 @@ from bot.core.outcome import Outcome
 from bot.core.text.locales import written_as
 from bot.slack.render import words
 from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import RenderedResult, Upload, context
+from bot.slack.render.parts import RenderedResult, Upload
 from bot.slack.render.results.charts import chart_pieces
 from bot.slack.render.results.sections import opening, points, sources, titled
 from bot.slack.render.results.tables import table_pieces
@@ -29,21 +29,7 @@ def answer_pieces(answer: Answer, outcome: Outcome, gate: LinkGate, locale: str)
         pieces, uploads = pieces + more, uploads + files
     pieces += titled(words.GAPS(), points(answer.gaps, gate))
     pieces += titled(words.SOURCES(), sources(answer.sources, outcome, gate))
-    if note := _confidence_note(answer, outcome):
-        pieces.append(context(note))
     return pieces, _with_unique_names(uploads)
-
-
-def _confidence_note(answer: Answer, outcome: Outcome) -> str:
-    """Return a confidence note; empty for medium without sources or tool calls.
-
-    Plain text, such as a greeting or a translation, always has medium confidence.
-    """
-    is_looked_up = bool(answer.sources or answer.gaps or outcome.totals.tool_calls)
-    if answer.confidence == "medium" and not is_looked_up:
-        return ""
-    note = words.CONFIDENCE.get(answer.confidence or "")
-    return note() if note else ""
 
 
 def _with_unique_names(uploads: list[Upload]) -> list[Upload]:
