@@ -26,6 +26,7 @@ OTHERS = {
         "catch-up",
         "claim",
         "earlier-threads",
+        "figures",
         "held",
         "install-lock",
         "install-org",

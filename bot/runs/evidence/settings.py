@@ -12,9 +12,12 @@ def _as_mark(mode: Any) -> Any:
     return "mark" if mode == "send_back" else mode
 
 
-EvidenceMode = Annotated[Literal["off", "measure", "mark"], BeforeValidator(_as_mark)]
+EvidenceMode = Literal["off", "measure", "mark"]
 """What happens with the claims of an answer: nothing; they are traced and counted; or readers are told
 where they come from too, and what code is sure is wrong goes back to the model once."""
+
+ConfiguredMode = Annotated[EvidenceMode, BeforeValidator(_as_mark)]
+"""A mode as bot.toml or a channel's settings have it."""
 
 DEFAULT_MODE: EvidenceMode = "mark"
 
@@ -24,4 +27,4 @@ class EvidenceSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    mode: EvidenceMode = DEFAULT_MODE
+    mode: ConfiguredMode = DEFAULT_MODE

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap
 from bot.core.errors import CorruptValue
-from bot.runs.evidence.settings import EvidenceMode
+from bot.runs.evidence.settings import ConfiguredMode
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class ChannelSettings(BaseModel):
     during_run: DuringRun = "steer"
     confirm: Confirm | None = None
     model: str = ""
-    evidence: EvidenceMode | None = None
+    evidence: ConfiguredMode | None = None
     limits: Mapping[str, float | None] = {}
     budgets: Mapping[Literal["day", "month"], Cap] = {}
     extra: Mapping[str, str | int | float | bool] = {}

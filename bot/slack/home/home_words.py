@@ -119,7 +119,7 @@ EVIDENCE = {
     "everywhere": Text("As in other channels"),
     "off": Text("Nothing"),
     "measure": Text("Nothing, but count what is found"),
-    "mark": Text("Where they come from, with a warning where something is surely wrong"),
+    "mark": Text("Where they come from, and what is surely wrong"),
 }
 CHANNEL_MODEL = Text("Which model answers here")
 CHANNEL_MODEL_HINT = Text("A person's own choice overrides this.")

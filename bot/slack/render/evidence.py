@@ -19,6 +19,7 @@ from bot.slack.render.parts import Block, context, shortened, text_object
 CLAIMS_OF_A_PAGE = 12
 MOST_PLACES = 4  # of one claim
 _OWN_LINK = re.compile(r" \(link: \S*$")  # of a message, which its name links to already
+_PASSAGE = "#:~:text="  # in the address of words on a page
 _MOST_CHARACTERS = 300  # of a claim or a formula
 _MOST_OF_A_QUERY = 1_500
 
@@ -184,10 +185,16 @@ def _where(place: Place, gate: LinkGate) -> Iterator[Block]:
         texts.ROW(number=place.row) if place.row else "",
         texts.COLUMN(name=place.column) if place.column else "",
     )
-    is_message = not place.tool or place.link
-    otherwise = texts.MESSAGE() if is_message else texts.LINE(number=place.line)
-    told = ", ".join(filter(None, parts)) or otherwise
+    told = ", ".join(filter(None, parts)) or _unnamed(place)
     yield from _linked(told, place.link, gate)
+
+
+def _unnamed(place: Place) -> str:
+    """Return what a place without a page, row or column is."""
+    if _PASSAGE in place.link:
+        return texts.PASSAGE()
+    is_message = not place.tool or place.link
+    return texts.MESSAGE() if is_message else texts.LINE(number=place.line)
 
 
 def _linked(label: str, address: str, gate: LinkGate) -> Iterator[Block]:

@@ -38,6 +38,7 @@ NOT_SEARCHED = Text("It could not be looked for.")
 WRITTEN = Text("what people wrote here")
 THE_THREAD = Text("messages of this thread")
 MESSAGE = Text("message")
+PASSAGE = Text("passage")
 HIDDEN = Text("in a place that you cannot open, or that I could not check now")
 PAGE, ROW, COLUMN, LINE = (
     Text("page {number}"),

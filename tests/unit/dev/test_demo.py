@@ -91,7 +91,6 @@ async def test_every_example_runs_the_tools_it_shows(model: str, tmp_path: Path)
             assert each.said.startswith("Demo: ")
             assert "OPENAI_API_KEY" in each.said
             assert "OPENAI_BASE_URL" in each.said
-            assert "Confidence: low" not in each.said
         computed = (
             "Demo: West has the highest total revenue, 108,226, and South the lowest, 72,434.5."
         )

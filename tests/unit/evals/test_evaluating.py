@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from bot.cli import cli
@@ -16,7 +18,8 @@ from bot.dev.model import ApiError, ModelRequest, Reply, call, finish
 from bot.evals.cases import Case
 from bot.evals.local_model import local_model
 from bot.evals.reading import read_cases
-from bot.evals.results import CaseResult
+from bot.evals.report import print_results
+from bot.evals.results import CaseResult, Evaluation
 from bot.evals.running import evaluate
 from bot.settings import Settings
 from tests.support.runs import answer
@@ -71,11 +74,21 @@ async def test_a_good_run_passes_each_time(case: Case) -> None:
 
 
 async def test_what_a_run_made_up_is_counted(case: Case) -> None:
-    """Issue 23, row 4: the column "untraced" tells how often a model states what it did not read."""
+    """Issue 23, row 4; issue 33.6: the report tells how often a model states what it did not read, and
+    where its figures come from."""
     [result] = await ran(
         case, reads_first(answer("7 of it, not **4,401**; North 3.0.", sources=CITED))
     )
     assert (result.claims, result.untraced) == (2, ("4,401",))
+    evaluation = Evaluation(model="model", results=(result, result))
+    file = StringIO()
+    print_results(evaluation, Console(file=file, width=160))
+    report = file.getvalue()
+    assert "2 of 4" in report
+    assert (
+        "4 figures: 0 filled in by reference (0%), 2 found (50%), 0 worked out (0%), "
+        "2 not found (50%); 0 faults sent back"
+    ) in report
 
 
 async def test_a_wrong_run_fails_and_says_why(case: Case) -> None:

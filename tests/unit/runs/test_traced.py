@@ -120,12 +120,13 @@ async def test_the_audit_counts_what_was_not_traced(stores: Stores) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "counted", "shown"),
-    [("off", False, False), ("measure", True, False), ("mark", True, True)],
+    [("off", False, False), ("measure", True, False), ("mark", True, True), ("send_back", True, True)],
 )
 async def test_what_is_done_depends_on_the_mode(
     stores: Stores, mode: str, counted: bool, shown: bool
 ) -> None:
-    """23.2: off does nothing, measure counts and shows nothing, mark says it."""
+    """23.2: off does nothing, measure counts and shows nothing, mark says it; so does send_back of
+    earlier releases."""
     script, channels = Script([READ, INVENTED]), {"C1": {"evidence": mode}}
     async with bot_with(stores, script, read_units.tool, channels=channels) as bot:
         outcome = await bot.ask("Units?")

@@ -31,29 +31,32 @@ from tests.unit.slack.samples import REQUEST, answer, outcome
 
 HOSTILE = "<!channel> *x* <https://evil.example|4> `@Ada`"
 PAGE = "https://page.example/a"
+SQL = "SELECT region, units FROM tbl_k3x8a2qd"
 
 
 def finding(text: str, verdict: Verdict, *places: Place, **more: Any) -> Finding:
-    return Finding(
-        field="summary", text=text, kind=Claim.FIGURE, verdict=verdict, places=places, **more
-    )
+    more = {"kind": Claim.FIGURE} | more
+    return Finding(field="summary", text=text, verdict=verdict, places=places, **more)
 
 
-NORTH = Place(call_id="c1", tool="read_file", source="sales.csv", row="North", column="units",
+NORTH = Place(call_id="c1", tool="query_table", handle="tbl_k3x8a2qd", row="North", column="units",
               text="4722", excerpt="North,4722")  # fmt: skip
+SOUTH = NORTH.model_copy(update={"row": "South", "text": "3048", "excerpt": "South,3048"})
 ON_PAGE = Place(call_id="c2", tool="fetch_page", source="A page", url=PAGE, link=f"{PAGE}#:~:text=90",
                 line=3, text="90", excerpt=f"It is 90. {HOSTILE}")  # fmt: skip
 WRITTEN = Place(call_id="", text="12", excerpt="about 12?")
 TRACED = Findings(
     items=(
-        finding("4,722", Verdict.READ, NORTH),
+        finding("4,722", Verdict.READ, NORTH, reference="tbl_k3x8a2qd.units[region=North]"),
         finding("90", Verdict.READ, ON_PAGE),
         finding("102", Verdict.WORKED_OUT, ON_PAGE, WRITTEN, formula="90 + 12 = 102",
                 operation=Operation.SUM),
-        finding(HOSTILE, Verdict.UNTRACED, reason=Reason.NOT_FOUND),
-        finding("77", Verdict.UNKNOWN),
+        finding("3,048", Verdict.READ, SOUTH),
+        finding("unlikely", Verdict.UNTRACED, reason=Reason.NOT_FOUND),
+        finding(HOSTILE, Verdict.UNTRACED, kind=Claim.QUOTE, reason=Reason.NOT_FOUND, warned=True),
     )
 )  # fmt: skip
+LINE = "4 figures: 1 filled in from results, 2 found in the sources, 1 worked out from these."
 
 
 def labels(part: Any) -> list[str]:
@@ -61,12 +64,14 @@ def labels(part: Any) -> list[str]:
     return [each["text"]["text"] for row in rows for each in row]
 
 
-def test_an_answer_says_what_it_could_not_trace_and_offers_the_evidence() -> None:
-    """23.3: one line, in which the model's text notifies nobody and links nowhere."""
+def test_an_answer_says_where_its_figures_come_from_and_offers_the_evidence() -> None:
+    """23.3: one line, and a warning below it, in which the model's text notifies nobody and links
+    nowhere."""
     rendered = render(outcome(traced=TRACED, traced_shown=True), REQUEST)
     accept_all(rendered)
     text = shown_text(rendered)
-    assert "I could not trace 1 of 5:" in text
+    assert f"{LINE}\n:warning: This quote is in no source that I read: " in text
+    assert "unlikely" not in text
     assert "<!channel>" not in text
     assert "<https://evil" not in text
     assert words.SHOW_EVIDENCE() in labels(rendered.parts[-1])
@@ -89,7 +94,7 @@ def test_every_kind_of_answer_and_a_shared_one_has_the_line() -> None:
     shared = render_shared(outcome(answer(), **changes), REQUEST)
     for rendered in (render(data, REQUEST), shared):
         accept_all(rendered)
-        assert "I could not trace 1 of 5:" in shown_text(rendered)
+        assert LINE in shown_text(rendered)
     assert labels(shared.parts[-1]) == []
 
 
@@ -130,8 +135,13 @@ def test_a_source_has_its_quote_and_a_link_to_where_code_found_it() -> None:
     assert "1. A page, row North — " in sourced(None, finding("1", Verdict.READ, row), url=None)
 
 
-def modal(*claims: ShownClaim, number: int = 0, pages: int = 1) -> dict[str, Any]:
-    page = EvidencePage("run_1", number, pages, "5 figures.", Unreadable.IMAGES, True, claims)
+def modal(
+    *claims: ShownClaim,
+    number: int = 0,
+    pages: int = 1,
+    unreadable: Unreadable = Unreadable.NOTHING,
+) -> dict[str, Any]:
+    page = EvidencePage("run_1", number, pages, "5 figures.", unreadable, claims)
     made = evidence_modal(page, LinkGate(frozenset({PAGE, f"{PAGE}#:~:text=90"})))
     accept_view(made, "modal")
     return made
@@ -149,43 +159,94 @@ def text_of(view: dict[str, Any]) -> str:
     return "\n".join(texts(view["blocks"]))
 
 
-def test_the_modal_shows_the_place_the_query_and_the_arithmetic_of_each_claim() -> None:
-    """23.3: file and row, link, words of the place, formula, and why something was not found; with the
-    sentence that says what this does not show."""
-    places = {
-        NORTH.source: ShownPlace(NORTH, "SELECT 1"),
-        ON_PAGE.source: ShownPlace(ON_PAGE),
-        "": ShownPlace(WRITTEN),
-    }
-    claims = [ShownClaim(f, tuple(places[p.source] for p in f.places)) for f in TRACED.items]
-    view = modal(*claims)
+def groups(view: dict[str, Any]) -> list[list[str]]:
+    """The heads, queries and items of each group of a modal, a line each."""
+
+    def line(part: dict[str, Any]) -> list[str]:
+        if part["type"] == "rich_text_list":
+            return [f"- {''.join(line(item))}" for item in part["elements"]]
+        return ["".join(element["text"] for element in part["elements"])]
+
+    blocks = [block for block in view["blocks"] if block["type"] == "rich_text"]
+    return [[text for part in block["elements"] for text in line(part)] for block in blocks]
+
+
+def shown(found: Finding) -> ShownClaim:
+    places = (ShownPlace(place, SQL if place.call_id == "c1" else "") for place in found.places)
+    return ShownClaim(found, tuple(places))
+
+
+def test_the_modal_shows_each_query_once_with_its_figures_below_it() -> None:
+    """23.3, E6: row, column and value of each figure, link and words of a page, the formula of what was
+    worked out; at the end a plain list of what was not found, with what readers were warned of first."""
+    in_order = sorted(TRACED.items, key=lambda each: (not each.places, not each.warned))
+    view = modal(*map(shown, in_order))
+    assert groups(view) == [
+        [
+            "query table",
+            SQL,
+            "- 4,722 · row North, column units: 4722",
+            "- 3,048 · row South, column units: 3048",
+        ],
+        [
+            "A page",
+            f"- 90 · passage: It is 90. {HOSTILE}",
+            "- 102 · 90 + 12 = 102 · passage · what people wrote here, message",
+        ],
+        [evidence_words.NOT_FOUND(), f"- “{HOSTILE}”", "- unlikely"],
+    ]
     text = text_of(view)
-    for part in (
-        "sales.csv", "row North, column units", "SELECT 1", "North,4722", "90 + 12 = 102",
-        evidence_words.WRITTEN(), evidence_words.REASONS[Reason.NOT_FOUND](),
-        evidence_words.UNREADABLE[Unreadable.IMAGES](), evidence_words.INTRO_UNTRACED(),
-    ):  # fmt: skip
-        assert part in text
+    assert evidence_words.INTRO() in text
     assert "verified" not in text
     links = [e for b in view["blocks"] for s in b.get("elements", ())
-             for e in s.get("elements", ()) if e["type"] == "link"]  # fmt: skip
-    assert {each["url"] for each in links} == {f"{PAGE}#:~:text=90"}
+             for e in json_links(s)]  # fmt: skip
+    assert links == [PAGE, f"{PAGE}#:~:text=90", f"{PAGE}#:~:text=90"]
+
+
+def json_links(part: Any) -> list[str]:
+    """The addresses of all links in a part of a view."""
+    if isinstance(part, dict):
+        own = [part["url"]] if part.get("type") == "link" else []
+        return own + [url for each in part.values() for url in json_links(each)]
+    return [url for each in part for url in json_links(each)] if isinstance(part, list) else []
+
+
+def test_the_modal_says_why_something_was_not_found() -> None:
+    """23.3: the row that a figure belongs to; what code cannot search; reasons of earlier releases."""
+    other_row = finding("4,722", Verdict.UNTRACED, NORTH, reason=Reason.OTHER_ROW, warned=True)
+    other_unit = finding("90 €", Verdict.UNTRACED, reason=Reason.OTHER_UNIT)
+    unknown = finding("77", Verdict.UNKNOWN)
+    view = modal(*map(shown, (other_row, other_unit, unknown)), unreadable=Unreadable.IMAGES)
+    assert groups(view) == [
+        [
+            evidence_words.NOT_FOUND(),
+            evidence_words.UNREADABLE[Unreadable.IMAGES](),
+            "- 4,722 · in the results it belongs to North · row North, column units",
+            "- 90 € · found with another unit",
+            "- 77",
+        ]
+    ]
+    hidden = ShownClaim(other_row, (ShownPlace(None),))
+    assert "North" not in text_of(modal(hidden))
 
 
 def test_a_place_that_the_viewer_may_not_see_shows_nothing_of_it() -> None:
     """23.3: the claim stays, as the answer says it, without source, query or words."""
     view = modal(ShownClaim(TRACED.items[0], (ShownPlace(None, "SELECT secret"),)))
-    text = text_of(view)
-    assert evidence_words.HIDDEN() in text
-    assert "sales.csv" not in text
-    assert "secret" not in text
+    assert groups(view) == [[evidence_words.HIDDEN(), "- 4,722"]]
+    assert "secret" not in text_of(view)
 
 
 def test_the_largest_page_is_within_the_limits_of_slack() -> None:
     """23.3: the longest claims with the most places, and buttons for the pages around it."""
     long = Place(call_id="c", tool="t" * 64, source="s" * 300, row="r" * 300, excerpt="e" * 160)
     claim = finding("9" * 2_000, Verdict.WORKED_OUT, *[long] * 4, formula="1 + " * 500)
-    shown = ShownClaim(claim, tuple([ShownPlace(long, "q" * 5_000)] * 4), left_out=4)
-    view = modal(*[shown] * CLAIMS_OF_A_PAGE, number=1, pages=9)
+    claims = [
+        ShownClaim(claim, tuple([ShownPlace(long, f"{n} " + "q" * 5_000)] * 4), left_out=4)
+        for n in range(CLAIMS_OF_A_PAGE)
+    ]
+    view = modal(*claims, number=1, pages=9)
     [row] = [block for block in view["blocks"] if block["type"] == "actions"]
     assert [each["value"] for each in row["elements"]] == ["run_1:0", "run_1:2"]
+    missing = finding("9" * 2_000, Verdict.UNTRACED, reason=Reason.NOTHING_READ)
+    assert len(groups(modal(*[ShownClaim(missing)] * CLAIMS_OF_A_PAGE))) == 1

@@ -33,7 +33,7 @@ def test_an_answer_reads_from_its_summary_to_what_it_took():
     assert blocks[0] == {"type": "markdown", "text": "Sales rose by **12 %** to 4.2 M€."}
     assert kinds(rendered) == [
         "markdown", "markdown", "markdown", "table", "data_visualization", "markdown", "markdown",
-        "context", "actions", "actions", "context_actions", "context",
+        "actions", "actions", "context_actions", "context",
     ]  # fmt: skip
     assert blocks[-1]["elements"][0]["text"] == ("gpt-5 · 8.2 s · $0.0123")
     assert "1. [sales.csv](https://files.example/sales.csv) — the totals" in shown_text(rendered)
@@ -148,9 +148,9 @@ def test_plain_text_is_not_doubted_where_nothing_was_looked_up():
         result = NOTHING_BESIDE.model_copy(update={"summary": "Bonjour tout le monde"} | changes)
         return shown_text(render(outcome(result, totals=totals), REQUEST))
 
-    assert words.CONFIDENCE["medium"]() not in said(confidence="medium")
-    assert words.CONFIDENCE["medium"]() in said(confidence="medium", looked_up=True)
-    assert words.CONFIDENCE["low"]() in said(confidence="low")
+    assert "I am fairly sure" not in said(confidence="medium")
+    assert "I am fairly sure" in said(confidence="medium", looked_up=True)
+    assert "I am not sure of this" in said(confidence="low")
 
 
 def test_details_say_what_the_footer_leaves_out():

@@ -26,7 +26,7 @@ __all__ = ["redis_server", "redis_url"]
 GENERAL, SALES = "C0GENERAL1", "C0SALES001"
 THREAD = call("read_thread", {})
 INVENTED = finish(answer("Ada sold 4,722 umbrellas and 9,413 hats."))
-MARKED = "I could not trace 1 of 2: 9,413."
+LINE = "1 figure: found in the sources."
 
 
 def words_of(view: dict[str, Any]) -> str:
@@ -35,9 +35,10 @@ def words_of(view: dict[str, Any]) -> str:
 
 
 def claims_of(view: dict[str, Any]) -> list[str]:
-    """The claims on a page: the first text of each block about one."""
+    """The claims on a page: the first text of each item below a source."""
     blocks = [block for block in view["blocks"] if block["type"] == "rich_text"]
-    return [block["elements"][0]["elements"][0]["text"] for block in blocks]
+    lists = [part for block in blocks for part in block["elements"] if "list" in part["type"]]
+    return [item["elements"][0]["text"] for part in lists for item in part["elements"]]
 
 
 def shown(message: dict[str, Any]) -> str:
@@ -70,17 +71,19 @@ async def refused(bot: Deployment, user: str, channel: str, message: dict[str, A
     return str(told[-1]["text"])
 
 
-async def test_an_invented_figure_is_marked_and_each_place_shown(redis_url: str) -> None:
+async def test_what_was_found_is_said_and_each_place_shown(redis_url: str) -> None:
     """23.2 23.3: the line under the answer, and behind the button the message that a figure is from,
-    with the sentence that says what this cannot show."""
+    what was not found, and the sentence that says what this cannot show."""
     async with deployed(Script([THREAD, INVENTED]), redis_url) as bot:
         message = await asked(bot)
-        assert MARKED in shown(message)
+        assert LINE in shown(message)
+        assert "I could not" not in shown(message)
         view = await opened(bot, BEN, SALES, message)
         text = words_of(view)
+        assert claims_of(view) == ["4,722", "9,413"]
         for part in (
-            MARKED, "9,413 · not traced", "4,722 · read", "We sold 4,722 umbrellas.",
-            evidence_words.INTRO_UNTRACED(),
+            LINE, "We sold 4,722 umbrellas.", f"{evidence_words.NOT_FOUND()} 9,413",
+            evidence_words.INTRO(),
         ):  # fmt: skip
             assert part in text
         assert "/archives/C0SALES001/p" in str(view)
@@ -88,7 +91,8 @@ async def test_an_invented_figure_is_marked_and_each_place_shown(redis_url: str)
 
 async def test_evidence_is_paged(redis_url: str) -> None:
     """23.3: as many claims as a page holds; Next and Back redraw the modal."""
-    said = "We sold " + ", ".join(f"{n:,}" for n in range(1_000, 1_020)) + " of them."
+    figures = [f"{n:,}" for n in range(1_000, 1_000 + 2 * CLAIMS_OF_A_PAGE + 3)]
+    said = f"We sold {', '.join(figures)} of them."
     script = Script([THREAD, finish(answer(said.replace("We", "They")))])
     async with deployed(script, redis_url) as bot:
         root = await bot.ws.say(ADA, SALES, said)
@@ -101,7 +105,7 @@ async def test_evidence_is_paged(redis_url: str) -> None:
             await bot.ws.until(lambda: [v for v in bot.ws.views(BEN) if told in text_of(v)])  # noqa: B023
             [view] = bot.ws.views(BEN)
             pages.append(claims_of(view))
-        assert pages[0] + pages[1] + pages[2] == [f"{n:,}" for n in range(1_000, 1_020)]
+        assert pages[0] + pages[1] + pages[2] == figures
         assert pages[1] == pages[3]
         assert len(pages[0]) == CLAIMS_OF_A_PAGE
 
@@ -152,11 +156,11 @@ async def test_the_evidence_of_a_private_answer_is_for_its_asker(redis_url: str)
 
         def private() -> list[dict[str, Any]]:
             seen = bot.ws.messages(SALES, viewer=BEN)
-            return [m for m in seen if m.get("is_ephemeral") and MARKED in shown(m)]
+            return [m for m in seen if m.get("is_ephemeral") and LINE in shown(m)]
 
         [message] = await bot.ws.until(private)
         assert await refused(bot, ADA, SALES, message) == evidence_words.NOT_YOURS()
-        assert "4,722 · read" in words_of(await opened(bot, BEN, SALES, message))
+        assert "4,722" in claims_of(await opened(bot, BEN, SALES, message))
 
 
 def test_calls_under_the_same_id_are_seen_by_those_who_see_all_of_them() -> None:
