@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.core.findings import Claim, Finding, Place, Reason, Unreadable, Verdict
+from bot.core.findings import Claim, Finding, Place, Unreadable, Verdict
 from bot.slack.render import evidence_words as texts
 from bot.slack.render import words
 from bot.slack.render.buttons import EVIDENCE_PAGE, button
@@ -97,7 +97,7 @@ def evidence_modal(page: EvidencePage, gate: LinkGate) -> Block:
         {"type": "section", "text": text_object(shortened(page.line, 2_900))},
         context(texts.INTRO()).block,
         *(_group(origin, claims, gate) for origin, claims in groups.items()),
-        *([_not_found(missing, page.unreadable, gate)] if missing else []),
+        *([_not_found(missing, page.unreadable)] if missing else []),
         *_paging(page),
     ]
     return {
@@ -122,13 +122,13 @@ def _group(origin: _Origin, claims: Sequence[ShownClaim], gate: LinkGate) -> Blo
     return {"type": "rich_text", "elements": elements}
 
 
-def _not_found(claims: Sequence[ShownClaim], unreadable: Unreadable, gate: LinkGate) -> Block:
+def _not_found(claims: Sequence[ShownClaim], unreadable: Unreadable) -> Block:
     """Return the plain list of what was not found; `unreadable` says why it may still be right."""
     elements = [_section([_text(texts.NOT_FOUND(), bold=True)])]
     if any(claim.finding.verdict is Verdict.UNKNOWN for claim in claims):
         why = texts.UNREADABLE.get(unreadable, texts.NOT_SEARCHED)()
         elements.append(_section([_text(why)]))
-    elements.append(_list(list(_missing(claim, gate)) for claim in claims))
+    elements.append(_list([_text(_missing(claim.finding))] for claim in claims))
     return {"type": "rich_text", "elements": elements}
 
 
@@ -149,6 +149,8 @@ def _claim(claim: ShownClaim, origin: _Origin, gate: LinkGate) -> Iterator[Block
         return
     if found.verdict is Verdict.NEAR_QUOTE:
         yield _text(f" · {texts.NEAR_QUOTE()}")
+    if found.reason in texts.REASONS:
+        yield _text(f" · {texts.REASONS[found.reason]()}")
     if place := claim.best.place:
         yield _text(" · ")
         yield from _where(place, gate)
@@ -156,14 +158,10 @@ def _claim(claim: ShownClaim, origin: _Origin, gate: LinkGate) -> Iterator[Block
             yield _text(f": {value}")
 
 
-def _missing(claim: ShownClaim, gate: LinkGate) -> Iterator[Block]:
-    found, place = claim.finding, claim.best.place
-    yield _text(_said(found))
-    if found.reason is Reason.OTHER_ROW and place and place.row:
-        yield _text(f" · {texts.BELONGS_TO(row=place.row)} · ")
-        yield from _where(place, gate)
-    elif found.reason in texts.REASONS:
-        yield _text(f" · {texts.REASONS[found.reason]()}")
+def _missing(found: Finding) -> str:
+    """Return a claim that was not found, with the reason if there is one to tell."""
+    reason = f" · {texts.REASONS[found.reason]()}" if found.reason in texts.REASONS else ""
+    return f"{_said(found)}{reason}"
 
 
 def _said(found: Finding) -> str:

@@ -20,7 +20,6 @@ REASONS = {
     Reason.OTHER_SOURCE: Text("found in another source"),
     Reason.NOTHING_READ: Text("nothing was looked up"),
 }
-BELONGS_TO = Text("in the results it belongs to {row}")
 UNREADABLE = {
     Unreadable.IMAGES: Text("It may be in an image, which I cannot search."),
     Unreadable.HOSTED: Text(

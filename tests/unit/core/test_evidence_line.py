@@ -137,7 +137,7 @@ def outcome(findings: Findings | None = None, **more: Any) -> Outcome:
             ["Nothing was looked up for these figures: 101; 102; 103; and 2 more."],
         ),
         (
-            found(claim("1,234", Verdict.UNTRACED, QUERY, reason=Reason.OTHER_ROW, warned=True)),
+            found(claim("1,234", Verdict.READ, QUERY, reason=Reason.OTHER_ROW, warned=True)),
             ["In the results, 1,234 belongs to North: check the name beside it."],
         ),
         (found(missing("4,401"), quote("made up", Verdict.UNTRACED)), []),  # not sure: not warned

@@ -56,7 +56,7 @@ async def test_the_instructions_say_when_sources_are_needed_and_when_not(redis_u
     shown = str(message["blocks"])
     assert "la réunion" in shown
     assert words.SOURCES() not in shown
-    assert words.CONFIDENCE["medium"]() not in shown
+    assert "I am fairly sure" not in shown
 
 
 async def test_details_open_after_a_restart_for_whoever_reads_the_answer(redis_url: str) -> None:

@@ -120,7 +120,12 @@ async def test_the_audit_counts_what_was_not_traced(stores: Stores) -> None:
 
 @pytest.mark.parametrize(
     ("mode", "counted", "shown"),
-    [("off", False, False), ("measure", True, False), ("mark", True, True), ("send_back", True, True)],
+    [
+        ("off", False, False),
+        ("measure", True, False),
+        ("mark", True, True),
+        ("send_back", True, True),
+    ],
 )
 async def test_what_is_done_depends_on_the_mode(
     stores: Stores, mode: str, counted: bool, shown: bool

@@ -212,22 +212,26 @@ def json_links(part: Any) -> list[str]:
 
 
 def test_the_modal_says_why_something_was_not_found() -> None:
-    """23.3: the row that a figure belongs to; what code cannot search; reasons of earlier releases."""
-    other_row = finding("4,722", Verdict.UNTRACED, NORTH, reason=Reason.OTHER_ROW, warned=True)
+    """23.3: what code cannot search, and reasons of earlier releases."""
     other_unit = finding("90 €", Verdict.UNTRACED, reason=Reason.OTHER_UNIT)
     unknown = finding("77", Verdict.UNKNOWN)
-    view = modal(*map(shown, (other_row, other_unit, unknown)), unreadable=Unreadable.IMAGES)
+    view = modal(*map(shown, (other_unit, unknown)), unreadable=Unreadable.IMAGES)
     assert groups(view) == [
         [
             evidence_words.NOT_FOUND(),
             evidence_words.UNREADABLE[Unreadable.IMAGES](),
-            "- 4,722 · in the results it belongs to North · row North, column units",
             "- 90 € · found with another unit",
             "- 77",
         ]
     ]
-    hidden = ShownClaim(other_row, (ShownPlace(None),))
-    assert "North" not in text_of(modal(hidden))
+
+
+def test_a_figure_beside_the_wrong_name_is_shown_in_its_own_row() -> None:
+    """E3: below its query, to those who may see it."""
+    found = finding("4,722", Verdict.READ, NORTH, reason=Reason.OTHER_ROW, warned=True)
+    line = "- 4,722 · found in another row · row North, column units: 4722"
+    assert groups(modal(shown(found))) == [["query table", SQL, line]]
+    assert "North" not in text_of(modal(ShownClaim(found, (ShownPlace(None),))))
 
 
 def test_a_place_that_the_viewer_may_not_see_shows_nothing_of_it() -> None:
