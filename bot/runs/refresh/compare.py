@@ -76,13 +76,13 @@ def _said(result: Mapping[str, Any], finding: Finding) -> tuple[str, str, int]:
 def _sentence(text: str, start: int, end: int) -> tuple[str, int]:
     """Return the sentence around the characters from `start` to `end`, shortened around these where
     it is long, and where they begin in it. Without words around them there is none."""
-    first = max((found.end() for found in _END.finditer(text, 0, start)), default=0)
-    after = _END.search(text, end)
-    last = after.end() if after else len(text)
-    before = after_ = ""
+    first = max((match.end() for match in _END.finditer(text, 0, start)), default=0)
+    match = _END.search(text, end)
+    last = match.end() if match else len(text)
+    if not (text[first:start] + text[end:last]).strip():
+        return "", 0
+    before, after = text[first:start], text[end:last].rstrip()
     if last - first > _LONGEST:
-        before, first = ("… ", start - _AROUND) if start - first > _AROUND else ("", first)
-        after_, last = (" …", end + _AROUND) if last - end > _AROUND else ("", last)
-    sentence = f"{before}{text[first:last].rstrip()}{after_}"
-    is_bare = not (text[first:start] + text[end:last]).strip()
-    return ("", 0) if is_bare else (sentence, len(before) + start - first)
+        before = f"… {before[-_AROUND:]}" if len(before) > _AROUND else before
+        after = f"{after[:_AROUND]} …" if len(after) > _AROUND else after
+    return f"{before}{text[start:end]}{after}", len(before)

@@ -104,11 +104,13 @@ class RefreshJobs:
         changes = await asyncio.to_thread(
             compared, figures, repetition, outcome.result or {}, locale
         )
-        periods = {
-            date for each in repetition.outputs.values() for date in _DATE.findall(each.arguments)
-        }
+        asked = " ".join(output.arguments for output in repetition.outputs.values())
         return result.model_copy(
-            update={"figures": changes, "others": others, "periods": tuple(sorted(periods))}
+            update={
+                "figures": changes,
+                "others": others,
+                "periods": tuple(sorted({*_DATE.findall(asked)})),
+            }
         )
 
     async def _refusal(self, asker: Request, kept: Request, channel: ChannelSettings) -> str:

@@ -11,15 +11,15 @@ ToolOf = Callable[[str], Tool | None]
 
 
 def figures_of(traced: Findings) -> tuple[list[tuple[Finding, Place]], int]:
-    """Return the figures of an answer that come from cells, each place once in a field, and the
-    number of its other figures that come from calls."""
-    cells, others = dict[tuple[str, str, Place], Finding](), set[tuple[str, str]]()
+    """Return the figures of an answer that come from cells, and the number of its other figures that
+    come from calls."""
+    cells, others = list[tuple[Finding, Place]](), set[tuple[str, str]]()
     for finding in traced.of(Verdict.READ, Verdict.WORKED_OUT):
         if place := _cell_of(finding):
-            cells.setdefault((finding.field, finding.text, place), finding)
+            cells.append((finding, place))
         elif finding.kind is Claim.FIGURE and any(place.tool for place in finding.places):
             others.add((finding.text, finding.formula))
-    return [(finding, place) for (_, _, place), finding in cells.items()], len(others)
+    return cells, len(others)
 
 
 def is_refreshable(traced: Findings | None, tool_of: ToolOf) -> bool:
@@ -41,4 +41,4 @@ def _cell_of(finding: Finding) -> Place | None:
     if finding.kind is not Claim.FIGURE or finding.verdict is not Verdict.READ:
         return None
     places = (place for place in finding.places if place.tool)
-    return next((p for p in places if p.column or p.handle.startswith("fig_")), None)
+    return next((one for one in places if one.column or one.handle.startswith("fig_")), None)

@@ -135,7 +135,7 @@ class Repetition:
         new = self.cell(old)
         if new.text == old.text:
             return text
-        forms = found[0] if (found := _FORMS.search(reference)) else ""
+        forms = match[0] if (match := _FORMS.search(reference)) else ""
         old_texts = [_written(old, forms, self._old, locale) for locale in locales]
         locale = locales[old_texts.index(text) if text in old_texts else 0]
         return _written(new, forms, self._new, locale)
@@ -163,11 +163,11 @@ class Repetition:
         sources, others = await asyncio.to_thread(self._sources, before.arguments)
         if tool.calculates and not (sources and all(map(_is_free, _LITERAL.findall(others)))):
             raise Missing(OPERAND)
-        handles = {*record.used, *HANDLE.findall(before.arguments)}
-        for each, earlier in self.records.items():
-            if each in sources or any(saved.handle in handles for saved in earlier.saved):
-                await self._again(each)
-        if any(handle not in self.handles for handle in record.used):
+        handles = {*before.used, *HANDLE.findall(before.arguments)}
+        for source, other in self.before.items():
+            if source in sources or not handles.isdisjoint(other.made):
+                await self._again(source)
+        if any(handle not in self.handles for handle in before.used):
             raise Missing(BUILDS_ON)  # the stored copy is that of the answer
         if len(self.outputs) >= MOST_CALLS:
             raise Missing(TOO_MANY)
@@ -206,7 +206,7 @@ class Repetition:
                 raise Missing(BUILDS_ON) from None
 
         def named(text: str) -> str:
-            return HANDLE.sub(lambda found: self.handles.get(found[0], found[0]), text)
+            return HANDLE.sub(lambda match: self.handles.get(match[0], match[0]), text)
 
         filled = self._with_references(arguments, now)
         return json.dumps(each_text(filled, named), ensure_ascii=False)
@@ -220,9 +220,9 @@ class Repetition:
             if filled.faults:
                 raise Missing(OPERAND)
             text = filled.text
-            for each in reversed(filled.filled):
-                now = value(each, text[each.start : each.end])
-                text = text[: each.start] + now + text[each.end :]
+            for place in reversed(filled.filled):
+                now = value(place, text[place.start : place.end])
+                text = text[: place.start] + now + text[place.end :]
             return text
 
         try:
@@ -242,10 +242,12 @@ def recorded(
     records = {record.call_id: record for entry in entries for record in entry.calls}
     read = LedgerReader(tool_of).read_all(entries)
     times = Counter(output.call_id for output in read)
-    once = [output for output in read if times[output.call_id] == 1 and output.call_id in records]
-    return {each.call_id: each for each in once}, {
-        each.call_id: records[each.call_id] for each in once
+    outputs = {
+        output.call_id: output
+        for output in read
+        if times[output.call_id] == 1 and output.call_id in records
     }
+    return outputs, {call_id: records[call_id] for call_id in outputs}
 
 
 def _files(record: CallRecord) -> set[str]:

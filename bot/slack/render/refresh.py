@@ -91,10 +91,9 @@ def _lines(changes: Iterable[FigureChange]) -> Iterator[str]:
             yield from (f"{_named(change)} → {_short(change.now)}" for change in group)
             continue
         line = sentence
-        for change in sorted(group, key=lambda change: change.start, reverse=True):
-            end = change.start + len(change.before)
+        for start, change in sorted({change.start: change for change in group}.items())[::-1]:
             new = f"{_short(change.before)} → {_short(change.now)}"
-            line = f"{line[: change.start]}{new}{line[end:]}"
+            line = f"{line[:start]}{new}{line[start + len(change.before) :]}"
         yield one_line(unmarked(line), _MAX_LINE)
 
 

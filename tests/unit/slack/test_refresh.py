@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.core.findings import Findings
+from bot.core.refresh import FigureChange, Refreshed
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
@@ -20,7 +22,7 @@ from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.render import refresh_words as said
 from bot.slack.render.buttons import REFRESH
 from bot.slack.render.outcome import render
-from bot.slack.render.refresh import KEEP, POST
+from bot.slack.render.refresh import KEEP, POST, refresh_part
 from bot.store import Stores, open_stores
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
@@ -213,3 +215,27 @@ def test_the_button_is_there_where_something_can_be_read_again() -> None:
             request.model_copy(update={"private": private_too}),
         )
         assert (REFRESH in str(shown.parts[-1].blocks)) is there
+
+
+def test_a_sentence_is_shown_once_with_all_that_changed_in_it() -> None:
+    """evidence 1: results of the release before, without sentences, name the figure; what is not read
+    again is counted."""
+    sentence = "**North** sold 10, South 20."
+    changes = (
+        FigureChange(name="North", before="10", now="11", sentence=sentence, start=15),
+        FigureChange(name="South", before="20", now="22", sentence=sentence, start=25),
+        FigureChange(name="South", before="20", now="22", sentence=sentence, start=25),
+        FigureChange(name="West", before="5", now="6"),
+    )
+    part = refresh_part(
+        Refreshed(
+            run_id="r",
+            request_id="q",
+            user=ADA,
+            figures=changes,
+            others=2,
+            answered_at=datetime.now(UTC),
+        )
+    )
+    assert part.text == "4 of 4 changed: North sold 10 → 11, South 20 → 22.; West 5 → 6"
+    assert "2 figures that were worked out or read in a text" in str(part.blocks)
