@@ -13,6 +13,7 @@ from typing import Any
 from bot.library.tracing.fields import AnswerField, FieldKind, fields_of
 from bot.library.tracing.findings import Claim, Finding
 from bot.library.tracing.quotes import quotes_in
+from bot.library.tracing.shown import tables_in
 from tests.evidence.labelled import Labelled, checked, warned_texts, world
 
 
@@ -150,6 +151,26 @@ def _swapped_rows(answer: Labelled, chance: random.Random) -> Corrupted | None:
     return Corrupted(result, f"table.rows.{one}.{column}", rows[one][column])
 
 
+def _other_row(answer: Labelled, chance: random.Random) -> Corrupted | None:
+    """Put the figure of another row of the same table in the place of one whose row is named."""
+    tables = [table for output in world(answer.world) for table in tables_in(output)]
+    choices = []
+    for finding in _findings(answer, Claim.FIGURE):
+        place = finding.places[0]
+        if not place.column or place.row not in _text_at(answer, finding.field):
+            continue
+        for table in tables:
+            if table.handle == place.handle and place.column in table.columns:
+                column = table.columns.index(place.column)
+                cells = [row.cells[column] for row in table.rows]
+                others = [cell for cell in cells if cell != place.text and cells.count(cell) == 1]
+                choices += [(finding, cell) for cell in others if len(cell) > 2]
+    if not choices:
+        return None
+    finding, cell = chance.choice(choices)
+    return _put(answer, finding, cell)
+
+
 SURE: dict[str, Corrupt] = {
     "digit of an id": _id,
     "letter of an address": _address,
@@ -160,7 +181,10 @@ SURE: dict[str, Corrupt] = {
 }
 """What readers must be warned of."""
 
-OTHER_ROWS: dict[str, Corrupt] = {"cells of two rows swapped": _swapped_rows}
+OTHER_ROWS: dict[str, Corrupt] = {
+    "figure of another row": _other_row,
+    "cells of two rows swapped": _swapped_rows,
+}
 """Right figures beside wrong names, of which most are told."""
 
 

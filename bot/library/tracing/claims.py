@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +17,6 @@ _MOST_CHARACTERS = 20_000  # of an answer
 _SMALL = 12
 _LEFT_OUT = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<[@#!][^>\n]{1,80}>", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}\](?!\()")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|[。！？\n]+|;\s")
 _ADDRESS = re.compile(
     r"(?:https?://|www\.)[^\s<>)\]\"“”]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
 )
@@ -45,16 +43,13 @@ _STANDARDS = re.compile(
 
 @dataclass(slots=True)
 class Statement:
-    """A claim as an answer states it: `text`, which begins at `start` of its field. `sentence` is
-    where it stands, `before` what of the sentence is before it. `number` is what a figure was read
-    as, `moment` a date or time. `is_sure`: if nothing gave it, it is wrong."""
+    """A claim as an answer states it: `text`, which begins at `start` of its field. `number` is what a
+    figure was read as, `moment` a date or time. `is_sure`: if nothing gave it, it is wrong."""
 
     field: AnswerField
     kind: Claim
     start: int
     text: str
-    sentence: str = ""
-    before: str = ""
     number: Number | None = None
     moment: Day | Clock | None = None
     is_sure: bool = False
@@ -100,7 +95,6 @@ class _Reader:
         self._left = _LEFT_OUT.sub(_blank, field.text)
         if self._is_draft:
             self._left = _PLACEHOLDER.sub(_blank, self._left)
-        self._ends = [0, *(match.end() for match in _SENTENCE.finditer(self._left))]
 
     def statements(self) -> Iterator[Statement]:
         yield from self._quotes()
@@ -166,11 +160,7 @@ class _Reader:
         moment: Day | Clock | None = None,
         is_sure: bool = False,
     ) -> Statement:
-        text, at = self._field.text, bisect_right(self._ends, start)
-        first = self._ends[at - 1]
-        last = self._ends[at] if at < len(self._ends) else len(text)
-        sentence, before = text[first:last], text[first:start]
-        return Statement(self._field, kind, start, words, sentence, before, number, moment, is_sure)
+        return Statement(self._field, kind, start, words, number, moment, is_sure)
 
 
 def _is_small(number: Number) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from bot.library.tracing.fields import AnswerField, FieldKind
@@ -10,63 +11,64 @@ from bot.library.tracing.shown import ShownRow, ShownTable
 
 _MOST_ROWS = 500
 _LONGEST, _SHORTEST_LOWER = 60, 5
-_CLAUSE = re.compile(r"[,;，、；]\s|\n")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|[。！？\n]+|;\s")
+_CLAUSE = re.compile(r"[,，、]\s|，|、")
+_ENDING = re.compile(r"(?:['’]?s|es|en|n)?(?!\w)")
 _TOTALS = frozenset(
-    [
-        "total",
-        "totals",
-        "sum",
-        "all",
-        "other",
-        "others",
-        "average",
-        "mean",
-        "gesamt",
-        "summe",
-        "alle",
-        "andere",
-        "durchschnitt",
-        "somme",
-        "tous",
-        "toutes",
-        "autres",
-        "moyenne",
-        "suma",
-        "todos",
-        "todas",
-        "otros",
-        "media",
-        "promedio",
-        "soma",
-        "outros",
-        "média",
-        "合計",
-        "平均",
-        "その他",
-    ]
+    ["total", "totals", "sum", "all", "other", "others", "average", "mean", "gesamt", "summe", "alle", "andere", "durchschnitt", "somme", "tous", "toutes", "autres", "moyenne", "suma", "todos", "todas", "otros", "media", "promedio", "soma", "outros", "média", "合計", "平均", "その他"]
 )
 
 
 def told_of_another(
-    field: AnswerField, sentence: str, before: str, table: ShownTable, row: ShownRow
+    field: AnswerField, start: int, end: int, table: ShownTable, row: ShownRow
 ) -> str:
     """Return the name of the row that a figure of another row is told of, "" where that is not sure.
 
-    In a table of the answer that is the name of its row. In a sentence it is the only name of a row
-    since the figure before, in the same clause; a sentence that names the figure's own row too is
-    never sure.
+    `start` and `end` are the figure's place in the field. In a table of the answer it is told of the
+    name of its row. In a sentence it is told of the one name between it and the figure before it, in
+    the same clause; without one, of the only name in its clause, if the sentence does not name the
+    figure's own row. Where the name of its own row is near, nothing is sure.
     """
     names = _names(table)
-    own = {cell.strip() for cell in row.cells}
+    own = {cell.strip() for cell in row.cells}.intersection(names)
     if field.kind is FieldKind.CELL:
-        is_own = any(_is_in(name, f"{field.row} {field.column}") for name in own if name in names)
+        is_own = any(_places(name, f"{field.row} {field.column}") for name in own)
         return field.row if field.row.strip() in names and not is_own else ""
-    if any(_is_in(name, sentence) for name in own if name in names):
+    sentence, at = _around(_SENTENCE, field.text, start)
+    clause, first = _around(_CLAUSE, sentence, start - at)
+    begin, stop = start - at - first, end - at - first
+    spans = {name: spans for name in names if (spans := _places(name, clause))}
+    digits = _digits(clause, spans.values(), begin, stop)
+    since = max((place for place in digits if place < begin), default=-1)
+    until = min((place for place in digits if place >= stop), default=len(clause))
+    near = {name for name, places in spans.items() if any(since < p[0] < until for p in places)}
+    if near & own:
         return ""
-    clause = _CLAUSE.split(before)[-1]
-    told = [name for name in names if name not in own and _is_in(name, clause)]
-    told = [name for name in told if not any(name != other and name in other for other in told)]
-    return told[0] if len(told) == 1 else ""
+    before = {name for name in near if any(since < p[0] < begin for p in spans[name])}
+    if not before and not any(_places(name, sentence) for name in own):
+        before = {name for name, places in spans.items() if places[0][0] < begin}
+    longest = [name for name in before if not any(name != one and name in one for one in before)]
+    return longest[0] if len(longest) == 1 else ""
+
+
+def _around(border: re.Pattern[str], text: str, at: int) -> tuple[str, int]:
+    """Return the part of a text around a place, and where it begins."""
+    first = max((match.end() for match in border.finditer(text) if match.end() <= at), default=0)
+    match = border.search(text, at)
+    return text[first : match.start() if match else len(text)], first
+
+
+def _digits(
+    text: str, names: Iterable[Sequence[tuple[int, int]]], start: int, end: int
+) -> list[int]:
+    """Return the places of digits outside of names and of the figure itself."""
+    taken = {place for spans in names for span in spans for place in range(*span)}
+    taken.update(range(start, end))
+    return [
+        place
+        for place, character in enumerate(text)
+        if character.isdecimal() and place not in taken
+    ]
 
 
 @lru_cache(maxsize=64)
@@ -88,14 +90,15 @@ def _is_name(text: str) -> bool:
     return len(text) >= (_SHORTEST_LOWER if is_lower else 2 if text.isascii() else 1)
 
 
-def _is_in(name: str, text: str) -> bool:
-    at = text.find(name)
+def _places(name: str, text: str) -> list[tuple[int, int]]:
+    """Return where a name stands as a whole word, perhaps with an ending."""
+    places, at = [], text.find(name)
     while at >= 0:
-        before, after = text[at - 1 : at], text[at + len(name) :]
-        is_whole = not (name[0].isascii() and before.isalnum()) and (
-            not name[-1].isascii() or re.match(r"(?:['’]?s|es|en|n)?(?!\w)", after) is not None
-        )
-        if is_whole:
-            return True
-        at = text.find(name, at + 1)
-    return False
+        end = at + len(name)
+        before = text[at - 1 : at]
+        if not (name[0].isascii() and before.isalnum()) and (
+            not name[-1].isascii() or _ENDING.match(text, end)
+        ):
+            places.append((at, end))
+        at = text.find(name, end)
+    return places

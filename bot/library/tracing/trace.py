@@ -206,7 +206,9 @@ class _Search:
         if not hits:
             return
         named = [
-            hit for hit in hits if hit.cell and hit.cell.key and hit.cell.key in statement.sentence
+            hit
+            for hit in hits
+            if hit.cell and hit.cell.key and hit.cell.key in statement.field.text
         ]
         cells = [hit for hit in hits if hit.cell]
         best = (named or cells or hits)[0]
@@ -320,8 +322,7 @@ class _Search:
         place = searched.cell_place(cell)
         other = ""
         if row := searched.row(cell):
-            sentence, before = _sentence(answer_field.text, each.filled.start, each.filled.end)
-            other = told_of_another(answer_field, sentence, before, *row)
+            other = told_of_another(answer_field, each.filled.start, each.filled.end, *row)
         return Finding(
             field=each.path,
             text=text[:300],
@@ -373,10 +374,11 @@ def _told_of_another(statement: Statement, hits: Sequence[Hit]) -> str:
             rows.setdefault(key, {})[hit.row.number] = (hit.table, hit.row)
         elif id(hit.searched) not in with_tables:  # else it is in the profile of the table
             return ""
+    end = statement.start + len(statement.text)
     told = set[str]()
     for in_table in rows.values():
         names = {
-            told_of_another(statement.field, statement.sentence, statement.before, table, row)
+            told_of_another(statement.field, statement.start, end, table, row)
             for table, row in in_table.values()
         }
         if len(in_table) > 1 and "" in names:
@@ -400,15 +402,6 @@ def _places(hits: Sequence[Hit]) -> list[Place]:
         place = hit.place
         unique.setdefault((place.call_id, place.line, place.column), place)
     return list(unique.values())
-
-
-def _sentence(text: str, start: int, end: int) -> tuple[str, str]:
-    """Return the sentence around a place, and what of it is before."""
-    first = max(
-        (match.end() for match in re.finditer(r"[.!?]\s|\n|[。！？]", text[:start])), default=0
-    )
-    ends = re.search(r"[.!?](?:\s|\Z)|\n|[。！？]", text[end:])
-    return text[first : end + ends.start() if ends else len(text)], text[first:start]
 
 
 def _bare(address: str) -> str:
