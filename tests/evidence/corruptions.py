@@ -13,7 +13,6 @@ from typing import Any
 from bot.library.tracing.fields import AnswerField, FieldKind, fields_of
 from bot.library.tracing.findings import Claim, Finding
 from bot.library.tracing.quotes import quotes_in
-from bot.library.tracing.shown import tables_in
 from tests.evidence.labelled import Labelled, checked, warned_texts, world
 
 
@@ -153,7 +152,7 @@ def _swapped_rows(answer: Labelled, chance: random.Random) -> Corrupted | None:
 
 def _other_row(answer: Labelled, chance: random.Random) -> Corrupted | None:
     """Put the figure of another row of the same table in the place of one whose row is named."""
-    tables = [table for output in world(answer.world) for table in tables_in(output)]
+    tables = [table for output in world(answer.world) for table in output.tables]
     choices = []
     for finding in _findings(answer, Claim.FIGURE):
         place = finding.places[0]

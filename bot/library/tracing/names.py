@@ -7,15 +7,48 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from bot.library.tracing.fields import AnswerField, FieldKind
-from bot.library.tracing.shown import ShownRow, ShownTable
+from bot.library.tracing.outputs import ShownRow, ShownTable
 
 _MOST_ROWS = 500
+_MOST_SAMPLED = 20
 _LONGEST, _SHORTEST_LOWER = 60, 5
+_LETTER = re.compile(r"[^\W\d_]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|[。！？\n]+|;\s")
 _CLAUSE = re.compile(r"[,，、]\s|，|、")
 _ENDING = re.compile(r"(?:['’]?s|es|en|n)?(?!\w)")
 _TOTALS = frozenset(
-    ["total", "totals", "sum", "all", "other", "others", "average", "mean", "gesamt", "summe", "alle", "andere", "durchschnitt", "somme", "tous", "toutes", "autres", "moyenne", "suma", "todos", "todas", "otros", "media", "promedio", "soma", "outros", "média", "合計", "平均", "その他"]
+    [
+        "total",
+        "totals",
+        "sum",
+        "all",
+        "other",
+        "others",
+        "average",
+        "mean",
+        "gesamt",
+        "summe",
+        "alle",
+        "andere",
+        "durchschnitt",
+        "somme",
+        "tous",
+        "toutes",
+        "autres",
+        "moyenne",
+        "suma",
+        "todos",
+        "todas",
+        "otros",
+        "media",
+        "promedio",
+        "soma",
+        "outros",
+        "média",
+        "合計",
+        "平均",
+        "その他",
+    ]
 )
 
 
@@ -73,18 +106,19 @@ def _digits(
 
 @lru_cache(maxsize=64)
 def _names(table: ShownTable) -> frozenset[str]:
-    """Return the texts by which sentences may name rows."""
-    return frozenset(
-        name
-        for row in table.rows[:_MOST_ROWS]
-        for cell in row.cells
-        if _is_name(name := cell.strip())
-    )
+    """Return the texts by which sentences may name rows: of columns that hold words."""
+    rows = table.rows[:_MOST_ROWS]
+    columns = [
+        number
+        for number in range(len(table.columns))
+        if any(_LETTER.search(row.cells[number]) for row in rows[:_MOST_SAMPLED])
+    ]
+    texts = {row.cells[number].strip() for row in rows for number in columns}
+    return frozenset(filter(_is_name, texts))
 
 
 def _is_name(text: str) -> bool:
-    letters = [character for character in text if character.isalpha()]
-    if not letters or len(text) > _LONGEST or text.casefold() in _TOTALS:
+    if not _LETTER.search(text) or len(text) > _LONGEST or text.casefold() in _TOTALS:
         return False
     is_lower = text.islower() and text.isascii()
     return len(text) >= (_SHORTEST_LOWER if is_lower else 2 if text.isascii() else 1)

@@ -1,10 +1,26 @@
-"""Outputs: what a model has read, as tracing takes it."""
+"""Outputs: what a model has read, and the tables that were shown in it, which references name."""
 
 from __future__ import annotations
 
+import csv
 import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
+from typing import NamedTuple, overload
+
+from typing_extensions import override
+
+_HEAD = re.compile(
+    r"^handle: (?P<handle>tbl_[0-9a-z]{6,16}) · "
+    r"(?:[\d,]+ rows × (?P<columns>[\d,]+) columns|rows (?P<first>[\d,]+)–[\d,]+ of [\d,]+)"
+)
+_HEADING_LINES = ("columns: ", "note: ", "profile:", "first ")
+_MOST_LINES = 200  # of one row
+_RESULT = re.compile(r"result: ([^\n]{1,100})(?:\n|\Z)")
+
 
 _FIGURE = re.compile(r"^handle: (fig_[0-9a-z]{6,16})$", re.MULTILINE)
 
@@ -15,9 +31,7 @@ class Counts(StrEnum):
     READ = "read"  # the output of a tool that reads
     PERSON = "person"  # a message of a person; its `text` is what they wrote
     CALCULATED = "calculated"  # the output of a tool that only computes from its arguments
-    NONE = (
-        "none"  # of a tool that changes something: evidence for that, but not what was made of it
-    )
+    NONE = "none"  # of a tool that changes something: evidence for that alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +42,7 @@ class Source:
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Output:
     """One output, in the order in which the model read it.
 
@@ -51,13 +65,198 @@ class Output:
     link: str = ""
     untraced: tuple[str, ...] = ()
 
-    @property
-    def figure(self) -> str:
-        """The handle of the single figure that a calculation gave, "" without one."""
-        named = _FIGURE.search(self.text) if self.counts is Counts.CALCULATED else None
-        return named[1] if named else ""
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def figure(self) -> Cell | None:
+        """The single figure that a calculation gave under a handle, None without one."""
+        if self.counts is not Counts.CALCULATED:
+            return None
+        value, named = _RESULT.match(self.text), _FIGURE.search(self.text)
+        return Cell(self, named[1], value[1].strip(), 1) if value and named else None
 
     @property
     def handles(self) -> tuple[str, ...]:
         """The handles that a reference may name."""
-        return (*self.made, *self.used, *([self.figure] if self.figure else []))
+        return (*self.made, *self.used, *([self.figure.handle] if self.figure else []))
+
+    @cached_property
+    def tables(self) -> tuple[ShownTable, ...]:
+        """The tables that the text shows under a handle of the call, in order. Linear in the text."""
+        return tuple(_tables_in(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell that an output showed. `line` is its line in the output, from 1; `row` the row's number
+    in its table, from 1, `key` the first cell of the row. A single figure has no column."""
+
+    output: Output
+    handle: str
+    text: str
+    line: int
+    column: str = ""
+    row: int = 1
+    key: str = ""
+
+
+class ShownRow(NamedTuple):
+    """A row: its number in the table, from 1, the line of the output that it begins in, its cells."""
+
+    number: int
+    line: int
+    cells: tuple[str, ...]
+
+
+class _Rows(Sequence[ShownRow]):
+    """The rows of a table, each read when it is asked for: of a long table few are. `first` is the
+    number of the first one."""
+
+    def __init__(
+        self, first: int, lines: list[tuple[int, str | tuple[str, ...]]], end: int
+    ) -> None:
+        self.first, self._lines, self._end = first, lines, end
+
+    @override
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    @override
+    def __getitem__(self, at: int) -> ShownRow: ...
+    @overload
+    @override
+    def __getitem__(self, at: slice) -> list[ShownRow]: ...
+    @override
+    def __getitem__(self, at: int | slice) -> ShownRow | list[ShownRow]:
+        if isinstance(at, slice):
+            return [self[number] for number in range(*at.indices(len(self)))]
+        number = range(len(self))[at]
+        line, written = self._lines[number]
+        cells = tuple(written.split(",")) if isinstance(written, str) else written
+        return ShownRow(self.first + number, line, cells)
+
+    def on_line(self, line: int) -> ShownRow | None:
+        """Return the row that a line of the output belongs to."""
+        at = bisect_right(self._lines, line, key=lambda entry: entry[0]) - 1
+        if at < 0 or (at == len(self._lines) - 1 and line >= self._end):
+            return None
+        return self[at]
+
+    def with_text(self, text: str) -> Iterator[ShownRow]:
+        """Yield the rows in which a text stands."""
+        for number, (_, written) in enumerate(self._lines):
+            if text in written or (
+                not isinstance(written, str) and any(text in c for c in written)
+            ):
+                yield self[number]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ShownTable:
+    """A part of a table that an output showed; `line` is that of its head."""
+
+    output: Output
+    handle: str
+    line: int
+    columns: tuple[str, ...]
+    rows: _Rows
+
+    def row_on(self, line: int) -> ShownRow | None:
+        """Return the row that a line of the output belongs to, None outside of the table."""
+        return self.rows.on_line(line)
+
+    def cell(self, row: ShownRow, column: int) -> Cell:
+        """Return a cell. Raises IndexError for a column that is not there."""
+        return Cell(
+            self.output,
+            self.handle,
+            row.cells[column],
+            row.line,
+            self.columns[column],
+            row.number,
+            row.cells[0],
+        )
+
+
+def _tables_in(output: Output) -> Iterator[ShownTable]:
+    lines = output.lines
+    at, seen = 0, set[str]()
+    while at < len(lines):
+        line = lines[at]
+        head = _HEAD.match(line) if line.startswith("handle: ") else None
+        at += 1
+        if head is None or head["handle"] in seen or head["handle"] not in output.handles:
+            continue
+        seen.add(head["handle"])
+        number = at
+        columns, at = _heading(lines, at, int((head["columns"] or "0").replace(",", "")))
+        if not columns:
+            continue
+        first = int(head["first"].replace(",", "")) if head["first"] else 1
+        rows, at = _rows(lines, at, len(columns), first)
+        yield ShownTable(output, head["handle"], number, columns, rows)
+
+
+def _heading(lines: Sequence[str], at: int, count: int) -> tuple[tuple[str, ...], int]:
+    """Return the names of the columns and the line after them. `count` is 0 where the head does not
+    say how many there are."""
+    named = ""
+    while at < len(lines):
+        line = lines[at]
+        if _HEAD.match(line):
+            break
+        at += 1
+        if line.startswith("columns: "):
+            named = line
+        elif line == "profile:":
+            at = next((n for n in range(at, len(lines)) if lines[n].startswith("first ")), at)
+        elif not line.startswith(_HEADING_LINES):
+            names = tuple(next(csv.reader([line]), []))
+            if names and (not count or len(names) == count) and _is_named(names, named):
+                return names, at
+    return (), at
+
+
+def _is_named(names: Sequence[str], columns_line: str) -> bool:
+    """Return whether the line of the columns names these, in this order; it may name only the first."""
+    at = len("columns: ")
+    for name in names if columns_line else ():
+        if not columns_line.startswith(f"{name} ", at):
+            return columns_line.startswith("… (", at)
+        comma = columns_line.find(", ", at + len(name))
+        while comma >= 0 and columns_line.count("(", at, comma) > columns_line.count(
+            ")", at, comma
+        ):
+            comma = columns_line.find(", ", comma + 2)  # DECIMAL(18, 2)
+        at = comma + 2 if comma >= 0 else len(columns_line)
+    return True
+
+
+def _rows(lines: Sequence[str], at: int, width: int, first: int) -> tuple[_Rows, int]:
+    """Return the rows from a line on, and the line after them."""
+    rows = list[tuple[int, str | tuple[str, ...]]]()
+    while at < len(lines):
+        line = lines[at]
+        if '"' not in line:
+            if (
+                line.count(",") != width - 1
+                or not line
+                or (width == 1 and line.startswith("[rows "))
+            ):
+                break
+            rows.append((at + 1, line))
+            at += 1
+            continue
+        reader = csv.reader(f"{each}\n" for each in lines[at : at + _MOST_LINES])
+        try:
+            cells = tuple(next(reader))
+        except csv.Error:
+            break
+        if len(cells) != width:
+            break
+        rows.append((at + 1, cells))
+        at += reader.line_num
+    return _Rows(first, rows, at + 1), at

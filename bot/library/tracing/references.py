@@ -13,8 +13,7 @@ from functools import cached_property
 
 from babel import Locale
 
-from bot.library.tracing.outputs import Output
-from bot.library.tracing.shown import Cell, ShownRow, ShownTable, figure_in, tables_in
+from bot.library.tracing.outputs import Cell, Output, ShownRow, ShownTable
 from bot.library.tracing.writing import FORM, value_of, written
 
 _HANDLE = r"(?:tbl|fig|doc|img|chart|file|out|mcp|art)_[0-9a-z]{6,16}"
@@ -27,6 +26,7 @@ _CONDITION = re.compile(r'\s*("[^"]+"|[^=,"]+?)\s*=\s*("[^"]*"|[^,"]*)\s*(?:,|\Z
 _MARKUP = re.compile(r"[\\`*_~\[\]<>|]")
 _LONGEST_TEXT = 200
 _MOST_NAMED = 20
+_MOST_COMPARED = 50  # cells of a column that tell whether it holds years
 MISSING = "(figure missing)"
 """What stands in the place of a reference that leads nowhere."""
 LONGEST = 340
@@ -99,23 +99,20 @@ class Figures:
 
     def table(self, handle: str) -> list[ShownTable]:
         """Return the parts of a table that were shown, in order. Raises Fault without any."""
-        if parts := self._tables.get(handle):
+        if parts := self._parts(handle):
             return parts
-        names = ", ".join([*self._tables, *self._single][-_MOST_NAMED:]) or "none yet"
-        raise Fault(f"no output showed figures under {handle}; there are: {names}")
+        names = [name for output in self.outputs for name in _named(output)]
+        known = ", ".join(list(dict.fromkeys(names))[-_MOST_NAMED:]) or "none yet"
+        raise Fault(f"no output showed figures under {handle}; there are: {known}")
 
-    @cached_property
-    def _tables(self) -> dict[str, list[ShownTable]]:
-        found = dict[str, list[ShownTable]]()
-        for output in self.outputs:
-            for table in tables_in(output) if output.handles else ():
-                found.setdefault(table.handle, []).append(table)
-        return found
+    def _parts(self, handle: str) -> list[ShownTable]:
+        outputs = (output for output in self.outputs if handle in (*output.made, *output.used))
+        tables = (table for output in outputs for table in output.tables)
+        return [table for table in tables if table.handle == handle]
 
     @cached_property
     def _single(self) -> dict[str, Cell]:
-        figures = (figure_in(output) for output in self.outputs if output.handles)
-        return {cell.handle: cell for cell in figures if cell}
+        return {output.figure.handle: output.figure for output in self.outputs if output.figure}
 
     def _value(self, handle: str, path: str, locale: Locale | None) -> tuple[Cell, str]:
         found = _PATH.fullmatch(path)
@@ -133,12 +130,7 @@ class Figures:
             raise Fault(f"{len(cells)} rows are meant; name one by its number or by more cells")
         cell = cells[0]
         column = parts[0].columns.index(cell.column)
-        others = (
-            each.cells[column]
-            for part in parts
-            for each in part.rows
-            if part.columns == parts[0].columns
-        )
+        others = (row.cells[column] for row in parts[0].rows[:_MOST_COMPARED])
         return cell, written(
             cell.text, column=cell.column, others=others, forms=forms, locale=locale
         )
@@ -146,27 +138,49 @@ class Figures:
 
 def _cells(parts: Sequence[ShownTable], name: str, row: str | None) -> Iterable[Cell]:
     """Return the cells that a name and a row mean; each row once. Raises Fault without any."""
-    found = dict[tuple[int, str], Cell]()
+    cells = dict[tuple[int, str], Cell]()
     for part in parts:
         column = _column(part.columns, name) if name or len(part.columns) > 1 else 0
-        if column is None:
-            continue
-        for each in part.rows:
-            if row is None or _is_meant(part.columns, each, row):
-                found[each.number, each.cells[column]] = part.cell(each, column)
-    if found:
+        if column is not None:
+            for meant in _rows(part, row):
+                cells[meant.number, meant.cells[column]] = part.cell(meant, column)
+    if cells:
         if row is None and sum(len(part.rows) for part in parts) > 1:
-            example = next(iter(found.values())).key
+            example = next(iter(cells.values())).key
             raise Fault(
                 f"the table has several rows: name one, as [2] or [{parts[0].columns[0]}={example}]"
             )
-        return found.values()
-    columns = ", ".join(dict.fromkeys(each for part in parts for each in part.columns))
+        return cells.values()
+    columns = ", ".join(dict.fromkeys(column for part in parts for column in part.columns))
     if all(_column(part.columns, name) is None for part in parts):
         raise Fault(f"there is no column {name or '(none named)'}; there are: {columns}")
-    keys = dict.fromkeys(each.cells[0] for part in parts for each in part.rows)
-    shown = ", ".join([*keys][:_MOST_NAMED])
-    raise Fault(f"no row that was shown is meant by [{row}]; the rows begin with: {shown}")
+    keys = dict.fromkeys(line.cells[0] for part in parts for line in part.rows[:_MOST_NAMED])
+    begin = ", ".join([*keys][:_MOST_NAMED])
+    raise Fault(f"no row that was shown is meant by [{row}]; the rows begin with: {begin}")
+
+
+def _rows(table: ShownTable, said: str | None) -> list[ShownRow]:
+    """Return the rows that are meant: all of them, the one of a number, or those with some cells."""
+    if said is None:
+        return table.rows[:2]
+    if said.strip().isdecimal() and "=" not in said:
+        at = int(said) - table.rows.first
+        return [table.rows[at]] if 0 <= at < len(table.rows) else []
+    conditions = [
+        (_column(table.columns, name.strip('"')), value.strip().strip('"'))
+        for name, value in _CONDITION.findall(said)
+    ]
+    if any(column is None for column, _ in conditions):
+        return []
+    value = max((value for _, value in conditions), key=len, default=said.strip())
+
+    def is_meant(row: ShownRow) -> bool:
+        if not conditions:
+            return any(_is_same(cell, said) for cell in row.cells)
+        return all(_is_same(row.cells[column or 0], wanted) for column, wanted in conditions)
+
+    spelled = [row for row in table.rows.with_text(value) if is_meant(row)]
+    return spelled or [row for row in table.rows if is_meant(row)]
 
 
 def _column(columns: Sequence[str], name: str) -> int | None:
@@ -180,20 +194,6 @@ def _column(columns: Sequence[str], name: str) -> int | None:
     return None
 
 
-def _is_meant(columns: Sequence[str], row: ShownRow, said: str) -> bool:
-    """Return whether `said` means a row: its number, or what stands in some of its cells."""
-    if said.strip().isdecimal() and "=" not in said:
-        return row.number == int(said)
-    conditions = _CONDITION.findall(said)
-    if not conditions:
-        return any(_is_same(cell, said) for cell in row.cells)
-    for name, value in conditions:
-        column = _column(columns, name.strip('"'))
-        if column is None or not _is_same(row.cells[column], value.strip('"')):
-            return False
-    return True
-
-
 def _is_same(cell: str, said: str) -> bool:
     if cell.strip().casefold() == said.strip().strip('"').casefold():
         return True
@@ -205,6 +205,12 @@ def _plain(text: str) -> str:
     """Return a cell's text for Markdown: one line, in which nothing is markup."""
     text = " ".join(text.split())[:_LONGEST_TEXT]
     return _MARKUP.sub(r"\\\g<0>", text)
+
+
+def _named(output: Output) -> list[str]:
+    """Return the handles under which an output showed figures."""
+    single = [output.figure.handle] if output.figure else []
+    return [*(table.handle for table in output.tables), *single]
 
 
 class _Code:

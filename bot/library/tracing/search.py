@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 from urllib.parse import quote
 
 from bot.library.tracing.cldr import plain
 from bot.library.tracing.dates import Clock, Day, clocks_in, dates_in, is_same_date
 from bot.library.tracing.findings import Place
 from bot.library.tracing.numerals import Number, Reading, is_same, numbers_in
-from bot.library.tracing.outputs import Output
+from bot.library.tracing.outputs import Cell, Output, ShownRow, ShownTable
 from bot.library.tracing.quotes import FoldedText, folded
-from bot.library.tracing.shown import Cell, ShownRow, ShownTable, figure_in, tables_in
 from bot.library.tracing.writing import value_of
 
 _MOST_CANDIDATES = 200  # places of one output that begin with the digits of a figure
@@ -36,7 +34,11 @@ _MARK = re.compile(
 )
 _GLUED = re.compile(r",(?=\S)")  # of cells
 _LINK = re.compile(r"\(link: (https?://[^\s)]+)\)")
+_BEGINS_MARK = frozenset("[0123456789")
+_UNUSUAL = re.compile("[^\x00-\x7f·×–—…“”„‘äöüÄÖÜßéèêàçñóíáúãõ€]")
+"""What may be a digit, a sign or a space in another form."""
 _EXCERPT, _LINES_OF_A_MESSAGE, _FRAGMENT_WORDS = 160, 40, 8
+_MOST_LINES_BACK = 400  # in which a page or a source is looked for
 _LONGEST_LINE = 2_000
 
 
@@ -70,7 +72,8 @@ class Searched:
 
     @cached_property
     def _plain(self) -> tuple[str, list[int] | None]:
-        return plain(self.output.text)
+        text = self.output.text
+        return plain(text) if _UNUSUAL.search(text) else (text, None)
 
     def _origin(self, at: int) -> int:
         """Return the offset in the text of an offset in the plain text."""
@@ -92,42 +95,27 @@ class Searched:
         return frozenset(Decimal(text) for text in _LITERAL.findall(self.output.arguments))
 
     @cached_property
-    def tables(self) -> tuple[ShownTable, ...]:
-        return tuple(tables_in(self.output))
-
-    @cached_property
-    def single(self) -> Cell | None:
-        return figure_in(self.output)
-
-    @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(match.end() for match in re.finditer("\n", self.output.text))]
+        """The offset of each line."""
+        return [0, *accumulate(len(line) + 1 for line in self.output.lines)]
 
-    @cached_property
-    def _rows(self) -> list[tuple[int, ShownTable, ShownRow]]:
-        return sorted(
-            ((row.line, table, row) for table in self.tables for row in table.rows),
-            key=lambda entry: entry[0],
-        )
-
-    @cached_property
-    def _marks(self) -> list[re.Match[str]]:
-        return list(_MARK.finditer(self.output.text))
+    def _line_at(self, at: int) -> int:
+        return self.output.text.count("\n", 0, at) + 1
 
     def numbers(self, claim: Number, *, spelled: bool) -> Iterator[Hit]:
         """Yield where a figure stands, but not as a literal of the call: `spelled` as the answer or a
         tool writes it, else in any notation, or where it is rounded from."""
-        rows = set[int]()
+        seen = set[int]()
         places = self._spelled(claim) if spelled else _matches(_pattern(claim), self.plain)
         for start, digits in islice(places, _MOST_CANDIDATES):
-            row = self._row_at(self._origin(start))
-            if row is None:
-                hit = self._number_at(start, claim)
-            elif row not in rows:
-                rows.add(row)
-                hit = self._cell_of(row, claim, digits)
-            else:
+            line = self._line_at(self._origin(start))
+            if line in seen:
                 continue
+            if row := self._row_on(line):
+                seen.add(line)
+                hit = self._cell_of(*row, claim, digits)
+            else:
+                hit = self._number_at(start, claim)
             if hit and abs(hit.value) not in self.literals:
                 yield hit
 
@@ -145,26 +133,23 @@ class Searched:
             hit for spelled in (True, False) for hit in self.numbers(number, spelled=spelled)
         )
 
-    def _row_at(self, at: int) -> int | None:
-        """Return the number in `_rows` of the row that a place is in, None outside of tables."""
-        line = bisect_right(self._starts, at)
-        number = bisect_right(self._rows, line, key=lambda entry: entry[0]) - 1
-        if number < 0:
-            return None
-        first, _, row = self._rows[number]
-        return number if line <= first + sum(cell.count("\n") for cell in row.cells) else None
+    def _row_on(self, line: int) -> tuple[ShownTable, ShownRow] | None:
+        """Return the row that a line belongs to, None outside of tables."""
+        for table in self.output.tables:
+            if row := table.row_on(line):
+                return table, row
+        return None
 
-    def _cell_of(self, number: int, claim: Number, digits: str) -> Hit | None:
+    def _cell_of(self, table: ShownTable, row: ShownRow, claim: Number, digits: str) -> Hit | None:
         """Return the cell of a row that holds a figure, which begins with `digits`."""
-        first, table, row = self._rows[number]
         for column, text in enumerate(row.cells):
             if digits not in text and text.isascii():
                 continue
             value = value_of(text)
-            read = numbers_in(text) if value is None else [_number(value)]
+            read = numbers_in(text, decimal_mark=".") if value is None else [_number(value)]
             for one in read:
                 if is_same(claim, one):
-                    start = max(0, self.output.text.find(text, self._starts[first - 1]))
+                    start = max(0, self.output.text.find(text, self._starts[row.line - 1]))
                     cell = table.cell(row, column)
                     return Hit(self, start, start + len(text), one.value, cell, table, row)
         return None
@@ -188,12 +173,11 @@ class Searched:
         """Return where a date or a time of day stands."""
         for match in islice(_moment_pattern(moment).finditer(self.plain), _MOST_CANDIDATES):
             start, end = self._origin(match.start()), self._origin(match.end())
-            row = self._row_at(start)
-            if row is not None:
-                _, table, cells = self._rows[row]
-                for column, text in enumerate(cells.cells):
+            if shown := self._row_on(self._line_at(start)):
+                table, row = shown
+                for column, text in enumerate(row.cells):
                     if _holds(text, moment):
-                        return self.cell_place(table.cell(cells, column))
+                        return self.cell_place(table.cell(row, column))
                 continue
             begin = max(self.plain.rfind("\n", 0, match.start()) + 1, match.start() - _BEFORE)
             window = self.plain[begin : match.end() + _BEFORE].partition("\n")[0]
@@ -212,13 +196,8 @@ class Searched:
         return None
 
     def row(self, cell: Cell) -> tuple[ShownTable, ShownRow] | None:
-        """Return the table and the row of a cell."""
-        rows = (
-            (table, row)
-            for _, table, row in self._rows
-            if table.handle == cell.handle and row.number == cell.row
-        )
-        return next(rows, None)
+        """Return the table and the row of a cell; None for a single figure."""
+        return self._row_on(cell.line) if cell.column else None
 
     def cell_place(self, cell: Cell) -> Place:
         """Return the place of a cell."""
@@ -237,24 +216,20 @@ class Searched:
 
     def place(self, start: int, end: int, cell: Cell | None = None) -> Place:
         """Return the place of some characters; in a table with row and column."""
-        line = bisect_right(self._starts, start)
-        found = self.place_on_line(line, self.output.text[start:end])
+        line, text = self._line_at(start), self.output.text[start:end]
         if cell is None:
-            return found
-        return found.model_copy(
-            update={
-                "handle": cell.handle,
-                "row": cell.key[:80],
-                "column": cell.column[:80],
-                "text": cell.text[:80],
-            }
-        )
+            return self.place_on_line(line, text)
+        head = next((table.line for table in self.output.tables if table.row_on(line)), line)
+        return self._place(line, text, head, cell)
 
     def place_on_line(self, line: int, text: str) -> Place:
         """Return the place of words on a line, from 1."""
-        output, at = self.output, self._starts[line - 1]
-        written = self._line(line)
-        source, url = self._source_at(at)
+        return self._place(line, text, line, None)
+
+    def _place(self, line: int, text: str, marked: int, cell: Cell | None) -> Place:
+        """Return a place; its page and source are those that are marked last up to a line."""
+        output, written = self.output, self._line(line)
+        page, source, url = self._marks(marked)
         if not source and len(output.sources) == 1:
             source, url = output.sources[0].title, output.sources[0].url
         return Place(
@@ -263,43 +238,44 @@ class Searched:
             source=source[:200],
             url=url,
             link=self._link(line, url),
-            handle=next(iter((*output.made, *output.used)), ""),
+            handle=cell.handle if cell else next(iter((*output.made, *output.used)), ""),
             line=line,
-            page=self._page_at(at),
-            text=text[:80],
+            row=cell.key[:80] if cell else "",
+            column=cell.column[:80] if cell else "",
+            page=page,
+            text=(cell.text if cell else text)[:80],
             excerpt=_excerpt(written, text),
         )
 
     def _line(self, number: int) -> str:
-        start = self._starts[number - 1]
-        end = self._starts[number] - 1 if number < len(self._starts) else len(self.output.text)
-        return self.output.text[start : min(end, start + _LONGEST_LINE)]
+        return self.output.lines[number - 1][:_LONGEST_LINE]
 
-    def _page_at(self, at: int) -> str:
-        pages = (
-            mark["page"] for mark in reversed(self._marks) if mark["page"] and mark.start() <= at
-        )
-        return next(pages, "")
-
-    def _source_at(self, at: int) -> tuple[str, str]:
-        """Return title and address of the source that a place belongs to, "" if none is marked."""
-        number = bisect_right(self._marks, at, key=lambda mark: mark.start())
-        for mark in reversed(self._marks[:number]):
-            if not mark["page"]:
-                title = mark["message"] or mark["result"] or mark["source"]
-                return title.strip(), mark["address"] or mark["url"] or ""
-        return "", ""
+    def _marks(self, line: int) -> tuple[str, str, str]:
+        """Return the page, and title and address of the source, that a line belongs to; "" for what
+        is not marked on the lines before it."""
+        page = ""
+        for number in range(line, max(0, line - _MOST_LINES_BACK), -1):
+            written = self._line(number)
+            if written[:1] not in _BEGINS_MARK and "source: " not in written:
+                continue
+            if mark := _MARK.search(written):
+                if not mark["page"]:
+                    title = mark["message"] or mark["result"] or mark["source"]
+                    return page, title.strip(), mark["address"] or mark["url"] or ""
+                page = page or mark["page"]
+        return page, "", ""
 
     def _link(self, line: int, url: str) -> str:
         """Return the link at the end of a message, or the address of the words on a page."""
         if self.output.link:
             return self.output.link
-        for number in range(line, min(line + _LINES_OF_A_MESSAGE, len(self._starts) + 1)):
-            written = self._line(number)
-            if number > line and _MARK.match(written):
-                break
-            if found := _LINK.search(written):
-                return found[1]
+        if "(link: " in self.output.text:
+            for number in range(line, min(line + _LINES_OF_A_MESSAGE, len(self.output.lines) + 1)):
+                written = self._line(number)
+                if number > line and _MARK.match(written):
+                    break
+                if link := _LINK.search(written):
+                    return link[1]
         words = self._line(line).split()[:_FRAGMENT_WORDS]
         if not url.startswith("http") or "slack" in url or not words:
             return ""

@@ -15,11 +15,10 @@ from bot.library.tracing.derive import Column, Operand, derive
 from bot.library.tracing.fields import AnswerField
 from bot.library.tracing.findings import Claim, Finding, Operation, Place, Reason, Verdict
 from bot.library.tracing.names import told_of_another
-from bot.library.tracing.outputs import Counts, Output
+from bot.library.tracing.outputs import Counts, Output, ShownRow, ShownTable
 from bot.library.tracing.quotes import folded
 from bot.library.tracing.references import Filled
 from bot.library.tracing.search import Hit, Searched
-from bot.library.tracing.shown import ShownRow, ShownTable
 from bot.library.tracing.writing import value_of
 
 _SECONDS = 0.020
@@ -388,7 +387,7 @@ def _told_of_another(statement: Statement, hits: Sequence[Hit]) -> str:
 
 
 def _columns(searched: Searched) -> Iterable[Column]:
-    for table in searched.tables if searched.output.counts is Counts.READ else ():
+    for table in searched.output.tables if searched.output.counts is Counts.READ else ():
         for number in range(len(table.columns)):
             values = [value_of(row.cells[number]) for row in table.rows]
             read = [float(value) for value in values if value is not None]

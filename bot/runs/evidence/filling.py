@@ -14,9 +14,8 @@ from bot.agent.hooks.chain import FilledIn
 from bot.core.ids import HANDLE
 from bot.core.request import Request
 from bot.core.text.locales import locale_of
-from bot.library.tracing.outputs import Output
+from bot.library.tracing.outputs import Cell, Output
 from bot.library.tracing.references import Fault, Figures
-from bot.library.tracing.shown import Cell
 from bot.library.tracing.writing import written
 from bot.toolkit import Tool
 
