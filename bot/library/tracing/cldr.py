@@ -16,7 +16,7 @@ from typing import NamedTuple
 from babel import Locale
 from babel.units import format_unit
 
-_LATIN = ("en", "de", "fr", "es", "pt", "id", "en_IN", "pt_PT", "es_MX")
+_LATIN: tuple[str, ...] = ("en", "de", "fr", "es", "pt", "id", "en_IN", "pt_PT", "es_MX")
 _SCRIPTS = (
     (re.compile(r"[\u0400-\u052f]"), ("ru",)),
     (re.compile(r"[\u0600-\u06ff]"), ("ar",)),

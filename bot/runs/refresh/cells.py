@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.core.findings import Place
 from bot.core.text.translation import Text
-from bot.library.tracing.outputs import Output
-from bot.library.tracing.shown import Cell, ShownRow, ShownTable, figure_in, tables_in
+from bot.library.tracing.outputs import Cell, Output, ShownRow, ShownTable
 from bot.library.tracing.writing import NUMBERS_OF_THINGS, value_of
 
 GONE = Text("its row is no longer there")
@@ -33,12 +32,12 @@ class Missing(Exception):
 
 def cell_at(place: Place, output: Output) -> Cell | None:
     """Return the cell at a place of an output; None if the output shows none there."""
-    single = figure_in(output)
+    single = output.figure
     if single and single.line == place.line:
         return single
-    for table in tables_in(output):
+    for table in output.tables:
         names = [name[:_LONGEST_NAME] for name in table.columns]
-        row = next((row for row in table.rows if row.line == place.line), None)
+        row = table.row_on(place.line)
         if row and names.count(place.column) == 1:
             return table.cell(row, names.index(place.column))
     return None

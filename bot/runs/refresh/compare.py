@@ -10,7 +10,7 @@ from babel import Locale
 
 from bot.core.findings import Finding, Place
 from bot.core.refresh import FigureChange
-from bot.library.tracing.shown import Cell
+from bot.library.tracing.outputs import Cell
 from bot.runs.refresh.cells import Missing, cell_at
 from bot.runs.refresh.repeat import NOT_STORED, Repetition
 

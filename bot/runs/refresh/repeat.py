@@ -24,9 +24,8 @@ from bot.core.ids import HANDLE
 from bot.core.request import Request
 from bot.core.text.redaction import each_text
 from bot.core.text.translation import Text
-from bot.library.tracing.outputs import Output
+from bot.library.tracing.outputs import Cell, Output
 from bot.library.tracing.references import Fault, Figures, Filled
-from bot.library.tracing.shown import Cell, figure_in
 from bot.runs.evidence.entries import LedgerReader
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.steering import Steering
@@ -121,7 +120,7 @@ class Repetition:
         output = self.outputs.get(old.output.call_id)
         if output is None:
             raise Missing(self.missing.get(old.output.call_id, NOT_STORED))
-        if not old.column and (single := figure_in(output)):
+        if not old.column and (single := output.figure):
             return single
         try:
             now = self._new.table(self.handles.get(old.handle, ""))

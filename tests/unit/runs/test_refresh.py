@@ -23,8 +23,7 @@ from bot.core.outcome import Outcome
 from bot.core.refresh import FigureChange, Refreshed
 from bot.core.request import Entry, Job, Request
 from bot.dev.model import ModelRequest, Reply, call, calls, finish
-from bot.library.tracing.outputs import Output
-from bot.library.tracing.shown import Cell, ShownTable, tables_in
+from bot.library.tracing.outputs import Cell, Output, ShownTable
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.refresh import jobs
 from bot.runs.refresh.cells import Missing, renewed
@@ -412,15 +411,15 @@ def test_a_row_is_found_by_its_name(
 ) -> None:
     """evidence 1: wherever it is now; never another row's figure where it is not clear which is meant.
     The one row of totals has no name."""
-    [old], [new] = tables_in(shown(before)), tables_in(shown(now, total))
+    [old], [new] = shown(before).tables, shown(now, total).tables
     cell = old.cell(old.rows[row - 1], old.columns.index("revenue"))
     assert now_in(cell, old, new) == found
 
 
 def test_a_row_of_a_part_is_found_by_all_that_names_it() -> None:
     """The rows that were not shown may begin in the same way."""
-    [old] = tables_in(shown("region,year,revenue\nNorth,2025,10", 9))
-    [new] = tables_in(shown("region,year,revenue\nNorth,2026,11", 9))
+    [old] = shown("region,year,revenue\nNorth,2025,10", 9).tables
+    [new] = shown("region,year,revenue\nNorth,2026,11", 9).tables
     assert "not among the rows" in now_in(old.cell(old.rows[0], 2), old, new)
 
 
