@@ -51,6 +51,7 @@ _WRONG_QUOTES = Plural(
     "This quote is in no source that I read: {claims}.",
     "These quotes are in no source that I read: {claims}.",
 )
+_OTHER_SOURCE = Text("Quoted from another source than the one named: {claims}.")
 _NOT_GIVEN = Text("No source gave this: {claims}.")
 _NOTHING_READ = Plural(
     "Nothing was looked up for this figure: {claims}.",
@@ -101,11 +102,14 @@ def warnings(findings: Findings, *, names_rows: bool) -> list[str]:
     rows = [claim for claim in warned if claim.reason is Reason.OTHER_ROW]
     unread = [claim for claim in warned if claim.reason is Reason.NOTHING_READ]
     rest = [claim for claim in warned if claim not in rows and claim not in unread]
-    quotes = [claim for claim in rest if claim.kind is Claim.QUOTE]
+    misplaced = [claim for claim in rest if claim.reason is Reason.OTHER_SOURCE]
+    quotes = [claim for claim in rest if claim.kind is Claim.QUOTE and claim not in misplaced]
     others = [claim for claim in rest if claim.kind is not Claim.QUOTE]
     sentences = [_other_row(claim, names_rows=names_rows) for claim in rows[:_MOST_NAMED]]
     if quotes:
         sentences.append(_WRONG_QUOTES(len(quotes), claims=_named(quotes)))
+    if misplaced:
+        sentences.append(_OTHER_SOURCE(claims=_named(misplaced)))
     if others:
         sentences.append(_NOT_GIVEN(claims=_named(others)))
     if unread:

@@ -177,14 +177,15 @@ def _value(found: Finding, place: Place) -> str:
 
 
 def _where(place: Place, gate: LinkGate) -> Iterator[Block]:
-    """Yield the place within its source, as a link if it has an address of its own."""
+    """Yield the place within its source: the name of a cell, or a link to a message or passage."""
     parts = (
         texts.PAGE(number=place.page) if place.page else "",
         texts.ROW(number=place.row) if place.row else "",
         texts.COLUMN(name=place.column) if place.column else "",
     )
     told = ", ".join(filter(None, parts)) or _unnamed(place)
-    yield from _linked(told, place.link, gate)
+    is_cell = place.row or place.column
+    yield from _linked(told, "" if is_cell else place.link, gate)
 
 
 def _unnamed(place: Place) -> str:

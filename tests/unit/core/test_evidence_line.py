@@ -124,6 +124,10 @@ def outcome(findings: Findings | None = None, **more: Any) -> Outcome:
             ["This quote is in no source that I read: “West is the best.”."],
         ),
         (
+            found(quote("Agreed.", Verdict.UNTRACED, reason=Reason.OTHER_SOURCE, warned=True)),
+            ["Quoted from another source than the one named: “Agreed.”."],
+        ),
+        (
             found(missing("https://made.example", kind=Claim.ADDRESS, warned=True),
                   missing("INV-2291", kind=Claim.ID, warned=True)),
             ["No source gave this: https://made.example; INV-2291."],
