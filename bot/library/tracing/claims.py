@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.library.tracing.dates import Clock, Day, clocks_in, dates_in
 from bot.library.tracing.fields import AnswerField, FieldKind
 from bot.library.tracing.findings import Claim
-from bot.library.tracing.numerals import Number, numbers_in
+from bot.library.tracing.numerals import Number, decimal_mark_of, numbers_in
 from bot.library.tracing.quotes import is_long_enough, is_sure, quotes_in
 
 MOST_CLAIMS = 200
@@ -61,19 +61,22 @@ def statements_of(
     """Return the claims of an answer, the first 200 in 20,000 characters. What code has filled in, by
     path, start and end, is none."""
     stated, room = list[Statement](), _MOST_CHARACTERS
+    mark = decimal_mark_of("\n".join(field.text for field in fields)[:_MOST_CHARACTERS])
     for field in fields:
         room -= len(field.text)
         if room < 0:
             break
         spans = [(start, end) for path, start, end in filled if path == field.path]
-        for statement in _statements(field, spans):
+        for statement in _statements(field, spans, mark):
             if len(stated) == MOST_CLAIMS:
                 return stated
             stated.append(statement)
     return stated
 
 
-def _statements(field: AnswerField, filled: Sequence[tuple[int, int]]) -> Iterator[Statement]:
+def _statements(
+    field: AnswerField, filled: Sequence[tuple[int, int]], mark: str
+) -> Iterator[Statement]:
     match field.kind:
         case FieldKind.ADDRESS:
             yield Statement(field, Claim.ADDRESS, 0, field.text.strip(), is_sure=True)
@@ -83,14 +86,14 @@ def _statements(field: AnswerField, filled: Sequence[tuple[int, int]]) -> Iterat
         case FieldKind.QUOTE:
             return
         case _:
-            yield from _Reader(field, filled).statements()
+            yield from _Reader(field, filled, mark).statements()
 
 
 class _Reader:
     """Reads the claims of a text, kind by kind: what one has taken is blank for the next."""
 
-    def __init__(self, field: AnswerField, filled: Sequence[tuple[int, int]]) -> None:
-        self._field, self._filled = field, filled
+    def __init__(self, field: AnswerField, filled: Sequence[tuple[int, int]], mark: str) -> None:
+        self._field, self._filled, self._mark = field, filled, mark
         self._is_draft = field.path.startswith("draft")
         self._left = _LEFT_OUT.sub(_blank, field.text)
         if self._is_draft:
@@ -104,7 +107,7 @@ class _Reader:
         yield from self._phones()
         yield from self._ids()
         yield from self._moments()
-        for number in numbers_in(self._left):
+        for number in numbers_in(self._left, decimal_mark=self._mark):
             if not _is_small(number):
                 yield self._statement(Claim.FIGURE, number.start, number.text, number=number)
 
