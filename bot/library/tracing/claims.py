@@ -23,10 +23,11 @@ _ADDRESS = re.compile(
 _PHONE = re.compile(r"(?<![\w.,+])(?:\+|00|0(?=\d{2})|\(0)\d[\d\s()/-]{5,20}\d(?![\w,.]\d)")
 _FEWEST_PHONE_DIGITS = 8
 _ID = re.compile(
-    r"(?<![\w/.#-])(?:#\d{2,}|(?=[\w/.-]*\d)(?=[\w/.-]*[A-Za-z])[A-Za-z0-9_]+(?:[-_/.][A-Za-z0-9_]+)*)(?![A-Za-z0-9_])"
+    r"(?<![A-Za-z0-9_/.#-])(?:#\d{2,}|(?=[\w/.-]*\d)(?=[\w/.-]*[A-Za-z])[A-Za-z0-9_]+(?:[-_/.][A-Za-z0-9_]+)*)(?![A-Za-z0-9_])"
 )
 _MEASURE = re.compile(
-    r"[\d.,]+[^\W\d_]{1,4}\d{0,2}[²³]?|v?\d+(?:\.\d+){2,}\w*|\d{4}-\d\d-\d\dT.*", re.IGNORECASE
+    r"[\d.,]+[^\W\d_]{1,4}\d{0,2}[²³]?|v?\d+(?:\.\d+){2,}\w*|\d{4}-\d\d-\d\dT.*|[a-zµ]{1,3}/\d+",
+    re.IGNORECASE,
 )
 _PERIOD = re.compile(
     r"(?:\d{4}[-/_]?)?(?:[qthskw]|fy|cy|kw|cw)[-/_ ]?\d{1,4}(?:[-/_]\d{2,4})?", re.IGNORECASE

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from babel import Locale
@@ -91,14 +91,24 @@ class Meaning(NamedTuple):
 NOTHING = Meaning()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Words:
     """Words of some languages: keys as `folded`; `percent` matches what follows a percentage."""
 
+    languages: tuple[str, ...]
     beside: dict[str, Meaning]
     percent: re.Pattern[str]
     months: dict[str, int]
     quarters: dict[str, int]
+
+    @cached_property
+    def territories(self) -> dict[str, tuple[str, ...]]:
+        """The names of countries and continents, by each of them in lower case."""
+        names = defaultdict[str, dict[str, None]](dict)
+        for language in self.languages:
+            for code, name in Locale.parse(language).territories.items():
+                names[code][name] = None
+        return {name.casefold(): tuple(same) for same in names.values() for name in same}
 
 
 def plain(text: str) -> tuple[str, list[int] | None]:
@@ -163,7 +173,7 @@ def _words(names: tuple[str, ...]) -> Words:
     }
     phrases = "|".join(sorted({re.escape(form) for form in percents if form}, reverse=True))
     percent = re.compile(rf"[ \xa0]?(?:pp\b|{phrases})", re.IGNORECASE)
-    return Words(beside, percent, months, quarters)
+    return Words(names, beside, percent, months, quarters)
 
 
 def _names(contexts: Mapping[str, Mapping[str, Mapping[int, str]]]) -> dict[str, int]:

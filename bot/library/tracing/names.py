@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from bot.library.tracing.cldr import Words, words_for
 from bot.library.tracing.fields import AnswerField, FieldKind
 from bot.library.tracing.outputs import ShownRow, ShownTable
 
-_MOST_ROWS = 500
-_MOST_SAMPLED = 20
-_LONGEST, _SHORTEST_LOWER = 60, 5
+_MOST_ROWS = 200
+_LONGEST, _FEWEST_LETTERS = 60, 4
 _LETTER = re.compile(r"[^\W\d_]")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|[。！？\n]+|;\s")
-_CLAUSE = re.compile(r"[,，、]\s|，|、")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
+_DATE = re.compile(r"(\d{4})-(\d\d)(?:-\d\d)?(?: 00:00:00)?")
+_MONTH = re.compile(r"month|monat|mois|mes|mês|月", re.IGNORECASE)
 _ENDING = re.compile(r"(?:['’]?s|es|en|n)?(?!\w)")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-zß-ÿ])|[。！？\n]+|;\s")
+_CLAUSE = re.compile(r"[,，、]\s|，|、")
 _TOTALS = frozenset(
     [
         "total",
@@ -59,29 +63,37 @@ def told_of_another(
 
     `start` and `end` are the figure's place in the field. In a table of the answer it is told of the
     name of its row. In a sentence it is told of the one name between it and the figure before it, in
-    the same clause; without one, of the only name in its clause, if the sentence does not name the
-    figure's own row. Where the name of its own row is near, nothing is sure.
+    the same clause. Where the name of its own row is near, nothing is sure. A year or a month is a
+    name only where the clause has no other figure.
     """
-    names = _names(table)
-    own = {cell.strip() for cell in row.cells}.intersection(names)
-    if field.kind is FieldKind.CELL:
-        is_own = any(_places(name, f"{field.row} {field.column}") for name in own)
-        return field.row if field.row.strip() in names and not is_own else ""
     sentence, at = _around(_SENTENCE, field.text, start)
+    words = words_for(f"{field.row} {sentence}")
+    names = _names(table, words)
+    own = {name for name, rows in names.items() if row.number in rows}
+    own |= {cell.strip() for cell in row.cells if _LETTER.search(cell) and len(cell.strip()) > 1}
+    if field.kind is FieldKind.CELL:
+        told_of = field.row.strip()
+        is_own = any(_places(name, f"{field.row} {field.column}", folded=True) for name in own)
+        return told_of if told_of in names and told_of not in own and not is_own else ""
     clause, first = _around(_CLAUSE, sentence, start - at)
     begin, stop = start - at - first, end - at - first
-    spans = {name: spans for name in names if (spans := _places(name, clause))}
+    spans = {name: places for name in names if (places := _places(name, clause))}
     digits = _digits(clause, spans.values(), begin, stop)
+    if digits:
+        weak = {name for name in spans if name.isdecimal() or name in words.months}
+        spans = {name: places for name, places in spans.items() if name not in weak}
+        digits = _digits(clause, spans.values(), begin, stop)
     since = max((place for place in digits if place < begin), default=-1)
     until = min((place for place in digits if place >= stop), default=len(clause))
-    near = {name for name, places in spans.items() if any(since < p[0] < until for p in places)}
-    if near & own:
+    near = clause[since + 1 : until]
+    if any(_places(name, near, folded=True) for name in own):
         return ""
-    before = {name for name in near if any(since < p[0] < begin for p in spans[name])}
-    if not before and not any(_places(name, sentence) for name in own):
-        before = {name for name, places in spans.items() if places[0][0] < begin}
-    longest = [name for name in before if not any(name != one and name in one for one in before)]
-    return longest[0] if len(longest) == 1 else ""
+    told = {
+        name
+        for name, places in spans.items()
+        if name not in own and any(since < place < begin for place, _ in places)
+    }
+    return max(told, key=len) if len({names[name] for name in told}) == 1 else ""
 
 
 def _around(border: re.Pattern[str], text: str, at: int) -> tuple[str, int]:
@@ -105,27 +117,58 @@ def _digits(
 
 
 @lru_cache(maxsize=64)
-def _names(table: ShownTable) -> frozenset[str]:
-    """Return the texts by which sentences may name rows: of columns that hold words."""
+def _names(table: ShownTable, words: Words) -> dict[str, frozenset[int]]:
+    """Return the texts by which sentences may name rows, and the numbers of the rows that each names.
+    What may name rows of several values of a column is none."""
+    names = defaultdict[str, set[int]](set)
     rows = table.rows[:_MOST_ROWS]
-    columns = [
-        number
-        for number in range(len(table.columns))
-        if any(_LETTER.search(row.cells[number]) for row in rows[:_MOST_SAMPLED])
-    ]
-    texts = {row.cells[number].strip() for row in rows for number in columns}
-    return frozenset(filter(_is_name, texts))
+    for column, title in enumerate(table.columns):
+        values = defaultdict[str, set[int]](set)
+        for row in rows:
+            values[row.cells[column].strip()].add(row.number)
+        meanings = defaultdict[str, set[str]](set)
+        for value in values:
+            for name in _variants(value, title, words):
+                meanings[name].add(value)
+        for name, meant in meanings.items():
+            if len(meant) == 1:
+                names[name] |= values[meant.pop()]
+    return {name: frozenset(numbers) for name, numbers in names.items()}
 
 
-def _is_name(text: str) -> bool:
-    if not _LETTER.search(text) or len(text) > _LONGEST or text.casefold() in _TOTALS:
-        return False
-    is_lower = text.islower() and text.isascii()
-    return len(text) >= (_SHORTEST_LOWER if is_lower else 2 if text.isascii() else 1)
+def _variants(value: str, title: str, words: Words) -> Iterator[str]:
+    """Yield what a cell may be called: itself, its beginning, its year or month, its country in the
+    languages of the text."""
+    if _YEAR.fullmatch(value):
+        yield value
+    elif date := _DATE.fullmatch(value):
+        yield date[1]
+        yield from _months(int(date[2]), words)
+    elif value.isdecimal() and _MONTH.search(title):
+        yield from _months(int(value), words)
+    if not _LETTER.search(value) or len(value) > _LONGEST or value.casefold() in _TOTALS:
+        return
+    if len(value) >= (_FEWEST_LETTERS if value.islower() and value.isascii() else 2):
+        yield value
+    parts = value.split()
+    if len(parts) > 1 and parts[0].casefold() not in _TOTALS:
+        if len(parts[0]) >= _FEWEST_LETTERS and parts[0][0].isupper():
+            yield parts[0]
+        if len(parts) > 2 or len(value) > 2 * _FEWEST_LETTERS:
+            yield " ".join(parts[:-1]) if len(parts) > 2 else value
+    yield from words.territories.get(value.casefold(), ())
 
 
-def _places(name: str, text: str) -> list[tuple[int, int]]:
-    """Return where a name stands as a whole word, perhaps with an ending."""
+def _months(month: int, words: Words) -> Iterator[str]:
+    """Yield the names of a month, but for short ones, which are words of other meanings too."""
+    return (name for name, number in words.months.items() if number == month and len(name) > 3)
+
+
+def _places(name: str, text: str, *, folded: bool = False) -> list[tuple[int, int]]:
+    """Return where a name stands as a whole word, perhaps with an ending. Names in lower case, and
+    those of several words, may be written with capitals and without; with `folded` all may."""
+    if folded or name.islower() or " " in name:
+        name, text = name.casefold(), text.casefold()
     places, at = [], text.find(name)
     while at >= 0:
         end = at + len(name)

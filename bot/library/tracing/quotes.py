@@ -22,6 +22,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _FEWEST_WORDS, _FEWEST_LETTERS = 3, 8  # letters of scripts that write no spaces between words
 _SURE_WORDS, _SURE_LETTERS = 5, 12
 _NEAR = 90
+_FEWEST_SHARED = 0.6  # of the words of a quote, for it to be looked for more closely
 _EDGES = " .,;:!?\"'()[]-"
 _NEGATIONS = {"not", "no", "never", "nicht", "kein", "keine", "nie", "ne", "pas", "jamais", "non"}
 _NEGATIONS |= {"sin", "nunca", "não", "nem", "without", "ohne"}
@@ -121,7 +122,10 @@ class FoldedText:
     def near(self, quote: str) -> int | None:
         """Return the line with nearly the same words, the same numbers and the same negations."""
         wanted = folded(quote).strip(_EDGES)
-        for word in sorted(set(wanted.split()), key=len, reverse=True)[:3]:
+        words = set(wanted.split())
+        if sum(word in self.text for word in words) < _FEWEST_SHARED * len(words):
+            return None
+        for word in sorted(words, key=len, reverse=True)[:3]:
             for match in islice(re.finditer(re.escape(word), self.text), 20):
                 start = max(0, match.start() - len(wanted) - 20)
                 window = self.text[start : match.end() + len(wanted) + 20]

@@ -12,14 +12,14 @@ from functools import cached_property
 from bot.library.tracing.claims import Statement, statements_of
 from bot.library.tracing.cldr import plain
 from bot.library.tracing.derive import Column, Operand, derive
-from bot.library.tracing.fields import AnswerField
+from bot.library.tracing.fields import AnswerField, FieldKind
 from bot.library.tracing.findings import Claim, Finding, Operation, Place, Reason, Verdict
 from bot.library.tracing.names import told_of_another
 from bot.library.tracing.outputs import Counts, Output, ShownRow, ShownTable
 from bot.library.tracing.quotes import folded
 from bot.library.tracing.references import Filled
 from bot.library.tracing.search import Hit, Searched
-from bot.library.tracing.writing import value_of
+from bot.library.tracing.writing import PERCENT, value_of
 
 _SECONDS = 0.020
 """CPU that one answer may cost; what was not looked for until then is unknown (spec: evidence 4)."""
@@ -29,6 +29,7 @@ _FEWEST_DIGITS = 3
 _COMMON = 100  # numbers up to this are in any calculation
 _MOST_LITERALS = 50
 _FREE = {Decimal(number) for number in (360, 365, 1000, 1024, 3600, 1_000_000)}
+_STANDARD = re.compile(r"(?:\b[A-Z]{2,6}[ -]?|\d/)\Z")
 _YEARS = range(1000, 2200)
 
 
@@ -57,12 +58,14 @@ def trace(
     is_readable: bool = True,
     has_read: bool = True,
     has_material: bool = False,
+    has_own_words: bool = False,
 ) -> Traced:
     """Trace the claims of an answer to the outputs, which are in the order of the run.
 
     `is_readable` is False if something was read that is no text: then a claim that is not found is
     unknown. `has_read`: the run itself has read something; `has_material`: there is something to
-    read. Takes at most about 20 ms. Raises nothing.
+    read; `has_own_words`: the answer was to propose words, so that not all in quotation marks are
+    quotes. Takes at most about 20 ms. Raises nothing.
     """
     spans = [(each.path, each.filled.start, each.filled.end) for each in filled]
     stated = statements_of(fields, spans)
@@ -75,6 +78,9 @@ def trace(
         search.look_for(claim)
     search.derive(typed, own)
     is_ignored = has_material and not has_read
+    for claim in typed:
+        if has_own_words and claim.statement.field.kind is not FieldKind.QUOTE:
+            claim.statement.is_sure &= claim.statement.kind is not Claim.QUOTE
     findings = [claim.finding(search, is_ignored=is_ignored) for claim in typed]
     order = {each.path: number for number, each in enumerate(fields)}
     items = sorted((*own, *findings), key=lambda each: (order.get(each.field, 0), each.start))
@@ -133,6 +139,9 @@ def _is_figure_of_size(statement: Statement) -> bool:
     """Return whether it is a figure of three digits or more, and no year."""
     number = statement.number
     if number is None or number.digits < _FEWEST_DIGITS:
+        return False
+    before = statement.field.text[: statement.start]
+    if _STANDARD.search(before):  # RFC 4180, 2016/679
         return False
     return not (number.is_bare and number.readings[0].value in _YEARS)
 
@@ -213,7 +222,11 @@ class _Search:
         best = (named or cells or hits)[0]
         claim.value = best.value
         claim.found(Verdict.READ, *_places([best, *hits]))
-        claim.other_row = _told_of_another(statement, hits)
+        if _told_of_another(statement, hits):
+            # Sure only if it stands in no other row either, in another notation or rounded.
+            for searched in self._in_time():
+                hits += searched.numbers(statement.number, spelled=False)
+            claim.other_row = _told_of_another(statement, hits)
 
     def _trusts(self, searched: Searched) -> bool:
         """Return whether an output counts: the numbers of a calculation, and of what the output was
@@ -374,6 +387,10 @@ def _told_of_another(statement: Statement, hits: Sequence[Hit]) -> str:
         elif id(hit.searched) not in with_tables:  # else it is in the profile of the table
             return ""
     end = statement.start + len(statement.text)
+    is_percent = statement.number is not None and statement.number.is_percent
+    columns = [hit.cell.column for hit in hits if hit.cell is not None]
+    if is_percent and not all(map(PERCENT.search, columns)):
+        return ""  # 9.3 minutes are no 9.3 %
     told = set[str]()
     for in_table in rows.values():
         names = {

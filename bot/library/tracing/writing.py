@@ -11,7 +11,7 @@ from babel import Locale
 from babel.numbers import format_compact_decimal, format_decimal, format_percent
 
 _PLAIN = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3})?")
-_PERCENT = re.compile(
+PERCENT = re.compile(
     r"%|\bper ?cent|\bpct\b|_pct\b|prozent|pour ?cent|por ?c[ie]ento", re.IGNORECASE
 )
 NUMBERS_OF_THINGS = re.compile(
@@ -48,7 +48,7 @@ def written(
         return text
     if "abs" in forms:
         value = abs(value)
-    is_percent = bool(_PERCENT.search(column))
+    is_percent = bool(PERCENT.search(column))
     if "%" in forms and not is_percent:
         value *= 100
     pattern = next((form for form in forms if form.startswith("0")), "")

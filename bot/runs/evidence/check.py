@@ -17,7 +17,7 @@ from bot.library.tracing.outputs import Counts, Output
 from bot.library.tracing.references import Filled
 from bot.library.tracing.trace import FilledIn, trace
 from bot.runs.evidence.entries import THREAD, LedgerReader
-from bot.runs.evidence.filling import Filling, References
+from bot.runs.evidence.filling import Filling, References, asks_for_words
 from bot.runs.evidence.settings import EvidenceMode
 from bot.store.threads.ledger import MAX_ENTRIES
 
@@ -111,6 +111,7 @@ class RunEvidence:
             is_readable=not unreadable,
             has_read=self._has_read,
             has_material=bool(self.request.files) or bool(references.known_handles()),
+            has_own_words=asks_for_words(self.request.text),
         )
         if traced.is_cut and not unreadable:
             unreadable = Unreadable.LONG

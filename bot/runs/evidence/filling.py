@@ -30,6 +30,13 @@ _WORDS = {
     "pt": "o os as e é são qual quanto quantos que em do da para com não como",
 }
 _USUAL = {language: frozenset(words.split()) for language, words in _WORDS.items()}
+_WORDING = re.compile(
+    r"\b(?:draft|write|reply|headline|title|subject line|wording|phrase|propose|suggest|slogan"
+    r"|entwirf|entwurf|schreib\w*|formulier\w*|vorschlag|schlag\w*|antwort\w* auf|überschrift|titel"
+    r"|rédige\w*|écri[st]\w*|propos\w*|titre|formul\w*|brouillon|redact\w*|escrib\w*|propón\w*|titular\w*"
+    r"|título|borrador|redij\w*|escrev\w*|proponh\w*|sugir\w*|suger\w*|rascunho)\b|書いて|下書き|[返文題見草]\w{0,2}案|見出し|タイトル",
+    re.IGNORECASE,
+)
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 2_000
@@ -47,6 +54,11 @@ def language_of(question: str, locale: str) -> Locale:
     if best == own.language or hits[best] < 2 or hits[best] <= hits.get(own.language, 0):
         return own
     return Locale("en", "US") if best == "en" else Locale(best)
+
+
+def asks_for_words(question: str) -> bool:
+    """Return whether a question wants words that are the model's own: a draft, a headline."""
+    return bool(_WORDING.search(question[:_LONGEST]))
 
 
 @dataclass(frozen=True, slots=True)
