@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -32,6 +32,8 @@ _MARK = re.compile(
     r"|(?:^|· )source: (?P<source>[^<\n]{1,300}?)(?: <(?P<url>[^>\n]{1,2000})>)?$",
     re.MULTILINE,
 )
+_ALONE_BEFORE = re.compile(r"[\n\t|(:;=]|\Z")
+_ALONE_AFTER = re.compile(r"[\n\t|);]|[,.](?!\d)|\Z")
 _GLUED = re.compile(r",(?=\S)")  # of cells
 _LINK = re.compile(r"\(link: (https?://[^\s)]+)\)")
 _BEGINS_MARK = frozenset("[0123456789")
@@ -102,11 +104,11 @@ class Searched:
     def _line_at(self, at: int) -> int:
         return self.output.text.count("\n", 0, at) + 1
 
-    def numbers(self, claim: Number, *, spelled: bool) -> Iterator[Hit]:
-        """Yield where a figure stands, but not as a literal of the call: `spelled` as the answer or a
-        tool writes it, else in any notation, or where it is rounded from."""
+    def numbers(self, claim: Number, spellings: Sequence[str] = ()) -> Iterator[Hit]:
+        """Yield where a figure stands, but not as a literal of the call: in one of `spellings`;
+        without any in each notation, and where it is rounded from."""
         seen = set[int]()
-        places = self._spelled(claim) if spelled else _matches(_pattern(claim), self.plain)
+        places = self._spelled(spellings) if spellings else _matches(_pattern(claim), self.plain)
         for start, digits in islice(places, _MOST_CANDIDATES):
             line = self._line_at(self._origin(start))
             if line in seen:
@@ -114,13 +116,16 @@ class Searched:
             if row := self._row_on(line):
                 seen.add(line)
                 hit = self._cell_of(*row, claim, digits)
+            elif spellings and self._stands_alone(start, start + len(digits)):
+                begin, end = self._origin(start), self._origin(start + len(digits))
+                hit = Hit(self, begin, end, claim.value)
             else:
                 hit = self._number_at(start, claim)
             if hit and abs(hit.value) not in self.literals:
                 yield hit
 
-    def _spelled(self, claim: Number) -> Iterator[tuple[int, str]]:
-        for spelling in _spellings(claim):
+    def _spelled(self, spellings: Sequence[str]) -> Iterator[tuple[int, str]]:
+        for spelling in spellings:
             at = self.plain.find(spelling)
             while at >= 0:
                 yield at, spelling
@@ -153,6 +158,13 @@ class Searched:
                     cell = table.cell(row, column)
                     return Hit(self, start, start + len(text), one.value, cell, table, row)
         return None
+
+    def _stands_alone(self, start: int, end: int) -> bool:
+        """Return whether nothing before or after digits can belong to their number."""
+        return bool(
+            _ALONE_BEFORE.match(self.plain[start - 1 : start])
+            and _ALONE_AFTER.match(self.plain[end : end + 2])
+        )
 
     def _number_at(self, at: int, claim: Number) -> Hit | None:
         """Return the number around a place of the plain text if it is the figure."""
@@ -288,7 +300,7 @@ def _number(value: Decimal) -> Number:
     return Number(0, 0, str(value), (Reading(value, step),), digits=len(value.as_tuple().digits))
 
 
-def _spellings(claim: Number) -> list[str]:
+def spellings_of(claim: Number) -> list[str]:
     """Return how the answer writes the digits of a figure, and how tools do."""
     as_answered = _DIGITS.search(claim.text)
     spellings = [as_answered[0]] if as_answered else []

@@ -18,7 +18,7 @@ from bot.library.tracing.names import told_of_another
 from bot.library.tracing.outputs import Counts, Output, ShownRow, ShownTable
 from bot.library.tracing.quotes import folded
 from bot.library.tracing.references import Filled
-from bot.library.tracing.search import Hit, Searched
+from bot.library.tracing.search import Hit, Searched, spellings_of
 from bot.library.tracing.writing import PERCENT, value_of
 
 _SECONDS = 0.020
@@ -205,10 +205,10 @@ class _Search:
         statement = claim.statement
         assert statement.number  # noqa: S101 - that is what makes it a figure
         hits = list[Hit]()
-        for spelled in (True, False):
+        for spellings in (spellings_of(statement.number), ()):
             for searched in self._in_time():
                 if statement.text not in searched.output.untraced and self._trusts(searched):
-                    hits += searched.numbers(statement.number, spelled=spelled)
+                    hits += searched.numbers(statement.number, spellings)
             if hits:
                 break
         if not hits:
@@ -225,7 +225,7 @@ class _Search:
         if _told_of_another(statement, hits):
             # Sure only if it stands in no other row either, in another notation or rounded.
             for searched in self._in_time():
-                hits += searched.numbers(statement.number, spelled=False)
+                hits += searched.numbers(statement.number)
             claim.other_row = _told_of_another(statement, hits)
 
     def _trusts(self, searched: Searched) -> bool:
