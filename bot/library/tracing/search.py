@@ -134,9 +134,7 @@ class Searched:
     def has(self, value: Decimal) -> bool:
         """Return whether a number stands here, exactly."""
         number = _number(value)
-        return any(
-            hit for spelled in (True, False) for hit in self.numbers(number, spelled=spelled)
-        )
+        return any(hit for how in (spellings_of(number), ()) for hit in self.numbers(number, how))
 
     def _row_on(self, line: int) -> tuple[ShownTable, ShownRow] | None:
         """Return the row that a line belongs to, None outside of tables."""
