@@ -13,7 +13,7 @@ from bot.library.tracing.numerals import Number, decimal_mark_of, numbers_in
 from bot.library.tracing.quotes import is_long_enough, is_sure, quotes_in
 
 MOST_CLAIMS = 200
-_MOST_CHARACTERS = 20_000  # of an answer
+_MOST_CHARACTERS = 10_000  # of an answer
 _SMALL = 12
 _LEFT_OUT = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<[@#!][^>\n]{1,80}>", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}\](?!\()")
@@ -59,7 +59,7 @@ class Statement:
 def statements_of(
     fields: Sequence[AnswerField], filled: Sequence[tuple[str, int, int]] = ()
 ) -> list[Statement]:
-    """Return the claims of an answer, the first 200 in 20,000 characters. What code has filled in, by
+    """Return the claims of an answer, the first 200 in 10,000 characters. What code has filled in, by
     path, start and end, is none."""
     stated, room = list[Statement](), _MOST_CHARACTERS
     mark = decimal_mark_of("\n".join(field.text for field in fields)[:_MOST_CHARACTERS])

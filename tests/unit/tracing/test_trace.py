@@ -329,9 +329,9 @@ HOSTILE = {
 @pytest.mark.parametrize("part", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("is_answer", [False, True], ids=["output", "answer"])
 def test_hostile_texts_cost_little(part: str, is_answer: bool) -> None:
-    """evidence 4: an output of a megabyte, or an answer of 20 kB, stops the search after 20 ms; what
+    """evidence 4: an output of a megabyte, or an answer of 10 kB, stops the search after 20 ms; what
     is left over is the last step, which is linear."""
-    text = (part * 1_000_000)[: 20_000 if is_answer else 1_000_000]
+    text = (part * 1_000_000)[: 10_000 if is_answer else 1_000_000]
     said = "It is 12,345.67 of 987 on 3 May 2026 in INC-4012, “as everybody here said before”."
     traced(said, SALES)  # loads the words of numbers and dates
     start = time.process_time()
