@@ -109,7 +109,8 @@ def _pairs(claim: Number, operands: Sequence[Operand]) -> Iterator[_Candidate]:
                 if one.is_percent:
                     yield Operation.PERCENT_OF, a * b / 100, f"{x} % of {y}", places
                 continue
-            yield Operation.DIFFERENCE, a - b, f"{x} − {y}", places
+            if a > b or claim.sign == "-":
+                yield Operation.DIFFERENCE, a - b, f"{x} − {y}", places
             if id(one) < id(other):
                 yield Operation.SUM, a + b, f"{x} + {y}", places
             if b and claim.digits >= _FEWEST_DIGITS:

@@ -34,6 +34,7 @@ _MARK = re.compile(
 )
 _ALONE_BEFORE = re.compile(r"[\n\t|(:;=]|\Z")
 _ALONE_AFTER = re.compile(r"[\n\t|);]|[,.](?!\d)|\Z")
+_EXPRESSION = re.compile(r"^expression: ([^\n]{1,300})$", re.MULTILINE)
 _GLUED = re.compile(r",(?=\S)")  # of cells
 _LINK = re.compile(r"\(link: (https?://[^\s)]+)\)")
 _BEGINS_MARK = frozenset("[0123456789")
@@ -95,6 +96,13 @@ class Searched:
     def literals(self) -> frozenset[Decimal]:
         """The numbers in the arguments of the call."""
         return frozenset(Decimal(text) for text in _LITERAL.findall(self.output.arguments))
+
+    @property
+    def formula(self) -> str:
+        """What a calculation calculated, "" if its output does not say."""
+        said = _EXPRESSION.search(self.output.text)
+        figure = self.output.figure
+        return f"{said[1]} = {figure.text}" if said and figure else ""
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -221,6 +221,10 @@ class _Search:
         cells = [hit for hit in hits if hit.cell]
         best = (named or cells or hits)[0]
         claim.value = best.value
+        if best.searched.output.counts is Counts.CALCULATED:
+            claim.found(Verdict.WORKED_OUT, best.place)
+            claim.formula = best.searched.formula
+            return
         claim.found(Verdict.READ, *_places([best, *hits]))
         if _told_of_another(statement, hits):
             # Sure only if it stands in no other row either, in another notation or rounded.
