@@ -23,7 +23,8 @@ _ADDRESS = re.compile(
 _PHONE = re.compile(r"(?<![\w.,+])(?:\+|00|0(?=\d{2})|\(0)\d[\d\s()/-]{5,20}\d(?![\w,.]\d)")
 _FEWEST_PHONE_DIGITS = 8
 _ID = re.compile(
-    r"(?<![A-Za-z0-9_/.#-])(?:#\d{2,}|(?=[\w/.-]*\d)(?=[\w/.-]*[A-Za-z])[A-Za-z0-9_]+(?:[-_/.][A-Za-z0-9_]+)*)(?![A-Za-z0-9_])"
+    r"(?<![A-Za-z0-9_/.#-])(?:#\d{2,}"
+    r"|(?=[A-Za-z0-9_/.-]*\d)(?=[A-Za-z0-9_/.-]*[A-Za-z])[A-Za-z0-9_]+(?:[-_/.][A-Za-z0-9_]+)*)(?![A-Za-z0-9_])"
 )
 _MEASURE = re.compile(
     r"[\d.,]+[^\W\d_]{1,4}\d{0,2}[²³]?|v?\d+(?:\.\d+){2,}\w*|\d{4}-\d\d-\d\dT.*|[a-zµ]{1,3}/\d+",
@@ -34,7 +35,8 @@ _PERIOD = re.compile(
 )
 _HANDLE = re.compile(r"[a-z]{3,5}_[0-9a-z]{6,16}")
 _SURE_ID = re.compile(
-    r"#\d{3,}|[A-Za-z]{1,8}[-_/]?\d{3,}(?:[-_/.]\w+)*|(?=(?:\w*\d){3})\w*[A-Z]\w{5,}|(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}|(?:\w+-){1,4}\w*\d{3}\w*"
+    r"#\d{3,}|[A-Za-z]{1,8}[-_/]?\d{3,}(?:[-_/.]\w+)*|(?=(?:\w*\d){3})\w*[A-Z]\w{5,}"
+    r"|(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}|(?:\w+-){1,4}\w*\d{3}\w*"
 )
 _STANDARDS = re.compile(
     r"(?:iso|iec|din|en|rfc|utf|sha|md|aes|rsa|covid|gpt|http|ieee|wltp|tls|ean|ascii|a4|int|float)[-_/]?\d.*",

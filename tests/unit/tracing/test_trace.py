@@ -326,6 +326,10 @@ HOSTILE = {
     "brackets": "[page 1](",
     "sources": "· source: a <",
     "dates": "2026-11-",
+    "one word": "a1",
+    "signs without spaces": "漢字1",
+    "hyphens": "a-1-",
+    "at signs": "a@a.",
     "scale words": "12 million ",
 }
 
