@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,12 @@ from cryptography.fernet import Fernet
 
 from bot.core.errors import ConfigurationError
 from bot.ops.backup.archive import Sealing, new_archive
+from bot.ops.backup.items import LEFT_OUT, TYPES, family, is_readable
+from bot.ops.backup.making import make_backup
 from bot.ops.backup.restoring import restore_backup
 from bot.store import Stores, data_format
 from bot.store.connection import PREFIX
+from tests.stored.test_recordings import RECORDINGS
 
 KEPT = f"{PREFIX}:memories:kept"
 
@@ -62,6 +67,11 @@ DAMAGED: dict[str, list[Any]] = {
         item(key=f"{PREFIX}:{data_format.FAMILY}", value={"base64": "AA=="})
     ],
     "more than an item has": [item(extra=1)],
+    "a list of threads that is a text": [item(key=f"{PREFIX}:threads")],
+    "schedules that are a log": [stream(["1-0", {"a": "b"}], key=f"{PREFIX}:schedules:T1")],
+    "a run that is a list": [item(key=f"{PREFIX}:run:run_1", type="list", value=["a"])],
+    "a list of ratings that is a text": [item(key=f"{PREFIX}:feedback")],
+    "a rating that is a list": [item(key=f"{PREFIX}:feedback:run_1", type="list", value=["a"])],
 }
 
 
@@ -105,6 +115,30 @@ async def test_a_truncated_archive_touches_nothing(stores: Stores, tmp_path: Pat
         for data in broken:
             (tmp_path / "broken").write_bytes(data)
             assert await refusal(stores, tmp_path / "broken", sealing)
+
+
+def test_the_type_of_every_family_is_known() -> None:
+    """A restore could not tell one that was made up; and what older versions stored has that type."""
+    names = (Path(__file__).parents[1] / "stored" / "names.txt").read_text()
+    [keys] = re.findall(r"## Redis keys\n(.*?)\n\n", names, re.DOTALL)
+    known = TYPES.keys() | LEFT_OUT | {"cancel", "channel-edits", "feedback"}
+    stored = {family(key) for key in keys.split() if key.startswith(f"{PREFIX}:")}
+    assert stored <= known, "list new families in bot/ops/backup/items.py"
+    for recording in RECORDINGS:
+        for part in json.loads(gzip.decompress(recording.read_bytes())).values():
+            items = [{"key": key, **kept} for key, kept in part["redis"].items()]
+            assert [each for each in items if not is_readable(each)] == []
+
+
+async def test_what_nobody_can_read_is_in_no_backup(stores: Stores, tmp_path: Path) -> None:
+    """One key that was damaged, or put there by others, would make the whole backup useless."""
+    await stores.redis.call("SET", f"{PREFIX}:schedules:T1", "no hash", "EX", 1_000)
+    await stores.redis.call("SET", f"{PREFIX}:mailbox:T1:C1:1.0", "no list", "EX", 1_000)
+    await stores.redis.call("SET", f"{PREFIX}:audit-beside:T1", "no list", "EX", 1_000)
+    await stores.redis.call("SET", f"{PREFIX}:preferences:T1:U1", "{}", "EX", 1_000)
+    await make_backup(stores.redis, tmp_path / "backup", Sealing(""), with_files=True)
+    restored = await restore_backup(stores, tmp_path / "backup", Sealing(""), replace=True)
+    assert restored.keys == 1
 
 
 async def test_an_unsealed_archive_is_restored_only_when_somebody_says_so(

@@ -8,27 +8,13 @@ from typing import Any
 
 from bot.core.errors import ConfigurationError
 from bot.ops.backup.archive import Header, Sealing, new_archive
+from bot.ops.backup.items import LEFT_OUT, family, is_readable
 from bot.ops.backup.values import Item, as_items, entry_as_json, item_of, read_keys
 from bot.runs.queue.docket import NAME as QUEUE
 from bot.settings import Settings
 from bot.store import data_format
 from bot.store.connection import PREFIX, QUARANTINE, Connection, script
 
-LEFT_OUT = {
-    "probe",  # written to see whether Redis takes writes
-    "install-lock",  # held for seconds
-    "lock",
-    "oauth-states-used",
-    "account-flow",  # a connection under way in a browser, as the next two
-    "account-proof",
-    "account-ticket",
-    "account-revocation",  # tokens that are gone within a day
-    "account-revocations",
-    "line-renewed",
-    "receivers",  # processes that run now
-    "keyrings",
-    "catch-up",  # how far Slack's history was searched: after a restore it is searched again
-}
 _FILES = {"artifact", "artifact-bytes", "artifacts"}
 """What tools saved for a week: as large as the files people share, and left out unless asked
 for."""
@@ -40,11 +26,6 @@ _MOVING_AT_ONCE = 2_000
 _DELETED_AT_ONCE = 500
 _PAGE = 5_000  # entries of an audit log
 _PATIENCE = 600.0  # seconds for a reply with everything that does not only grow
-
-
-def family(key: str) -> str:
-    """Return the kind of a key: the part after the prefix."""
-    return key.removeprefix(f"{PREFIX}:").partition(":")[0]
 
 
 async def make_backup(
@@ -63,14 +44,16 @@ async def make_backup(
         moving = [key for key in keys if family(key) not in _GROWING]
         *parts, waiting = await redis.together(*_reading(redis, moving), seconds=_PATIENCE)
         for found in parts:
-            archive.add(as_items(found, now))
+            archive.add(filter(is_readable, as_items(found, now)))
         known = set(moving)
-        archive.add(each for each in as_items(waiting, now) if each["key"] not in known)
+        found = filter(is_readable, as_items(waiting, now))
+        archive.add(each for each in found if each["key"] not in known)
         growing = [key for key in keys if family(key) in _GROWING]
         logs = {key.rpartition(":")[2] for key in growing if family(key) in _AUDIT}
         growing = [key for key in growing if family(key) not in _AUDIT]
         for start in range(0, len(growing), _AT_ONCE):
-            archive.add(await read_keys(redis, growing[start : start + _AT_ONCE], now))
+            found = await read_keys(redis, growing[start : start + _AT_ONCE], now)
+            archive.add(filter(is_readable, found))
         for team in sorted(logs):
             async for items in _audit_log(redis, team, now):
                 archive.add(items)
@@ -98,7 +81,7 @@ async def _audit_log(redis: Connection, team: str, now: float) -> AsyncGenerator
             ("PTTL", stream),
             ("EVAL", script("read_keys"), len(beside), *beside),
         )
-        yield list(as_items(items, now))
+        yield [*filter(is_readable, as_items(items, now))]
         if not first:
             return
         after, has_more = "-", False

@@ -27,8 +27,8 @@ from bot.core.approvals import CallProgress
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.core.request import Request
 from bot.ops.backup.archive import Header, Sealing, read_archive, read_header
-from bot.ops.backup.items import ItemCheck
-from bot.ops.backup.making import LEFT_OUT, delete_all, family, has_data
+from bot.ops.backup.items import LEFT_OUT, ItemCheck, family
+from bot.ops.backup.making import delete_all, has_data
 from bot.ops.backup.values import write_items
 from bot.runs.context.own_schedules import next_time
 from bot.runs.queue.docket import live_workers
