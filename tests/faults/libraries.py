@@ -1,4 +1,4 @@
-"""Defects of the libraries that we use, in the versions that requirements.txt names: what we do about
+"""Defects of the libraries that we use, in the versions in which we met them: what we do about
 each, and the test that fails without it. `python -m tests.faults.matrix` writes the page.
 
 The tests were run once with the workaround taken away, and failed; those of † hold what must be, and

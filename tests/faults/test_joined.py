@@ -59,6 +59,7 @@ async def test_a_process_killed_with_two_messages_in_hand_loses_and_doubles_none
     orders.mkdir()
     async with Workspace.open() as ws, ResponsesServer.open(brain=brain) as api:
         bot, log, roots = Deployment(ws, api), tmp_path / "log", dict[str, str]()
+        cut = dict[str, bool]()
         settings = environment(ws, api, tmp_path, bot_failpoints=str(orders))
         for place in PLACES:
             both_said.clear()
@@ -71,13 +72,18 @@ async def test_a_process_killed_with_two_messages_in_hand_loses_and_doubles_none
                 (orders / place).write_text("kill")
                 both_said.set()
                 await process.wait()
+                second_asked = "function_call_output" in str(api.requests[before:])
+                cut[place] = second_asked and not bot.terminals(SALES, roots[place])
         async with started("serve", settings, log):
             for place, root in roots.items():
                 await bot.answered(SALES, root, seconds=30)
                 assert len(bot.own(SALES, root)) == 1, place
         heard = str([each.body["input"] for each in api.requests])
         for place in PLACES:
-            assert heard.count(f"Second, {place}?") == heard.count(f"First, {place}?") == 1
+            assert heard.count(f"First, {place}?") == 1
+            # On a slow machine the update is one of progress: the call that it cut off is made again.
+            again = place == "message-updated" and cut[place]
+            assert 1 <= heard.count(f"Second, {place}?") <= 1 + again
 
 
 @dataclass
