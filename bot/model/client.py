@@ -84,6 +84,7 @@ _EVENTS = re.compile(rb"\s*(event|data|id|retry)?:")
 _EVENT_STREAM = {"content-type": "text/event-stream"}
 _OWN_HEADERS = (b"content-length", b"cookie")  # headers that differ between requests
 _MOST_OF_AN_EVENT = 16 * 1024 * 1024  # bytes; the terminal event repeats the whole response
+_MOST_OF_A_STREAM = 4 * _MOST_OF_AN_EVENT
 _MOST_OF_AN_ERROR = 64 * 1024  # bytes; a few sentences, after which some servers echo the request
 
 
@@ -206,6 +207,11 @@ def _bound_error(response: Response) -> None:
         response.stream = _Truncated(response.stream, _MOST_OF_AN_ERROR)
 
 
+def _too_large(what: str, most: int) -> ModelError:
+    text = f"The model service's {what} is too large: it may have {most // 2**20} MiB."
+    return ModelError(ModelErrorKind.BAD_REQUEST, text)
+
+
 async def _content_of(response: Response) -> bytes:
     """Read a whole body. Raises ModelError, which is not retried, when it is too large."""
     parts: list[bytes] = []
@@ -213,9 +219,7 @@ async def _content_of(response: Response) -> bytes:
     async for part in response.aiter_bytes():
         size += len(part)
         if size > _MOST_OF_AN_EVENT:
-            most = f"{_MOST_OF_AN_EVENT // 2**20} MiB"
-            text = f"The model service's response is too large: it may have {most}."
-            raise ModelError(ModelErrorKind.BAD_REQUEST, text)
+            raise _too_large("response", _MOST_OF_AN_EVENT)
         parts.append(part)
     return b"".join(parts)
 
@@ -442,6 +446,7 @@ class ResponsesModel:
         self, body: dict[str, Any], reader: ResponseReader
     ) -> AsyncGenerator[Progress]:
         response: ModelResponse | None = None
+        left = _MOST_OF_A_STREAM
         async with self._sent({**body, "stream": True}) as sent:
             failpoint("model-asked")
             if "event-stream" not in sent.headers.get("content-type", ""):
@@ -456,6 +461,9 @@ class ResponsesModel:
             async with aclosing(cast("AsyncGenerator[ServerSentEvent]", aiter(source))) as events:
                 # Read to the end, so that the connection can be reused.
                 async for event in events:
+                    left -= len(event.data)
+                    if left < 0:
+                        raise _too_large("stream", _MOST_OF_A_STREAM)
                     part = reader.read(event) if response is None else None
                     if isinstance(part, ModelResponse):
                         response = part

@@ -221,6 +221,21 @@ async def test_an_event_that_is_too_long_says_so() -> None:
     assert asked == [0]
 
 
+async def test_a_stream_that_is_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R9: many events, each of which may be, with or without an end; after the answer as well."""
+    monkeypatch.setattr("bot.model.client._MOST_OF_A_STREAM", 1 << 20)
+    words = {"type": "response.output_text.delta", "delta": "x" * (1 << 17)}
+    end = {"type": "response.completed", "response": body(SAID)}
+    for many in ([words] * 9, [end, *[words] * 9]):
+        async with server(events(*many)) as (model, asked):
+            with pytest.raises(
+                ModelError, match="stream is too large: it may have 1 MiB"
+            ) as caught:
+                await parts(model)
+        assert caught.value.kind is ModelErrorKind.BAD_REQUEST
+        assert asked == [0]
+
+
 @pytest.mark.parametrize("stream", [True, False])
 async def test_a_whole_response_that_is_too_long_says_so(*, stream: bool) -> None:
     """R9: where nothing is streamed, too, by us or by the server; also one that is small until it is
