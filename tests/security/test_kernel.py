@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from bot.core.confinement import landlock_version
 from bot.ops.doctor.check import Level
 from bot.ops.doctor.isolation import open_line
 from bot.services.interpreters import IsolatedInterpreters
-from bot.services.isolated import Refused
+from bot.services.isolated import Refused, wire
 from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
 from bot.services.processes.process_group import process_group
 from bot.services.processes.proof import open_ways
@@ -253,6 +254,16 @@ async def test_a_forged_reply_costs_little(size: int) -> None:
     async with isolated(JOBS, IsolatedLimits(seconds=10.0)) as process:
         with pytest.raises(ProcessLost, match="too large"):
             await process.call("forge", size=size)
+
+
+@pytest.mark.parametrize("number", ["1E+999999999", "-1E-999999999", "1E+200000"])
+def test_a_forged_number_costs_little(number: str) -> None:
+    """reliability 27: its arithmetic would take the bot's interpreter for minutes."""
+    with pytest.raises(ValueError, match="digits"):
+        wire.unpack(json.dumps({"value": {"$type": "Decimal", "$value": number}}).encode())
+    for real in ("NaN", "Infinity", "0E-200000", "1E+131071", "1E-16383", "-0.10"):
+        frame = wire.pack({"value": Decimal(real)})[wire.HEADER.size :]
+        assert str(wire.unpack(frame)["value"]) == real
 
 
 async def test_long_results_come_in_parts() -> None:

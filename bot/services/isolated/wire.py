@@ -23,10 +23,23 @@ MAX_FRAME = 4_000_000
 _PART = 250_000
 """Bytes from which on a list goes in parts of about this size."""
 
+_MOST_DIGITS = 150_000
+"""Places before and after the point of a Decimal: PostgreSQL's have fewer. Arithmetic with 1E+999999999
+would hold the interpreter for minutes."""
+
 _TAG, _VALUE = "$type", "$value"
+
+
+def _decimal(text: str) -> Decimal:
+    value = Decimal(text)
+    if value.is_finite() and value and abs(value.adjusted()) > _MOST_DIGITS:
+        raise ValueError("it has too many digits")
+    return value
+
+
 _READERS: dict[str, Callable[[str], object]] = {
     "bytes": bytes.fromhex,
-    "Decimal": Decimal,
+    "Decimal": _decimal,
     "datetime": datetime.fromisoformat,
     "date": date.fromisoformat,
     "time": time.fromisoformat,
