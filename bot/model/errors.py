@@ -50,7 +50,7 @@ _BY_WORDS = (
     (
         ModelErrorKind.POLICY,
         re.compile(
-            r"content (management )?(policy|filter)|responsible ?ai ?policy|content_policy_violation"
+            r"content[ _-]?(management )?(policy|filter)|responsible ?ai ?policy"
             r"|flagged as potentially violating|blocked by .{0,40}(moderation|guardrail|safety)"
         ),
     ),

@@ -18,6 +18,7 @@ from typing_extensions import override
 from yarl import URL
 
 from bot.core.errors import ToolError
+from bot.core.text.invisible_text import escaped
 from bot.toolkit.provided.web import Page
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _SECONDS = 20.0
 _MAX_BYTES = 5_000_000
 _MAX_REDIRECTS = 5
 _MAX_URL = 4_000
+_MOST_SHOWN = 100  # characters of a header's value
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _READABLE = (
     "text/",
@@ -208,15 +210,22 @@ def _parse_url(url: str) -> URL:
     return parsed.with_fragment(None)
 
 
+def _shown(words: str) -> str:
+    """Return a server's words for one line of a message, shortened."""
+    return escaped(words[:_MOST_SHOWN])
+
+
 def _media_type(response: aiohttp.ClientResponse) -> str:
     if response.status >= 400:
         raise ToolError(
-            f"{response.url} answered {response.status} {response.reason or ''}".rstrip()
+            f"{response.url} answered {response.status} {_shown(response.reason or '')}".rstrip()
             + ". Check the address or try another source."
         )
     media_type = response.content_type
     if not media_type.startswith(_READABLE):
-        raise ToolError(f"{response.url} is {media_type}; only text, JSON and PDF can be read.")
+        raise ToolError(
+            f"{response.url} is {_shown(media_type)}; only text, JSON and PDF can be read."
+        )
     return media_type
 
 
@@ -224,7 +233,7 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
     """Return the decoded body. The limit holds for the received and for the unpacked bytes."""
     coding = response.headers.get("Content-Encoding", "identity").strip().lower()
     if coding not in {"gzip", "x-gzip", "deflate", "identity"}:
-        raise ToolError(f"{response.url} is encoded as {coding}, which was not asked for.")
+        raise ToolError(f"{response.url} is encoded as {_shown(coding)}, which was not asked for.")
     unpacked = zlib.decompressobj(wbits=47 if "gzip" in coding else zlib.MAX_WBITS)
     received = 0
     body = bytearray()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ SCHEMAS = {
     "compose.yaml": "vendor.compose-spec",
     ".github/dependabot.yml": "vendor.dependabot",
     ".github/workflows/ci.yml": "vendor.github-workflows",
+    ".github/workflows/nightly.yml": "vendor.github-workflows",
     ".github/workflows/release.yml": "vendor.github-workflows",
 }
 
@@ -29,6 +31,17 @@ def test_each_file_fits_its_schema() -> None:
         command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *files]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout
+
+
+def test_actions_of_others_are_pinned_to_a_commit() -> None:
+    """A tag can be moved to other code, which would then run with what the workflow may do (A11)."""
+    used = []
+    for workflow in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        for job in yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values():
+            used += [each["uses"] for each in (job, *job.get("steps", ())) if "uses" in each]
+    foreign = [each for each in used if not each.startswith("./")]
+    assert foreign
+    assert [each for each in foreign if not re.fullmatch(r".+@[0-9a-f]{40}", each)] == []
 
 
 def test_the_dockerfile_has_nothing_that_hadolint_warns_of() -> None:

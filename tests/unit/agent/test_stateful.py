@@ -40,7 +40,7 @@ class Conversation(RuleBasedStateMachine):
     @initialize(
         mode=st.sampled_from(["chained", "chained", "stateless", "nothing is kept"]),
         stream=st.booleans(),
-        window=st.sampled_from([272_000, 9_000]),
+        window=st.sampled_from([272_000, 9_000, 4_000, 32_000, 1_000_000]),
     )
     def open(self, mode: str, stream: bool, window: int) -> None:
         thread = Thread.open(stateless=mode == "stateless", stream=stream, window=window)

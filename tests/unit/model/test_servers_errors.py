@@ -158,6 +158,22 @@ SAID: list[tuple[int, Any, ModelErrorKind]] = [
         ModelErrorKind.POLICY,
     ),
     (400, error("Blocked.", code="bio_policy"), ModelErrorKind.POLICY),
+    (400, error("The response was filtered.", code="content_filter"), ModelErrorKind.POLICY),
+    (
+        400,
+        error("Your request was rejected.", code="content_policy_violation"),
+        ModelErrorKind.POLICY,
+    ),
+    (
+        400,
+        {"error": {"message": "x", "innererror": {"code": "ResponsibleAIPolicyViolation"}}},
+        ModelErrorKind.POLICY,
+    ),
+    (
+        400,
+        error("litellm.BadRequestError: ContentPolicyViolationError: AzureException - filtered"),
+        ModelErrorKind.POLICY,
+    ),
     (400, error("This model does not support image input."), OURS),
     (404, error("Vector store vs_1 not found."), OURS),
     (

@@ -137,6 +137,36 @@ async def test_other_media_types_are_read_too(site: Site, artifacts: MemoryArtif
     assert (await site.fetcher().fetch(site.url("/zipped"))).data == b"hello zipped world"
 
 
+ODD = "\x1b[2J\x9b8m\u202e" + "long" * 1_000
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        f"200 OK\r\nContent-Type: video/{ODD}",
+        f"404 {ODD}\r\nContent-Type: text/plain",
+        f"200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: {ODD}",
+    ],
+)
+async def test_no_header_of_a_server_gets_into_a_terminal_or_fills_a_message(
+    site: Site, head: str
+) -> None:
+    """Words that it chose stand in errors, which people and logs show (A11)."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(f"HTTP/1.1 {head}\r\nContent-Length: 0\r\n\r\n".encode())
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        fetcher = WebFetcher(allow=lambda *_: True, resolver=site.resolve)
+        with pytest.raises(ToolError) as refused:
+            await fetcher.fetch(f"http://site.example:{port}/")
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 500
+
+
 async def test_redirects_are_followed_five_times(site: Site) -> None:
     fetcher = site.fetcher()
     page = await fetcher.fetch(site.url("/r?to=/article"))
