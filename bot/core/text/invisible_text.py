@@ -20,8 +20,9 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_ENDS = re.compile("\r\n?|[\u2028\u2029\x85]")
 _ODD_SPACES = regex.compile(r"[\p{Zs}\u2800--\ ]", flags=regex.V1)  # a Braille blank draws nothing
-_TRAILING_SPACES = re.compile(r"[ \t]+$", re.MULTILINE)
-_LAST_LINES = re.compile(r"\n{2,}\Z")
+# A run is looked at from its beginning only: from each of its characters would take quadratic time.
+_TRAILING_SPACES = re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE)
+_LAST_LINES = re.compile(r"(?<!\n)\n{2,}\Z")
 # No script stacks more than 30 marks (UAX #15, Stream-Safe Text); normalising takes quadratic time.
 _MARKS = regex.compile(r"(?<=\p{M}{30})\p{M}+")
 

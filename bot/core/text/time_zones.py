@@ -20,6 +20,7 @@ from bot.core.text.places import DIVIDED, REGIONS, SAME_NAME
 from bot.core.text.translation import Text, reader_locale
 
 _MAX_OFFSET = 14 * 60
+_LONGEST = 100  # characters of a name that are read: what is done with them is quadratic
 """The largest offset from UTC in minutes: that of Kiritimati."""
 
 _OFFSET = re.compile(r"(?:utc|gmt)?_?([+\-−–])_?(\d{1,2})(?::?([0-5]\d))?")
@@ -164,7 +165,9 @@ def zone_named(name: str) -> tzinfo:
         raise ToolError(f"{name} has several time zones. Name one: {', '.join(zones[:12])}.")
     near = difflib.get_close_matches(wanted, _names(), n=3, cutoff=0.5)
     similar = ", ".join(dict.fromkeys(_names()[each] for each in near)) or "none"
-    raise ToolError(f"There is no time zone or city {name!r} known here. Similar: {similar}.")
+    raise ToolError(
+        f"There is no time zone or city {name[:_LONGEST]!r} known here. Similar: {similar}."
+    )
 
 
 def zone_label(zone: tzinfo) -> str:
@@ -221,7 +224,7 @@ def _same_names() -> dict[str, list[str]]:
 
 
 def _plain(name: str) -> str:
-    plain = unicodedata.normalize("NFKD", name.strip().casefold())
+    plain = unicodedata.normalize("NFKD", name.strip()[:_LONGEST].casefold())
     letters = "".join(each for each in plain if not unicodedata.combining(each))
     return re.sub(r"[\s_]+", "_", letters.replace(".", "").replace(",", ""))
 
