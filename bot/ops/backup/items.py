@@ -40,7 +40,8 @@ LEFT_OUT = {
 
 _BY_TYPE = {
     "hash": (
-        "account-changes approvals held memories run schedule-failures scheduled-messages schedules spent"
+        "account-changes approvals figures held memories run schedule-failures scheduled-messages "
+        "schedules spent"
     ),
     "list": "audit-beside ledger mailbox",
     "set": (
