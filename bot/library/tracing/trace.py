@@ -67,10 +67,10 @@ def trace(
     read; `has_own_words`: the answer was to propose words, so that not all in quotation marks are
     quotes. Takes at most about 20 ms. Raises nothing.
     """
-    spans = [(each.path, each.filled.start, each.filled.end) for each in filled]
+    spans = [(one.path, one.filled.start, one.filled.end) for one in filled]
     stated = statements_of(fields, spans)
     search = _Search.of(outputs, is_readable)
-    own = [finding for each in filled if (finding := search.filled(each, fields))]
+    own = [finding for one in filled if (finding := search.filled(one, fields))]
     if not stated and not own:
         return Traced()
     typed = [_Typed(statement) for statement in stated]
@@ -82,8 +82,8 @@ def trace(
         if has_own_words and claim.statement.field.kind is not FieldKind.QUOTE:
             claim.statement.is_sure &= claim.statement.kind is not Claim.QUOTE
     findings = [claim.finding(search, is_ignored=is_ignored) for claim in typed]
-    order = {each.path: number for number, each in enumerate(fields)}
-    items = sorted((*own, *findings), key=lambda each: (order.get(each.field, 0), each.start))
+    order = {part.path: number for number, part in enumerate(fields)}
+    items = sorted((*own, *findings), key=lambda item: (order.get(item.field, 0), item.start))
     return Traced(tuple(items), search.is_cut)
 
 
@@ -100,26 +100,25 @@ class _Typed:
     operation: Operation | None = None
     other_row: str = ""
 
-    def found(self, verdict: Verdict, *places: Place) -> None:
+    def settle(self, verdict: Verdict, *places: Place) -> None:
+        """Take what was found."""
         self.verdict, self.reason, self.places = verdict, None, places
 
     def finding(self, search: _Search, *, is_ignored: bool) -> Finding:
         """Return the finding; `is_ignored` if there was something to read and nothing was."""
         statement = self.statement
         verdict, reason, warned = self.verdict, self.reason, False
-        if self.other_row:
+        if self.other_row and not search.is_cut:
             reason, warned = Reason.OTHER_ROW, True
-        elif verdict is Verdict.UNTRACED and not search.can_be_sure:
+        elif verdict is not Verdict.UNTRACED:
+            pass
+        elif search.is_cut or not search.is_readable:
             verdict = Verdict.UNKNOWN
-        elif verdict is Verdict.UNTRACED and statement.kind in (
-            Claim.QUOTE,
-            Claim.ADDRESS,
-            Claim.ID,
-        ):
-            warned = statement.is_sure and bool(
-                search.has_outputs or statement.kind is Claim.ADDRESS
-            )
-        elif verdict is Verdict.UNTRACED and is_ignored:
+        elif statement.kind in (Claim.QUOTE, Claim.ID):
+            warned = statement.is_sure and search.has_outputs
+        elif statement.kind is Claim.ADDRESS:
+            warned = True
+        elif is_ignored:
             reason, warned = Reason.NOTHING_READ, _is_figure_of_size(statement)
         return Finding(
             field=statement.field.path,
@@ -159,26 +158,23 @@ class _Search:
 
     @classmethod
     def of(cls, outputs: Sequence[Output], is_readable: bool) -> _Search:
-        hollow, counting, room = set[str](), list[Searched](), _MOST_CHARACTERS
+        made_up, counting = set[str](), list[Searched]()  # handles of what is made of no evidence
         for output in outputs:
-            is_hollow = output.counts is Counts.NONE or not hollow.isdisjoint(output.used)
-            if is_hollow:
-                hollow.update(output.made)
-            if not is_hollow or (output.counts is Counts.NONE and output.text):
+            is_change = output.counts is Counts.NONE
+            is_made_up = is_change or not made_up.isdisjoint(output.used)
+            if is_made_up:
+                made_up.update(output.made)
+            if not is_made_up or (is_change and output.text):
                 counting.append(Searched(output))
-        counting.reverse()
-        kept = list[Searched]()
-        for searched in counting:
+        newest, room = list[Searched](), _MOST_CHARACTERS
+        for searched in reversed(counting):
             room -= len(searched.output.text)
             if room < 0:
                 break
-            kept.append(searched)
-        has_outputs = any(each.output.counts in (Counts.READ, Counts.CALCULATED) for each in kept)
-        return cls(kept, has_outputs, is_readable, len(kept) < len(counting))
-
-    @property
-    def can_be_sure(self) -> bool:
-        return self.is_readable and not self.is_cut
+            newest.append(searched)
+        read = (Counts.READ, Counts.CALCULATED)
+        has_outputs = any(searched.output.counts in read for searched in newest)
+        return cls(newest, has_outputs, is_readable, len(newest) < len(counting))
 
     def _in_time(self) -> Iterable[Searched]:
         for searched in self.outputs:
@@ -222,10 +218,10 @@ class _Search:
         best = (named or cells or hits)[0]
         claim.value = best.value
         if best.searched.output.counts is Counts.CALCULATED:
-            claim.found(Verdict.WORKED_OUT, best.place)
+            claim.settle(Verdict.WORKED_OUT, best.place)
             claim.formula = best.searched.formula
             return
-        claim.found(Verdict.READ, *_places([best, *hits]))
+        claim.settle(Verdict.READ, *_places([best, *hits]))
         if _told_of_another(statement, hits):
             # Sure only if it stands in no other row either, in another notation or rounded.
             for searched in self._in_time():
@@ -271,7 +267,7 @@ class _Search:
         for searched in self._in_time():
             place = searched.moment(moment) if moment else None
             if place:
-                claim.found(Verdict.READ, place)
+                claim.settle(Verdict.READ, place)
                 return
 
     def _id(self, claim: _Typed) -> None:
@@ -281,7 +277,7 @@ class _Search:
         for searched in self._in_time():
             place = searched.phone(digits) if is_phone else searched.words(text)
             if place:
-                claim.found(Verdict.READ, place)
+                claim.settle(Verdict.READ, place)
                 return
 
     def _address(self, claim: _Typed) -> None:
@@ -292,7 +288,7 @@ class _Search:
             at = searched.plain.casefold().find(wanted)
             if at >= 0 or wanted in map(_bare, addresses):
                 start, length = max(at, 0), len(wanted) * (at >= 0)
-                claim.found(Verdict.READ, searched.place(start, start + length))
+                claim.settle(Verdict.READ, searched.place(start, start + length))
                 return
 
     def _quote(self, claim: _Typed) -> None:
@@ -308,11 +304,11 @@ class _Search:
         searchable = titled or everywhere
         for searched in searchable:
             if (line := searched.folded.find(quote)) is not None:
-                claim.found(Verdict.READ, searched.place_on_line(line, quote))
+                claim.settle(Verdict.READ, searched.place_on_line(line, quote))
                 return
         for searched in searchable:
             if (line := searched.folded.near(quote)) is not None:
-                claim.found(Verdict.NEAR_QUOTE, searched.place_on_line(line, quote))
+                claim.settle(Verdict.NEAR_QUOTE, searched.place_on_line(line, quote))
                 return
         for searched in everywhere if titled else ():
             if (line := searched.folded.find(quote)) is not None:
@@ -375,7 +371,7 @@ class _Search:
             assert claim.statement.number  # noqa: S101 - see above
             path = claim.statement.field.path
             if derived := derive(claim.statement.number, path, operands, columns):
-                claim.found(Verdict.WORKED_OUT, *derived.places)
+                claim.settle(Verdict.WORKED_OUT, *derived.places)
                 claim.formula, claim.operation = derived.formula, derived.operation
 
 
