@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from bot.library.tracing.cldr import Words, words_for
@@ -17,7 +17,25 @@ _LETTER = re.compile(r"[^\W\d_]")
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _DATE = re.compile(r"(\d{4})-(\d\d)(?:-\d\d)?(?: 00:00:00)?")
 _MONTH = re.compile(r"month|monat|mois|mes|mês|月", re.IGNORECASE)
-_ENDING = re.compile(r"(?:['’]?s|es|en|n)?(?!\w)")
+_ENDING = re.compile(r"(?:['’]?s|es|en|n)?(?![A-Za-z0-9_\u00c0-\u052f])")
+_WITHIN = re.compile(r"[A-Za-z0-9_\u00c0-\u052f]{2}")
+_BEHIND = re.compile(
+    r"[^\w,;]{0,3}(?:[^\W\d]+\s+){0,2}"
+    r"(?:in|im|of|for|at|on|en|em|dans|de|del|do|da|du|des|à|au|para|für|bei|von|vom|no|na|pour|por)\s+"
+    r"(?:(?:the|der|die|das|dem|den|la|le|les|el|los|las|o|a|os|as|year|jahr|année|año|ano)\s+)?",
+    re.IGNORECASE,
+)
+_AGAINST = re.compile(
+    r"\b(?:than|unlike|against|versus|vs|compared|gegenüber|verglichen|vergleich|contre|contrairement|rapport"
+    r"|frente|contra|diferencia|comparación|comparação|contrário)\b|より|対し|比べ|違い",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    rf"{_AGAINST.pattern}|から|以来"
+    r"|\b(?:since|from|before|after|behind|above|below|like|als|anders|gegen|statt|seit|vor|nach|hinter"
+    r"|über|unter|wie|qu[e’']|depuis|avant|après|derrière|comme|desde|antes|después|tras|como|depois|após)\b",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-zß-ÿ])|[。！？\n]+|;\s")
 _CLAUSE = re.compile(r"[,，、]\s|，|、")
 _TOTALS = frozenset(
@@ -57,7 +75,14 @@ _TOTALS = frozenset(
 
 
 def told_of_another(
-    field: AnswerField, start: int, end: int, table: ShownTable, row: ShownRow
+    field: AnswerField,
+    start: int,
+    end: int,
+    table: ShownTable,
+    row: ShownRow,
+    *,
+    is_exact: bool = False,
+    is_reference: bool = False,
 ) -> str:
     """Return the name of the row that a figure of another row is told of, "" where that is not sure.
 
@@ -65,6 +90,10 @@ def told_of_another(
     name of its row. In a sentence it is told of the one name between it and the figure before it, in
     the same clause. Where the name of its own row is near, nothing is sure. A year or a month is a
     name only where the clause has no other figure.
+
+    With `is_exact` the figure is this cell for certain. Then years and months always count, and it
+    may be told of a name right behind it. That of a reference may be told of the only row that its
+    sentence names before it. Words that compare leave both unsure.
     """
     sentence, at = _around(_SENTENCE, field.text, start)
     words = words_for(f"{field.row} {sentence}")
@@ -79,7 +108,7 @@ def told_of_another(
     begin, stop = start - at - first, end - at - first
     spans = {name: places for name in names if (places := _places(name, clause))}
     digits = _digits(clause, spans.values(), begin, stop)
-    if digits:
+    if digits and not is_exact:
         weak = {name for name in spans if name.isdecimal() or name in words.months}
         spans = {name: places for name, places in spans.items() if name not in weak}
         digits = _digits(clause, spans.values(), begin, stop)
@@ -88,12 +117,28 @@ def told_of_another(
     near = clause[since + 1 : until]
     if any(_places(name, near, folded=True) for name in own):
         return ""
-    told = {
-        name
-        for name, places in spans.items()
-        if name not in own and any(since < place < begin for place, _ in places)
-    }
+    told = _named(spans, since, begin)
+    if _AGAINST.search(clause[since + 1 : begin]):
+        return ""
+    if since >= 0:  # "4,239 in North to 3,659"
+        told = {name for name in told if not _is_behind(clause, since + 1, spans[name])}
+    if not told and is_exact:
+        behind = _named(spans, stop, until)
+        told = {name for name in behind if _is_behind(clause, stop, spans[name])}
+    if not told and is_reference and not any(_places(name, sentence, folded=True) for name in own):
+        before = sentence[: start - at]
+        told = {name for name in names if _places(name, before) and not _COMPARED.search(before)}
+    told -= own
     return max(told, key=len) if len({names[name] for name in told}) == 1 else ""
+
+
+def _named(spans: Mapping[str, Sequence[tuple[int, int]]], start: int, end: int) -> set[str]:
+    return {name for name, places in spans.items() if any(start <= p < end for p, _ in places)}
+
+
+def _is_behind(text: str, end: int, places: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a name belongs to the figure that ends before it: "4,239 units in North"."""
+    return any(place >= end and _BEHIND.fullmatch(text, end, place) for place, _ in places)
 
 
 def _around(border: re.Pattern[str], text: str, at: int) -> tuple[str, int]:
@@ -172,8 +217,7 @@ def _places(name: str, text: str, *, folded: bool = False) -> list[tuple[int, in
     places, at = [], text.find(name)
     while at >= 0:
         end = at + len(name)
-        before = text[at - 1 : at]
-        if not (name[0].isascii() and before.isalnum()) and (
+        if not _WITHIN.match(text[at - 1 : at] + name[0]) and (
             not name[-1].isascii() or _ENDING.match(text, end)
         ):
             places.append((at, end))

@@ -334,7 +334,8 @@ class _Search:
         place = searched.cell_place(cell)
         other = ""
         if row := searched.row(cell):
-            other = told_of_another(answer_field, each.filled.start, each.filled.end, *row)
+            at = each.filled.start, each.filled.end
+            other = told_of_another(answer_field, *at, *row, is_exact=True, is_reference=True)
         return Finding(
             field=each.path,
             text=text[:300],
@@ -391,10 +392,15 @@ def _told_of_another(statement: Statement, hits: Sequence[Hit]) -> str:
     columns = [hit.cell.column for hit in hits if hit.cell is not None]
     if is_percent and not all(map(PERCENT.search, columns)):
         return ""  # 9.3 minutes are no 9.3 %
+    is_exact = (
+        statement.number is not None
+        and statement.number.digits >= _FEWEST_DIGITS
+        and len({(hit.row.cells, hit.cell.column) for hit in hits if hit.row and hit.cell}) == 1
+    )
     told = set[str]()
     for in_table in rows.values():
         names = {
-            told_of_another(statement.field, statement.start, end, table, row)
+            told_of_another(statement.field, statement.start, end, table, row, is_exact=is_exact)
             for table, row in in_table.values()
         }
         if len(in_table) > 1 and "" in names:

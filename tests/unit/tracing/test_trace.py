@@ -208,7 +208,21 @@ def test_a_reference_in_the_sentence_of_another_row_is_warned_of() -> None:
         "tbl_gxw99x00.units[region=North]",
         False,
     )
-    assert of("South sold {{tbl_gxw99x00.units[region=North]}} units.").items[0].warned
+    for said in (
+        "South sold {{tbl_gxw99x00.units[region=North]}} units.",
+        "South is small, with {{tbl_gxw99x00.units[region=North]}} units.",
+        "There were {{tbl_gxw99x00.units[region=North]}} units in South.",
+        "North made 17 and South {{tbl_gxw99x00.units[region=North]}}.",
+        "Southは{{tbl_gxw99x00.units[region=North]}}です。",
+    ):
+        assert of(said).items[-1].warned, said
+    for said in (
+        "It sold {{tbl_gxw99x00.units[region=North]}} units, more than South.",
+        "Compared with South it sold {{tbl_gxw99x00.units[region=North]}}.",
+        "From 17 in South to {{tbl_gxw99x00.units[region=North]}}.",
+        "The best sold {{tbl_gxw99x00.units[region=North]}}.",
+    ):
+        assert not of(said).items[-1].warned, said
 
 
 def test_an_answer_that_read_nothing_although_it_could_is_warned_of() -> None:
