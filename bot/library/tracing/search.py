@@ -35,6 +35,8 @@ _MARK = re.compile(
 _ALONE_BEFORE = re.compile(r"[\n\t|(:;=]|\Z")
 _ALONE_AFTER = re.compile(r"[\n\t|);]|[,.](?!\d)|\Z")
 _EXPRESSION = re.compile(r"^expression: ([^\n]{1,300})$", re.MULTILINE)
+_RUN = re.compile(r"\d[\d.,'\xa0 ]*")
+_NO_DIGIT = re.compile(r"\D+")
 _GLUED = re.compile(r",(?=\S)")  # of cells
 _LINK = re.compile(r"\(link: (https?://[^\s)]+)\)")
 _BEGINS_MARK = frozenset("[0123456789")
@@ -115,7 +117,7 @@ class Searched:
     def numbers(self, claim: Number, spellings: Sequence[str] = ()) -> Iterator[Hit]:
         """Yield where a figure stands, but not as a literal of the call: in one of `spellings`;
         without any in each notation, and where it is rounded from."""
-        seen = set[int]()
+        seen, wholes = set[int](), _wholes(claim)
         places = self._spelled(spellings) if spellings else _matches(_pattern(claim), self.plain)
         for start, digits in islice(places, _MOST_CANDIDATES):
             line = self._line_at(self._origin(start))
@@ -127,8 +129,10 @@ class Searched:
             elif spellings and self._stands_alone(start, start + len(digits)):
                 begin, end = self._origin(start), self._origin(start + len(digits))
                 hit = Hit(self, begin, end, claim.value)
-            else:
+            elif _may_be(wholes, self.plain[start : start + _BEFORE]):
                 hit = self._number_at(start, claim)
+            else:
+                continue
             if hit and abs(hit.value) not in self.literals:
                 yield hit
 
@@ -304,6 +308,28 @@ def _number(value: Decimal) -> Number:
     """Return a number as tools write it."""
     step = Decimal(1).scaleb(min(0, int(value.as_tuple().exponent)))
     return Number(0, 0, str(value), (Reading(value, step),), digits=len(value.as_tuple().digits))
+
+
+def _wholes(claim: Number) -> list[str]:
+    """Return the digits of a figure in each of its meanings, without the decimal mark."""
+    return [str(int(abs(reading.value) / reading.step)) for reading in claim.readings]
+
+
+def _may_be(wholes: Sequence[str], text: str) -> bool:
+    """Return whether digits at the beginning of a text may be those of a figure, or be rounded to
+    them, wherever the number ends."""
+    run = _RUN.match(text)
+    parts = _NO_DIGIT.split(run[0]) if run else []
+    ends = ("".join(parts[:count]).lstrip("0") for count in range(1, len(parts) + 1))
+    return any(_rounds_to(digits, whole) for digits in ends for whole in wholes)
+
+
+def _rounds_to(digits: str, whole: str) -> bool:
+    length = min(len(digits), len(whole.rstrip("0")) or 1)
+    cut, rest = int(digits[:length] or 0), digits[length : length + 1]
+    target = int(whole[:length] or 0)
+    is_short = len(digits) >= length and not whole[length:].strip("0")
+    return is_short and (cut == target or (cut == target - 1 and rest >= "5"))
 
 
 def spellings_of(claim: Number) -> list[str]:
