@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 from typing_extensions import override
 
 from bot.library.tracing.findings import (
@@ -23,6 +24,8 @@ from bot.library.tracing.findings import (
 
 __all__ = [
     "Claim",
+    "ConfiguredMode",
+    "EvidenceMode",
     "FigureCounts",
     "Finding",
     "Findings",
@@ -36,6 +39,19 @@ __all__ = [
 ]
 
 FILLED_IN = "filled_in"
+
+
+def _as_mark(mode: Any) -> Any:
+    """Read "send_back", a mode of earlier releases, as "mark", which does the same now."""
+    return "mark" if mode == "send_back" else mode
+
+
+EvidenceMode = Literal["off", "measure", "mark"]
+"""What happens with the claims of an answer: nothing; they are traced and counted; or readers are told
+where they come from too, and what code is sure is wrong goes back to the model once."""
+
+ConfiguredMode = Annotated[EvidenceMode, BeforeValidator(_as_mark)]
+"""A mode as bot.toml or a channel's settings have it."""
 
 
 def counted_as(finding: Finding) -> str:

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 from bot.core.chain import LedgerEntry, ReportCheck
-from bot.core.findings import Findings, Unreadable, Verdict
+from bot.core.findings import EvidenceMode, Findings, Unreadable, Verdict
 from bot.core.request import Request
 from bot.library.tracing.fields import fields_of
 from bot.library.tracing.outputs import Counts, Output
@@ -18,7 +18,6 @@ from bot.library.tracing.references import Filled
 from bot.library.tracing.trace import FilledIn, trace
 from bot.runs.evidence.entries import THREAD, LedgerReader
 from bot.runs.evidence.filling import Filling, References, asks_for_words
-from bot.runs.evidence.settings import EvidenceMode
 from bot.store.threads.ledger import MAX_ENTRIES
 
 log = logging.getLogger(__name__)

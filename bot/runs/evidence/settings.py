@@ -1,25 +1,10 @@
-"""Settings of tracing: `[evidence]` in bot.toml, and per channel."""
+"""Settings of tracing: `[evidence]` in bot.toml. A channel's own mode is in its settings."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from pydantic import BaseModel, ConfigDict
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
-
-
-def _as_mark(mode: Any) -> Any:
-    """Read "send_back", a mode of earlier releases, as "mark", which does the same now."""
-    return "mark" if mode == "send_back" else mode
-
-
-EvidenceMode = Literal["off", "measure", "mark"]
-"""What happens with the claims of an answer: nothing; they are traced and counted; or readers are told
-where they come from too, and what code is sure is wrong goes back to the model once."""
-
-ConfiguredMode = Annotated[EvidenceMode, BeforeValidator(_as_mark)]
-"""A mode as bot.toml or a channel's settings have it."""
-
-DEFAULT_MODE: EvidenceMode = "mark"
+from bot.core.findings import ConfiguredMode
 
 
 class EvidenceSettings(BaseModel):
@@ -27,4 +12,4 @@ class EvidenceSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    mode: ConfiguredMode = DEFAULT_MODE
+    mode: ConfiguredMode = "mark"

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap
 from bot.core.errors import CorruptValue
-from bot.runs.evidence.settings import ConfiguredMode
+from bot.core.findings import ConfiguredMode
 
 log = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from bot.agent.limits import Limits
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Account, OverBudget, Pause
 from bot.core.errors import NotPermitted
+from bot.core.findings import EvidenceMode
 from bot.core.text.translation import reader
 from bot.model import ModelChoices
 from bot.runs.audit_trail import Record, refused
-from bot.runs.evidence.settings import EvidenceMode
 from bot.runs.policy import budget_words
 from bot.runs.policy.access import Person
 from bot.runs.policy.budgets import BudgetPolicy

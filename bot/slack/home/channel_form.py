@@ -14,9 +14,9 @@ from pydantic import BaseModel, ValidationError
 from bot.agent.limits import Limits
 from bot.core.budgets import Cap
 from bot.core.errors import MalformedPayload
+from bot.core.findings import EvidenceMode
 from bot.core.text.translation import Text
 from bot.model import ModelChoices
-from bot.runs.evidence.settings import EvidenceMode
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings, Confirm, DuringRun, Follow
 from bot.slack.home import home_words

@@ -8,6 +8,7 @@ import pytest
 
 from bot.agent.limits import Limits
 from bot.core.budgets import Budget, Cap, Pause
+from bot.core.findings import EvidenceMode
 from bot.core.memory import Memory, MemoryScope
 from bot.core.outcome import RunStatus
 from bot.core.request import Entry, FileRef, RepeatReason, Request
@@ -18,7 +19,6 @@ from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.context.own_schedules import MOST
-from bot.runs.evidence.settings import EvidenceMode
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
