@@ -34,11 +34,13 @@ from bot.runs.context.images import Images
 from bot.runs.context.memories import ScopedMemories
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.runs.erasure import ResponseDeleter
+from bot.runs.evidence.run_part import EvidencePart
 from bot.runs.observers import Observer
 from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.estimates import CallEstimates
+from bot.runs.refresh.run_part import RefreshPart
 from bot.runs.run_deps import PolicyHooks, RunDeps
 from bot.runs.runner import Runner
 from bot.runs.surface import EndedBy, OpenSurface, never_ended
@@ -217,7 +219,7 @@ async def runner_factory(
                 conversation=conversation,
                 images=settings.model.images,
                 direct=settings.direct,
-                evidence_settings=settings.evidence,
+                parts=(partial(EvidencePart, settings.evidence), RefreshPart),
                 dry_run=dry_run,
             )
             return Runner(deps, open_surface, frontend.ended_by)
@@ -255,8 +257,8 @@ def _hooks(
     # Replaces references to attached images by the images.
     if settings.model.images:
         hooks.append(Images(conversation))
-    # Fills in references, and may send a result back; before the hooks that cost something.
-    hooks.append(policy.evidence)
+    # Those of features, which cost nothing and may send a result back.
+    hooks += policy.parts
     # Sends back a result that took too little work; before `Evaluation`, which costs a model call.
     deeper = settings.limits.deeper if request.again is RepeatReason.DEEPER else 0
     if effort := max(settings.limits.effort or 0, deeper):

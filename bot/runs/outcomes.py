@@ -15,7 +15,6 @@ from bot.agent.state import LoopState
 from bot.core.answers import Chart, stored_name
 from bot.core.context import RequestContext
 from bot.core.errors import ToolError
-from bot.core.findings import Findings
 from bot.core.links import written_links
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
 from bot.core.request import Request
@@ -51,17 +50,6 @@ async def outcome_of(
         charts=await _charts(ended.result, artifacts),
         rehearsed=state.rehearsed,
     )
-
-
-def with_findings(outcome: Outcome, traced: Findings | None, *, shown: bool) -> Outcome:
-    """Return `outcome` with where its claims come from.
-
-    A deep link that code found may be posted where its page may.
-    """
-    places = (place for each in (traced.items if traced else ()) for place in each.places)
-    deep = {each.link for each in places if each.link.partition("#")[0] in outcome.links}
-    changes = {"traced": traced, "traced_shown": shown, "links": outcome.links | deep}
-    return outcome.model_copy(update=changes)
 
 
 def _with_unknown_changes(note: str, ended: RunEnded) -> str:

@@ -15,7 +15,7 @@ from bot.agent.builtin.shared_budget import ParentRun
 from bot.agent.builtin.subagents import Subagents, with_subagents
 from bot.agent.calls.call import Toolbox
 from bot.agent.events import Event
-from bot.agent.hooks.chain import HookChain
+from bot.agent.hooks.chain import HookChain, Hooks
 from bot.agent.interrupt import Interrupt
 from bot.agent.limits import Limits
 from bot.agent.loop_deps import LoopDeps
@@ -25,11 +25,6 @@ from bot.core.request import RepeatReason, Request
 from bot.model import Model, ModelChoices, PriceList, RunModels, ServerTraits
 from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
-from bot.runs.evidence.check import RunEvidence
-from bot.runs.evidence.entries import LedgerReader
-from bot.runs.evidence.filling import References
-from bot.runs.evidence.hook import EvidenceHook
-from bot.runs.evidence.settings import EvidenceSettings
 from bot.runs.policy.access import Policy
 from bot.runs.policy.account_hook import AccountHook, PersonalAccounts
 from bot.runs.policy.approval_hook import (
@@ -49,6 +44,7 @@ from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.policy.spending import Spending
 from bot.runs.policy.waits import Waits
 from bot.runs.queue.steering import Steering
+from bot.runs.run_parts import RunPart, RunPartFor
 from bot.runs.toolset_cache import ToolsetCache
 from bot.store import RunRecord, Stores
 from bot.toolkit import Conversation
@@ -83,7 +79,7 @@ class ToolClients(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PolicyHooks:
-    """The hooks that every run has, each made for the one run."""
+    """The hooks that every run has, each made for the one run; `parts` are those of features."""
 
     spending: Spending
     steering: Steering
@@ -91,7 +87,7 @@ class PolicyHooks:
     inputs: InputHook
     accounts: AccountHook
     approval: ApprovalHook
-    evidence: EvidenceHook
+    parts: tuple[Hooks, ...]
 
 
 HooksFor = Callable[[Request, Model, str, PolicyHooks], HookChain]
@@ -102,8 +98,8 @@ HooksFor = Callable[[Request, Model, str, PolicyHooks], HookChain]
 class RunDeps:
     """The dependencies that all runs of a process share.
 
-    With `images`, the model sees the images that people attach. Once `draining` is set, runs stop at
-    their next save point.
+    With `images`, the model sees the images that people attach. `parts` make what features add to a
+    run. Once `draining` is set, runs stop at their next save point.
     """
 
     stores: Stores
@@ -129,7 +125,7 @@ class RunDeps:
     conversation: Conversation
     images: bool
     direct: DirectSettings
-    evidence_settings: EvidenceSettings = field(default_factory=EvidenceSettings)
+    parts: tuple[RunPartFor, ...] = ()
     temperature: float | None = None
     accounts: PersonalAccounts | None = None
     traits: ServerTraits = field(default_factory=ServerTraits)
@@ -207,14 +203,10 @@ class RunDeps:
             images=self.images,
         )
 
-    def evidence(self, request: Request, channel_settings: ChannelSettings) -> RunEvidence:
-        """Return the evidence of a run, to which its result is traced."""
-        return RunEvidence(
-            request,
-            channel_settings.evidence or self.evidence_settings.mode,
-            LedgerReader(self.toolbox.catalogue.get),
-            References.of(request),
-        )
+    def parts_for(self, request: Request, channel_settings: ChannelSettings) -> tuple[RunPart, ...]:
+        """Return what features add to a run, in their order."""
+        catalogue = self.toolbox.catalogue
+        return tuple(part_for(request, channel_settings, catalogue) for part_for in self.parts)
 
     async def loop_deps(
         self,
@@ -223,7 +215,7 @@ class RunDeps:
         channel_settings: ChannelSettings,
         spending: Spending,
         steering: Steering,
-        evidence: RunEvidence,
+        parts: Sequence[RunPart],
         models: RunModels,
     ) -> LoopDeps:
         """Return the dependencies of the loop for one run, with the channel's settings applied."""
@@ -284,7 +276,7 @@ class RunDeps:
                     InputHook(waits),
                     accounts,
                     approval,
-                    EvidenceHook(evidence),
+                    tuple(part.hook for part in parts if part.hook),
                 ),
             ),
             traits=self.traits,

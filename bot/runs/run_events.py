@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.agent.events import Event, FromSubagent, Recorded, SavePoint
@@ -12,11 +13,11 @@ from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to
-from bot.runs.evidence.check import RunEvidence
 from bot.runs.narration import Narrator
 from bot.runs.policy.account_hook import accounts_used
 from bot.runs.queue.requeue import Requeue, can_requeue
 from bot.runs.queue.steering import Steering
+from bot.runs.run_parts import RunPart
 from bot.runs.surface import Surface
 from bot.store import Lease, RunRecord, Runs
 
@@ -36,7 +37,7 @@ class EventSink:
     surface: Surface
     audit: RunAudit
     steering: Steering
-    evidence: RunEvidence
+    parts: Sequence[RunPart]
     narrator: Narrator
     draining: asyncio.Event
     state: LoopState
@@ -85,7 +86,8 @@ class EventSink:
         self.has_advanced |= advances
         self.state = event.state
         if isinstance(event, Recorded):
-            self.evidence.note(event.entry)
+            for part in self.parts:
+                part.note(event.entry)
         failpoint("step-kept")
         self.steering.on_saved(change)
 

@@ -40,7 +40,6 @@ from bot.core.text.result_markdown import result_text
 from bot.core.text.translation import Text
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
-from bot.runs.evidence.hook import filled_in
 from bot.runs.narration import Narrator
 from bot.runs.outcomes import (
     begun_tools,
@@ -48,7 +47,6 @@ from bot.runs.outcomes import (
     not_admitted,
     outcome_of,
     steps_of,
-    with_findings,
     without_secrets,
 )
 from bot.runs.partial_results import with_partial_results
@@ -56,7 +54,6 @@ from bot.runs.policy.account_hook import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Held, Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
-from bot.runs.refresh.refreshable import is_refreshable
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
 from bot.runs.surface import EndedBy, OpenSurface, Surface, never_ended
@@ -347,16 +344,18 @@ class Runner:
             if _has_calls_left(record) and await spending.is_paused() and not interrupt.requested:
                 raise Held
             steering = await deps.steering(request, record, channel_settings, interrupt)
-            evidence = deps.evidence(request, channel_settings)
+            parts = deps.parts_for(request, channel_settings)
             loop_deps = await deps.loop_deps(
-                context, interrupt, channel_settings, spending, steering, evidence, models
+                context, interrupt, channel_settings, spending, steering, parts, models
             )
             context, catalogue = loop_deps.context, loop_deps.toolbox.catalogue
             state, caller = await self.deps.loader.first_state(
                 request, record, lease, caller, catalogue, audit, models.choice
             )
             spending.begin(state)
-            evidence.begin(*await read_before(self._stores, request, run_id), run_id)
+            before = await read_before(self._stores, request, run_id)
+            for part in parts:
+                part.begin(*before, run_id)
             sink = EventSink(
                 request,
                 record,
@@ -365,7 +364,7 @@ class Runner:
                 approvals.surface,
                 audit,
                 steering,
-                evidence,
+                parts,
                 narrator=Narrator(request, run_id, state if record.state else None),
                 draining=deps.draining,
                 state=state,
@@ -375,8 +374,6 @@ class Runner:
             with bound_request(context):
                 async with warm_processes():
                     ended = await drive_loop(state, loop_deps, approvals, sink.note)
-                    filled = filled_in(ended.state)
-                    traced = evidence.findings(ended.result, filled) if ended.result else None
                 # An approval may have expired meanwhile, which only the run notices.
                 await approvals.load_decisions()
                 if ended.error:
@@ -386,10 +383,10 @@ class Runner:
                 artifacts, joined = deps.toolbox.artifacts, steering.joined
                 with bound_request(context):
                     outcome = await outcome_of(ended, context, artifacts, joined)
-                outcome = with_findings(outcome, traced, shown=evidence.is_shown)
+                for part in parts:
+                    outcome = part.complete(outcome, ended)
                 outcome = await spending.ending(outcome, ended.done)
         facts = await self._facts(outcome, ended, approvals, stopped_by)
-        facts["refreshable"] = not request.private and is_refreshable(traced, catalogue.get)
         effort = models.effort_of(context.model) or ""
         seconds = max(0.0, outcome.totals.seconds - approvals.waited)
         totals = outcome.totals.model_copy(update={"seconds": seconds, "effort": effort})

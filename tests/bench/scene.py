@@ -126,7 +126,7 @@ class Composition:
             here,
             deps.spending(asked, record.run_id, here, interrupt, _Unwatched().show),
             steering,
-            deps.evidence(asked, here),
+            deps.parts_for(asked, here),
             models,
         )
         # The runner would have kept the question; the loop alone reads it from here.

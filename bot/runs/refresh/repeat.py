@@ -90,9 +90,9 @@ class Repetition:
         spending = deps.spending(request, request.id, channel, interrupt, _ignore)
         mailbox, never = deps.stores.mailbox, {"is_short": False, "steers": False, "images": False}
         steering = Steering(request, [], mailbox, interrupt, **never)
-        evidence = deps.evidence(request, channel)
+        parts = deps.parts_for(request, channel)
         loop_deps = await deps.loop_deps(
-            context, interrupt, channel, spending, steering, evidence, models
+            context, interrupt, channel, spending, steering, parts, models
         )
         before, records = recorded(entries, deps.toolbox.catalogue.get)
         calls = Calls(

@@ -1,0 +1,63 @@
+"""What tracing adds to a run: its references are filled in, and its outcome says what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import override
+
+from bot.agent.events import RunEnded
+from bot.core.chain import LedgerEntry
+from bot.core.findings import Findings
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.runs.evidence.check import RunEvidence
+from bot.runs.evidence.entries import LedgerReader
+from bot.runs.evidence.filling import References
+from bot.runs.evidence.hook import EvidenceHook, filled_in
+from bot.runs.evidence.settings import EvidenceSettings
+from bot.runs.policy.channels import ChannelSettings
+from bot.runs.run_parts import RunPart
+from bot.toolkit.catalogue import Catalogue
+
+
+class EvidencePart(RunPart):
+    """The part of one run. The channel's mode counts before that of the settings."""
+
+    def __init__(
+        self,
+        settings: EvidenceSettings,
+        request: Request,
+        channel_settings: ChannelSettings,
+        catalogue: Catalogue,
+    ) -> None:
+        mode = channel_settings.evidence or settings.mode
+        reader = LedgerReader(catalogue.get)
+        self._evidence = RunEvidence(request, mode, reader, References.of(request))
+        self.hook = EvidenceHook(self._evidence)
+
+    @override
+    def begin(self, ledger: Sequence[LedgerEntry], is_cut: bool, run_id: str) -> None:
+        self._evidence.begin(ledger, is_cut, run_id)
+
+    @override
+    def note(self, entry: LedgerEntry) -> None:
+        self._evidence.note(entry)
+
+    @override
+    def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:
+        traced = None
+        if ended.result:
+            traced = self._evidence.findings(ended.result, filled_in(ended.state))
+        return _with_findings(outcome, traced, is_shown=self._evidence.is_shown)
+
+
+def _with_findings(outcome: Outcome, traced: Findings | None, *, is_shown: bool) -> Outcome:
+    """Return `outcome` with where its claims come from.
+
+    A deep link that code found may be posted where its page may.
+    """
+    places = [place for item in (traced.items if traced else ()) for place in item.places]
+    deep = {place.link for place in places if place.link.partition("#")[0] in outcome.links}
+    changes = {"traced": traced, "traced_shown": is_shown, "links": outcome.links | deep}
+    return outcome.model_copy(update=changes)

@@ -1,0 +1,39 @@
+"""The door of a run: what a feature adds to one, without the run knowing which features there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bot.agent.events import RunEnded
+from bot.agent.hooks.chain import Hooks
+from bot.core.chain import LedgerEntry
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.runs.policy.channels import ChannelSettings
+from bot.toolkit.catalogue import Catalogue
+
+
+class RunPart:
+    """What a feature adds to one run: its `hook`, if it has one, and the methods that it overrides.
+
+    Every method does nothing, and must not raise. What a part keeps is lost when another worker
+    resumes the run: it follows again from what `begin` is given, and from the memory of the hook.
+    """
+
+    hook: Hooks | None = None
+
+    def begin(self, ledger: Sequence[LedgerEntry], is_cut: bool, run_id: str) -> None:
+        """Begin with what the thread of the run has read before, and this run before it was resumed;
+        with `is_cut` some of it belongs to one person and is left out."""
+
+    def note(self, entry: LedgerEntry) -> None:
+        """Note an entry that was recorded now."""
+
+    def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:
+        """Return the outcome of the run with what the feature found. Parts run in their order, each on
+        the outcome of those before it."""
+        return outcome
+
+
+RunPartFor = Callable[[Request, ChannelSettings, Catalogue], RunPart]
+"""Makes the part of one run, of its request, the settings of its channel and all tools."""
