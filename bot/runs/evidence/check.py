@@ -16,7 +16,7 @@ from bot.library.tracing.fields import fields_of
 from bot.library.tracing.outputs import Counts, Output
 from bot.library.tracing.references import Filled
 from bot.library.tracing.trace import FilledIn, trace
-from bot.runs.evidence.entries import THREAD, LedgerReader
+from bot.runs.context.ledger_reader import THREAD, LedgerReader
 from bot.runs.evidence.filling import Filling, References, asks_for_words
 from bot.store.threads.ledger import MAX_ENTRIES
 

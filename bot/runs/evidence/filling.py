@@ -13,23 +13,15 @@ from babel import Locale
 from bot.agent.hooks.chain import FilledIn
 from bot.core.ids import HANDLE
 from bot.core.request import Request
-from bot.core.text.locales import locale_of
 from bot.library.tracing.outputs import Cell, Output
 from bot.library.tracing.references import Fault, Figures
 from bot.library.tracing.writing import written
+from bot.runs.context.answer_locale import answer_locale
 from bot.toolkit import Tool
 
 _MOST_ROWS = 50
 _TABLE = {"caption", "columns", "rows", "handle"}
 _AS_TYPED = frozenset(["url", "link", "quote", "charts", "handle"])
-_WORDS = {
-    "en": "the and of is are was what how which many much did does to for with in",
-    "de": "der die das und ist sind war wie was welche viele viel im mit von für hat wurde",
-    "fr": "le la les et est sont quel quelle combien dans des du pour avec que qui",
-    "es": "el los las y es son cuál cuánto cuántos qué en del para con por cómo",
-    "pt": "o os as e é são qual quanto quantos que em do da para com não como",
-}
-_USUAL = {language: frozenset(words.split()) for language, words in _WORDS.items()}
 _WORDING = re.compile(
     r"\b(?:draft|write|reply|headline|title|subject line|wording|phrase|propose|suggest|slogan"
     r"|entwirf|entwurf|schreib\w*|formulier\w*|vorschlag|schlag\w*|antwort\w* auf|überschrift|titel"
@@ -37,23 +29,7 @@ _WORDING = re.compile(
     r"|título|borrador|redij\w*|escrev\w*|proponh\w*|sugir\w*|suger\w*|rascunho)\b|書いて|下書き|[返文題見草]\w{0,2}案|見出し|タイトル",
     re.IGNORECASE,
 )
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 2_000
-
-
-def language_of(question: str, locale: str) -> Locale:
-    """Return the locale in which an answer to a question writes its numbers: the asker's, unless the
-    question is plainly in another language."""
-    own = locale_of(locale)
-    if _KANA.search(question[:_LONGEST]):
-        return own if own.language == "ja" else Locale("ja")
-    words = [word.casefold() for word in _WORD.findall(question[:_LONGEST])]
-    hits = {name: sum(word in usual for word in words) for name, usual in _USUAL.items()}
-    best = max(hits, key=lambda name: (hits[name], name == own.language))
-    if best == own.language or hits[best] < 2 or hits[best] <= hits.get(own.language, 0):
-        return own
-    return Locale("en", "US") if best == "en" else Locale(best)
 
 
 def asks_for_words(question: str) -> bool:
@@ -85,9 +61,7 @@ class References:
     @classmethod
     def of(cls, request: Request) -> References:
         """Return the references of a request's run."""
-        if request.response_schema is not None:
-            return cls(None)
-        return cls(language_of(request.text, request.locale))
+        return cls(answer_locale(request))
 
     def add(self, outputs: Iterable[Output]) -> None:
         """Take in what was read, with the references in the arguments of calls filled in."""

@@ -11,8 +11,8 @@ from bot.core.chain import LedgerEntry
 from bot.core.findings import Findings
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.runs.context.ledger_reader import LedgerReader
 from bot.runs.evidence.check import RunEvidence
-from bot.runs.evidence.entries import LedgerReader
 from bot.runs.evidence.filling import References
 from bot.runs.evidence.hook import EvidenceHook, filled_in
 from bot.runs.evidence.settings import EvidenceSettings

@@ -15,8 +15,8 @@ from bot.core.refresh import Refreshed
 from bot.core.request import Request
 from bot.core.text.translation import Text
 from bot.runs.audit_trail import request_entry
+from bot.runs.context.answer_locale import answer_locale
 from bot.runs.context.run_loader import read_before
-from bot.runs.evidence.filling import References
 from bot.runs.policy import budget_words
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.refresh.compare import compared
@@ -100,9 +100,8 @@ class RefreshJobs:
         if not repetition.outputs and reasons <= LASTING:
             return result.model_copy(update={"problem": NOTHING(), "is_over": True})
         await deps.stores.audit.append(_entries(asker, repetition))
-        locale = References.of(kept).locale
         changes = await asyncio.to_thread(
-            compared, figures, repetition, outcome.result or {}, locale
+            compared, figures, repetition, outcome.result or {}, answer_locale(kept)
         )
         asked = " ".join(output.arguments for output in repetition.outputs.values())
         return result.model_copy(

@@ -26,7 +26,7 @@ from bot.core.text.redaction import each_text
 from bot.core.text.translation import Text
 from bot.library.tracing.outputs import Cell, Output
 from bot.library.tracing.references import Fault, Figures, Filled
-from bot.runs.evidence.entries import LedgerReader
+from bot.runs.context.ledger_reader import LedgerReader
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.steering import Steering
 from bot.runs.refresh.cells import Missing, renewed

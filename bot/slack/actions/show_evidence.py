@@ -18,8 +18,8 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.text.evidence_line import distinct, evidence_line
 from bot.core.text.redaction import each_text
+from bot.runs.context.ledger_reader import THREAD
 from bot.runs.context.run_loader import ReadBefore
-from bot.runs.evidence.entries import THREAD
 from bot.runs.policy.access import Person
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.incoming.membership import ChannelMembership

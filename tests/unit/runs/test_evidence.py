@@ -12,7 +12,7 @@ from bot.core.findings import Unreadable
 from bot.dev.model import ModelRequest, Reply, Script, call, finish, respond
 from bot.dev.model.script import Respond
 from bot.library.tracing.outputs import Counts
-from bot.runs.evidence.entries import LedgerReader
+from bot.runs.context.ledger_reader import LedgerReader
 from bot.store import Stores
 from bot.toolkit import Reads, Source, ThreadMessage, ToolResult, message_line, tool
 from bot.toolkit.catalogue import ACQUIRE, Catalogue

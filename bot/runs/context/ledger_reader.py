@@ -1,4 +1,4 @@
-"""Evidence from the ledger: what the model has read in a thread, as the check takes it."""
+"""What the model has read in a thread, read from the ledger as outputs that figures are looked for in."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MARK = re.compile(r"^\[(?:end of )?data \w+\]\n?", re.MULTILINE)
 
 
 class LedgerReader:
-    """Turns ledger entries into evidence, in order. A call may be in one entry and its output in a
+    """Turns ledger entries into outputs, in order. A call may be in one entry and its output in a
     later one. `unreadable` says why some of what was read is missing."""
 
     def __init__(self, tool_of: ToolOf) -> None:
@@ -41,11 +41,11 @@ class LedgerReader:
         self.unreadable = Unreadable.NOTHING
 
     def read_all(self, ledger: Iterable[LedgerEntry]) -> list[Output]:
-        """Return the evidence in the entries."""
+        """Return the outputs in the entries."""
         return [entry for each in ledger for entry in self.read(each)]
 
     def read(self, added: LedgerEntry) -> list[Output]:
-        """Return the evidence in one more ledger entry."""
+        """Return the outputs in one more ledger entry."""
         if added.abandoned or added.checkpoint:  # what was kept for the record, or written again
             return []
         records = {each.call_id: each for each in added.calls}
