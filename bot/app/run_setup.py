@@ -27,6 +27,7 @@ from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
+from bot.features.evidence.run_part import EvidencePart
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
 from bot.model.listing import listed_models
 from bot.runs.context.artifacts import ThreadArtifacts
@@ -34,7 +35,6 @@ from bot.runs.context.images import Images
 from bot.runs.context.memories import ScopedMemories
 from bot.runs.context.own_schedules import OwnSchedules
 from bot.runs.erasure import ResponseDeleter
-from bot.runs.evidence.run_part import EvidencePart
 from bot.runs.observers import Observer
 from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy

@@ -40,10 +40,10 @@ from bot.agent.limits import Limits
 from bot.core import failpoints
 from bot.core.errors import ConfigurationError
 from bot.core.secret_files import odd_character, secret_folder, secret_from_file
+from bot.features.evidence.settings import EvidenceSettings
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
 from bot.ops.logs import Format
 from bot.runs.context.earlier_exchanges import DirectSettings
-from bot.runs.evidence.settings import EvidenceSettings
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings

@@ -18,9 +18,9 @@ from bot.core.answers import Answer, Source
 from bot.core.chain import CallRecord, Item, LedgerEntry, SavedArtifact
 from bot.core.findings import Finding, Verdict
 from bot.core.request import FileRef, Request
+from bot.features.evidence.check import RunEvidence
+from bot.features.evidence.filling import References
 from bot.runs.context.ledger_reader import LedgerReader
-from bot.runs.evidence.check import RunEvidence
-from bot.runs.evidence.filling import References
 from bot.toolkit import Tool
 from tests.evidence.unseen.labelled import Entry, Labelled, right, wrong
 from tests.support.redis import asked

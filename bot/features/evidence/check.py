@@ -12,12 +12,12 @@ from pydantic_core import from_json
 from bot.core.chain import LedgerEntry, ReportCheck
 from bot.core.findings import EvidenceMode, Findings, Unreadable, Verdict
 from bot.core.request import Request
+from bot.features.evidence.filling import Filling, References, asks_for_words
 from bot.library.tracing.fields import fields_of
 from bot.library.tracing.outputs import Counts, Output
 from bot.library.tracing.references import Filled
 from bot.library.tracing.trace import FilledIn, trace
 from bot.runs.context.ledger_reader import THREAD, LedgerReader
-from bot.runs.evidence.filling import Filling, References, asks_for_words
 from bot.store.threads.ledger import MAX_ENTRIES
 
 log = logging.getLogger(__name__)

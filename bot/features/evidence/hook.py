@@ -11,9 +11,9 @@ from typing_extensions import override
 from bot.agent.hooks.chain import Block, FilledIn, Go, Hooks, Reported, Verdict
 from bot.agent.state import LoopState
 from bot.core.chain import LedgerEntry
-from bot.runs.evidence.check import RunEvidence
-from bot.runs.evidence.faults import Faults, faults_of, without
-from bot.runs.evidence.filling import Filling
+from bot.features.evidence.check import RunEvidence
+from bot.features.evidence.faults import Faults, faults_of, without
+from bot.features.evidence.filling import Filling
 from bot.toolkit import Tool
 
 NAME = "evidence"

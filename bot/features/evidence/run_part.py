@@ -11,11 +11,11 @@ from bot.core.chain import LedgerEntry
 from bot.core.findings import Findings
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.features.evidence.check import RunEvidence
+from bot.features.evidence.filling import References
+from bot.features.evidence.hook import EvidenceHook, filled_in
+from bot.features.evidence.settings import EvidenceSettings
 from bot.runs.context.ledger_reader import LedgerReader
-from bot.runs.evidence.check import RunEvidence
-from bot.runs.evidence.filling import References
-from bot.runs.evidence.hook import EvidenceHook, filled_in
-from bot.runs.evidence.settings import EvidenceSettings
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run_parts import RunPart
 from bot.toolkit.catalogue import Catalogue
