@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 
 from bot.app.accounts import open_accounts
+from bot.app.features import all_features, answer_buttons
 from bot.app.http_server import process_status
 from bot.app.oauth import OAuthApp, announcing_keys, oauth_app, token_box
 from bot.app.run_setup import (
@@ -34,6 +35,7 @@ from bot.core.errors import ToolError
 from bot.core.lessons import CaseRun, LessonCase
 from bot.core.request import Request
 from bot.core.text.translation import load_catalogue, reader
+from bot.features import Feature
 from bot.ops.event_loop import EventLoopWatchdog
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import DRAFT, TRY, LessonJobs
@@ -130,15 +132,18 @@ async def bot(
     intake: bool = True,
     work: bool = True,
     try_case: ConfiguredTryCase | None = None,
+    features: Sequence[Feature] | None = None,
 ) -> AsyncGenerator[None]:
     """Run the bot inside the context: its `intake` of requests, its `work` on them, or both.
 
-    `try_case` runs an evaluation case for an admin; without it, none can be tried.
+    `try_case` runs an evaluation case for an admin; without it, none can be tried. `features` are
+    those of the bot instead of all.
 
     Leaving the context stops the intake, lets runs reach a save point, and requeues them. When the
     context is cancelled, runs are requeued at once. Raises ConfigurationError.
     """
     arm_failpoints(settings)
+    features = all_features(settings) if features is None else features
     _check_settings(settings, intake=intake, work=work)
     async with AsyncExitStack() as stack:
         process = await stack.enter_async_context(
@@ -172,12 +177,21 @@ async def bot(
         if work:
             await stack.enter_async_context(
                 _working(
-                    settings, stores, workspaces, engine, process.observers, accounts, try_case
+                    settings,
+                    stores,
+                    workspaces,
+                    engine,
+                    process.observers,
+                    accounts,
+                    try_case,
+                    features,
                 )
             )
         if intake:
             await stack.enter_async_context(
-                slack_intake(settings, stores, workspaces, engine, process, oauth, accounts)
+                slack_intake(
+                    settings, stores, workspaces, engine, process, oauth, accounts, features
+                )
             )
         await stack.enter_async_context(alongside(watchdog.run(), name="loop watch"))
         await stack.enter_async_context(
@@ -218,6 +232,7 @@ async def _working(
     observers: Sequence[Observer],
     accounts: Accounts | None,
     try_case: ConfiguredTryCase | None,
+    features: Sequence[Feature],
 ) -> AsyncGenerator[None]:
     """Work on queued requests inside the context; drain the engine when it is left."""
     async with AsyncExitStack() as stack:
@@ -229,12 +244,15 @@ async def _working(
                 observers=observers,
                 draining=engine.draining,
                 accounts=accounts,
+                features=features,
             )
         )
         artifacts = ThreadArtifacts(stores.artifacts)
         runners = PerWorkspace(
             workspaces,
-            lambda slack: _runner_in(slack, stores, artifacts, make_runner, settings, accounts),
+            lambda slack: _runner_in(
+                slack, stores, artifacts, make_runner, settings, accounts, features
+            ),
         )
 
         async def handle(request: Request, deaths: int) -> None:
@@ -324,6 +342,7 @@ def _runner_in(
     make_runner: MakeRunner,
     settings: Settings,
     accounts: Accounts | None,
+    features: Sequence[Feature],
 ) -> Runner:
     """Return the runner of one workspace."""
 
@@ -348,6 +367,7 @@ def _runner_in(
             if accounts
             else no_connect_link
         ),
+        answer_buttons=answer_buttons(features),
     )
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
     channels = ReachableChannels(slack)

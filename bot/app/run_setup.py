@@ -22,12 +22,13 @@ from bot.agent.hooks.commands import Commands
 from bot.agent.hooks.effort import Effort
 from bot.agent.hooks.evaluation import Evaluation
 from bot.app.accounts import open_accounts
+from bot.app.features import all_features
 from bot.app.tool_loading import load_tools
 from bot.app.tool_providers import bound_providers
 from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
-from bot.features.evidence.run_part import EvidencePart
+from bot.features import Feature
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
 from bot.model.listing import listed_models
 from bot.runs.context.artifacts import ThreadArtifacts
@@ -150,6 +151,7 @@ async def runner_factory(
     draining: asyncio.Event | None = None,
     accounts: Accounts | None = None,
     providers: Sequence[BoundProvider] | None = None,
+    features: Sequence[Feature] | None = None,
 ) -> AsyncGenerator[MakeRunner]:
     """Open the model client, the MCP servers and the clients of tools.
 
@@ -157,11 +159,12 @@ async def runner_factory(
 
     `accounts` are those of the process, if it has any already. `observers` see every surface and
     every model call. Runs are requeued once `draining` is set. `providers` open the clients of
-    tools instead of those that are configured.
+    tools instead of those that are configured, and `features` replace all that there are.
 
     Raises ConfigurationError when a setting that runs need is missing or wrong.
     """
     check_run_settings(settings)
+    features = all_features(settings) if features is None else features
     accounts = accounts or open_accounts(settings, stores)
     prices = settings.prices
     artifacts, memories = ThreadArtifacts(stores.artifacts), ScopedMemories(stores.memories)
@@ -219,7 +222,10 @@ async def runner_factory(
                 conversation=conversation,
                 images=settings.model.images,
                 direct=settings.direct,
-                parts=(partial(EvidencePart, settings.evidence), RefreshPart),
+                parts=(
+                    RefreshPart,
+                    *(feature.run_part for feature in features if feature.run_part),
+                ),
                 dry_run=dry_run,
             )
             return Runner(deps, open_surface, frontend.ended_by)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.app.accounts import account_store, telling_changes
+from bot.app.features import answer_buttons
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.accounts import AccountChange
 from bot.core.background import alongside
+from bot.features import Feature
 from bot.runs.context.artifacts import ThreadArtifacts
-from bot.runs.context.run_loader import read_before
 from bot.runs.lessons import LessonIntake
 from bot.runs.observers import Submit
 from bot.runs.policy.channels import Channels
@@ -33,7 +34,6 @@ from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.actions.share import AnswerSharing
-from bot.slack.actions.show_evidence import EvidenceDialog
 from bot.slack.actions.stop import StopAction
 from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.home.admin import Admin
@@ -45,6 +45,7 @@ from bot.slack.incoming.edits import Edits
 from bot.slack.incoming.intake import Intake
 from bot.slack.incoming.listeners import register
 from bot.slack.incoming.listeners.accounts import AccountListeners
+from bot.slack.incoming.listeners.features import ListenerDeps
 from bot.slack.incoming.listeners.people import nothing_to_end
 from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.slack.reply.orphans import Orphans
@@ -78,6 +79,7 @@ async def slack_intake(
     process: ProcessStatus,
     oauth: OAuthApp | None,
     accounts: Accounts | None,
+    features: Sequence[Feature],
 ) -> AsyncGenerator[None]:
     """Receive events, commands and clicks inside the context, over Socket Mode or HTTP.
 
@@ -94,7 +96,7 @@ async def slack_intake(
 
         def listener(slack: Slack) -> Listener:
             return make_listener(
-                settings, stores, slack, requests, submit, background, retries, accounts
+                settings, stores, slack, requests, submit, background, retries, features, accounts
             )
 
         listeners = PerWorkspace(workspaces, listener)
@@ -256,6 +258,7 @@ def make_listener(
     submit: Submit,
     background: Background,
     retries: EventRetries,
+    features: Sequence[Feature],
     accounts: Accounts | None = None,
 ) -> Listener:
     """Return the listener of a workspace, with everything that people can do with the bot there.
@@ -278,6 +281,7 @@ def make_listener(
         record=stores.audit.append,
     )
     questions = QuestionIntake(slack, gate, intake, requests.whole)
+    deps = ListenerDeps(slack, stores, questions, submit, background)
     refresh_action = AnswerRefresh(
         questions,
         answer_of=stores.runs.answer,
@@ -320,14 +324,9 @@ def make_listener(
             alone=stores.sharing,
             switch=stores.pause,
         ),
-        evidence_dialog=EvidenceDialog(
-            slack.identity.team,
-            questions,
-            slack.access,
-            answer_of=stores.runs.answer,
-            ledger_of=partial(read_before, stores),
-        ),
         refresh_action=refresh_action,
+        features=[feature.listeners(deps) for feature in features if feature.listeners],
+        answer_buttons=answer_buttons(features),
         background=background,
     )
     if people is None:

@@ -1,1 +1,32 @@
-"""Features: what the bot can do beside answering, each in a room of its own."""
+"""Features: what the bot can do beside answering, each in a room of its own.
+
+A room has all of its feature: what it adds to a run, what Slack shows of it, its words and settings.
+The bot knows no feature; `bot.app.features` lists them, and they come in by two doors:
+
+- **A run** (`bot.runs.run_parts`): the part that a feature adds to one run, with a hook if it needs one.
+- **Slack** (`bot.slack.incoming.listeners.features`): what it listens to, and the buttons that it puts
+  under answers (`AnswerButton` in `bot.slack.render.buttons`).
+
+What is stored of a feature and read by the bot (its fields of an outcome) belongs to `bot.core`. A
+room imports no other: what two of them need belongs below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # settings import the settings of a room, and nothing that these import
+    from bot.runs.run_parts import RunPartFor
+    from bot.slack.incoming.listeners.features import ListenersFor
+    from bot.slack.render.buttons import AnswerButton
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What one feature adds to the bot. What it does not use it leaves out."""
+
+    name: str
+    run_part: RunPartFor | None = None
+    listeners: ListenersFor | None = None
+    buttons: tuple[AnswerButton, ...] = ()

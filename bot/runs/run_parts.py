@@ -30,8 +30,8 @@ class RunPart:
         """Note an entry that was recorded now."""
 
     def complete(self, outcome: Outcome, ended: RunEnded) -> Outcome:
-        """Return the outcome of the run with what the feature found. Parts run in their order, each on
-        the outcome of those before it."""
+        """Return the outcome of the run with what the feature found. The part that is listed first
+        is last, and sees what the others found."""
         return outcome
 
 

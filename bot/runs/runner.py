@@ -383,7 +383,7 @@ class Runner:
                 artifacts, joined = deps.toolbox.artifacts, steering.joined
                 with bound_request(context):
                     outcome = await outcome_of(ended, context, artifacts, joined)
-                for part in parts:
+                for part in reversed(parts):
                     outcome = part.complete(outcome, ended)
                 outcome = await spending.ending(outcome, ended.done)
         facts = await self._facts(outcome, ended, approvals, stopped_by)

@@ -1,1 +1,1 @@
-"""Tracing answers: what a thread has read, the check of each answer, and what follows from it."""
+"""Tracing the figures, quotes and addresses of answers to what a thread has read."""

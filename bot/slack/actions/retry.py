@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from slack_bolt.context.respond.async_respond import AsyncRespond
 
 from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.share import Answered
-from bot.slack.render.buttons import RETRY, without_actions
+from bot.slack.render.buttons import RETRY, AnswerButton, without_actions
 from bot.slack.render.outcome import render
 from bot.slack.transport.client import Clients
 
@@ -21,6 +22,7 @@ class RetryButton:
 
     clients: Clients
     answered: Answered
+    answer_buttons: Sequence[AnswerButton]
 
     async def take_away(
         self, press: ButtonPress, body: dict[str, Any], respond: AsyncRespond
@@ -46,7 +48,7 @@ class RetryButton:
             await respond(delete_original=True)
             return
         request, outcome = found
-        last = (await asyncio.to_thread(render, outcome, request)).parts[-1]
+        last = (await asyncio.to_thread(render, outcome, request, self.answer_buttons)).parts[-1]
         await respond(
             text=last.text, blocks=without_actions(last.blocks, RETRY), replace_original=True
         )

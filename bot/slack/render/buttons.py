@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.budgets import OverBudget
 from bot.core.errors import MalformedPayload
+from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.text.invisible_text import exact
 from bot.core.text.mentions import Mention
+from bot.core.text.translation import Text
 from bot.slack.render import words
 from bot.slack.render.footer import RunDetails
 from bot.slack.render.links import Link, LinkGate
@@ -55,6 +58,21 @@ MAX_LABEL = 75
 _MAX_VALUE = 2_000
 _MAX_TITLE, _MAX_CONFIRM = 100, 300  # characters of a confirmation dialog
 MAX_FOLLOW_UPS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerButton:
+    """A button that a feature puts under answers. `value_of` returns what it carries under an answer,
+    None where it is not there."""
+
+    text: Text
+    action: str
+    value_of: Callable[[Outcome, Request], str | None]
+
+    def under(self, outcome: Outcome, request: Request) -> list[Block]:
+        """Return the button under an answer, if it is there."""
+        value = self.value_of(outcome, request)
+        return [button(self.text(), self.action, value)] if value else []
 
 
 class FollowUp(BaseModel):
@@ -149,24 +167,24 @@ def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
 def answer_buttons(
     request_id: str,
     details: RunDetails | None,
+    more: Sequence[Block] = (),
     *,
     again: bool,
     share: bool,
-    evidence: str,
     refresh: str,
 ) -> Block | None:
     """Return a row of buttons for an answer; None if it would be empty.
 
     `share` adds a button that posts a private answer in the thread. `again` adds buttons that
-    answer again, as before or with more work. `evidence` is the id of a run whose answer was
-    traced: it adds a button that shows to what. `refresh` is the id of a run whose calls can be
-    made again: it adds a button for that. `details` adds one that says what the run took.
+    answer again, as before or with more work. `refresh` is the id of a run whose calls can be made
+    again: it adds a button for that. `more` are those of features. `details` adds one that says what
+    the run took.
     """
     elements = [{**button(words.SHARE(), SHARE, request_id), "style": "primary"}] if share else []
     choices = ((words.GO_DEEPER(), DEEPER), (words.REGENERATE(), REGENERATE)) if again else ()
     elements += [button(*each, request_id) for each in choices]
     elements += [button(words.REFRESH(), REFRESH, refresh)] if refresh else []
-    elements += [button(words.SHOW_EVIDENCE(), EVIDENCE, evidence)] if evidence else []
+    elements += more
     elements += _details(details)
     return {"type": "actions", "elements": elements} if elements else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.core.findings import Reason, Unreadable
 from bot.core.text.translation import Text
 
+SHOW = Text("Show evidence")
 TITLE = Text("Evidence")
 INTRO = Text(
     "Where each figure and quote comes from. Whether it is the right one for your question I cannot "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ from bot.slack.incoming.text import clean, one_line
 from bot.slack.render import words
 from bot.slack.render.arguments import CHANNEL
 from bot.slack.render.buttons import (
+    AnswerButton,
     answer_buttons,
     feedback_buttons,
     follow_up_buttons,
@@ -81,18 +82,26 @@ class Frame:
     trust: list[Piece] = field(default_factory=list)
 
 
-def render(outcome: Outcome, request: Request, *, size: int = PART_SIZE) -> Rendered:
+def render(
+    outcome: Outcome,
+    request: Request,
+    buttons: Sequence[AnswerButton] = (),
+    *,
+    size: int = PART_SIZE,
+) -> Rendered:
     """Return the final messages of a run, with at most about `size` characters each.
 
-    They are in the asker's language.
+    They are in the asker's language. `buttons` are those of features.
     """
     with reader(request.locale):
-        return _rendered(outcome, request, size)
+        return _rendered(outcome, request, buttons, size)
 
 
-def _rendered(outcome: Outcome, request: Request, size: int) -> Rendered:
+def _rendered(
+    outcome: Outcome, request: Request, buttons: Sequence[AnswerButton], size: int
+) -> Rendered:
     outcome = _cleaned(outcome)
-    frame = _frame(outcome, request, LinkGate(outcome.links))
+    frame = _frame(outcome, request, LinkGate(outcome.links), buttons)
     if request.private:  # the question is not in the thread, and even the asker forgets it
         frame.above.insert(0, context(words.ASKED_ALONE(question=_question(request))))
     if request.late:
@@ -149,14 +158,18 @@ def _with_document(
     return [whole, *shown[1:]], Upload(DOCUMENT, document.encode("utf-8", errors="replace"))
 
 
-def _frame(outcome: Outcome, request: Request, gate: LinkGate) -> Frame:
+def _frame(
+    outcome: Outcome, request: Request, gate: LinkGate, of_features: Sequence[AnswerButton] = ()
+) -> Frame:
     note = gate.mrkdwn(outcome.note)
     facts = (footer(outcome.totals), _accounts(outcome, request))
     foot = context(" · ".join([*filter(None, facts), *outcome.warnings]))
     # Above Retry: a retry is refused as well until somebody raises the budget.
     raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
     retry = [*raising, _bare(retry_buttons(request.id, _details(outcome)))]
-    buttons = [*raising, *_answer_buttons(outcome, request)] if outcome.result else retry
+    buttons = (
+        [*raising, *_answer_buttons(outcome, request, of_features)] if outcome.result else retry
+    )
     below = [*_dry_run_calls(outcome, gate), *buttons, foot]
     trust = _trust(outcome, gate)
     match outcome.status:
@@ -240,7 +253,9 @@ def _dry_run_calls(outcome: Outcome, gate: LinkGate) -> list[Piece]:
     return titled(words.REHEARSED(), listed([safe_text(line, gate) for line in lines]))
 
 
-def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
+def _answer_buttons(
+    outcome: Outcome, request: Request, of_features: Sequence[AnswerButton]
+) -> list[Piece]:
     known = outcome.response_type in RESPONSE_TYPES
     # From a direct message, the thread of the question is out of reach.
     questions = [] if request.kept_private else _follow_ups(outcome)
@@ -250,17 +265,13 @@ def _answer_buttons(outcome: Outcome, request: Request) -> list[Piece]:
     row = answer_buttons(
         request.id,
         None if is_line else _details(outcome),
+        [block for button in of_features for block in button.under(outcome, request)],
         again=known and not (outcome.changed or is_line),
         share=request.private and not is_draft,
-        evidence=outcome.run_id if _has_evidence(outcome) else "",
         refresh=outcome.run_id if outcome.refreshable and not request.private else "",
     )
     blocks = (follow_ups, row, feedback_buttons(outcome.run_id))
     return [_bare(block) for block in blocks if block]
-
-
-def _has_evidence(outcome: Outcome) -> bool:
-    return outcome.traced is not None and outcome.traced_shown and bool(outcome.traced.items)
 
 
 def _follow_ups(outcome: Outcome) -> list[str]:

@@ -40,7 +40,6 @@ REGENERATE = Text("Regenerate")
 GO_DEEPER = Text("Go deeper")
 REFRESH = Text("Refresh")
 DETAILS = Text("Details")
-SHOW_EVIDENCE = Text("Show evidence")
 DETAIL_MODEL, DETAIL_TIME, DETAIL_COST = Text("Model"), Text("Time"), Text("Cost")
 DETAIL_EFFORT, DETAIL_TURNS, DETAIL_CALLS, DETAIL_TOKENS = (
     Text("Effort"),

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import StoreError
 from bot.core.request import Request
 from bot.runs.surface import PostedMessages
+from bot.slack.render.buttons import AnswerButton
 from bot.slack.render.outcome import render
 from bot.slack.reply.message_writer import MessageWriter
 from bot.slack.transport.client import TRANSPORT_ERRORS
@@ -26,8 +27,14 @@ log = logging.getLogger(__name__)
 _MAX_READS, _READ_INTERVAL = 20, 0.5  # seconds between two reads
 
 
-async def repair_duplicates(request: Request, post: PostedMessages, writer: MessageWriter) -> None:
-    """Delete duplicate messages of the run, and restore its final message if it has one.
+async def repair_duplicates(
+    request: Request,
+    post: PostedMessages,
+    writer: MessageWriter,
+    buttons: Sequence[AnswerButton],
+) -> None:
+    """Delete duplicate messages of the run, and restore its final message if it has one,
+    with the `buttons` of features.
 
     Safe to repeat, and safe while another worker holds the thread. A failure is logged, because no
     other process would repeat the repair.
@@ -42,7 +49,7 @@ async def repair_duplicates(request: Request, post: PostedMessages, writer: Mess
         ts = await post.message()
         if outcome and ts and await writer.is_first_message(ts):
             await writer.name_questions()
-            rendered = await asyncio.to_thread(render, outcome, request)
+            rendered = await asyncio.to_thread(render, outcome, request, buttons)
             await writer.restore(ts, rendered.parts[0])
     except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:
         log.warning(

@@ -7,7 +7,7 @@ run posts a placeholder at once.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from bot.slack.approvals.cards import Cards
 from bot.slack.approvals.kinds import ConnectLink, no_connect_link
 from bot.slack.incoming.people import People
 from bot.slack.incoming.text import NameOf
-from bot.slack.render.buttons import Stops
+from bot.slack.render.buttons import AnswerButton, Stops
 from bot.slack.render.progress import progress_part
 from bot.slack.reply.done_reactions import DoneReactions
 from bot.slack.reply.duplicate_repair import repair_duplicates
@@ -48,7 +48,7 @@ class RunMessages:
     """The run messages of one workspace.
 
     `pace` is the least time between two changes of a message; `edit_seconds` is the age up to
-    which a message may become the answer. Both are in seconds.
+    which a message may become the answer. Both are in seconds. `answer_buttons` are those of features.
     """
 
     clients: Clients
@@ -61,6 +61,7 @@ class RunMessages:
     note_stale: NoteStale
     questions_of: QuestionsOf = names_none
     connect_link: ConnectLink = no_connect_link
+    answer_buttons: Sequence[AnswerButton] = ()
     pace: float = 0.6
     edit_seconds: float = 300.0
 
@@ -87,7 +88,7 @@ class RunMessages:
                 yield surface
         except LeaseLost:
             if not request.private:
-                await repair_duplicates(request, post, writer)
+                await repair_duplicates(request, post, writer, self.answer_buttons)
             raise
 
     @asynccontextmanager
@@ -128,6 +129,7 @@ class RunMessages:
             name_of=self.name_of,
             note_stale=self.note_stale,
             edit_seconds=self.edit_seconds,
+            answer_buttons=self.answer_buttons,
         )
         try:
             yield surface

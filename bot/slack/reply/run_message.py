@@ -23,7 +23,7 @@ from bot.slack.approvals.kinds import waiting_for_people_part
 from bot.slack.incoming.names import with_names
 from bot.slack.incoming.text import NameOf
 from bot.slack.render import words
-from bot.slack.render.buttons import Stops
+from bot.slack.render.buttons import AnswerButton, Stops
 from bot.slack.render.outcome import DOCUMENT, render
 from bot.slack.render.parts import Part, Rendered, Upload
 from bot.slack.render.progress import waiting_part
@@ -72,6 +72,7 @@ class RunMessage:
         name_of: NameOf,
         note_stale: NoteStale,
         edit_seconds: float,
+        answer_buttons: Sequence[AnswerButton] = (),
     ) -> None:
         self._request = request
         self._posted = posted
@@ -84,6 +85,7 @@ class RunMessage:
         self._name_of = name_of
         self._note_stale = note_stale
         self._edit_seconds = edit_seconds
+        self._answer_buttons = answer_buttons
         self._reader = request
         self._progress = Progress()
 
@@ -138,7 +140,8 @@ class RunMessage:
         if outcome.accounts:  # the files of the answer are stored for its asker alone
             self._reader = self._request.model_copy(update={"private": True})
         # In a thread: parsing 40,000 characters of hostile Markdown takes seconds.
-        rendered = await asyncio.to_thread(render, outcome, self._request)
+        buttons = self._answer_buttons
+        rendered = await asyncio.to_thread(render, outcome, self._request, buttons)
         try:
             await self._post_parts(rendered)
         except SlackApiError as error:

@@ -10,6 +10,7 @@ from typing import Any, cast
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 
+from bot.app.features import all_features
 from bot.app.workspace_intake import make_listener
 from bot.core.approvals import Approval, ApprovalRecord, Decision
 from bot.core.audit import AuditEntry
@@ -392,6 +393,7 @@ async def wired(
             mailbox.submit,
             background,
             retries,
+            all_features(configured),
         )
         yield Rig(
             ws,

@@ -16,7 +16,8 @@ from bot.core.findings import (
     Verdict,
 )
 from bot.core.text.result_markdown import result_text
-from bot.slack.render import evidence_words, words
+from bot.features.evidence.feature import SHOW_EVIDENCE
+from bot.slack.render import evidence_words
 from bot.slack.render.evidence import (
     CLAIMS_OF_A_PAGE,
     EvidencePage,
@@ -67,23 +68,23 @@ def labels(part: Any) -> list[str]:
 def test_an_answer_says_where_its_figures_come_from_and_offers_the_evidence() -> None:
     """23.3: one line, and a warning below it, in which the model's text notifies nobody and links
     nowhere."""
-    rendered = render(outcome(traced=TRACED, traced_shown=True), REQUEST)
+    rendered = render(outcome(traced=TRACED, traced_shown=True), REQUEST, [SHOW_EVIDENCE])
     accept_all(rendered)
     text = shown_text(rendered)
     assert f"{LINE}\n:warning: This quote is in no source that I read: " in text
     assert "unlikely" not in text
     assert "<!channel>" not in text
     assert "<https://evil" not in text
-    assert words.SHOW_EVIDENCE() in labels(rendered.parts[-1])
+    assert evidence_words.SHOW() in labels(rendered.parts[-1])
 
 
 def test_nothing_is_shown_of_what_is_only_measured_or_was_never_traced() -> None:
     """23.2: in the mode "measure", under old answers, and where there is nothing to trace."""
     plain = render(outcome(), REQUEST)
     for traced, is_shown in ((TRACED, False), (Findings(), True)):
-        rendered = render(outcome(traced=traced, traced_shown=is_shown), REQUEST)
+        rendered = render(outcome(traced=traced, traced_shown=is_shown), REQUEST, [SHOW_EVIDENCE])
         assert shown_text(rendered) == shown_text(plain)
-        assert words.SHOW_EVIDENCE() not in labels(rendered.parts[-1])
+        assert evidence_words.SHOW() not in labels(rendered.parts[-1])
 
 
 def test_every_kind_of_answer_and_a_shared_one_has_the_line() -> None:

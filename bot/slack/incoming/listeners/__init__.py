@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from slack_bolt.async_app import AsyncApp
 
 from bot.runs.lessons import LessonIntake
@@ -10,7 +12,6 @@ from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.actions.retry import RetryButton
 from bot.slack.actions.share import AnswerSharing
-from bot.slack.actions.show_evidence import EvidenceDialog
 from bot.slack.actions.stop import StopAction
 from bot.slack.approvals.decisions import ApprovalDecisions
 from bot.slack.home.publish import HomeTab
@@ -22,7 +23,6 @@ from bot.slack.incoming.listeners import (
     approvals,
     channel_settings,
     commands,
-    evidence,
     feedback,
     functions,
     home,
@@ -39,6 +39,8 @@ from bot.slack.incoming.listeners import (
     sharing,
     shortcuts,
 )
+from bot.slack.incoming.listeners.features import FeatureListeners
+from bot.slack.render.buttons import AnswerButton
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.workspaces import Slack
 
@@ -59,10 +61,12 @@ def register(
     home_tab: HomeTab,
     answers: AnswerSharing,
     on_left: people.OnLeft,
-    evidence_dialog: EvidenceDialog,
     refresh_action: AnswerRefresh,
+    features: Sequence[FeatureListeners],
+    answer_buttons: Sequence[AnswerButton],
 ) -> None:
-    """Register the listeners for everything that the manifest subscribes to."""
+    """Register the listeners for everything that the manifest subscribes to, and those of features,
+    whose `answer_buttons` stand under answers."""
     language.register(app, slack.people)
     identity, clients, admin = slack.identity, slack.clients, home_tab.admin
     mentions.register(app, intake)
@@ -70,14 +74,15 @@ def register(
     messages.register(app, intake, edits)
     shortcuts.register(app, clients, questions, home_tab.preferences)
     commands.register(app, identity, clients, questions, admin)
-    retry_button = RetryButton(clients, answers.answered)
+    retry_button = RetryButton(clients, answers.answered, answer_buttons)
     actions.register(app, clients, questions, stop_action, retry_button, background)
     approvals.register(app, identity, clients, decisions, background)
     server_questions.register(app, clients, decisions, background)
     feedback.register(app, identity, clients, questions, keep_feedback, lesson_intake, background)
     functions.register(app, identity, clients, submit, intake.retries, background)
     sharing.register(app, answers, background)
-    evidence.register(app, clients, evidence_dialog, background)
+    for feature in features:
+        feature.register(app)
     refresh.register(app, refresh_action, background)
     home.register(app, home_tab, slack.access)
     personal_settings.register(app, home_tab)

@@ -1,0 +1,20 @@
+"""The list of features, which is all that the composition knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.features import Feature
+from bot.features.evidence.feature import evidence
+from bot.settings import Settings
+from bot.slack.render.buttons import AnswerButton
+
+
+def all_features(settings: Settings) -> Sequence[Feature]:
+    """List the features. The buttons under an answer are in this order."""
+    return (evidence(settings.evidence),)
+
+
+def answer_buttons(features: Sequence[Feature]) -> tuple[AnswerButton, ...]:
+    """Return the buttons of all features under an answer."""
+    return tuple(button for feature in features for button in feature.buttons)

@@ -1,0 +1,33 @@
+"""The feature: answers are traced, and *Show evidence* shows to what."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.features import Feature
+from bot.features.evidence.run_part import EvidencePart
+from bot.features.evidence.settings import EvidenceSettings
+from bot.slack.incoming.listeners.evidence import EvidenceListeners
+from bot.slack.render import evidence_words
+from bot.slack.render.buttons import EVIDENCE, AnswerButton
+
+
+def evidence(settings: EvidenceSettings) -> Feature:
+    """Return the feature with these settings."""
+    return Feature(
+        "evidence",
+        run_part=partial(EvidencePart, settings),
+        listeners=EvidenceListeners.of,
+        buttons=(SHOW_EVIDENCE,),
+    )
+
+
+def _traced_run(outcome: Outcome, _request: Request) -> str | None:
+    """Return the id of a run whose answer was traced to something that readers may see."""
+    is_shown = outcome.traced is not None and outcome.traced_shown and outcome.traced.items
+    return outcome.run_id if is_shown else None
+
+
+SHOW_EVIDENCE = AnswerButton(evidence_words.SHOW, EVIDENCE, _traced_run)
