@@ -72,7 +72,9 @@ def _texts_in(tree: ast.Module, path: str) -> Iterator[Found]:
             continue
         given = [each.value for each in node.args if isinstance(each, ast.Constant)]
         if node.func.id == "Text" and len(given) == 1:
-            is_short = path.startswith("bot/slack") and _TITLE_OF_MODAL.search(names.get(node, ""))
+            is_short = path.startswith(("bot/slack", "bot/features")) and _TITLE_OF_MODAL.search(
+                names.get(node, "")
+            )
             yield Found(str(given[0]), "", path, _MOST_IN_TITLE if is_short else 0)
         elif node.func.id == "Plural" and len(given) == 2:
             yield Found(str(given[0]), str(given[1]), path, 0)

@@ -64,7 +64,7 @@ COURTESIES = {
     "slack/providers/files.py:upload": "nobody sees it before it is completed",
     "slack/actions/schedules.py:WorkspaceSchedules.wait_for_account": "a line to the owner; Home shows that it waits",
     "slack/incoming/listeners/accounts.py:AccountListeners._disown": "disowned again when the person presses again",
-    "slack/incoming/listeners/evidence.py:register.turn": "a page of a modal; the person presses again",
+    "features/evidence/listeners.py:EvidenceListeners._turn": "a page of a modal; the person presses again",
     "agent/compaction.py:Compaction._summary": "a call of the model; made again it costs, no more",
     "agent/model_call.py:ModelCall._attempt": "its failpoints are where it is sent, in model/client.py",
 }
@@ -301,13 +301,13 @@ def names_given(function: ast.AST) -> list[tuple[int, str]]:
     ]
 
 
-EVERYWHERE = ("slack", "runs", "agent", "model", "store")
+EVERYWHERE = ("features", "slack", "runs", "agent", "model", "store")
 
 
 def test_every_change_outside_lies_between_failpoints() -> None:
     """(reliability, how it is shown) A call that posts, asks the model or runs a tool has one before and one after."""
     open_sites = []
-    for site, function in functions("slack", "runs", "agent"):
+    for site, function in functions("features", "slack", "runs", "agent"):
         calls = [call for call in own_calls(function) if changes_something(dotted(call))]
         lines = [line for line, _ in names_given(function)]
         for call in calls:

@@ -214,14 +214,15 @@ def tools() -> list[str]:
 
 
 def slack_ids() -> set[str]:
-    """All constants of bot.slack that could be an id or a value; more than there are, none less."""
-    return {each for each in _constants("bot/slack") if re.fullmatch(r"/?[a-z][a-z0-9_]*:?", each)}
+    """All constants that could be an id or a value; more than there are, none less."""
+    constants = _constants("bot/slack") | _constants("bot/features")
+    return {each for each in constants if re.fullmatch(r"/?[a-z][a-z0-9_]*:?", each)}
 
 
 def metadata() -> set[str]:
     """Event types and the keys of their payloads."""
     found = set()
-    for path in _files("bot/slack"):
+    for path in (*_files("bot/slack"), *_files("bot/features")):
         for node in ast.walk(ast.parse(path.read_text())):
             if not isinstance(node, ast.Dict):
                 continue

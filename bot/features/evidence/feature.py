@@ -7,11 +7,12 @@ from functools import partial
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.features import Feature
+from bot.features.evidence import words
+from bot.features.evidence.listeners import EvidenceListeners
+from bot.features.evidence.modal import SHOW
 from bot.features.evidence.run_part import EvidencePart
 from bot.features.evidence.settings import EvidenceSettings
-from bot.slack.incoming.listeners.evidence import EvidenceListeners
-from bot.slack.render import evidence_words
-from bot.slack.render.buttons import EVIDENCE, AnswerButton
+from bot.slack.render.buttons import AnswerButton
 
 
 def evidence(settings: EvidenceSettings) -> Feature:
@@ -30,4 +31,4 @@ def _traced_run(outcome: Outcome, _request: Request) -> str | None:
     return outcome.run_id if is_shown else None
 
 
-SHOW_EVIDENCE = AnswerButton(evidence_words.SHOW, EVIDENCE, _traced_run)
+SHOW_EVIDENCE = AnswerButton(words.SHOW, SHOW, _traced_run)

@@ -13,6 +13,7 @@ from bot.app.process import bot
 from bot.cli.operator import erase_lines
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, Workspace
+from bot.features.evidence.modal import SHOW
 from bot.services.mcp import McpServer
 from bot.slack.render import buttons
 from bot.store import open_stores
@@ -196,7 +197,7 @@ async def test_evidence_from_an_account_is_its_owners(redis_url: str) -> None:
         await here.click(ADA, buttons.POST_IT)
         [message] = await bot.answered(SALES, thread)
         for user, sees in ((BEN, False), (ADA, True)):
-            await bot.ws.click(user, SALES, message["ts"], buttons.EVIDENCE)
+            await bot.ws.click(user, SALES, message["ts"], SHOW)
             [view] = await bot.ws.until(lambda: bot.ws.views(user))  # noqa: B023
             assert all(claim in str(view) for claim in ("4,722", "3,459", "6,918"))
             for private in ("secret plan", "1,263", "4722 - 1263", "read notes"):

@@ -16,9 +16,9 @@ from bot.core.findings import (
     Verdict,
 )
 from bot.core.text.result_markdown import result_text
+from bot.features.evidence import words as evidence_words
 from bot.features.evidence.feature import SHOW_EVIDENCE
-from bot.slack.render import evidence_words
-from bot.slack.render.evidence import (
+from bot.features.evidence.modal import (
     CLAIMS_OF_A_PAGE,
     EvidencePage,
     ShownClaim,

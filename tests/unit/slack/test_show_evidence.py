@@ -8,11 +8,10 @@ from bot.core.answers import Source
 from bot.core.chain import CallRecord, LedgerEntry
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, EVE, GUS
+from bot.features.evidence import words as evidence_words
+from bot.features.evidence.dialog import _calls
+from bot.features.evidence.modal import CLAIMS_OF_A_PAGE, PAGE, SHOW
 from bot.runs.policy.access import Policy
-from bot.slack.actions.show_evidence import _calls
-from bot.slack.render import evidence_words
-from bot.slack.render.buttons import EVIDENCE, EVIDENCE_PAGE
-from bot.slack.render.evidence import CLAIMS_OF_A_PAGE
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
@@ -55,14 +54,14 @@ async def asked(bot: Deployment, channel: str = SALES, user: str = ADA) -> dict[
 
 async def opened(bot: Deployment, user: str, channel: str, message: dict[str, Any]) -> Any:
     """Somebody presses the button, and the modal opens."""
-    await bot.ws.click(user, channel, message["ts"], EVIDENCE)
+    await bot.ws.click(user, channel, message["ts"], SHOW)
     [view] = await bot.ws.until(lambda: bot.ws.views(user))
     return view
 
 
 async def refused(bot: Deployment, user: str, channel: str, message: dict[str, Any]) -> str:
     """What is told to somebody whose press of the button, as Slack would send it, opens nothing."""
-    pressed = press(bot, user, channel, message["ts"], button(message, EVIDENCE))
+    pressed = press(bot, user, channel, message["ts"], button(message, SHOW))
     await sent(bot, pressed)
     told = await bot.ws.until(
         lambda: [e for e in bot.sent() if e.get("user") == user and "text" in e]
@@ -101,7 +100,7 @@ async def test_evidence_is_paged(redis_url: str) -> None:
         view = await opened(bot, BEN, SALES, message)
         pages = [claims_of(view)]
         for name, told in (("next", "2 of 3"), ("next", "3 of 3"), ("back", "2 of 3")):
-            await bot.ws.click_in_view(BEN, view["id"], f"{EVIDENCE_PAGE}_{name}")
+            await bot.ws.click_in_view(BEN, view["id"], f"{PAGE}_{name}")
             await bot.ws.until(lambda: [v for v in bot.ws.views(BEN) if told in text_of(v)])  # noqa: B023
             [view] = bot.ws.views(BEN)
             pages.append(claims_of(view))
@@ -118,7 +117,7 @@ async def test_who_may_not_ask_there_sees_no_evidence(redis_url: str) -> None:
         for user, why in ((GUS, "guest"), (EVE, "")):
             told = await refused(bot, user, GENERAL, message)
             assert why in told
-        gone = button(message, EVIDENCE) | {"value": "run_unknown"}
+        gone = button(message, SHOW) | {"value": "run_unknown"}
         await sent(bot, press(bot, BEN, SALES, message["ts"], gone))
         await bot.ws.until(lambda: evidence_words.GONE() in str([*bot.sent()]))
 

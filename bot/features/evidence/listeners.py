@@ -11,14 +11,15 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
 from bot.core.errors import MalformedPayload, NotPermitted
+from bot.features.evidence import words
+from bot.features.evidence.dialog import EvidenceDialog
+from bot.features.evidence.modal import PAGE, SHOW
 from bot.runs.context.run_loader import read_before
 from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.modals import notice_modal
 from bot.slack.actions.open_modal import open_modal
-from bot.slack.actions.show_evidence import EvidenceDialog
 from bot.slack.incoming.listeners.actions import tell
 from bot.slack.incoming.listeners.features import ListenerDeps
-from bot.slack.render import buttons, evidence_words
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import Clients
 from bot.slack.transport.payloads import value_of, view_of
@@ -49,8 +50,8 @@ class EvidenceListeners:
 
     def register(self, app: AsyncApp) -> None:
         """Listen to the button of an answer, and to Back and Next."""
-        app.action(buttons.EVIDENCE)(self._show)
-        app.action(re.compile(f"^{buttons.EVIDENCE_PAGE}_(back|next)$"))(self._turn)
+        app.action(SHOW)(self._show)
+        app.action(re.compile(f"^{PAGE}_(back|next)$"))(self._turn)
 
     async def _show(self, body: Body, action: Body, ack: AsyncAck) -> None:
         press = ButtonPress.of(body, action)
@@ -69,6 +70,6 @@ class EvidenceListeners:
         try:
             view = await self.dialog.page(run_id, int(number), body["user"]["id"])
         except NotPermitted as refusal:
-            view = notice_modal(evidence_words.TITLE(), str(refusal))
+            view = notice_modal(words.TITLE(), str(refusal))
         await self.clients.writes.views_update(view_id=view_of(body)["id"], view=view)
         await ack()

@@ -18,14 +18,8 @@ from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.core.text.evidence_line import distinct, evidence_line
 from bot.core.text.redaction import each_text
-from bot.runs.context.ledger_reader import THREAD
-from bot.runs.context.run_loader import ReadBefore
-from bot.runs.policy.access import Person
-from bot.slack.actions.questions import QuestionIntake
-from bot.slack.incoming.membership import ChannelMembership
-from bot.slack.incoming.text import clean
-from bot.slack.render import evidence_words
-from bot.slack.render.evidence import (
+from bot.features.evidence import words
+from bot.features.evidence.modal import (
     CLAIMS_OF_A_PAGE,
     MOST_PLACES,
     EvidencePage,
@@ -34,6 +28,12 @@ from bot.slack.render.evidence import (
     evidence_modal,
     is_found,
 )
+from bot.runs.context.ledger_reader import THREAD
+from bot.runs.context.run_loader import ReadBefore
+from bot.runs.policy.access import Person
+from bot.slack.actions.questions import QuestionIntake
+from bot.slack.incoming.membership import ChannelMembership
+from bot.slack.incoming.text import clean
 from bot.slack.render.links import LinkGate
 from bot.slack.render.parts import Block
 from bot.slack.transport.client import TRANSPORT_ERRORS
@@ -90,10 +90,10 @@ class EvidenceDialog:
         found = await self.answer_of(run_id)
         kept = found[1].traced if found else None
         if found is None or kept is None or found[0].team != self.team:
-            raise NotPermitted(evidence_words.GONE())
+            raise NotPermitted(words.GONE())
         request, outcome = found
         if request.private and request.user != user:
-            raise NotPermitted(evidence_words.NOT_YOURS())
+            raise NotPermitted(words.NOT_YOURS())
         person = await self.questions.permitted(user, request.channel)
         traced = Findings.model_validate(each_text(kept.model_dump(mode="json"), clean))
         calls = _calls((await self.ledger_of(request, run_id)).entries)
@@ -105,7 +105,7 @@ class EvidenceDialog:
             run_id=run_id,
             number=number,
             pages=pages,
-            line=evidence_line(traced) or evidence_words.TITLE(),
+            line=evidence_line(traced) or words.TITLE(),
             unreadable=traced.unreadable,
             claims=await self._visible(shown, request, calls, person),
         )

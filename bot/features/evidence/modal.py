@@ -10,11 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.core.findings import Claim, Finding, Place, Unreadable, Verdict
-from bot.slack.render import evidence_words as texts
+from bot.features.evidence import words as texts
 from bot.slack.render import words
-from bot.slack.render.buttons import EVIDENCE_PAGE, button
+from bot.slack.render.buttons import button
 from bot.slack.render.links import Code, Link, LinkGate
 from bot.slack.render.parts import Block, context, shortened, text_object
+
+SHOW, PAGE = "show_evidence", "evidence_page"
+"""Ids of actions."""
 
 CLAIMS_OF_A_PAGE = 12
 MOST_PLACES = 4  # of one claim
@@ -222,7 +225,7 @@ def _paging(page: EvidencePage) -> list[Block]:
         return []
     turns = ((texts.BACK(), "back", page.number - 1), (texts.NEXT(), "next", page.number + 1))
     elements = [
-        button(label, f"{EVIDENCE_PAGE}_{name}", f"{page.run_id}:{number}")
+        button(label, f"{PAGE}_{name}", f"{page.run_id}:{number}")
         for label, name, number in turns
         if 0 <= number < page.pages
     ]
