@@ -1,7 +1,8 @@
-"""What the shipped composition says of the unseen answers: `python -m tests.evidence.unseen [--list]`.
+"""What the shipped composition says of the unseen answers: `python -m tests.evidence.unseen [--part 2] [--list]`.
 
 Each answer goes the way of a run: ledger entries, the reader of the ledger, references filled in, the
-check of faults and tracing. `--list` names false warnings and what was not caught.
+check of faults and tracing. `--list` names false warnings and what was not caught; `--part 2` takes the
+third author's answers.
 """
 
 from __future__ import annotations
@@ -130,10 +131,11 @@ def is_caught(labelled: Labelled, result: Checked) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.evidence.unseen", description=__doc__)
     parser.add_argument("--list", action="store_true", help="name false warnings and misses")
+    parser.add_argument("--part", type=int, choices=(1, 2), default=1, help="whose answers")
     options = parser.parse_args()
-    checked(right()[0])  # loads the words of numbers
+    checked(right(options.part)[0])  # loads the words of numbers
     verdicts, alarms, marked, seconds = Counter[Verdict](), list[str](), 0, list[float]()
-    answers = right()
+    answers = right(options.part)
     for labelled in answers:
         result = checked(labelled)
         seconds.append(result.seconds)
@@ -152,7 +154,7 @@ def main() -> None:
         f"CPU an answer: mean {sum(seconds) / len(seconds) * 1000:.1f} ms, most {max(seconds) * 1000:.1f} ms"
     )
     by_kind, misses = defaultdict[str, list[bool]](list), list[str]()
-    for labelled in wrong():
+    for labelled in wrong(options.part):
         result = checked(labelled)
         caught = is_caught(labelled, result)
         by_kind[labelled.kind].append(caught)

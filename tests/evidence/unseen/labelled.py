@@ -1,4 +1,4 @@
-"""The unseen labelled answers as plain values: `right()` and `wrong()`.
+"""The unseen labelled answers as plain values: `right()` and `wrong()`; `part` 2 is the third author's.
 
 Nothing of the check is imported here. A world is the list of entries that the tools left; the person's
 question, which belongs to an answer, is its first entry.
@@ -75,14 +75,20 @@ class Labelled:
     )  # of a wrong figure: the row it is told of, the row it is from
 
 
-def right() -> list[Labelled]:
+def right(part: int = 1) -> list[Labelled]:
     """Return the right answers."""
-    return [_right(answer) for answer in _read("answers.yaml")]
+    return [_right(answer) for answer in read("answers", part)]
 
 
-def wrong() -> list[Labelled]:
+def wrong(part: int = 1) -> list[Labelled]:
     """Return the wrong answers."""
-    return [_wrong(answer) for answer in _read("wrong.yaml")]
+    return [_wrong(answer, part) for answer in read("wrong", part)]
+
+
+def read(name: str, part: int) -> list[dict[str, Any]]:
+    """Return the answers of a part ("answers" or "wrong") as their file holds them, with marks."""
+    file = HERE / (f"{name}.yaml" if part == 1 else f"{name}_{part}.yaml")
+    return yaml.safe_load(file.read_text("utf-8"))  # type: ignore[no-any-return]
 
 
 def fields(answer: dict[str, Any]) -> dict[str, str]:
@@ -178,14 +184,14 @@ def _right(raw: dict[str, Any]) -> Labelled:
     )
 
 
-def _wrong(raw: dict[str, Any]) -> Labelled:
+def _wrong(raw: dict[str, Any], part: int) -> Labelled:
     if "base" not in raw:
         question, answer = raw["question"], raw["answer"]
         entries: tuple[Entry, ...] = entries_of("none", question)
         files = tuple(raw["files"])
         language = raw["language"]
     else:
-        base = _rights()[raw["base"]]
+        base = _rights(part)[raw["base"]]
         question, entries, files, language = base.question, base.entries, base.files, base.language
         answer = copy.deepcopy(base.answer)
         for change in raw["changes"]:
@@ -210,8 +216,8 @@ def _wrong(raw: dict[str, Any]) -> Labelled:
 
 
 @cache
-def _rights() -> dict[str, Labelled]:
-    return {answer.id: answer for answer in right()}
+def _rights(part: int) -> dict[str, Labelled]:
+    return {answer.id: answer for answer in right(part)}
 
 
 @cache
@@ -222,7 +228,3 @@ def _outputs() -> dict[str, Any]:
 @cache
 def _worlds() -> dict[str, Any]:
     return yaml.safe_load((HERE / "worlds.yaml").read_text("utf-8"))  # type: ignore[no-any-return]
-
-
-def _read(name: str) -> list[dict[str, Any]]:
-    return yaml.safe_load((HERE / name).read_text("utf-8"))  # type: ignore[no-any-return]

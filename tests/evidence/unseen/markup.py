@@ -85,6 +85,10 @@ class Outputs:
         code = _LITERAL.sub(r"Decimal('\1')", code)
         return eval(code, _FUNCTIONS)  # expressions of this folder only
 
+    def table(self, call: int, which: str = "") -> Table:
+        """Return a table that a call showed."""
+        return self._tables[call][which]
+
     def _cell(self, match: re.Match[str]) -> str:
         return str(self._row(self._tables[int(match[1])][match[2]], match[3])[match[4].strip("'")])
 
