@@ -162,7 +162,7 @@ def _classified(
         message = f"{message} - {own_words[:_MOST_SAID]}"
     code = given.get("code")
     # Texts first: a request larger than the rate limit has the same code as one sent too soon.
-    words = f"{own_words or message}\n{given.get('type') or ''}"
+    words = f"{(own_words or message)[:_MOST_READ]}\n{given.get('type') or ''}"
     kind = _by_words(words) or _BY_CODE.get(str(code)) or _by_status(status, is_json=bool(given))
     if kind is ModelErrorKind.POLICY and not _OF_POLICY.search(f"{code} {words}".lower()):
         kind = ModelErrorKind.BAD_REQUEST
@@ -186,7 +186,7 @@ def _classified(
 
 
 def _by_words(text: str) -> ModelErrorKind | None:
-    lowered = text.lower()
+    lowered = text.lower()[: _MOST_READ + 100]  # the patterns take quadratic time
     kind = next((kind for kind, words in _BY_WORDS if words.search(lowered)), None)
     is_own_limit = _OWN_LIMIT.search(lowered) or (
         _RATE.search(lowered) and "request too large" not in lowered

@@ -25,7 +25,7 @@ _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w.,]*\d)")
 _POINTED = re.compile(r"(?<![\w.,])\d+\.\d{1,2}(?![\w.,]*\d)")
 _SIGN = "[$€£₹]"
 _MONEY = re.compile(
-    rf"(?P<whole>[-+−(]{{0,2}}(?:{_SIGN}\s?-?\d[\d,]*|\d[\d,]*(?=[\d.]*\s?{_SIGN})))"
+    rf"(?P<whole>[-+−(]{{0,2}}(?:{_SIGN}\s?-?\d[\d,]*+|\d[\d,]*+(?=[\d.]*+\s?{_SIGN})))"
     rf"(?:\.(?P<cents>\d{{1,2}}))?(?P<end>\s?{_SIGN}?\)?)"
 )
 """An amount in English format with a currency sign."""
