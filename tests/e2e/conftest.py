@@ -28,6 +28,14 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENT = """
+from bot.dev.workspace import core
+from bot.__main__ import main
+core.TRIGGER_LIFETIME = 60.0
+main()
+"""
+"""`python -m bot` with a workspace that waits for a busy machine to open a modal, as Slack does not."""
+
 SAMPLE = Path(__file__).parents[2] / "bot/dev/page/static/samples/sales.csv"
 SCRIPT = Path(__file__).with_name("script.yaml")
 
@@ -74,7 +82,7 @@ def dev_in(folder: Path, *options: str) -> Generator[str]:
     """Yield the page's address of a `bot dev` with the settings in the folder, if any."""
     keep = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "PYTHONPATH")
     with subprocess.Popen(
-        [sys.executable, "-m", "bot", "dev", "--port", "0", *options],
+        [sys.executable, "-c", PATIENT, "dev", "--port", "0", *options],
         stdout=subprocess.PIPE,
         text=True,
         cwd=folder,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.core.errors import ToolError
+from bot.services import interpreters
 from bot.services.interpreters import IsolatedInterpreters
 from tools.measures import convert_units, count_words, draw_lots
 
@@ -69,8 +72,11 @@ async def test_a_unit_of_which_there_is_more_than_one_is_named(
         ("(" * 60, "m"),
     ],
 )
-async def test_what_is_no_unit_is_explained(unit: str, to: str) -> None:
+async def test_what_is_no_unit_is_explained(
+    unit: str, to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """D3: a slip of the model, not a crash; and no arithmetic that never ends."""
+    monkeypatch.setattr(interpreters, "_LIMITS", replace(interpreters._LIMITS, cpu=1.0))
     with pytest.raises(ToolError):
         await convert_units(1, unit, to, INTERPRETERS)
 
