@@ -12,9 +12,10 @@ from pydantic_core import from_json
 from bot.core.chain import LedgerEntry, ReportCheck
 from bot.core.findings import EvidenceMode, Findings, Unreadable, Verdict
 from bot.core.request import Request
-from bot.features.evidence.filling import Filling, References, asks_for_words
+from bot.features.evidence.filling import Filling, References
 from bot.library.tracing.fields import fields_of
 from bot.library.tracing.outputs import Counts, Output
+from bot.library.tracing.quotes import proposes
 from bot.library.tracing.references import Filled
 from bot.library.tracing.trace import FilledIn, trace
 from bot.runs.context.ledger_reader import THREAD, LedgerReader
@@ -110,7 +111,7 @@ class RunEvidence:
             is_readable=not unreadable,
             has_read=self._has_read,
             has_material=bool(self.request.files) or bool(references.known_handles()),
-            has_own_words=asks_for_words(self.request.text),
+            has_own_words=proposes(self.request.text),
         )
         if traced.is_cut and not unreadable:
             unreadable = Unreadable.LONG

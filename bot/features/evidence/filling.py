@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,19 +21,6 @@ from bot.toolkit import Tool
 _MOST_ROWS = 50
 _TABLE = {"caption", "columns", "rows", "handle"}
 _AS_TYPED = frozenset(["url", "link", "quote", "charts", "handle"])
-_WORDING = re.compile(
-    r"\b(?:draft|write|reply|headline|title|subject line|wording|phrase|propose|suggest|slogan"
-    r"|entwirf|entwurf|schreib\w*|formulier\w*|vorschlag|schlag\w*|antwort\w* auf|überschrift|titel"
-    r"|rédige\w*|écri[st]\w*|propos\w*|titre|formul\w*|brouillon|redact\w*|escrib\w*|propón\w*|titular\w*"
-    r"|título|borrador|redij\w*|escrev\w*|proponh\w*|sugir\w*|suger\w*|rascunho)\b|書いて|下書き|[返文題見草]\w{0,2}案|見出し|タイトル",
-    re.IGNORECASE,
-)
-_LONGEST = 2_000
-
-
-def asks_for_words(question: str) -> bool:
-    """Return whether a question wants words that are the model's own: a draft, a headline."""
-    return bool(_WORDING.search(question[:_LONGEST]))
 
 
 @dataclass(frozen=True, slots=True)

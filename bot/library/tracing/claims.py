@@ -10,15 +10,16 @@ from bot.library.tracing.dates import Clock, Day, clocks_in, dates_in
 from bot.library.tracing.fields import AnswerField, FieldKind
 from bot.library.tracing.findings import Claim
 from bot.library.tracing.numerals import Number, decimal_mark_of, numbers_in
-from bot.library.tracing.quotes import is_long_enough, is_sure, quotes_in
+from bot.library.tracing.quotes import is_long_enough, is_sure, proposes, quotes_in
 
 MOST_CLAIMS = 200
 _MOST_CHARACTERS = 10_000  # of an answer
 _SMALL = 12
+_INTRODUCTION = 60  # characters before a quote that say whose words it is
 _LEFT_OUT = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<[@#!][^>\n]{1,80}>", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}\](?!\()")
 _ADDRESS = re.compile(
-    r"(?:https?://|www\.)[^\s<>)\]\"“”]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
+    r"(?:https?://|www\.)[^\s<>|)\]\"“”]+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
 )
 _PHONE = re.compile(r"(?<![\w.,+])(?:\+|00|0(?=\d{2})|\(0)\d[\d\s()/-]{5,20}\d(?![\w,.]\d)")
 _FEWEST_PHONE_DIGITS = 8
@@ -35,7 +36,7 @@ _PERIOD = re.compile(
 )
 _HANDLE = re.compile(r"[a-z]{3,5}_[0-9a-z]{6,16}")
 _SURE_ID = re.compile(
-    r"#\d{3,}|[A-Za-z]{1,8}[-_/]?\d{3,}(?:[-_/.]\w+)*|(?=(?:\w*\d){3})\w*[A-Z]\w{5,}"
+    r"#\d{3,}|[A-Za-z]{1,8}[-_/]?\d{3,}(?:[-_/.]\w+)*|(?=(?:[\w-]*\d){3})(?=(?:[\w-]*[A-Z]){2})[\w-]{6,}"
     r"|(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}|(?:\w+-){1,4}\w*\d{3}\w*"
 )
 _STANDARDS = re.compile(
@@ -116,7 +117,9 @@ class _Reader:
 
     def _quotes(self) -> Iterator[Statement]:
         for quote in quotes_in(self._left):
-            sure = is_sure(quote.text) and not self._is_draft
+            before = self._field.text[max(0, quote.start - _INTRODUCTION) : quote.start]
+            is_own = self._is_draft or proposes(before.rpartition("\n")[2])
+            sure = is_sure(quote.text) and not is_own
             yield self._statement(Claim.QUOTE, quote.start, quote.text, is_sure=sure)
             self._take(quote.start, quote.end)
 

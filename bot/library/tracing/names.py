@@ -127,7 +127,10 @@ def told_of_another(
         told = {name for name in behind if _is_behind(clause, stop, spans[name])}
     if not told and is_reference and not any(_places(name, sentence, folded=True) for name in own):
         before = sentence[: start - at]
-        told = {name for name in names if _places(name, before) and not _COMPARED.search(before)}
+        before_spans = {name: places for name in names if (places := _places(name, before))}
+        others = _digits(before, before_spans.values(), len(before), len(before))
+        if not others and not _COMPARED.search(before):
+            told = set(before_spans)
     told -= own
     return max(told, key=len) if len({names[name] for name in told}) == 1 else ""
 

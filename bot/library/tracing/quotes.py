@@ -19,6 +19,15 @@ _MARKED = re.compile(
 _GAP = re.compile(r"\s?(?:\[[^\]]*\]|…|\.\.\.|\(\.\.\.\))\s?")
 _WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 _WORD = re.compile(r"[^\W\d_]+")
+_PROPOSED = re.compile(
+    r"\b(?:draft|write|reply|headline|title|subject|wording|phrase|propose|proposal|suggest\w*|slogan|say|type|enter"
+    r"|entwirf|entw[uü]rfe?|schreib(?:e|en)?|formuliere|formulierung|vorschlag|vorschläge|schlage|überschrift|titel"
+    r"|betreff\w*|antworte|rédige\w*|écris|titre|formulation|brouillon|objet|propose|proposition|redacta|redacte"
+    r"|escrib[ea]|propón|propuesta|sugerid[oa]|titular|título|borrador|asunto|redija|escreva|proponha|proposta"
+    r"|sugira|sugestão|rascunho|assunto)\b"
+    r"|書いて|下書き|[返文題見草]\w{0,2}案|の案|件名|見出し|タイトル|文例",
+    re.IGNORECASE,
+)
 _FEWEST_WORDS, _FEWEST_LETTERS = 3, 8  # letters of scripts that write no spaces between words
 _SURE_WORDS, _SURE_LETTERS = 5, 12
 _NEAR = 90
@@ -62,6 +71,12 @@ def quotes_in(text: str) -> list[Quote]:
 def is_long_enough(words: str) -> bool:
     """Return whether words are enough to be looked for as a quote."""
     return _size(words) >= 1
+
+
+def proposes(text: str) -> bool:
+    """Return whether a question asks for words of the answer's own, such as a draft or a headline, or
+    whether such words follow a text."""
+    return bool(_PROPOSED.search(text))
 
 
 def is_sure(words: str) -> bool:

@@ -236,6 +236,11 @@ class Searched:
         match = pattern.search(self.folded.text)
         return self.place_on_line(self.folded.line_at(match.start()), text) if match else None
 
+    def has_series(self, prefix: str, digits: int) -> bool:
+        """Return whether ids of a series stand here, such as RB-58 of RB- and two digits."""
+        pattern = rf"(?<![a-z0-9]){re.escape(prefix.casefold())}\d{{{digits}}}(?!\d)"
+        return re.search(pattern, self.folded.text) is not None
+
     def place(self, start: int, end: int, cell: Cell | None = None) -> Place:
         """Return the place of some characters; in a table with row and column."""
         line, text = self._line_at(start), self.output.text[start:end]

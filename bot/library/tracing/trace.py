@@ -30,6 +30,7 @@ _COMMON = 100  # numbers up to this are in any calculation
 _MOST_LITERALS = 50
 _FREE = {Decimal(number) for number in (360, 365, 1000, 1024, 3600, 1_000_000)}
 _STANDARD = re.compile(r"(?:\b[A-Z]{2,6}[ -]?|\d/)\Z")
+_SERIES = re.compile(r"([A-Za-z]{2,8}[-_/#])(\d{2,})")
 _YEARS = range(1000, 2200)
 
 
@@ -279,6 +280,10 @@ class _Search:
             if place:
                 claim.settle(Verdict.READ, place)
                 return
+        if series := _SERIES.fullmatch(text):
+            claim.statement.is_sure |= any(
+                searched.has_series(series[1], len(series[2])) for searched in self.outputs
+            )
 
     def _address(self, claim: _Typed) -> None:
         wanted = _bare(claim.statement.text)
@@ -388,15 +393,14 @@ def _told_of_another(statement: Statement, hits: Sequence[Hit]) -> str:
         elif id(hit.searched) not in with_tables:  # else it is in the profile of the table
             return ""
     end = statement.start + len(statement.text)
-    is_percent = statement.number is not None and statement.number.is_percent
+    if statement.number is None or statement.number.digits < _FEWEST_DIGITS:
+        return ""  # such a figure may come from anywhere
+    is_percent = statement.number.is_percent
     columns = [hit.cell.column for hit in hits if hit.cell is not None]
     if is_percent and not all(map(PERCENT.search, columns)):
         return ""  # 9.3 minutes are no 9.3 %
-    is_exact = (
-        statement.number is not None
-        and statement.number.digits >= _FEWEST_DIGITS
-        and len({(hit.row.cells, hit.cell.column) for hit in hits if hit.row and hit.cell}) == 1
-    )
+    cells = {(hit.row.cells, hit.cell.column) for hit in hits if hit.row and hit.cell}
+    is_exact = len(cells) == 1
     told = set[str]()
     for in_table in rows.values():
         names = {
