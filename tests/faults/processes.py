@@ -14,7 +14,7 @@ import aiohttp
 
 from bot.dev.model import ResponsesServer
 from bot.dev.workspace import Workspace
-from tests.support.commands import Command, start
+from tests.support.commands import Command, start, start_code
 from tests.support.deployment import MODEL
 
 _LOOK_AGAIN = 0.05
@@ -55,6 +55,17 @@ async def started(command: str, settings: Mapping[str, str], log: Path) -> Async
         )
         async with _until_killed(process, command, log, begin):
             yield process
+
+
+@asynccontextmanager
+async def started_code(
+    code: str, settings: Mapping[str, str], log: Path
+) -> AsyncGenerator[Command]:
+    """Python code that says " ready", as `started` does it with a command."""
+    begin = _opened(log)
+    process = start_code(code, environment=settings, out=log, err=log)
+    async with _until_killed(process, "code", log, begin):
+        yield process
 
 
 @asynccontextmanager
