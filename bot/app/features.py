@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from bot.features import Feature
 from bot.features.evidence.feature import evidence
+from bot.features.refresh.feature import refresh
 from bot.settings import Settings
 from bot.slack.render.buttons import AnswerButton
 
 
 def all_features(settings: Settings) -> Sequence[Feature]:
-    """List the features. The buttons under an answer are in this order."""
-    return (evidence(settings.evidence),)
+    """List the features. Buttons stand under an answer in this order; the first completes a run last,
+    and sees what the others found."""
+    return (refresh(), evidence(settings.evidence))
 
 
 def answer_buttons(features: Sequence[Feature]) -> tuple[AnswerButton, ...]:

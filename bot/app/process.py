@@ -44,11 +44,9 @@ from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import Engine, Handle, open_engine
 from bot.runs.queue.revisions import messages_answered
-from bot.runs.refresh.jobs import REFRESH, RefreshJobs
 from bot.runs.runner import Runner
 from bot.settings import Settings, arm_failpoints, secret
 from bot.settings.checks import check_accounts
-from bot.slack.actions.refresh import RefreshResults, ResultPoster
 from bot.slack.actions.schedules import WorkspaceSchedules, with_schedules
 from bot.slack.actions.workflow_step import with_steps
 from bot.slack.approvals.decisions import may_administer, may_ask, may_decide
@@ -261,8 +259,11 @@ async def _working(
                 log.warning("request dropped: the bot is no longer installed in %s", request.team)
                 return
             if request.job:
-                job = _jobs(runner, slack, settings, try_case)[request.job.kind]
-                await job(request, deaths)
+                jobs = _jobs(runner, slack, settings, try_case, features)
+                if job := jobs.get(request.job.kind):
+                    await job(request, deaths)
+                else:
+                    log.warning("request dropped: no feature does a job %s", request.job.kind)
             else:
                 await runner.answer(request, deaths)
 
@@ -298,7 +299,11 @@ async def _working(
 
 
 def _jobs(
-    runner: Runner, slack: Slack, settings: Settings, try_case: ConfiguredTryCase | None
+    runner: Runner,
+    slack: Slack,
+    settings: Settings,
+    try_case: ConfiguredTryCase | None,
+    features: Sequence[Feature],
 ) -> Mapping[str, Handle]:
     """Return what does each kind of job in a workspace."""
     deps, stores = runner.deps, runner.deps.stores
@@ -307,11 +312,11 @@ def _jobs(
         partial(try_case, settings, stores.mcp) if try_case else None,
         LessonResults(slack.clients, slack.identity).show,
     )
-    schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
-    poster = ResultPoster(slack.clients, slack.identity, stores.refreshes)
-    results = RefreshResults(poster, stores.runs.answer, stores.leases, schedules)
-    refreshes = RefreshJobs(deps, results.show)
-    return {DRAFT: lessons.run, TRY: lessons.run, REFRESH: refreshes.run}
+    jobs: dict[str, Handle] = {DRAFT: lessons.run, TRY: lessons.run}
+    for feature in features:
+        if feature.jobs:
+            jobs |= feature.jobs(deps, slack)
+    return jobs
 
 
 async def _show_in_line(request: Request, stores: Stores, workspaces: Workspaces) -> None:

@@ -41,7 +41,6 @@ from bot.runs.policy.approval_hook import MayAdminister, MayAsk, MayDecide
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.estimates import CallEstimates
-from bot.runs.refresh.run_part import RefreshPart
 from bot.runs.run_deps import PolicyHooks, RunDeps
 from bot.runs.runner import Runner
 from bot.runs.surface import EndedBy, OpenSurface, never_ended
@@ -222,10 +221,7 @@ async def runner_factory(
                 conversation=conversation,
                 images=settings.model.images,
                 direct=settings.direct,
-                parts=(
-                    RefreshPart,
-                    *(feature.run_part for feature in features if feature.run_part),
-                ),
+                parts=tuple(feature.run_part for feature in features if feature.run_part),
                 dry_run=dry_run,
             )
             return Runner(deps, open_surface, frontend.ended_by)

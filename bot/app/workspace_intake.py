@@ -31,7 +31,6 @@ from bot.slack.accounts.changes import AccountChanges
 from bot.slack.accounts.people_accounts import PeopleAccounts
 from bot.slack.actions.due_schedules import DueSchedules
 from bot.slack.actions.questions import QuestionIntake
-from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.actions.share import AnswerSharing
 from bot.slack.actions.stop import StopAction
@@ -203,7 +202,7 @@ async def _running_schedules(
         if listener := await listeners.of(team):
             slack, questions = listener.slack, listener.questions
             await DueSchedules(
-                team, stores.schedules, stores.pause, questions, listener.refresh, slack
+                team, stores.schedules, stores.pause, questions, listener.features, slack
             ).run()
 
     async with alongside(run_in_each(workspaces.teams, submit_due), name="schedules"):
@@ -282,16 +281,8 @@ def make_listener(
     )
     questions = QuestionIntake(slack, gate, intake, requests.whole)
     deps = ListenerDeps(slack, stores, questions, submit, background)
-    refresh_action = AnswerRefresh(
-        questions,
-        answer_of=stores.runs.answer,
-        store=stores.refreshes,
-        schedules=stores.schedules,
-        submit=submit,
-        clients=slack.clients,
-        identity=slack.identity,
-        alone=stores.sharing,
-    )
+    listening = [feature.listeners(deps) for feature in features if feature.listeners]
+    buttons = answer_buttons(features)
     people = people_accounts(settings, stores, slack, accounts) if accounts else None
     home_tab = _home_tab(settings, stores, slack, gate, submit, background, people)
     decisions = ApprovalDecisions(
@@ -306,7 +297,7 @@ def make_listener(
         app,
         slack,
         intake=intake,
-        edits=Edits(slack.identity, slack.clients, gate, intake, requests),
+        edits=Edits(slack.identity, slack.clients, gate, intake, requests, buttons),
         questions=questions,
         submit=submit,
         stop_action=stop_action,
@@ -324,13 +315,12 @@ def make_listener(
             alone=stores.sharing,
             switch=stores.pause,
         ),
-        refresh_action=refresh_action,
-        features=[feature.listeners(deps) for feature in features if feature.listeners],
-        answer_buttons=answer_buttons(features),
+        features=listening,
+        answer_buttons=buttons,
         background=background,
     )
     if people is None:
-        return Listener(slack, app, intake, questions, refresh_action)
+        return Listener(slack, app, intake, questions, listening)
     AccountListeners(people, decisions, slack.clients, background, home_tab.refresh).register(app)
     changes = AccountChanges(
         people,
@@ -340,7 +330,7 @@ def make_listener(
         connected=home_tab.schedules.connected,
         refresh_home=home_tab.refresh,
     )
-    return Listener(slack, app, intake, questions, refresh_action, changes)
+    return Listener(slack, app, intake, questions, listening, changes)
 
 
 def people_accounts(

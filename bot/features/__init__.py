@@ -13,13 +13,20 @@ room imports no other: what two of them need belongs below.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # settings import the settings of a room, and nothing that these import
+    from bot.runs.queue.engine import Handle
+    from bot.runs.run_deps import RunDeps
     from bot.runs.run_parts import RunPartFor
     from bot.slack.incoming.listeners.features import ListenersFor
     from bot.slack.render.buttons import AnswerButton
+    from bot.slack.transport.workspaces import Slack
+
+    JobsFor = Callable[[RunDeps, Slack], Mapping[str, Handle]]
+    """Returns what does each kind of job of a feature in a workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,5 +35,6 @@ class Feature:
 
     name: str
     run_part: RunPartFor | None = None
+    jobs: JobsFor | None = None
     listeners: ListenersFor | None = None
     buttons: tuple[AnswerButton, ...] = ()

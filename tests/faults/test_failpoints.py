@@ -38,7 +38,7 @@ COURTESIES = {
     "slack/home/lessons.py:LessonDesk.start": "opening twice is opening once",
     "slack/home/lesson_results.py:LessonResults.show": "the same form again, with what is kept",
     "slack/home/lesson_results.py:LessonResults._write": "a line to one person; the result is kept",
-    "slack/incoming/listeners/refresh.py:register.kept": "seen by one person, and lost without harm",
+    "slack/incoming/listeners/refresh.py:RefreshListeners._keep": "seen by one person, and lost without harm",
     "slack/actions/refresh.py:RefreshResults._tell": "seen by one person, who presses again",
     "slack/home/publish.py:HomeTab._publish": "made anew whenever it is opened",
     "slack/incoming/listeners/home.py:register.suggest": "made anew whenever it is opened",

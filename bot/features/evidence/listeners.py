@@ -9,6 +9,7 @@ from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
+from typing_extensions import override
 
 from bot.core.errors import MalformedPayload, NotPermitted
 from bot.features.evidence import words
@@ -19,7 +20,7 @@ from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.modals import notice_modal
 from bot.slack.actions.open_modal import open_modal
 from bot.slack.incoming.listeners.actions import tell
-from bot.slack.incoming.listeners.features import ListenerDeps
+from bot.slack.incoming.listeners.features import FeatureListeners, ListenerDeps
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import Clients
 from bot.slack.transport.payloads import value_of, view_of
@@ -28,7 +29,7 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceListeners:
+class EvidenceListeners(FeatureListeners):
     """The listeners of one workspace. Each press checks the rights again."""
 
     dialog: EvidenceDialog
@@ -48,6 +49,7 @@ class EvidenceListeners:
         )
         return cls(dialog, slack.clients, deps.background)
 
+    @override
     def register(self, app: AsyncApp) -> None:
         """Listen to the button of an answer, and to Back and Next."""
         app.action(SHOW)(self._show)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from slack_sdk.errors import SlackApiError
@@ -17,8 +17,8 @@ from bot.core.text.translation import reader
 from bot.runs.context.own_schedules import next_time
 from bot.runs.policy.access import PersonKind
 from bot.slack.actions.questions import Question, QuestionIntake
-from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.actions.schedules import WorkspaceSchedules
+from bot.slack.incoming.listeners.features import FeatureListeners
 from bot.slack.render import words
 from bot.slack.transport.client import TRANSPORT_ERRORS, error_code
 from bot.slack.transport.workspaces import Slack
@@ -42,7 +42,7 @@ class DueSchedules:
     store: ScheduleStore
     switch: PauseSwitch
     questions: QuestionIntake
-    refresh: AnswerRefresh
+    features: Sequence[FeatureListeners]
     slack: Slack
     clock: Callable[[], float] = time.time
 
@@ -70,21 +70,8 @@ class DueSchedules:
                 log.warning("Schedule %s was not asked this time: %s", schedule.id, error)
 
     async def _ask(self, schedule: Schedule) -> None:
-        question = Question(
-            entry=Entry.SCHEDULE,
-            user=schedule.user,
-            channel=schedule.channel,
-            thread=schedule.thread,
-            text=schedule.text,
-            schedule=schedule.id,
-            suggested=schedule.suggested,
-            key=f"schedule:{schedule.id}:{schedule.next_at}",
-        )
         try:
-            if schedule.refresh:
-                await self.refresh.scheduled(schedule)
-            else:
-                await self.questions.ask(question)
+            await self._do(schedule)
         except NotPermitted as refusal:
             log.warning("Schedule %s was not asked: %s", schedule.id, refusal)
             if refusal.reason == PersonKind.UNKNOWN:
@@ -98,6 +85,25 @@ class DueSchedules:
             await self._refused(schedule, words.THREAD_GONE())
         else:
             await self._next(schedule.model_copy(update={"refusals": 0}))
+
+    async def _do(self, schedule: Schedule) -> None:
+        """Have a feature do what the schedule is for, else ask its question."""
+        for feature in self.features:
+            if await feature.take_due(schedule):
+                return
+        if schedule.refresh:
+            raise NotPermitted(words.SWITCHED_OFF())
+        question = Question(
+            entry=Entry.SCHEDULE,
+            user=schedule.user,
+            channel=schedule.channel,
+            thread=schedule.thread,
+            text=schedule.text,
+            schedule=schedule.id,
+            suggested=schedule.suggested,
+            key=f"schedule:{schedule.id}:{schedule.next_at}",
+        )
+        await self.questions.ask(question)
 
     async def _refused(self, schedule: Schedule, why: str) -> None:
         refusals = schedule.refusals + 1

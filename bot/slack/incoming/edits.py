@@ -82,12 +82,15 @@ class Edits:
         gate: AccessGate,
         intake: Intake,
         asked: RequestRevisions,
+        answer_buttons: Sequence[buttons.AnswerButton],
     ) -> None:
         self._identity = identity
         self._clients = clients
         self._gate = gate
         self._intake = intake
         self._asked = asked
+        more = (button.action for button in answer_buttons if button.asks_again)
+        self._ask_again = (*buttons.ASK_AGAIN, *more)
 
     async def changed(self, event: Event, event_id: str) -> None:
         """Handle message_changed. Ignores link previews, which change a message without an edit."""
@@ -146,7 +149,7 @@ class Edits:
             [message] = [each for each in page["messages"] if each["ts"] == ts]
             if notice["elements"] == (message.get("blocks") or [{}])[0].get("elements"):
                 return
-            left = buttons.without_actions(message.get("blocks") or (), *buttons.ASK_AGAIN)
+            left = buttons.without_actions(message.get("blocks") or (), *self._ask_again)
             await self._clients.updates.chat_update(
                 channel=channel, ts=ts, text=message["text"], blocks=[notice, *left]
             )

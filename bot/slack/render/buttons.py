@@ -45,8 +45,7 @@ SHARE = "share_answer"
 REGENERATE = "regenerate_answer"
 DEEPER = "go_deeper"
 DETAILS = "run_details"
-REFRESH = "refresh_answer"
-ASK_AGAIN = (RETRY, REGENERATE, DEEPER, REFRESH)
+ASK_AGAIN = (RETRY, REGENERATE, DEEPER)
 FOLLOW_UP = "follow_up"
 FEEDBACK = "feedback"
 RAISE = "raise_budget"
@@ -61,11 +60,12 @@ MAX_FOLLOW_UPS = 3
 @dataclass(frozen=True, slots=True)
 class AnswerButton:
     """A button that a feature puts under answers. `value_of` returns what it carries under an answer,
-    None where it is not there."""
+    None where it is not there. One that `asks_again` goes when its question is deleted."""
 
     text: Text
     action: str
     value_of: Callable[[Outcome, Request], str | None]
+    asks_again: bool = False
 
     def under(self, outcome: Outcome, request: Request) -> list[Block]:
         """Return the button under an answer, if it is there."""
@@ -169,19 +169,16 @@ def answer_buttons(
     *,
     again: bool,
     share: bool,
-    refresh: str,
 ) -> Block | None:
     """Return a row of buttons for an answer; None if it would be empty.
 
     `share` adds a button that posts a private answer in the thread. `again` adds buttons that
-    answer again, as before or with more work. `refresh` is the id of a run whose calls can be made
-    again: it adds a button for that. `more` are those of features. `details` adds one that says what
-    the run took.
+    answer again, as before or with more work. `more` are those of features. `details` adds one that
+    says what the run took.
     """
     elements = [{**button(words.SHARE(), SHARE, request_id), "style": "primary"}] if share else []
     choices = ((words.GO_DEEPER(), DEEPER), (words.REGENERATE(), REGENERATE)) if again else ()
     elements += [button(*each, request_id) for each in choices]
-    elements += [button(words.REFRESH(), REFRESH, refresh)] if refresh else []
     elements += more
     elements += _details(details)
     return {"type": "actions", "elements": elements} if elements else None

@@ -268,7 +268,6 @@ def _answer_buttons(
         [block for button in of_features for block in button.under(outcome, request)],
         again=known and not (outcome.changed or is_line),
         share=request.private and not is_draft,
-        refresh=outcome.run_id if outcome.refreshable and not request.private else "",
     )
     blocks = (follow_ups, row, feedback_buttons(outcome.run_id))
     return [_bare(block) for block in blocks if block]

@@ -16,7 +16,9 @@ from bot.slack.render.buttons import RETRY, button
 from bot.slack.render.parts import Block, Part, context, text_object, unmarked
 from bot.slack.render.times import local_time
 
-POST, KEEP = "post_refresh", "keep_refreshed"
+START, POST, KEEP = "refresh_answer", "post_refresh", "keep_refreshed"
+"""Ids of actions."""
+
 _MAX_LISTED, _MAX_NAME, _MAX_LINE, _MAX_PERIODS = 20, 60, 400, 6
 
 

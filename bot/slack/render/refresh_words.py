@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.core.text.translation import Plural, Text
 
+REFRESH = Text("Refresh")
 WORKING = Text("I am reading the figures of that answer again. Only you will see what I find.")
 BUSY = Text(
     "That answer is being refreshed already, or was just now. Please try again in a minute."

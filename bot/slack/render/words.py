@@ -38,7 +38,6 @@ CANNOT_STOP = Text("This answer continues: only people who may ask here can stop
 RETRY = Text("Retry")
 REGENERATE = Text("Regenerate")
 GO_DEEPER = Text("Go deeper")
-REFRESH = Text("Refresh")
 DETAILS = Text("Details")
 DETAIL_MODEL, DETAIL_TIME, DETAIL_COST = Text("Model"), Text("Time"), Text("Cost")
 DETAIL_EFFORT, DETAIL_TURNS, DETAIL_CALLS, DETAIL_TOKENS = (
@@ -348,6 +347,7 @@ SCHEDULE_WAITS = Text(
     "our connection. Connect it on my Home tab, and the schedule goes on."
 )
 SCHEDULE_PAUSED = Text("paused until you connect {server}")
+SWITCHED_OFF = Text("The feature that this needs is switched off.")
 SCHEDULE_OWNER_LEFT = Text(
     "I stopped the question that <@{person}> scheduled here (“{text}”): their account is no longer active. "
     "If you need it, ask me again."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,8 @@ from typing_extensions import override
 from bot.core.errors import BotError, MalformedPayload, StoreUnavailable
 from bot.slack.accounts.changes import AccountChanges
 from bot.slack.actions.questions import QuestionIntake
-from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.incoming.intake import Intake
+from bot.slack.incoming.listeners.features import FeatureListeners
 from bot.slack.render import words
 from bot.slack.transport.client import Clients, Identity, Token
 from bot.slack.transport.workspaces import PerWorkspace, Slack
@@ -44,7 +44,7 @@ class Listener:
     app: AsyncApp
     intake: Intake
     questions: QuestionIntake
-    refresh: AnswerRefresh
+    features: Sequence[FeatureListeners]
     accounts: AccountChanges | None = None
 
 

@@ -32,8 +32,8 @@ from bot.runs.queue.requests import Requests
 from bot.runs.queue.revisions import EditScope, MessageVersions
 from bot.settings import Settings
 from bot.slack.actions.questions import QuestionIntake
-from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.incoming.intake import Intake
+from bot.slack.incoming.listeners.features import FeatureListeners
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import Clients, Identity, identify, slack_clients
 from bot.slack.transport.event_retries import EventRetries
@@ -329,7 +329,7 @@ class Rig:
     intake: Intake
     asking: QuestionIntake
     app: AsyncApp
-    refresh: AnswerRefresh
+    features: Sequence[FeatureListeners]
 
     @property
     def clients(self) -> Clients:
@@ -402,7 +402,7 @@ async def wired(
             listener.intake,
             listener.questions,
             listener.app,
-            listener.refresh,
+            listener.features,
         )
 
 

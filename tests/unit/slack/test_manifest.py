@@ -120,7 +120,7 @@ async def test_everything_listened_to_is_in_the_manifest(app):
             *VERDICTS,
             "open_input",
             buttons.VISIT_PAGE,
-            buttons.REFRESH,
+            "refresh_answer",
             "post_refresh",
             "keep_refreshed",
             "show_evidence",

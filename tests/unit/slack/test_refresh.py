@@ -14,15 +14,17 @@ from pydantic import SecretStr
 from bot.core.findings import Findings
 from bot.core.refresh import FigureChange, Refreshed
 from bot.dev.workspace import ADA, BEN, GUS
+from bot.features.refresh.feature import REFRESH_ANSWER
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.services.databases import DatabaseConfig
 from bot.slack.actions.due_schedules import DueSchedules
-from bot.slack.actions.refresh import AnswerRefresh
+from bot.slack.incoming.listeners.features import ListenerDeps
+from bot.slack.incoming.listeners.refresh import RefreshListeners
 from bot.slack.render import refresh_words as said
-from bot.slack.render.buttons import REFRESH
 from bot.slack.render.outcome import render
-from bot.slack.render.refresh import KEEP, POST, refresh_part
+from bot.slack.render.refresh import KEEP, POST, START, refresh_part
+from bot.slack.transport.background_tasks import Background
 from bot.store import Stores, open_stores
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
@@ -49,7 +51,7 @@ async def answered(bot: Deployment, user: str) -> tuple[str, str]:
     """An answer whose figures come from the database: its thread and run."""
     thread = await bot.ask(user, SALES, "How much did North sell?")
     [message] = await bot.answered(SALES, thread)
-    assert f"'action_id': '{REFRESH}'" in str(message["blocks"])
+    assert f"'action_id': '{START}'" in str(message["blocks"])
     return thread, str(message["metadata"]["event_payload"]["run"])
 
 
@@ -87,8 +89,8 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         thread, run = await answered(bot, BEN)
         prose = bot.own(SALES, thread)
         write(shop, {NORTH: 231_004.0})
-        await pressed(bot, ADA, thread, REFRESH, run)
-        await pressed(bot, BEN, thread, REFRESH, run)
+        await pressed(bot, ADA, thread, START, run)
+        await pressed(bot, BEN, thread, START, run)
         await told(bot, thread, BEN, said.BUSY()[:20])
         result = await told(bot, thread, ADA, "They sold 220,919.50 → 231,004.00 in all.")
         assert "2 of 2 changed:" in str(result["blocks"])
@@ -110,7 +112,7 @@ async def test_who_presses_is_told_alone_and_may_post_or_schedule_it(
         await pressed(bot, ADA, thread, POST, run)
         await told(bot, thread, ADA, said.NOTHING_TO_POST()[:20])
         assert len(bot.own(SALES, thread)) == len(prose) + 1
-        await pressed(bot, GUS, thread, REFRESH, run)  # a guest
+        await pressed(bot, GUS, thread, START, run)  # a guest
         await bot.ws.until(lambda: "questions from guests" in str(bot.ws.effects[-3:]))
 
         await pressed(bot, BEN, thread, KEEP, f"{run} * * * * *")  # no choice of ours
@@ -171,19 +173,13 @@ async def submit_due(bot: Deployment, stores: Stores, redis_url: str) -> None:
     async with (
         open_engine(redis_url, stores.mailbox) as engine,
         wired(bot.ws) as rig,
+        Background() as background,
     ):
-        refresh = AnswerRefresh(
-            rig.asking,
-            answer_of=stores.runs.answer,
-            store=stores.refreshes,
-            schedules=stores.schedules,
-            submit=Requests(stores, engine).submit,
-            clients=rig.clients,
-            identity=rig.identity,
-            alone=stores.sharing,
-        )
+        submit = Requests(stores, engine).submit
+        deps = ListenerDeps(rig.slack, stores, rig.asking, submit, background)
+        refresh = RefreshListeners.of(deps)
         look = DueSchedules(
-            bot.ws.team_id, stores.schedules, stores.pause, rig.asking, refresh, rig.slack, due
+            bot.ws.team_id, stores.schedules, stores.pause, rig.asking, [refresh], rig.slack, due
         )
         await look.submit_due()
 
@@ -213,8 +209,9 @@ def test_the_button_is_there_where_something_can_be_read_again() -> None:
         shown = render(
             made.model_copy(update={"refreshable": refreshable}),
             request.model_copy(update={"private": private_too}),
+            [REFRESH_ANSWER],
         )
-        assert (REFRESH in str(shown.parts[-1].blocks)) is there
+        assert (START in str(shown.parts[-1].blocks)) is there
 
 
 def test_a_sentence_is_shown_once_with_all_that_changed_in_it() -> None:

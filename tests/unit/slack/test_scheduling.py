@@ -94,7 +94,7 @@ async def test_one_of_several_processes_asks(ws: Workspace, stores: Stores) -> N
                 stores.schedules,
                 stores.pause,
                 rig.asking,
-                rig.refresh,
+                rig.features,
                 rig.slack,
                 lambda: NOW,
             )
@@ -121,7 +121,7 @@ async def test_who_may_not_ask_any_more_is_told_after_three_times(
             stores.schedules,
             stores.pause,
             rig.asking,
-            rig.refresh,
+            rig.features,
             rig.slack,
             lambda: now,
         )
@@ -147,7 +147,7 @@ async def test_nothing_is_asked_in_the_name_of_who_left(ws: Workspace, stores: S
             stores.schedules,
             stores.pause,
             rig.asking,
-            rig.refresh,
+            rig.features,
             rig.slack,
             lambda: NOW,
         ).submit_due()
@@ -171,7 +171,7 @@ async def test_a_thread_that_is_gone_keeps_no_other_schedule_waiting(
             stores.schedules,
             stores.pause,
             rig.asking,
-            rig.refresh,
+            rig.features,
             rig.slack,
             lambda: NOW,
         ).submit_due()
@@ -307,7 +307,7 @@ async def test_who_schedules_for_oneself_in_ones_own_messages_needs_no_yes(redis
                 stores.schedules,
                 stores.pause,
                 rig.asking,
-                rig.refresh,
+                rig.features,
                 rig.slack,
                 lambda: 9e9,
             )

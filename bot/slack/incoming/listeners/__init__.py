@@ -9,7 +9,6 @@ from slack_bolt.async_app import AsyncApp
 from bot.runs.lessons import LessonIntake
 from bot.runs.observers import Submit
 from bot.slack.actions.questions import QuestionIntake
-from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.actions.retry import RetryButton
 from bot.slack.actions.share import AnswerSharing
 from bot.slack.actions.stop import StopAction
@@ -33,7 +32,6 @@ from bot.slack.incoming.listeners import (
     people,
     personal_settings,
     reactions,
-    refresh,
     server_questions,
     sessions,
     sharing,
@@ -61,7 +59,6 @@ def register(
     home_tab: HomeTab,
     answers: AnswerSharing,
     on_left: people.OnLeft,
-    refresh_action: AnswerRefresh,
     features: Sequence[FeatureListeners],
     answer_buttons: Sequence[AnswerButton],
 ) -> None:
@@ -83,7 +80,6 @@ def register(
     sharing.register(app, answers, background)
     for feature in features:
         feature.register(app)
-    refresh.register(app, refresh_action, background)
     home.register(app, home_tab, slack.access)
     personal_settings.register(app, home_tab)
     lessons.register(app, clients, home_tab)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.core.schedule import Schedule
 from bot.runs.observers import Submit
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.transport.background_tasks import Background
@@ -26,11 +26,18 @@ class ListenerDeps:
     background: Background
 
 
-class FeatureListeners(Protocol):
-    """The listeners of a feature in one workspace."""
+class FeatureListeners:
+    """The listeners of a feature in one workspace. Override what is needed: every method does nothing."""
 
     def register(self, app: AsyncApp) -> None:
         """Listen to the buttons and modals of the feature."""
+
+    async def take_due(self, schedule: Schedule) -> bool:
+        """Do what a schedule of the feature is for, as it is due. Return False for all others.
+
+        Safe to repeat. Raises NotPermitted with a sentence for its owner.
+        """
+        return False
 
 
 ListenersFor = Callable[[ListenerDeps], FeatureListeners]

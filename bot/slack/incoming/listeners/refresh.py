@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from typing import Any
 
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 from slack_bolt.context.respond.async_respond import AsyncRespond
 from slack_sdk.errors import SlackApiError
+from typing_extensions import override
 
 from bot.core.errors import NotPermitted, StoreError
+from bot.core.schedule import Schedule
 from bot.slack.actions.button_payload import ButtonPress, channel_of, thread_of
 from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.incoming.listeners.actions import tell
-from bot.slack.render import buttons, words
+from bot.slack.incoming.listeners.features import FeatureListeners, ListenerDeps
 from bot.slack.render import refresh_words as said
-from bot.slack.render.refresh import KEEP, POST
+from bot.slack.render import words
+from bot.slack.render.refresh import KEEP, POST, START
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import TRANSPORT_ERRORS
 
@@ -28,33 +32,63 @@ Body = dict[str, Any]
 _SOON = 3.0  # seconds in which a post is usually complete
 
 
-def register(app: AsyncApp, refresh: AnswerRefresh, background: Background) -> None:
-    """Listen to the buttons. Only the person who pressed sees why a press had no effect."""
-    clients = refresh.clients
+@dataclass(frozen=True, slots=True)
+class RefreshListeners(FeatureListeners):
+    """The listeners of one workspace. Only the person who pressed sees why a press had no effect."""
 
-    @app.action(buttons.REFRESH)
-    async def pressed(body: Body, action: Body, ack: AsyncAck) -> None:
+    refresh: AnswerRefresh
+    background: Background
+
+    @classmethod
+    def of(cls, deps: ListenerDeps) -> RefreshListeners:
+        """Return the listeners of a workspace."""
+        slack, stores = deps.slack, deps.stores
+        refresh = AnswerRefresh(
+            deps.questions,
+            answer_of=stores.runs.answer,
+            store=stores.refreshes,
+            schedules=stores.schedules,
+            submit=deps.submit,
+            clients=slack.clients,
+            identity=slack.identity,
+            alone=stores.sharing,
+        )
+        return cls(refresh, deps.background)
+
+    @override
+    def register(self, app: AsyncApp) -> None:
+        app.action(START)(self._start)
+        app.action(POST)(self._post)
+        app.action(KEEP)(self._keep)
+
+    @override
+    async def take_due(self, schedule: Schedule) -> bool:
+        if schedule.refresh:
+            await self.refresh.scheduled(schedule)
+        return bool(schedule.refresh)
+
+    async def _start(self, body: Body, action: Body, ack: AsyncAck) -> None:
         press = ButtonPress.of(body, action)
         try:
-            await refresh.start(press)
+            await self.refresh.start(press)
             reply = said.WORKING()
         except NotPermitted as refusal:
             reply = str(refusal)
-        background.start(tell(clients, press, reply), "ephemeral reply")
+        self.background.start(tell(self.refresh.clients, press, reply), "ephemeral reply")
         await ack()
 
-    @app.action(POST)
-    async def posted(body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
+    async def _post(self, body: Body, action: Body, ack: AsyncAck, respond: AsyncRespond) -> None:
         press = ButtonPress.of(body, action)
-        background.start(post(press, respond), "posting a refresh")
+        self.background.start(self._posting(press, respond), "posting a refresh")
         await ack()
 
-    async def post(press: ButtonPress, respond: AsyncRespond) -> None:
+    async def _posting(self, press: ButtonPress, respond: AsyncRespond) -> None:
+        clients = self.refresh.clients
         try:
-            done = await refresh.post(press)
+            done = await self.refresh.post(press)
             if not done:  # another press is posting it, or its process died
                 await asyncio.sleep(_SOON)
-                done = await refresh.post(press)
+                done = await self.refresh.post(press)
         except NotPermitted as refusal:
             await tell(clients, press, str(refusal))
         except (SlackApiError, StoreError, *TRANSPORT_ERRORS) as error:
@@ -64,17 +98,16 @@ def register(app: AsyncApp, refresh: AnswerRefresh, background: Background) -> N
             if done:
                 await respond(delete_original=True)
 
-    @app.action(KEEP)
-    async def kept(body: Body, action: Body, ack: AsyncAck) -> None:
+    async def _keep(self, body: Body, action: Body, ack: AsyncAck) -> None:
         chosen = (action.get("selected_option") or {}).get("value") or ""
         run_id, _, cron = str(chosen).partition(" ")
         user, channel = str(body["user"]["id"]), channel_of(body)
         try:
-            reply = await refresh.keep(run_id, cron, user, channel)
+            reply = await self.refresh.keep(run_id, cron, user, channel)
         except NotPermitted as refusal:
             reply = str(refusal)
-        telling = clients.writes.chat_postEphemeral(
+        telling = self.refresh.clients.writes.chat_postEphemeral(
             channel=channel, user=user, thread_ts=thread_of(body), text=reply
         )
-        background.start(telling, "ephemeral reply")
+        self.background.start(telling, "ephemeral reply")
         await ack()

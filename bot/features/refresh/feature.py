@@ -1,0 +1,48 @@
+"""The feature: *Refresh* under answers whose figures can be read again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.features import Feature
+from bot.runs.queue.engine import Handle
+from bot.runs.refresh.jobs import REFRESH, RefreshJobs
+from bot.runs.refresh.run_part import RefreshPart
+from bot.runs.run_deps import RunDeps
+from bot.slack.actions.refresh import RefreshResults, ResultPoster
+from bot.slack.actions.schedules import WorkspaceSchedules
+from bot.slack.incoming.listeners.refresh import RefreshListeners
+from bot.slack.render import refresh_words
+from bot.slack.render.buttons import AnswerButton
+from bot.slack.render.refresh import START
+from bot.slack.transport.workspaces import Slack
+
+
+def refresh() -> Feature:
+    """Return the feature."""
+    return Feature(
+        "refresh",
+        run_part=RefreshPart,
+        jobs=_jobs,
+        listeners=RefreshListeners.of,
+        buttons=(REFRESH_ANSWER,),
+    )
+
+
+def _jobs(deps: RunDeps, slack: Slack) -> Mapping[str, Handle]:
+    stores = deps.stores
+    schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
+    poster = ResultPoster(slack.clients, slack.identity, stores.refreshes)
+    results = RefreshResults(poster, stores.runs.answer, stores.leases, schedules)
+    return {REFRESH: RefreshJobs(deps, results.show).run}
+
+
+def _refreshable_run(outcome: Outcome, request: Request) -> str | None:
+    """Return the id of a run whose answer can be refreshed, and is not private: everybody would read
+    what is posted of it."""
+    return outcome.run_id if outcome.refreshable and not request.private else None
+
+
+REFRESH_ANSWER = AnswerButton(refresh_words.REFRESH, START, _refreshable_run, asks_again=True)
