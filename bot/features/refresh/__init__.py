@@ -1,1 +1,1 @@
-"""Refreshing answers: recorded calls, made again without the model, and what has changed."""
+"""Refreshing an answer: its recorded calls, made again without the model, and what has changed."""

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.features import Feature
+from bot.features.refresh import words
+from bot.features.refresh.actions import RefreshResults, ResultPoster
+from bot.features.refresh.jobs import REFRESH, RefreshJobs
+from bot.features.refresh.listeners import RefreshListeners
+from bot.features.refresh.message import START
+from bot.features.refresh.run_part import RefreshPart
 from bot.runs.queue.engine import Handle
-from bot.runs.refresh.jobs import REFRESH, RefreshJobs
-from bot.runs.refresh.run_part import RefreshPart
 from bot.runs.run_deps import RunDeps
-from bot.slack.actions.refresh import RefreshResults, ResultPoster
 from bot.slack.actions.schedules import WorkspaceSchedules
-from bot.slack.incoming.listeners.refresh import RefreshListeners
-from bot.slack.render import refresh_words
 from bot.slack.render.buttons import AnswerButton
-from bot.slack.render.refresh import START
 from bot.slack.transport.workspaces import Slack
 
 
@@ -45,4 +45,4 @@ def _refreshable_run(outcome: Outcome, request: Request) -> str | None:
     return outcome.run_id if outcome.refreshable and not request.private else None
 
 
-REFRESH_ANSWER = AnswerButton(refresh_words.REFRESH, START, _refreshable_run, asks_again=True)
+REFRESH_ANSWER = AnswerButton(words.REFRESH, START, _refreshable_run, asks_again=True)

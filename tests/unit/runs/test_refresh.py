@@ -23,13 +23,13 @@ from bot.core.outcome import Outcome
 from bot.core.refresh import FigureChange, Refreshed
 from bot.core.request import Entry, Job, Request
 from bot.dev.model import ModelRequest, Reply, call, calls, finish
+from bot.features.refresh import jobs
+from bot.features.refresh.cells import Missing, renewed
+from bot.features.refresh.jobs import REFRESH, RefreshJobs
+from bot.features.refresh.refreshable import is_refreshable
+from bot.features.refresh.repeat import recorded
 from bot.library.tracing.outputs import Cell, Output, ShownTable
 from bot.runs.policy.channels import ChannelSettings
-from bot.runs.refresh import jobs
-from bot.runs.refresh.cells import Missing, renewed
-from bot.runs.refresh.jobs import REFRESH, RefreshJobs
-from bot.runs.refresh.refreshable import is_refreshable
-from bot.runs.refresh.repeat import recorded
 from bot.services.databases import DatabaseConfig
 from bot.store import Stores
 from tests.support.redis import asked

@@ -14,16 +14,16 @@ from pydantic import SecretStr
 from bot.core.findings import Findings
 from bot.core.refresh import FigureChange, Refreshed
 from bot.dev.workspace import ADA, BEN, GUS
+from bot.features.refresh import words as said
 from bot.features.refresh.feature import REFRESH_ANSWER
+from bot.features.refresh.listeners import RefreshListeners
+from bot.features.refresh.message import KEEP, POST, START, refresh_part
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.services.databases import DatabaseConfig
 from bot.slack.actions.due_schedules import DueSchedules
 from bot.slack.incoming.listeners.features import ListenerDeps
-from bot.slack.incoming.listeners.refresh import RefreshListeners
-from bot.slack.render import refresh_words as said
 from bot.slack.render.outcome import render
-from bot.slack.render.refresh import KEEP, POST, START, refresh_part
 from bot.slack.transport.background_tasks import Background
 from bot.store import Stores, open_stores
 from tests.security.test_boundaries import press

@@ -10,9 +10,9 @@ from babel import Locale
 
 from bot.core.findings import Finding, Place
 from bot.core.refresh import FigureChange
+from bot.features.refresh.cells import Missing, cell_at
+from bot.features.refresh.repeat import NOT_STORED, Repetition
 from bot.library.tracing.outputs import Cell
-from bot.runs.refresh.cells import Missing, cell_at
-from bot.runs.refresh.repeat import NOT_STORED, Repetition
 
 _TABLES = Locale("en", "US")  # in which code writes the cells of an answer's table
 _END = re.compile(r"[.!?]\s+|[。！？\n]")

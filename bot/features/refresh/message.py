@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
 from bot.core.refresh import FigureChange, Refreshed
+from bot.features.refresh import words as said
 from bot.slack.incoming.text import one_line
-from bot.slack.render import refresh_words as said
 from bot.slack.render import words
 from bot.slack.render.buttons import RETRY, button
 from bot.slack.render.parts import Block, Part, context, text_object, unmarked

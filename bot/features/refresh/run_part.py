@@ -7,8 +7,8 @@ from typing_extensions import override
 from bot.agent.events import RunEnded
 from bot.core.outcome import Outcome
 from bot.core.request import Request
+from bot.features.refresh.refreshable import is_refreshable
 from bot.runs.policy.channels import ChannelSettings
-from bot.runs.refresh.refreshable import is_refreshable
 from bot.runs.run_parts import RunPart
 from bot.toolkit.catalogue import Catalogue
 

@@ -14,19 +14,19 @@ from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.refresh import Refreshed
 from bot.core.request import Entry, Job, Request
 from bot.core.schedule import Schedule, often_of
+from bot.features.refresh import words as said
+from bot.features.refresh.jobs import REFRESH
+from bot.features.refresh.message import ended_part, refresh_buttons, refresh_part
 from bot.runs.context.own_schedules import MOST, first_time
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
-from bot.runs.refresh.jobs import REFRESH
 from bot.slack.actions.button_payload import ButtonPress
 from bot.slack.actions.questions import QuestionIntake
 from bot.slack.actions.schedules import WorkspaceSchedules
 from bot.slack.actions.share import LockSharing
 from bot.slack.incoming.text import one_line
-from bot.slack.render import refresh_words as said
 from bot.slack.render import words
 from bot.slack.render.parts import Part
-from bot.slack.render.refresh import ended_part, refresh_buttons, refresh_part
 from bot.slack.reply.message_writer import MessageWriter, PostFence
 from bot.slack.reply.streams import Streams
 from bot.slack.transport.client import (

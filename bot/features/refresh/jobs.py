@@ -14,14 +14,14 @@ from bot.core.outcome import Outcome
 from bot.core.refresh import Refreshed
 from bot.core.request import Request
 from bot.core.text.translation import Text
+from bot.features.refresh.compare import compared
+from bot.features.refresh.refreshable import figures_of
+from bot.features.refresh.repeat import LASTING, Repetition
 from bot.runs.audit_trail import request_entry
 from bot.runs.context.answer_locale import answer_locale
 from bot.runs.context.run_loader import read_before
 from bot.runs.policy import budget_words
 from bot.runs.policy.channels import ChannelSettings
-from bot.runs.refresh.compare import compared
-from bot.runs.refresh.refreshable import figures_of
-from bot.runs.refresh.repeat import LASTING, Repetition
 from bot.runs.run_deps import RunDeps
 
 log = logging.getLogger(__name__)

@@ -15,13 +15,13 @@ from typing_extensions import override
 
 from bot.core.errors import NotPermitted, StoreError
 from bot.core.schedule import Schedule
+from bot.features.refresh import words as said
+from bot.features.refresh.actions import AnswerRefresh
+from bot.features.refresh.message import KEEP, POST, START
 from bot.slack.actions.button_payload import ButtonPress, channel_of, thread_of
-from bot.slack.actions.refresh import AnswerRefresh
 from bot.slack.incoming.listeners.actions import tell
 from bot.slack.incoming.listeners.features import FeatureListeners, ListenerDeps
-from bot.slack.render import refresh_words as said
 from bot.slack.render import words
-from bot.slack.render.refresh import KEEP, POST, START
 from bot.slack.transport.background_tasks import Background
 from bot.slack.transport.client import TRANSPORT_ERRORS
 

@@ -1,1 +1,0 @@
-"""Refresh: an answer's recorded calls, made again without the model, and what has changed."""
