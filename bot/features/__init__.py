@@ -1,14 +1,16 @@
 """Features: what the bot can do beside answering, each in a room of its own.
 
-A room has all of its feature: what it adds to a run, what Slack shows of it, its words and settings.
-The bot knows no feature; `bot.app.features` lists them, and they come in by two doors:
+A room has all of its feature: what it adds to a run, what Slack shows of it, its jobs, words and
+settings. The bot knows no feature; `bot.app.features` lists them, and they come in by two doors:
 
-- **A run** (`bot.runs.run_parts`): the part that a feature adds to one run, with a hook if it needs one.
-- **Slack** (`bot.slack.incoming.listeners.features`): what it listens to, and the buttons that it puts
-  under answers (`AnswerButton` in `bot.slack.render.buttons`).
+- **A run** (`bot.runs.run_parts`): the part that a feature adds to one run, with a hook if it needs
+  one. Its `jobs` are done by workers too, by the kind of a request's `Job`.
+- **Slack** (`bot.slack.incoming.listeners.features`): what it listens to, the schedules that it takes
+  when they are due, and the buttons under answers (`AnswerButton` in `bot.slack.render.buttons`).
 
 What is stored of a feature and read by the bot (its fields of an outcome) belongs to `bot.core`. A
-room imports no other: what two of them need belongs below.
+room imports no other: what two of them need belongs below. A bot without a feature reads what is
+stored of it and shows no button; its schedules end with a sentence.
 """
 
 from __future__ import annotations

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 
 import pytest
 from redis.asyncio import Redis
 
 from bot.app.features import all_features
+from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.workspace import ADA, Workspace
 from bot.settings import Settings
+from bot.slack.actions.due_schedules import DueSchedules
+from bot.slack.render import words
 from bot.store import open_stores
 from tests.faults.processes import environment, started_code
 from tests.support.deployment import Deployment
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer
+from tests.unit.slack.rig import wired
 
 __all__ = ["redis_server", "redis_url"]
 
@@ -96,3 +102,32 @@ async def test_a_killed_run_is_resumed_and_answered_without_the_other_features(
         keys = [key async for key in client.scan_iter("bot:v1:*")]
     left = [key for key in keys if ADA in key or thread in key]
     assert not [key for key in left if ":claim:" not in key]  # so that it is taken in once
+
+
+async def test_the_schedule_of_a_feature_that_is_switched_off_ends_with_a_sentence(
+    redis_url: str,
+) -> None:
+    """It asks nothing in its feature's place; its owner is told after three times."""
+    async with Workspace.open() as ws, wired(ws) as rig, open_stores(redis_url) as stores:
+        root = (await ws.say(ADA, SALES, "Figures"))["ts"]
+        kept = Schedule(
+            team=ws.team_id,
+            channel=SALES,
+            thread=root,
+            user=ADA,
+            text="Keep it up to date",
+            cron="0 9 * * 1",
+            next_at=0,
+            refresh="run_1",
+        )
+        await stores.schedules.add(kept, most=9)
+        times = count(int(time.time()), 30 * 86_400)
+        look = DueSchedules(
+            ws.team_id, stores.schedules, stores.pause, rig.asking, [], rig.slack, times.__next__
+        )
+        for _ in range(3):
+            await look.submit_due()
+        assert await stores.schedules.of(ws.team_id, ADA) == []
+        assert rig.mailbox.requests == []
+        [told] = ws.messages(rig.direct(ADA))
+    assert words.SWITCHED_OFF() in told["text"]

@@ -1,4 +1,7 @@
-"""Slack's door: what a feature listens to, without Slack knowing which features there are."""
+"""Slack's door: what a feature listens to, without Slack knowing which features there are.
+
+The buttons that a feature puts under answers are `AnswerButton` in `bot.slack.render.buttons`.
+"""
 
 from __future__ import annotations
 
