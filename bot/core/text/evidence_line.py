@@ -120,13 +120,16 @@ def warnings(findings: Findings, *, names_rows: bool) -> list[str]:
 def distinct(items: Iterable[Finding]) -> list[Finding]:
     """Return one finding for each claim, in order: what was filled in, else the worst.
 
-    A claim of which readers are warned is one of its own. Addresses count only where none was found.
+    A cell that is filled in twice counts once, though a sentence and a table write it otherwise. A
+    claim of which readers are warned is one of its own. Addresses count only where none was found.
     """
     claims = dict[tuple[str, bool, bool], Finding]()
     for item in items:
         if item.kind is Claim.ADDRESS and item.verdict is not Verdict.UNTRACED:
             continue
-        key = (" ".join(item.text.casefold().split()), item.kind is Claim.QUOTE, item.warned)
+        cell = next((place for place in item.places if item.reference and place.handle), None)
+        text = f"{cell.handle}:{cell.line}:{cell.column}" if cell else item.text.casefold()
+        key = (" ".join(text.split()), item.kind is Claim.QUOTE, item.warned)
         known = claims.get(key)
         if known is None or _rank(item) < _rank(known):
             claims[key] = item

@@ -222,3 +222,13 @@ def test_figures_are_counted_by_where_they_come_from() -> None:
     counts = FigureCounts.of(one)
     assert counts == FigureCounts(filled_in=6, found=1, worked_out=1, not_found=1, sent_back=2)
     assert (counts + counts).total == 18
+
+
+def test_a_cell_that_is_filled_in_twice_counts_once() -> None:
+    """evidence 3: in a German sentence and in a table, which writes it otherwise."""
+    cell = QUERY.model_copy(update={"handle": "tbl_k3x8a2qd"})
+    twice = [
+        claim(text, Verdict.READ, cell, reference="tbl_k3x8a2qd.revenue[North]")
+        for text in ("1.234", "1,234")
+    ]
+    assert evidence_line(found(*twice)) == "1 figure: filled in from results."
