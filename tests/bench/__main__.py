@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import sys
 
-from tests.bench.measure import ROWS, measured
+from tests.bench.measure import ROWS, measured, tracing_seconds
 from tests.bench.memory import growth, per_waiting_run
 from tests.bench.traffic import traffic
 
@@ -30,6 +30,10 @@ async def main() -> None:
         ):
             compared = f"{share:.2f} of the bare loop's {cpu.bare:.1f} ms (goal {goal})"
             rows.append((f"CPU of a run, {each.name}: {what}", f"{taken:.1f} ms", compared))
+    for characters in (200, 2_000):
+        seconds = await tracing_seconds(characters, runs=30)
+        name = f"CPU of filling in and tracing, outputs of {characters:,} characters"
+        rows.append((name, f"{seconds * 1000:.1f} ms", "of the run above (goal 2 to 4)"))
     worker, sdk = import_seconds("bot.app.process"), import_seconds("openai")
     rows.append(
         ("import of a worker", f"{worker:.2f} s CPU", f"{worker / sdk:.2f} of `import openai`")

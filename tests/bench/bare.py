@@ -8,7 +8,7 @@ from typing import Any
 from openai import AsyncOpenAI
 
 from bot.agent.prompts import INSTRUCTIONS
-from tests.bench.scene import MODEL, QUESTION, TOOLS, add
+from tests.bench.scene import MODEL, QUESTION, TOOLS, table
 
 
 async def run(
@@ -41,7 +41,7 @@ async def run(
                 continue
             if item.name == "complete_task":
                 return dict(json.loads(item.arguments))
-            output = await add(**json.loads(item.arguments))
+            output = table(**json.loads(item.arguments))
             items.append(
                 {"type": "function_call_output", "call_id": item.call_id, "output": str(output)}
             )

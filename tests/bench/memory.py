@@ -10,7 +10,6 @@ import tracemalloc
 from collections.abc import AsyncGenerator
 
 from bot.agent.loop import run
-from bot.agent.loop_deps import LoopDeps
 from bot.model import ModelRequest
 from bot.model.types import Progress
 from tests.bench import scene
@@ -33,8 +32,8 @@ async def per_waiting_run(count: int) -> float:
     """Return the bytes of Python memory of each of `count` runs that wait for a response, with all
     that the runner gave them."""
 
-    async def consume(parts: LoopDeps) -> None:
-        async for _ in run(scene.first_state(), parts):
+    async def consume(parts: scene.Parts) -> None:
+        async for _ in run(scene.first_state(), parts.loop):
             pass
 
     async with scene.composed("http://127.0.0.1:1", "none", stream=True) as bot:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
+from cachetools import TTLCache
 from pydantic import SecretStr
 from typing_extensions import override
 
 from bot.agent.builtin.complete_task import ResponseType
-from bot.agent.events import Event
+from bot.agent.events import Event, RunEnded
 from bot.agent.interrupt import Interrupt
 from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
@@ -21,11 +22,13 @@ from bot.app.run_setup import open_runner
 from bot.cli.console import anybody
 from bot.core.answers import Answer
 from bot.core.approvals import Approval, ApprovalRecord, Decision
-from bot.core.chain import LedgerEntry
+from bot.core.chain import LedgerEntry, SavedArtifact
+from bot.core.context import current_request
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
 from bot.model import Model
 from bot.runs.policy.channels import ChannelSettings
+from bot.runs.run_parts import RunPart
 from bot.runs.runner import Runner
 from bot.runs.surface import PostedMessages
 from bot.settings import Settings
@@ -33,7 +36,7 @@ from bot.store import Mailbox, Phase, RunRecord, Stores, open_stores
 from bot.store.connection import Retention
 from bot.store.embedded import embedded_redis
 from bot.testing.conversation import MemoryConversation
-from bot.toolkit import tool
+from bot.toolkit import Reads, tool
 
 MODEL = "gpt-5.4-mini"
 QUESTION = "How many?"
@@ -42,14 +45,63 @@ AT_ONCE = 50
 _numbers = count(1)
 
 
-@tool(group="bench", summary="Adds two whole numbers")
-async def add(a: int, b: int) -> int:
-    """Add two whole numbers."""
-    return a + b
+_HEAD = (
+    "handle: {handle} · {rows} rows × 3 columns · source: sales.csv\n"
+    "columns: region VARCHAR, units BIGINT, revenue DOUBLE\nregion,units,revenue\n"
+)
+_NAMES = ("North", "South", "East", "West", "Centre", "Coast", "Hills", "Lakes", "Plains", "Delta")
 
+
+def table(characters: int, call: int = 0) -> str:
+    """Return an output of about so many characters: a table as tools show it, another in each call."""
+    rows = list[str]()
+    while sum(map(len, rows)) < characters - len(_HEAD):
+        number = len(rows)
+        name = _NAMES[number % len(_NAMES)] + (f" {number}" if number >= len(_NAMES) else "")
+        units, revenue = 4239 + 7 * number + 311 * call, 220919.5 - 913.25 * number - 17.75 * call
+        rows.append(f"{name},{units},{revenue}")
+    return _HEAD.format(handle=_handle(call), rows=len(rows)) + "\n".join(rows)
+
+
+def _handle(call: int) -> str:
+    return f"tbl_bench{call + 1:03}"
+
+
+@tool(group="bench", summary="Look up rows", safety=Reads())
+async def look_up(characters: int) -> str:
+    """Look up rows: so many characters of them."""
+    context = current_request()
+    thread = context.request.thread
+    call = _calls[thread] = _calls.get(thread, -1) + 1
+    context.artifacts.saved[_handle(call)] = SavedArtifact(handle=_handle(call), sha256="")
+    return table(characters, call)
+
+
+_calls = TTLCache[str, int](1_000, 600)
+"""The number of calls by thread."""
+
+
+ANSWER = {
+    "summary": "North sold {{tbl_bench001.units[region=North]}} units for "
+    "{{tbl_bench001.revenue[region=North]}}, South {{tbl_bench001.units[region=South]}} for "
+    "{{tbl_bench001.revenue[region=South]}}.",
+    "key_points": [
+        "East: {{tbl_bench001.units[region=East]}} for {{tbl_bench001.revenue[region=East]}}.",
+        "North is 913.25 above South, at 220,919.50 and 220,006.25; East has 4,253 units.",
+    ],
+    "table": None,
+    "charts": [],
+    "sources": [],
+    "gaps": [],
+    "follow_ups": [],
+    "confidence": "high",
+}
+"""Six figures by reference and four that are typed, one of them a difference."""
+
+REFERENCES = 6
 
 TOOLS: list[dict[str, Any]] = [
-    add.tool.definition(),
+    look_up.tool.definition(),
     ResponseType(Answer, Answer.text_field).definition,
 ]
 """What the bare loop offers: nothing that the question does not need."""
@@ -78,6 +130,8 @@ class _Unwatched:
     async def finish(self, outcome: Outcome) -> None:
         assert outcome.status is RunStatus.SUCCESS
         assert outcome.totals.turns == TURNS
+        assert outcome.traced
+        assert sum(bool(item.reference) for item in outcome.traced.items) == REFERENCES
 
     @asynccontextmanager
     async def opened(self, _request: Request, _post: PostedMessages) -> AsyncGenerator[_Unwatched]:
@@ -97,6 +151,14 @@ class _NobodyElse(Mailbox):
 
 
 @dataclass(frozen=True)
+class Parts:
+    """What the loop is given for one run, and what features add to the run."""
+
+    loop: LoopDeps
+    run_parts: tuple[RunPart, ...]
+
+
+@dataclass(frozen=True)
 class Composition:
     """The bot with default settings on a Redis of its own, and a surface that nobody looks at."""
 
@@ -109,7 +171,7 @@ class Composition:
         await self.stores.mailbox.submit(asked, event_id=asked.id)
         await self.runner.answer(asked)
 
-    async def parts(self, model: Model | None = None) -> LoopDeps:
+    async def parts(self, model: Model | None = None) -> Parts:
         """Return what the runner gives to the loop for a new question: everything but Redis, which is
         measured with the runner. What hooks look up there before each call is at hand."""
         asked, interrupt = request(), Interrupt()
@@ -120,17 +182,19 @@ class Composition:
         here = ChannelSettings()
         steering = await deps.steering(asked, record, here, interrupt)
         models = deps.models.models("")
-        parts = await deps.loop_deps(
+        run_parts = deps.parts_for(asked, here)
+        loop = await deps.loop_deps(
             deps.context(asked, record.run_id, models),
             interrupt,
             here,
             deps.spending(asked, record.run_id, here, interrupt, _Unwatched().show),
             steering,
-            deps.parts_for(asked, here),
+            run_parts,
             models,
         )
         # The runner would have kept the question; the loop alone reads it from here.
-        return replace(parts, model=model or deps.model, history=_history)
+        loop = replace(loop, model=model or deps.model, history=_history)
+        return Parts(loop, run_parts)
 
 
 @asynccontextmanager
@@ -159,9 +223,14 @@ async def composed(
         ) as works,
     ):
         toolbox = works.deps.toolbox
-        catalogue = toolbox.catalogue.joined_by([add.tool])
+        catalogue = toolbox.catalogue.joined_by([look_up.tool])
         works = works.with_deps(toolbox=replace(toolbox, catalogue=catalogue))
         yield Composition(works, stores)
+
+
+def outcome(ended: RunEnded) -> Outcome:
+    """Return the outcome of a run of the loop alone, before features complete it."""
+    return Outcome(run_id="run_bench", status=ended.status, stop_reason=ended.stop_reason)
 
 
 def first_state() -> LoopState:

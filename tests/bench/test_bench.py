@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.bench.measure import ROWS, Row, measured
+from tests.bench.measure import ROWS, Row, measured, tracing_seconds
 from tests.bench.memory import growth, per_waiting_run
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
@@ -17,6 +17,14 @@ async def test_a_run_costs_less_than_a_bare_loop(row: Row) -> None:
     cpu = await measured(row, rounds=3, runs=50)
     assert cpu.loop_share <= row.loop_goal
     assert cpu.runner_share <= row.runner_goal
+
+
+@pytest.mark.parametrize("characters", [200, 2_000])
+async def test_filling_in_and_tracing_cost_little(characters: int) -> None:
+    """evidence 4: 2 ms for an answer with six references and four typed figures, and 5 ms for each
+    100 kB of outputs, inside a whole run."""
+    seconds = await tracing_seconds(characters, runs=15)
+    assert seconds <= 0.002 + 0.005 * (24 * characters / 100_000)
 
 
 async def test_a_waiting_run_is_small() -> None:

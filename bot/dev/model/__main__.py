@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import sys
 
 from .replies import Reply, calls, finish
@@ -32,11 +33,11 @@ ANSWER = {
 class Bench:
     """A brain that makes three calls of one tool in each of eight turns, and then finishes."""
 
-    def __init__(self, tool: str, arguments: str) -> None:
+    def __init__(self, tool: str, arguments: str, answer: str = "") -> None:
         self._tool = tool
         self._calls = calls(*[(tool, arguments)] * CALLS_A_TURN)
         self._acquire = calls(("acquire_tools", {"names": [tool]}))
-        self._end = finish(ANSWER)
+        self._end = finish(json.loads(answer) if answer else ANSWER)
 
     def __call__(self, request: ModelRequest) -> Reply:
         """Return the next turn, chosen by the length of the chain so that runs do not interfere."""
@@ -56,7 +57,7 @@ def _turns_before(request: ModelRequest) -> int:
 
 async def serve(options: argparse.Namespace) -> None:
     """Serve until the process ends."""
-    brain = Bench(options.tool, options.arguments)
+    brain = Bench(options.tool, options.arguments, options.answer)
     async with ResponsesServer.open(brain, port=options.port, strict=False) as api:
         sys.stdout.write(f"{api.url}\n{api.api_key}\n")
         sys.stdout.flush()
@@ -69,6 +70,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--tool", default="look", help="the tool that is called")
     parser.add_argument("--arguments", default="{}", help="its arguments, as JSON")
+    parser.add_argument("--answer", default="", help="the answer at the end, as JSON")
     asyncio.run(serve(parser.parse_args()))
 
 

@@ -110,7 +110,7 @@ class RunEvidence:
             ],
             is_readable=not unreadable,
             has_read=self._has_read,
-            has_material=bool(self.request.files) or bool(references.known_handles()),
+            has_material=bool(self.request.files) or any(output.handles for output in outputs),
             has_own_words=proposes(self.request.text),
         )
         if traced.is_cut and not unreadable:

@@ -34,9 +34,11 @@ def faults_of(result: BaseModel, evidence: RunEvidence) -> Faults:
     sentences = list(references.faults)
     if not evidence.is_shown:
         return Faults(tuple(sentences))
-    charts = set[str]()
-    if evidence.unreadable is Unreadable.NOTHING:
-        charts = {*getattr(result, "charts", ())} - references.known_handles()
+    charts = {*getattr(result, "charts", ())}
+    if charts and evidence.unreadable is Unreadable.NOTHING:
+        charts -= references.known_handles()
+    else:
+        charts = set()
     sentences += (f"charts: there is no {each}" for each in sorted(charts))
     found = evidence.findings(result, references.filled)
     addresses, quotes = set[str](), set[str]()

@@ -43,6 +43,7 @@ class References:
     faults: tuple[str, ...] = ()
     outputs: list[Output] = field(default_factory=list)
     _figures: Figures | None = None
+    _cells: dict[str, Cell] = field(default_factory=dict)
 
     @classmethod
     def of(cls, request: Request) -> References:
@@ -82,14 +83,17 @@ class References:
         new = walk.through(value, "")
         if tool is None and (walk.filled or walk.faults):
             self.filled, self.faults = walk.filled, tuple(walk.faults)
+            self._cells |= walk.cells
         return FilledIn(new, tuple(walk.notes), tuple(walk.faults))
 
     def cell(self, filling: Filling) -> Cell | None:
         """Return the cell that was filled in; None if it is not shown any more."""
-        try:
-            return self.figures.cell(filling.reference)
-        except Fault:
-            return None
+        if filling.reference not in self._cells:
+            try:
+                self._cells[filling.reference] = self.figures.cell(filling.reference)
+            except Fault:
+                return None
+        return self._cells[filling.reference]
 
 
 def _json(text: str) -> Any:
@@ -107,6 +111,7 @@ class _Walk:
     locale: Locale | None
     escaped: bool = True
     filled: list[Filling] = field(default_factory=list)
+    cells: dict[str, Cell] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
@@ -133,6 +138,7 @@ class _Walk:
         self.faults += new.faults
         for each in new.filled:
             self.filled.append(Filling(path.lstrip("."), each.start, each.end, each.reference))
+            self.cells[each.reference] = each.cell
             self.notes.append(f"filled in: {each.reference} = {new.text[each.start : each.end]}")
         return new.text
 

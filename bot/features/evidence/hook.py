@@ -36,11 +36,11 @@ class EvidenceHook(Hooks):
     async def on_run_start(self, state: LoopState) -> None:
         kept = state.hooks.get(self.name, {})
         self._evidence.sent_back = int(kept.get("sent_back", 0))
-        self._evidence.references.filled = filled_in(state)
+        self._evidence.filling.filled = filled_in(state)
 
     @override
     def memory(self) -> dict[str, Any]:
-        filled = self._evidence.references.filled
+        filled = self._evidence.filling.filled
         sent_back = self._evidence.sent_back
         memory: dict[str, Any] = {"sent_back": sent_back} if sent_back else {}
         if filled:

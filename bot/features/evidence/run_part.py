@@ -15,6 +15,7 @@ from bot.features.evidence.check import RunEvidence
 from bot.features.evidence.filling import References
 from bot.features.evidence.hook import EvidenceHook, filled_in
 from bot.features.evidence.settings import EvidenceSettings
+from bot.library.tracing.cldr import words_for
 from bot.runs.context.ledger_reader import LedgerReader
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run_parts import RunPart
@@ -33,11 +34,13 @@ class EvidencePart(RunPart):
     ) -> None:
         mode = channel_settings.evidence or settings.mode
         reader = LedgerReader(catalogue.get)
+        self._request = request
         self._evidence = RunEvidence(request, mode, reader, References.of(request))
         self.hook = EvidenceHook(self._evidence)
 
     @override
     def begin(self, ledger: Sequence[LedgerEntry], is_cut: bool, run_id: str) -> None:
+        words_for(self._request.text)  # loads them in the first run, not when its answer is ready
         self._evidence.begin(ledger, is_cut, run_id)
 
     @override

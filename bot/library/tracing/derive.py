@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from bot.library.tracing.findings import Operation, Place
 from bot.library.tracing.numerals import Number
@@ -41,7 +42,10 @@ class Derivation:
 
 
 def derive(
-    claim: Number, path: str, operands: Sequence[Operand], columns: Sequence[Column]
+    claim: Number,
+    path: str,
+    operands: Sequence[Operand],
+    columns: Callable[[], Sequence[Column]],
 ) -> Derivation | None:
     """Return how a figure follows from figures of the answer, those of its own field first, or from
     one column; None if it does not. A figure of one or two digits follows from nearly anything, so
@@ -51,11 +55,10 @@ def derive(
     is_clear = claim.digits >= _FEWEST_DIGITS
     windows = list(_windows(claim))
     candidates = (near + far if is_clear else near)[:_MOST_OPERANDS]
-    for operation, value, formula, places in (
-        *_columns(claim, columns if is_clear else ()),
-        *_pairs(claim, candidates),
-        *_runs(near),
-    ):
+    ways = chain(
+        _pairs(claim, candidates), _runs(near), _columns(claim, columns, is_clear=is_clear)
+    )
+    for operation, value, formula, places in ways:
         if any(low <= abs(value) <= high for low, high in windows):
             shown = f"{_shown(value * 100)} %" if _is_share(operation, claim) else _shown(value)
             return Derivation(operation, f"{formula} = {shown}", places)
@@ -77,11 +80,15 @@ def _is_share(operation: Operation, claim: Number) -> bool:
 _Candidate = tuple[Operation, float, str, tuple[Place, ...]]
 
 
-def _columns(claim: Number, columns: Sequence[Column]) -> Iterator[_Candidate]:
+def _columns(
+    claim: Number, columns: Callable[[], Sequence[Column]], *, is_clear: bool
+) -> Iterator[_Candidate]:
+    if claim.is_percent or not is_clear:
+        return
     cells = 0
-    for column in columns:
+    for column in columns():
         cells += len(column.values)
-        if cells > _MOST_CELLS or claim.is_percent:
+        if cells > _MOST_CELLS:
             return
         total, count = sum(column.values), len(column.values)
         name = column.place.column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -26,6 +26,7 @@ _SECONDS = 0.020
 _MOST_CHARACTERS = 2_000_000  # of outputs, the newest first
 _MOST_PLACES = 3
 _FEWEST_DIGITS = 3
+_MOST_ROWS = 500  # of a table whose columns are summed
 _COMMON = 100  # numbers up to this are in any calculation
 _MOST_LITERALS = 50
 _FREE = {Decimal(number) for number in (360, 365, 1000, 1024, 3600, 1_000_000)}
@@ -353,6 +354,11 @@ class _Search:
             warned=bool(other),
         )
 
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The columns of the tables that were shown, the newest first."""
+        return [column for searched in self.outputs for column in _columns(searched)]
+
     def derive(self, typed: Sequence[_Typed], own: Sequence[Finding]) -> None:
         """Find by which arithmetic the figures that were not read follow from those that were."""
         missing = [
@@ -372,11 +378,10 @@ class _Search:
             for finding in own
             if (value := value_of(finding.places[0].text)) is not None
         ]
-        columns = [column for each in self.outputs for column in _columns(each)]
         for claim in missing:
             assert claim.statement.number  # noqa: S101 - see above
             path = claim.statement.field.path
-            if derived := derive(claim.statement.number, path, operands, columns):
+            if derived := derive(claim.statement.number, path, operands, lambda: self.columns):
                 claim.settle(Verdict.WORKED_OUT, *derived.places)
                 claim.formula, claim.operation = derived.formula, derived.operation
 
@@ -413,13 +418,16 @@ def _told_of_another(statement: Statement, hits: Sequence[Hit]) -> str:
     return "" if "" in told else next(iter(told), "")
 
 
-def _columns(searched: Searched) -> Iterable[Column]:
+def _columns(searched: Searched) -> Iterator[Column]:
+    """Yield the columns of figures of the tables that an output shows."""
     for table in searched.output.tables if searched.output.counts is Counts.READ else ():
-        for number in range(len(table.columns)):
-            values = [value_of(row.cells[number]) for row in table.rows]
-            read = [float(value) for value in values if value is not None]
-            if len(read) > 1 and len(read) == len(values):
-                yield Column(tuple(read), searched.cell_place(table.cell(table.rows[0], number)))
+        rows = table.rows[: _MOST_ROWS + 1]
+        if not 1 < len(rows) <= _MOST_ROWS:
+            continue
+        for number, cells in enumerate(zip(*(row.cells for row in rows), strict=True)):
+            values = [float(value) for cell in cells if (value := value_of(cell)) is not None]
+            if len(values) == len(cells):
+                yield Column(tuple(values), searched.cell_place(table.cell(rows[0], number)))
 
 
 def _places(hits: Sequence[Hit]) -> list[Place]:
