@@ -70,6 +70,7 @@ async def test_other_arguments_are_another_question(stores: Stores) -> None:
     again = await stores.approvals.claim(question(sha256="xyz"))
     assert again is not None
     assert not again.allows
+    assert "asked by an older version: ask again" in again.comment  # C6: as after an upgrade
 
 
 @pytest.mark.parametrize("user", ["U3", "", "U"])
