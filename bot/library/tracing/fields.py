@@ -56,11 +56,11 @@ def _fields(path: str, value: Any) -> Iterator[AnswerField]:
         case {"supports": _}:
             yield from _source(path, value)
         case dict():
-            for name, each in value.items():
-                yield from _fields(f"{path}.{name}", each)
+            for name, item in value.items():
+                yield from _fields(f"{path}.{name}", item)
         case list() | tuple():
-            for at, each in enumerate(value):
-                yield from _fields(f"{path}.{at}", each)
+            for at, item in enumerate(value):
+                yield from _fields(f"{path}.{at}", item)
         case int() | float() if not isinstance(value, bool):
             yield AnswerField(path, str(value), FieldKind.CELL)
         case _:

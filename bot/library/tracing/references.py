@@ -69,33 +69,34 @@ class Figures:
             return Text(text)
         new, parts, size, at = Text(""), list[str](), 0, 0
         is_code = _code_of(text)
-        for found in _REFERENCE.finditer(text):
-            if is_code(found.start()):
+        for match in _REFERENCE.finditer(text):
+            if is_code(match.start()):
                 continue
-            parts.append(text[at : found.start()])
+            parts.append(text[at : match.start()])
             size += len(parts[-1])
-            reference = found[0][2:-2].strip()
+            reference = match[0][2:-2].strip()
             try:
-                cell, shown = self._value(found[1], found[2], locale)
+                cell, written_as = self._value(match[1], match[2], locale)
             except Fault as fault:
                 new.faults.append(f"{{{{{reference}}}}}: {fault}")
                 parts.append(MISSING)
             else:
-                shown = _plain(shown) if escaped and value_of(cell.text) is None else shown
-                shown = shown.replace("{{", "{ {")
-                new.filled.append(Filled(size, size + len(shown), reference, cell))
-                parts.append(shown)
+                if escaped and value_of(cell.text) is None:
+                    written_as = _plain(written_as)
+                written_as = written_as.replace("{{", "{ {")
+                new.filled.append(Filled(size, size + len(written_as), reference, cell))
+                parts.append(written_as)
             size += len(parts[-1])
-            at = found.end()
+            at = match.end()
         new.text = "".join((*parts, text[at:]))
         return new
 
     def cell(self, reference: str) -> Cell:
         """Return what a reference names, such as `tbl_k3x8a2qd.revenue[2]`. Raises Fault."""
-        found = _REFERENCE.fullmatch(f"{{{{{reference}}}}}")
-        if found is None:
+        match = _REFERENCE.fullmatch(f"{{{{{reference}}}}}")
+        if match is None:
             raise Fault("this is not a reference")
-        return self._value(found[1], found[2], None)[0]
+        return self._value(match[1], match[2], None)[0]
 
     def table(self, handle: str) -> list[ShownTable]:
         """Return the parts of a table that were shown, in order. Raises Fault without any."""
@@ -115,11 +116,11 @@ class Figures:
         return {output.figure.handle: output.figure for output in self.outputs if output.figure}
 
     def _value(self, handle: str, path: str, locale: Locale | None) -> tuple[Cell, str]:
-        found = _PATH.fullmatch(path)
-        if found is None:
+        match = _PATH.fullmatch(path)
+        if match is None:
             raise Fault("write it as handle.column, handle.column[2] or handle.column[name=West]")
-        quoted, name, row, given_forms = found.groups()
-        forms = [form.strip() for form in given_forms.split("|") if form.strip()]
+        quoted, name, row, written_forms = match.groups()
+        forms = [form.strip() for form in written_forms.split("|") if form.strip()]
         if wrong := [form for form in forms if not FORM.fullmatch(form)]:
             raise Fault(f"there is no form |{wrong[0]}; there are |0, |0.0, |%, |abs, |compact")
         if single := self._single.get(handle):
@@ -218,8 +219,8 @@ class _Code:
     backticks before it, or a fence that is open."""
 
     def __init__(self, text: str) -> None:
-        self._ticks = [found.start() for found in re.finditer("`", text)]
-        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+        self._ticks = [tick.start() for tick in re.finditer("`", text)]
+        self._lines = [0, *(line.end() for line in re.finditer("\n", text))]
         self._fences = [
             start for start in self._lines if text[start : start + 10].lstrip(" ").startswith("```")
         ]

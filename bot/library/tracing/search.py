@@ -195,8 +195,8 @@ class Searched:
         """Return where a date or a time of day stands."""
         for match in islice(_moment_pattern(moment).finditer(self.plain), _MOST_CANDIDATES):
             start, end = self._origin(match.start()), self._origin(match.end())
-            if shown := self._row_on(self._line_at(start)):
-                table, row = shown
+            if place := self._row_on(self._line_at(start)):
+                table, row = place
                 for column, text in enumerate(row.cells):
                     if _holds(text, moment):
                         return self.cell_place(table.cell(row, column))

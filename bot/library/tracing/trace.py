@@ -301,11 +301,11 @@ class _Search:
         """Find a quote word for word or nearly. That of a known source must be in it."""
         quote = claim.statement.text
         title, words = folded(claim.statement.field.source), folded(quote)
-        everywhere = [each for each in self._in_time() if words not in each.arguments]
+        everywhere = [s for s in self._in_time() if words not in s.arguments]
         titled = [
-            each
-            for each in everywhere
-            if title and title in {folded(source.title) for source in each.output.sources}
+            searched
+            for searched in everywhere
+            if title and title in {folded(source.title) for source in searched.output.sources}
         ]
         searchable = titled or everywhere
         for searched in searchable:
@@ -322,13 +322,13 @@ class _Search:
                 claim.places = (searched.place_on_line(line, quote),)
                 return
 
-    def filled(self, each: FilledIn, fields: Sequence[AnswerField]) -> Finding | None:
+    def filled(self, reference: FilledIn, fields: Sequence[AnswerField]) -> Finding | None:
         """Return the finding of a reference: its cell, unless that is a literal of its own call."""
-        cell = each.filled.cell
-        answer_field = next((one for one in fields if one.path == each.path), None)
+        cell = reference.filled.cell
+        answer_field = next((one for one in fields if one.path == reference.path), None)
         if answer_field is None or cell.output.counts is Counts.NONE:
             return None
-        text = answer_field.text[each.filled.start : each.filled.end]
+        text = answer_field.text[reference.filled.start : reference.filled.end]
         searched = next((one for one in self.outputs if one.output is cell.output), None)
         if searched is None or not any(map(str.isdecimal, text)):
             return None
@@ -340,16 +340,16 @@ class _Search:
         place = searched.cell_place(cell)
         other = ""
         if row := searched.row(cell):
-            at = each.filled.start, each.filled.end
+            at = reference.filled.start, reference.filled.end
             other = told_of_another(answer_field, *at, *row, is_exact=True, is_reference=True)
         return Finding(
-            field=each.path,
+            field=reference.path,
             text=text[:300],
-            start=each.filled.start,
+            start=reference.filled.start,
             kind=Claim.FIGURE,
             verdict=Verdict.READ,
             places=(place,),
-            reference=each.filled.reference,
+            reference=reference.filled.reference,
             reason=Reason.OTHER_ROW if other else None,
             warned=bool(other),
         )
@@ -439,5 +439,5 @@ def _places(hits: Sequence[Hit]) -> list[Place]:
 
 
 def _bare(address: str) -> str:
-    found = plain(address)[0].casefold().partition("#:~:")[0].removeprefix("mailto:")
-    return found.rstrip("/.,)")
+    bare = plain(address)[0].casefold().partition("#:~:")[0].removeprefix("mailto:")
+    return bare.rstrip("/.,)")

@@ -102,11 +102,11 @@ def _is_name(value: Decimal, column: str, others: Iterable[str]) -> bool:
         return False
     if NUMBERS_OF_THINGS.search(column.strip()):
         return True
-    values = [found for found in map(value_of, others) if found is not None]
+    values = [number for number in map(value_of, others) if number is not None]
     return (
         all(
-            _FIRST_YEAR <= each <= _LAST_YEAR and each == each.to_integral_value()
-            for each in values
+            _FIRST_YEAR <= year <= _LAST_YEAR and year == year.to_integral_value()
+            for year in values
         )
         and len({*values}) > 1
     )
