@@ -15,6 +15,7 @@ from bot.library.tracing.quotes import is_long_enough, is_sure, proposes, quotes
 MOST_CLAIMS = 200
 _MOST_CHARACTERS = 10_000  # of an answer
 _SMALL = 12
+_LONGEST_ID = 80
 _INTRODUCTION = 60  # characters before a quote that say whose words it is
 _LEFT_OUT = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<[@#!][^>\n]{1,80}>", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{1,80}\](?!\()")
@@ -138,7 +139,7 @@ class _Reader:
     def _ids(self) -> Iterator[Statement]:
         for match in _ID.finditer(self._left):
             word = match[0]
-            if _MEASURE.fullmatch(word):
+            if len(word) > _LONGEST_ID or _MEASURE.fullmatch(word):
                 continue  # a number or a date, which is read as such
             self._take(*match.span())
             is_id = not _HANDLE.fullmatch(word) and not _PERIOD.fullmatch(word)
