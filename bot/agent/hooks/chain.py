@@ -236,7 +236,11 @@ class HookChain:
         """Return what the model wrote with its references filled in by each hook."""
         notes, faults = list[str](), list[str]()
         for hook in self.hooks:
-            filled = hook.fill(value, tool)
+            try:
+                filled = hook.fill(value, tool)
+            except Exception:
+                log.exception("references were not filled in")
+                filled = FilledIn(value, faults=("references cannot be filled in now",))
             value = filled.value
             notes += filled.notes
             faults += filled.faults

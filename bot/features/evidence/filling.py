@@ -103,6 +103,11 @@ def _json(text: str) -> Any:
         return text
 
 
+def _is_by_handle(value: Mapping[str, Any]) -> bool:
+    """Return whether a table names the handle whose rows it wants."""
+    return value.keys() == _TABLE and bool(value["handle"]) and not value["rows"]
+
+
 @dataclass
 class _Walk:
     """A walk through JSON, in which the texts are filled in."""
@@ -121,7 +126,7 @@ class _Walk:
                 return self._text(value, path)
             case list():
                 return [self.through(each, f"{path}.{n}") for n, each in enumerate(value)]
-            case dict() if value.keys() == _TABLE and value["handle"] and not value["rows"]:
+            case {"columns": list() | None} if _is_by_handle(value):
                 return self._table(value, path)
             case dict():
                 return {
@@ -144,7 +149,7 @@ class _Walk:
 
     def _table(self, table: Mapping[str, Any], path: str) -> Any:
         """Return a table with the rows that were shown of its handle; None where there are none."""
-        handle, wanted = str(table["handle"]), [str(each) for each in table["columns"]]
+        handle, wanted = str(table["handle"]), [str(each) for each in table["columns"] or ()]
         try:
             parts = self.figures.table(handle)
         except Fault as fault:

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 _HEAD = re.compile(
     r"^handle: (?P<handle>tbl_[0-9a-z]{6,16}) · "
-    r"(?:[\d,]+ rows × (?P<columns>[\d,]+) columns|rows (?P<first>[\d,]+)–[\d,]+ of [\d,]+)"
+    r"(?:[\d,]+ rows × (?P<columns>\d[\d,]{0,14}) columns|rows (?P<first>\d[\d,]{0,14})–[\d,]+ of [\d,]+)"
 )
 _HEADING_LINES = ("columns: ", "note: ", "profile:", "first ")
 _MOST_LINES = 200  # of one row
@@ -212,9 +212,13 @@ def _heading(lines: Sequence[str], at: int, count: int) -> tuple[tuple[str, ...]
         if line.startswith("columns: "):
             named = line
         elif line == "profile:":
-            at = next((n for n in range(at, len(lines)) if lines[n].startswith("first ")), at)
+            while at < len(lines) and not lines[at].startswith("first "):
+                _, at = _record(lines, at)  # a line within a cell begins nothing
         elif not line.startswith(_HEADING_LINES):
-            names = tuple(next(csv.reader([line]), []))
+            try:
+                names = tuple(next(csv.reader([line]), []))
+            except csv.Error:
+                break
             if names and (not count or len(names) == count) and _is_named(names, named):
                 return names, at
     return (), at
@@ -235,6 +239,17 @@ def _is_named(names: Sequence[str], columns_line: str) -> bool:
     return True
 
 
+def _record(lines: Sequence[str], at: int) -> tuple[tuple[str, ...], int]:
+    """Return the cells that begin on a line, none for what is no CSV, and the line after them."""
+    if '"' not in lines[at]:
+        return tuple(lines[at].split(",")), at + 1
+    reader = csv.reader(f"{line}\n" for line in lines[at : at + _MOST_LINES])
+    try:
+        return tuple(next(reader)), at + reader.line_num
+    except csv.Error:
+        return (), at + 1
+
+
 def _rows(lines: Sequence[str], at: int, width: int, first: int) -> tuple[_Rows, int]:
     """Return the rows from a line on, and the line after them."""
     rows = list[tuple[int, str | tuple[str, ...]]]()
@@ -250,13 +265,10 @@ def _rows(lines: Sequence[str], at: int, width: int, first: int) -> tuple[_Rows,
             rows.append((at + 1, line))
             at += 1
             continue
-        reader = csv.reader(f"{each}\n" for each in lines[at : at + _MOST_LINES])
-        try:
-            cells = tuple(next(reader))
-        except csv.Error:
-            break
+        cells, end = _record(lines, at)
         if len(cells) != width:
+            at = at if end - at < _MOST_LINES else len(lines)  # what follows may be of the cell
             break
         rows.append((at + 1, cells))
-        at += reader.line_num
+        at = end
     return _Rows(first, rows, at + 1), at
