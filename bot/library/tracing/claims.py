@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from bot.library.tracing.dates import Clock, Day, clocks_in, dates_in
 from bot.library.tracing.fields import AnswerField, FieldKind
@@ -14,6 +15,7 @@ from bot.library.tracing.quotes import is_long_enough, is_sure, proposes, quotes
 
 MOST_CLAIMS = 200
 _MOST_CHARACTERS = 10_000  # of an answer
+_MOST_RUNS = 600  # of digits
 _SMALL = 12
 _LONGEST_ID = 80
 _INTRODUCTION = 60  # characters before a quote that say whose words it is
@@ -66,7 +68,8 @@ def statements_of(
     """Return the claims of an answer, the first 200 in 10,000 characters. What code has filled in, by
     path, start and end, is none."""
     stated, room = list[Statement](), _MOST_CHARACTERS
-    mark = decimal_mark_of("\n".join(field.text for field in fields)[:_MOST_CHARACTERS])
+    text = "\n".join(field.text for field in fields)[:_MOST_CHARACTERS]
+    mark = decimal_mark_of(text[: _end_of_runs(text)])
     for field in fields:
         room -= len(field.text)
         if room < 0:
@@ -106,6 +109,7 @@ class _Reader:
 
     def statements(self) -> Iterator[Statement]:
         yield from self._quotes()
+        self._left = self._left[: _end_of_runs(self._left)]
         for start, end in self._filled:
             self._take(start, end)
         yield from self._addresses()
@@ -175,6 +179,12 @@ class _Reader:
 
 def _is_small(number: Number) -> bool:
     return number.is_bare and number.value <= _SMALL
+
+
+def _end_of_runs(text: str) -> int:
+    """Return where so many numbers have been written that no more are read."""
+    last = next(islice(re.finditer(r"\d+", text), _MOST_RUNS, None), None)
+    return last.start() if last else len(text)
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 
 from babel import Locale
@@ -24,8 +25,11 @@ _NAME = r'"([^"\n]+)"|([^.\[\]|{}"\n]+)'
 _PATH = re.compile(rf"(?:\.(?:{_NAME}))?\s*(?:\[([^\]\n]+)\])?((?:\|[^|\n]+)*)\s*")
 _CONDITION = re.compile(r'\s*("[^"]+"|[^=,"]+?)\s*=\s*("[^"]*"|[^,"]*)\s*(?:,|\Z)')
 _MARKUP = re.compile(r"[\\`*_~\[\]<>|]")
+_CONTROLS = re.compile(r"['\"`\\;|&$<>\r\n\0]|--|/\*")
+"""What ends a literal or begins a command in a query, a program or a command line."""
 _LONGEST_TEXT = 200
 _MOST_NAMED = 20
+_MOST_FILLED, _MOST_FAULTS = 200, 20  # references of one text
 _MOST_COMPARED = 50  # cells of a column that tell whether it holds years
 MISSING = "(figure missing)"
 """What stands in the place of a reference that leads nowhere."""
@@ -64,7 +68,10 @@ class Figures:
 
     def fill(self, text: str, locale: Locale | None, *, escaped: bool = True) -> Text:
         """Return a text with its references filled in, as numbers of `locale`; as plain numbers
-        (1234.5) without one. What stands in code stays as it is. Linear in the text."""
+        (1234.5) without one. What stands in code stays as it is. Linear in the text.
+
+        What is not `escaped` is for programs: a cell that could be more than data within a longer
+        text, such as a quotation mark within a query, leads nowhere."""
         if "{{" not in text:
             return Text(text)
         new, parts, size, at = Text(""), list[str](), 0, 0
@@ -76,7 +83,10 @@ class Figures:
             size += len(parts[-1])
             reference = match[0][2:-2].strip()
             try:
+                _check_count(new)
                 cell, written_as = self._value(match[1], match[2], locale)
+                if not escaped and match[0] != text:
+                    _check_data(written_as)
             except Fault as fault:
                 new.faults.append(f"{{{{{reference}}}}}: {fault}")
                 parts.append(MISSING)
@@ -130,11 +140,24 @@ class Figures:
         if len({cell.text for cell in cells}) != 1:
             raise Fault(f"{len(cells)} rows are meant; name one by its number or by more cells")
         cell = cells[0]
-        column = parts[0].columns.index(cell.column)
-        others = (row.cells[column] for row in parts[0].rows[:_MOST_COMPARED])
+        part = next(part for part in parts if cell.column in part.columns)
+        column = part.columns.index(cell.column)
+        others = (row.cells[column] for row in part.rows[:_MOST_COMPARED])
         return cell, written(
             cell.text, column=cell.column, others=others, forms=forms, locale=locale
         )
+
+
+def _check_count(text: Text) -> None:
+    """Raise Fault where a text has too many references."""
+    if len(text.faults) >= _MOST_FAULTS or len(text.filled) >= _MOST_FILLED:
+        raise Fault("there are too many references")
+
+
+def _check_data(text: str) -> None:
+    """Raise Fault for the text of a cell that could be more than data in a query or a program."""
+    if _CONTROLS.search(text):
+        raise Fault("its text cannot stand within another: write it yourself")
 
 
 def _cells(parts: Sequence[ShownTable], name: str, row: str | None) -> Iterable[Cell]:
@@ -175,10 +198,13 @@ def _rows(table: ShownTable, said: str | None) -> list[ShownRow]:
         return []
     value = max((value for _, value in conditions), key=len, default=said.strip())
 
+    spoken = _Spoken.of(said)
+    wanted = [(column or 0, _Spoken.of(text)) for column, text in conditions]
+
     def is_meant(row: ShownRow) -> bool:
         if not conditions:
-            return any(_is_same(cell, said) for cell in row.cells)
-        return all(_is_same(row.cells[column or 0], wanted) for column, wanted in conditions)
+            return any(map(spoken.is_in, row.cells))
+        return all(text.is_in(row.cells[column]) for column, text in wanted)
 
     spelled = [row for row in table.rows.with_text(value) if is_meant(row)]
     return spelled or [row for row in table.rows if is_meant(row)]
@@ -195,11 +221,21 @@ def _column(columns: Sequence[str], name: str) -> int | None:
     return None
 
 
-def _is_same(cell: str, said: str) -> bool:
-    if cell.strip().casefold() == said.strip().strip('"').casefold():
-        return True
-    value = value_of(cell)
-    return value is not None and value == value_of(said.replace(",", ""))
+@dataclass(frozen=True, slots=True)
+class _Spoken:
+    """What a reference says of a cell, read once for all rows."""
+
+    text: str
+    value: Decimal | None
+
+    @classmethod
+    def of(cls, said: str) -> _Spoken:
+        return cls(said.strip().strip('"').casefold(), value_of(said.replace(",", "")))
+
+    def is_in(self, cell: str) -> bool:
+        if cell.strip().casefold() == self.text:
+            return True
+        return self.value is not None and value_of(cell) == self.value
 
 
 def _plain(text: str) -> str:

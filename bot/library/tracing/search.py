@@ -65,10 +65,10 @@ class Hit:
 
 
 class Searched:
-    """An output in which claims are looked for."""
+    """An output in which claims are looked for; `behind` made what its call used."""
 
-    def __init__(self, output: Output) -> None:
-        self.output = output
+    def __init__(self, output: Output, behind: Sequence[Searched] = ()) -> None:
+        self.output, self._behind = output, behind
 
     @cached_property
     def plain(self) -> str:
@@ -98,6 +98,11 @@ class Searched:
     def literals(self) -> frozenset[Decimal]:
         """The numbers in the arguments of the call."""
         return frozenset(Decimal(text) for text in _LITERAL.findall(self.output.arguments))
+
+    @cached_property
+    def constants(self) -> frozenset[Decimal]:
+        """The literals of the call and of those that made what it used."""
+        return self.literals.union(*(searched.constants for searched in self._behind))
 
     @property
     def formula(self) -> str:
@@ -133,7 +138,7 @@ class Searched:
                 hit = self._number_at(start, claim)
             else:
                 continue
-            if hit and abs(hit.value) not in self.literals:
+            if hit and abs(hit.value) not in self.constants:
                 yield hit
 
     def _spelled(self, spellings: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -193,12 +198,15 @@ class Searched:
 
     def moment(self, moment: Day | Clock) -> Place | None:
         """Return where a date or a time of day stands."""
-        for match in islice(_moment_pattern(moment).finditer(self.plain), _MOST_CANDIDATES):
+        pattern, seen = _moment_pattern(moment), set[int]()
+        for match in islice(pattern.finditer(self.plain), _MOST_CANDIDATES):
             start, end = self._origin(match.start()), self._origin(match.end())
             if place := self._row_on(self._line_at(start)):
                 table, row = place
-                for column, text in enumerate(row.cells):
-                    if _holds(text, moment):
+                cells = () if row.line in seen else row.cells
+                seen.add(row.line)
+                for column, text in enumerate(cells):
+                    if pattern.search(plain(text)[0]) and _holds(text, moment):
                         return self.cell_place(table.cell(row, column))
                 continue
             begin = max(self.plain.rfind("\n", 0, match.start()) + 1, match.start() - _BEFORE)

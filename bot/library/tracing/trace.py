@@ -29,6 +29,7 @@ _FEWEST_DIGITS = 3
 _MOST_ROWS = 500  # of a table whose columns are summed
 _COMMON = 100  # numbers up to this are in any calculation
 _MOST_LITERALS = 50
+_DEEPEST = 50  # of calculations that follow from each other
 _FREE = {Decimal(number) for number in (360, 365, 1000, 1024, 3600, 1_000_000)}
 _STANDARD = re.compile(r"(?:\b[A-Z]{2,6}[ -]?|\d/)\Z")
 _SERIES = re.compile(r"([A-Za-z]{2,8}[-_/#])(\d{2,})")
@@ -157,17 +158,23 @@ class _Search:
     is_cut: bool
     _end: float = field(default_factory=lambda: time.thread_time() + _SECONDS)
     _trusted: dict[int, bool] = field(default_factory=dict)
+    _depth: int = 0
 
     @classmethod
     def of(cls, outputs: Sequence[Output], is_readable: bool) -> _Search:
         made_up, counting = set[str](), list[Searched]()  # handles of what is made of no evidence
+        makers = dict[str, Searched]()
         for output in outputs:
             is_change = output.counts is Counts.NONE
             is_made_up = is_change or not made_up.isdisjoint(output.used)
             if is_made_up:
                 made_up.update(output.made)
+            behind = [makers[handle] for handle in output.used if handle in makers]
+            searched = Searched(output, behind)
+            for handle in output.made:
+                makers.setdefault(handle, searched)
             if not is_made_up or (is_change and output.text):
-                counting.append(Searched(output))
+                counting.append(searched)
         newest, room = list[Searched](), _MOST_CHARACTERS
         for searched in reversed(counting):
             room -= len(searched.output.text)
@@ -235,11 +242,15 @@ class _Search:
         made of, were read or are common."""
         known = self._trusted.get(id(searched))
         if known is None:
+            if self._depth >= _DEEPEST:
+                return False
+            self._depth += 1
             self._trusted[id(searched)] = False  # it proves nothing of itself
             makers = [
                 self._makers[handle] for handle in searched.output.used if handle in self._makers
             ]
             known = all(map(self._trusts, makers)) and self._is_of_read(searched)
+            self._depth -= 1
             self._trusted[id(searched)] = known
         return known
 
@@ -283,7 +294,7 @@ class _Search:
                 return
         if series := _SERIES.fullmatch(text):
             claim.statement.is_sure |= any(
-                searched.has_series(series[1], len(series[2])) for searched in self.outputs
+                searched.has_series(series[1], len(series[2])) for searched in self._in_time()
             )
 
     def _address(self, claim: _Typed) -> None:
@@ -333,7 +344,7 @@ class _Search:
         if searched is None or not any(map(str.isdecimal, text)):
             return None
         value = value_of(cell.text)
-        if value is not None and abs(value) in searched.literals:
+        if value is not None and abs(value) in searched.constants:
             return None
         if not self._trusts(searched):
             return None

@@ -21,6 +21,7 @@ NUMBERS_OF_THINGS = re.compile(
 _FIRST_YEAR, _LAST_YEAR = 1800, 2200
 _MOST_DECIMALS, _PERCENT_DECIMALS, _FEWEST_DIGITS = 3, 1, 2
 _NUMBER = re.compile(r"[#,0.]+")  # of a pattern
+_MOST_DIGITS = 15  # before or after the mark: longer numbers stay as they are
 FORM = re.compile(r"0(?:\.(0{1,9}))?|%|abs|compact")
 
 
@@ -46,6 +47,8 @@ def written(
     value = value_of(text)
     if value is None:
         return text
+    if abs(value.adjusted()) > _MOST_DIGITS:
+        return text.strip()
     if "abs" in forms:
         value = abs(value)
     is_percent = bool(PERCENT.search(column))

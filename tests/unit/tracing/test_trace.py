@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from babel import Locale
 
 from bot.core.answers import Answer, Table
 from bot.core.answers import Source as AnswerSource
+from bot.library.tracing.cldr import words_for
 from bot.library.tracing.fields import fields_of
 from bot.library.tracing.findings import Claim, Finding, Operation, Reason, Verdict
 from bot.library.tracing.outputs import Counts, Output, Source
@@ -375,3 +377,109 @@ def test_kinds_of_claims() -> None:
     )
     kinds = [item.kind for item in traced(said, SALES).items]
     assert kinds == [Claim.DATE, Claim.ID, Claim.FIGURE, Claim.QUOTE, Claim.ADDRESS]
+
+
+def shown(columns: str, *rows: str, call: str = "shown") -> Output:
+    text = "\n".join((columns, *rows))
+    size = f"{len(rows)} rows × {len(columns.split(','))} columns"
+    head = f"handle: tbl_shown000 · {size}"
+    return Output(call, f"{head}\n{text}", "query_table", made=("tbl_shown000",))
+
+
+@pytest.mark.parametrize("cell", ["1e999", "1e40", "9" * 40, "1e-999", "NaN", "-inf", "1.5e28", ""])
+@pytest.mark.parametrize("forms", ["", "|0", "|0.000000000", "|%", "|compact", "|abs|compact|%"])
+@pytest.mark.parametrize("locale", [None, Locale("en"), Locale("ja"), Locale("ar")])
+def test_no_cell_is_too_odd_to_be_filled_in(cell: str, forms: str, locale: Locale | None) -> None:
+    """evidence 1: an answer is never lost to what stands in a cell; what is no usual number stays."""
+    figures = Figures((shown("name,odd", f"a,{cell}", "b,2"),))
+    filled = figures.fill(f"It is {{{{tbl_shown000.odd[1]{forms}}}}}.", locale)
+    assert (filled.faults, len(filled.filled)) == ([], 1)
+    assert len(filled.text) < 80
+
+
+def test_no_table_is_too_odd_to_be_referred_to() -> None:
+    """evidence 1: a column of only one part of a table, a long cell in the head, a size that is none."""
+    parts = shown("name,units", "a,1"), shown("name,price", "a,3", call="again")
+    assert Figures(parts).fill("{{tbl_shown000.price[1]}}", None).text == "3"
+    for head in ("2 rows × ,,, columns\na,b", f"2 rows × {'9' * 5_000} columns\na,b"):
+        odd = Output("c", f"handle: tbl_shown000 · {head}\n1,2", made=("tbl_shown000",))
+        assert Figures((odd,)).fill("{{tbl_shown000.b[1]}}", None).faults
+    long = shown('"' + "a" * 200_000 + '",b', "1,2")
+    assert Figures((long,)).fill("{{tbl_shown000.b[1]}}", None).faults
+
+
+def test_a_cell_cannot_end_the_query_that_it_is_filled_into() -> None:
+    """evidence 1: what is filled in is data: a stranger's cell adds nothing to a query or a program; the
+    model, which has read it, writes it itself. Plain names, dates and numbers are filled in."""
+    names = "x' OR '1'='1", "a; DROP TABLE t", "a -- b", "$(id)", "a\\", "`id`"
+    cells = [f'"{name}"' for name in (*names, "North America", "2026-11-28")]
+    figures = Figures((shown("name", *cells),))
+    query = "SELECT 1 FROM t WHERE name = '{{tbl_shown000.name[%d]}}'"
+    for number in range(1, len(names) + 1):
+        filled = figures.fill(query % number, None, escaped=False)
+        assert filled.faults, filled.text
+        assert filled.text == "SELECT 1 FROM t WHERE name = '(figure missing)'"
+    for number, name in ((7, "North America"), (8, "2026-11-28")):
+        assert name in figures.fill(query % number, None, escaped=False).text
+    assert figures.fill("{{tbl_shown000.name[1]}}", None, escaped=False).text == names[0]
+
+
+def test_a_literal_stays_one_in_the_next_query() -> None:
+    """evidence 1: a made-up figure is not laundered by a second query over the result of the first."""
+    made_up = Output(
+        "first",
+        "handle: tbl_first000 · 1 rows × 1 columns\nprofit\n987654",
+        "query_table",
+        arguments=json.dumps({"sql": "SELECT 987654 AS profit FROM tbl_gxw99x00"}),
+        made=("tbl_first000",),
+        used=("tbl_gxw99x00",),
+    )
+    again = Output(
+        "again",
+        "handle: tbl_again000 · 1 rows × 1 columns\nprofit\n987654",
+        "query_table",
+        arguments=json.dumps({"sql": "SELECT profit FROM tbl_first000"}),
+        made=("tbl_again000",),
+        used=("tbl_first000",),
+    )
+    outputs = SALES, made_up, again
+    assert verdicts(traced("The profit was 987,654.", *outputs)) == [Verdict.UNTRACED]
+    text = Figures(outputs).fill("The profit was {{tbl_again000.profit}}.", None)
+    filled = [FilledIn("summary", one) for one in text.filled]
+    assert not trace(fields_of({"summary": text.text}), outputs, filled).items
+
+
+def test_long_chains_of_calculations_are_weighed() -> None:
+    """evidence 2: each may follow from the one before; nothing is lost to how many there are."""
+    chain = [
+        Output(
+            f"c{n}",
+            f"result: {n + 1}\nexpression: {n} + 1\nhandle: fig_{n:08d}",
+            "calculate",
+            arguments=json.dumps({"expression": f"{n} + 1"}),
+            counts=Counts.CALCULATED,
+        )
+        for n in range(1_000, 1_600)
+    ]
+    assert len(traced("It is 1,600 or 1,555.", SALES, *chain).items) == 2
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [" ".join(f"AB-{10_000 + n}" for n in range(1_100)), " ".join(["111"] * 2_500), "1," * 5_000],
+)
+def test_an_answer_full_of_ids_or_digits_costs_little(answer: str) -> None:
+    """evidence 4: hostile text is stopped, also within claims of one kind."""
+    words_for("")
+    began = time.thread_time()
+    traced(answer[:10_000], read("1 2 3 4 ab-1 " * 25_000))
+    assert time.thread_time() - began < 0.5
+
+
+@pytest.mark.parametrize("row", ["nosuch", "region=nosuch", "Region7"])
+def test_many_references_to_a_long_table_cost_little(row: str) -> None:
+    """evidence 4: as many as an answer has room for, also those that lead nowhere."""
+    figures = Figures((shown("region,units", *(f"Region{n},{n}" for n in range(5_000))),))
+    began = time.thread_time()
+    figures.fill(f"{{{{tbl_shown000.units[{row}]}}}} " * 300, None)
+    assert time.thread_time() - began < 1
