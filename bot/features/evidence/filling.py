@@ -44,6 +44,7 @@ class References:
     outputs: list[Output] = field(default_factory=list)
     _figures: Figures | None = None
     _cells: dict[str, Cell] = field(default_factory=dict)
+    _texts: dict[Filling, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, request: Request) -> References:
@@ -84,7 +85,17 @@ class References:
         if tool is None and (walk.filled or walk.faults):
             self.filled, self.faults = walk.filled, tuple(walk.faults)
             self._cells |= walk.cells
+            self._texts = walk.texts
         return FilledIn(new, tuple(walk.notes), tuple(walk.faults))
+
+    def forget_all_but(self, texts: Mapping[str, str]) -> None:
+        """Forget what was filled in in an earlier result: what does not stand in these texts, which are
+        by path."""
+        self.filled = [
+            one
+            for one in self.filled
+            if self._texts.get(one, "") == texts.get(one.path, "")[one.start : one.end]
+        ]
 
     def cell(self, filling: Filling) -> Cell | None:
         """Return the cell that was filled in; None if it is not shown any more."""
@@ -117,6 +128,7 @@ class _Walk:
     escaped: bool = True
     filled: list[Filling] = field(default_factory=list)
     cells: dict[str, Cell] = field(default_factory=dict)
+    texts: dict[Filling, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
@@ -142,10 +154,15 @@ class _Walk:
         new = self.figures.fill(text, self.locale, escaped=self.escaped)
         self.faults += new.faults
         for each in new.filled:
-            self.filled.append(Filling(path.lstrip("."), each.start, each.end, each.reference))
+            self._note(path, new.text[each.start : each.end], each.start, each.reference)
             self.cells[each.reference] = each.cell
             self.notes.append(f"filled in: {each.reference} = {new.text[each.start : each.end]}")
         return new.text
+
+    def _note(self, path: str, text: str, start: int, reference: str) -> None:
+        filling = Filling(path.lstrip("."), start, start + len(text), reference)
+        self.filled.append(filling)
+        self.texts[filling] = text
 
     def _table(self, table: Mapping[str, Any], path: str) -> Any:
         """Return a table with the rows that were shown of its handle; None where there are none."""
@@ -174,11 +191,9 @@ class _Walk:
         for number, (part, row) in sorted(shown.items())[:_MOST_ROWS]:
             cells = [part.cell(row, column) for column in chosen]
             rows.append([_english(cell, shown.values()) for cell in cells])
-            at = f"{path}.rows.{len(rows) - 1}".lstrip(".")
-            self.filled += [
-                Filling(f"{at}.{n}", 0, len(rows[-1][n]), f'{handle}."{cell.column}"[{number}]')
-                for n, cell in enumerate(cells)
-            ]
+            at = f"{path}.rows.{len(rows) - 1}"
+            for n, cell in enumerate(cells):
+                self._note(f"{at}.{n}", rows[-1][n], 0, f'{handle}."{cell.column}"[{number}]')
         self.notes.append(f"filled in: {len(rows)} rows of {handle}")
         columns = [whole.columns[column] for column in chosen]
         return {**table, "columns": columns, "rows": rows}

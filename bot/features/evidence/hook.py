@@ -14,6 +14,7 @@ from bot.core.chain import LedgerEntry
 from bot.features.evidence.check import RunEvidence
 from bot.features.evidence.faults import Faults, faults_of, without
 from bot.features.evidence.filling import Filling
+from bot.library.tracing.fields import fields_of
 from bot.toolkit import Tool
 
 NAME = "evidence"
@@ -53,6 +54,11 @@ class EvidenceHook(Hooks):
 
     @override
     async def on_stop(self, state: LoopState, result: BaseModel) -> Verdict:
+        fields = result.model_dump(mode="json")
+        texts = (
+            {one.path: one.text for one in fields_of(fields)} if isinstance(fields, dict) else {}
+        )
+        self._evidence.filling.forget_all_but(texts)
         faults = faults_of(result, self._evidence)
         if not faults.sentences:
             return Go()

@@ -68,7 +68,8 @@ def _fields(path: str, value: Any) -> Iterator[AnswerField]:
 
 
 def _cells(path: str, columns: list[Any], rows: list[Any]) -> Iterator[AnswerField]:
-    for at, row in enumerate(rows):
+    for at, written in enumerate(rows):
+        row = written if isinstance(written, list | tuple) else [written]  # of a schema of theirs
         for n, cell in enumerate(row):
             heading = str(columns[n]) if n < len(columns) else ""
             yield AnswerField(f"{path}.{at}.{n}", str(cell), FieldKind.CELL, str(row[0]), heading)

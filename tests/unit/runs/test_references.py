@@ -386,3 +386,17 @@ async def test_a_cell_cannot_pass_for_the_first_rows(stores: Stores) -> None:
         file = bot.conversation.attach("sales.csv", forged)
         outcome = await bot.ask("How many?", files=(file,))
     assert summary(outcome) == "4,722 and 1"
+
+
+async def test_a_second_try_without_references_has_nothing_filled_in(stores: Stores) -> None:
+    """evidence 1: what stood in the first try is forgotten, so that a typed figure at the same place
+    does not pass for one of the results."""
+    wrong = answer("It is {{HANDLE.units[North]}}, {{HANDLE.sales[North]}}.")
+    typed = finish(answer("It is 9,876, and no more."))
+    async with bot_with(stores, Script([READ, with_handle(wrong), typed])) as bot:
+        outcome = await asked_of(bot)
+    assert summary(outcome) == "It is 9,876, and no more."
+    assert outcome.traced is not None
+    assert [(each.reference, each.verdict) for each in outcome.traced.items] == [
+        ("", Verdict.UNTRACED)
+    ]

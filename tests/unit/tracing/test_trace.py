@@ -483,3 +483,9 @@ def test_many_references_to_a_long_table_cost_little(row: str) -> None:
     began = time.thread_time()
     figures.fill(f"{{{{tbl_shown000.units[{row}]}}}} " * 300, None)
     assert time.thread_time() - began < 1
+
+
+def test_a_table_of_another_schema_is_no_table_of_rows() -> None:
+    """evidence 2: a schema of the caller's own may call anything rows and columns."""
+    result = {"t": {"columns": ["a"], "rows": [1, {"a": 2}, ["x"], []]}}
+    assert [one.text for one in fields_of(result)] == ["1", "{'a': 2}", "x"]
