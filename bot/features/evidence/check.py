@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
 from bot.core.chain import LedgerEntry, ReportCheck
@@ -125,12 +125,16 @@ class RunEvidence:
         )
 
     def report_filled(self, report: BaseModel, conversation: Sequence[LedgerEntry]) -> BaseModel:
-        """Return the report of a sub-agent with its references filled in, from what it read."""
+        """Return the report of a sub-agent with its references filled in, from what it read; as it was
+        where it would not be valid any more."""
         if "{{" not in (written := report.model_dump_json()):
             return report
         references = References(None)
         references.add(LedgerReader(self.reader.tool_of).read_all(conversation))
-        return type(report).model_validate(references.fill(from_json(written)).value)
+        try:
+            return type(report).model_validate(references.fill(from_json(written)).value)
+        except ValidationError:  # too long now
+            return report
 
     def check_report(self, report: BaseModel, conversation: Sequence[LedgerEntry]) -> ReportCheck:
         """Trace the report of a sub-agent to what it read in its own conversation."""

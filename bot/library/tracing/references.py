@@ -65,6 +65,7 @@ class Figures:
     """The figures that outputs showed, read when the first reference asks for them."""
 
     outputs: Sequence[Output] = ()
+    _parts_of: dict[str, list[ShownTable]] = field(default_factory=dict)
 
     def fill(self, text: str, locale: Locale | None, *, escaped: bool = True) -> Text:
         """Return a text with its references filled in, as numbers of `locale`; as plain numbers
@@ -117,9 +118,11 @@ class Figures:
         raise Fault(f"no output showed figures under {handle}; there are: {known}")
 
     def _parts(self, handle: str) -> list[ShownTable]:
-        outputs = (output for output in self.outputs if handle in (*output.made, *output.used))
-        tables = (table for output in outputs for table in output.tables)
-        return [table for table in tables if table.handle == handle]
+        if handle not in self._parts_of:
+            outputs = (output for output in self.outputs if handle in (*output.made, *output.used))
+            tables = (table for output in outputs for table in output.tables)
+            self._parts_of[handle] = [table for table in tables if table.handle == handle]
+        return self._parts_of[handle]
 
     @cached_property
     def _single(self) -> dict[str, Cell]:
