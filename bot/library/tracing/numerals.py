@@ -16,9 +16,10 @@ from bot.library.tracing.cldr import NOTHING, Meaning, folded, plain, words_for
 from bot.library.tracing.dates import clocks_in, dates_in
 
 _LONGEST = 40  # characters of a number in digits; more are an id
-_RUN = re.compile(r"\d++(?:[.,'٫\xa0]\d++| \d{3}(?!\d))*+|(?<![\d.])\.\d++(?![\d.])")
+# Python 3.11.2 takes too much with a possessive quantifier of a group, as in (?:…)*+.
+_RUN = re.compile(r"\d++(?:[.,'٫\xa0]\d++| \d{3}(?!\d))*|(?<![\d.])\.\d++(?![\d.])")
 _GROUPED = re.compile(
-    r"\d{1,3}(?P<mark>[,.' \xa0])\d{3}(?:(?P=mark)\d{3})*+(?:(?!(?P=mark))[.,٫](?P<decimals>\d+))?"
+    r"\d{1,3}(?P<mark>[,.' \xa0])\d{3}(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,٫](?P<decimals>\d+))?"
 )
 _INDIAN = re.compile(r"\d{1,2}(?P<mark>,)\d\d(?:,\d\d)*,\d{3}(?:\.(?P<decimals>\d+))?")
 _SIMPLE = re.compile(r"\d*(?:(?P<mark>[.,٫])(?P<decimals>\d+))?")
@@ -48,11 +49,11 @@ _NO_NUMBER = re.compile(
     r"(?<![\d/])24/7(?![\d/])|第\d{1,3}(?![\d,.])"
     r"|^[ \t>#*|-]{0,8}(?:\d{1,3}[.)]|\(\d{1,3}\))(?=[ \xa0\t])"
     r"|\d{1,3}\.(?=[ \xa0](?:[a-zß-ÿ]{2}|Quartal))"
-    r"|\+\d{1,3}(?!(?:[ \xa0]\d{3})++(?![ \xa0]?\d))(?:[ \xa0]\(?\d{1,9}\)?){2,6}(?!\d)"
+    r"|\+\d{1,3}(?!(?:[ \xa0]\d{3})+(?![ \xa0]?\d))(?:[ \xa0]\(?\d{1,9}\)?){2,6}(?!\d)"
     r"|(?<!\d)\d{1,9}-\d{1,9}(?:-\d{1,9})+(?!\d)",
     re.MULTILINE,
 )
-_ID_TAIL = re.compile(r"\w*+(?:[-./:]\w++)*+")
+_ID_TAIL = re.compile(r"\w*+(?:[-./:]\w++)*")
 _IN_ID = re.compile(rf"[{_ALPHABETS}#@]$|[{_ALPHABETS}][-./]$|[{_ALPHABETS}\d]_$")
 _GOES_ON = re.compile(rf"(?<!%)(?:[{_ALPHABETS}\d]|_\w)|\.[a-z]")
 _ENDS = ("", ",", ";", ":", "|", ")", "]", "}", "\n", "\t", '"')
