@@ -137,11 +137,3 @@ class Finding(BaseModel):
     reason: Reason | None = None
     reference: str = ""
     warned: bool = False
-
-    @property
-    def is_objection(self) -> bool:
-        """Whether the answer may be sent back for it: a row's name, a unit, a sign or one digit are
-        too weak a sign."""
-        weak = self.kind is Claim.FIGURE and sum(map(str.isdigit, self.text)) < 2
-        told = self.reason in (Reason.NOT_FOUND, Reason.OTHER_SOURCE)
-        return self.verdict is Verdict.UNTRACED and told and not weak
