@@ -15,8 +15,8 @@ from bot.core.errors import (
     ToolDefinitionError,
 )
 from bot.core.process_signals import treat_signals_as_ctrl_c
-from bot.core.text.invisible_text import escaped
-from bot.core.text.redaction import redacted
+from bot.text.invisible_text import escaped
+from bot.text.redaction import redacted
 
 log = logging.getLogger(__name__)
 

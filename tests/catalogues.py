@@ -18,7 +18,7 @@ from babel.messages.pofile import read_po, write_po
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "bot" / "locales"
 LANGUAGES = ("de", "es", "fr", "ja", "pt")
-_MARKED = "from bot.core.text.translation import", "from bot.toolkit import"
+_MARKED = "from bot.text.translation import", "from bot.toolkit import"
 _TITLE_OF_MODAL = re.compile(
     r"(?:^|_)(?:TITLE|SUBMIT|CLOSE|CLOSE_ONLY|SKIP|SAVE|SEND|VISITED|ACCEPT)$"
 )

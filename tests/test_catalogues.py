@@ -9,7 +9,7 @@ import pytest
 from babel.messages.catalog import Message
 
 from bot.core.schedule import often_of
-from bot.core.text.translation import (
+from bot.text.translation import (
     Plural,
     Text,
     browser_locale,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from bot.agent.window import on_chain
 from bot.core.chain import Item, LedgerEntry
-from bot.core.text.token_estimate import estimated_tokens
+from bot.text.token_estimate import estimated_tokens
 
 _ARGUMENTS, _OUTPUT = 200, 100  # characters of a line
 

@@ -20,8 +20,8 @@ from bot.agent.interrupt import Interrupt, Interrupted
 from bot.agent.window import is_from_model, portable, text_of, whole_pairs
 from bot.core.chain import NO_USAGE, Item, Usage
 from bot.core.errors import ModelError
-from bot.core.text.token_estimate import estimated_tokens
 from bot.model.types import HOSTED_CALLS, Model, ModelRequest, ModelResponse
+from bot.text.token_estimate import estimated_tokens
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.size import SAVED, Room, limited, saved_handle, shortened
 

@@ -44,8 +44,8 @@ from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.context import RequestContext
 from bot.core.errors import ModelError
 from bot.core.outcome import StopReason
-from bot.core.text.token_estimate import estimated_tokens
 from bot.model.types import ModelRequest, ModelResponse
+from bot.text.token_estimate import estimated_tokens
 from bot.toolkit.size import Room, room_for_calls
 
 T = TypeVar("T")

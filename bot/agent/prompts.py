@@ -14,7 +14,7 @@ from bot.core.chain import Item
 from bot.core.memory import Memory
 from bot.core.outcome import StopReason
 from bot.core.request import Entry, FileRef, RepeatReason, Request
-from bot.core.text.time_zones import zone_of
+from bot.core.time_zones import zone_of
 
 INSTRUCTIONS = """\
 You are an assistant that colleagues ask in Slack. You work with tools, then return one structured

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.core.accounts import ConnectFailure, Whom
-from bot.core.text.invisible_text import without_invisible
-from bot.core.text.translation import Text
+from bot.text.invisible_text import without_invisible
+from bot.text.translation import Text
 
 CONTINUE = Text("Continue")
 GO_ON = Text("Go on")

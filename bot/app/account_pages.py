@@ -22,12 +22,12 @@ from bot.app import account_page_words as words
 from bot.core.account_records import FLOW_SECONDS, digest_of
 from bot.core.accounts import ConnectError, ConnectFailure, Outcome
 from bot.core.errors import StoreError
-from bot.services.accounts.addresses import CALLBACK, CLIENT_DOCUMENT, CONNECT, PROOF
-from bot.slack.transport.install_pages import HEADERS, page
+from bot.mcp.accounts.addresses import CALLBACK, CLIENT_DOCUMENT, CONNECT, PROOF
+from bot.slack.edge.install_pages import HEADERS, page
 
 if TYPE_CHECKING:
-    from bot.services.accounts.accounts import Accounts
-    from bot.services.accounts.flow import Departure
+    from bot.mcp.accounts.accounts import Accounts
+    from bot.mcp.accounts.flow import Departure
 
 log = logging.getLogger(__name__)
 

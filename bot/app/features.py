@@ -8,7 +8,7 @@ from bot.features import Feature
 from bot.features.evidence.feature import evidence
 from bot.features.refresh.feature import refresh
 from bot.settings import Settings
-from bot.slack.render.buttons import AnswerButton
+from bot.slack.ui.buttons import AnswerButton
 
 
 def all_features(settings: Settings) -> Sequence[Feature]:

@@ -20,15 +20,15 @@ from aiohttp import web
 
 from bot.app.account_pages import AccountPages
 from bot.core.errors import StoreUnavailable
-from bot.ops.health import CHECK_SECONDS, Health, health_routes, http_server, metrics_route
-from bot.ops.metrics import Metrics
-from bot.ops.tracing import telemetry
 from bot.runs.observers import Observer
 from bot.runs.queue.docket import live_workers
 from bot.settings import Settings
-from bot.slack.transport.http import MAX_BODY, SlackRequests
-from bot.slack.transport.install_flow import InstallPages
+from bot.slack.edge.http import MAX_BODY, SlackRequests
+from bot.slack.edge.install_flow import InstallPages
 from bot.store import Stores
+from bot.telemetry.health import CHECK_SECONDS, Health, health_routes, http_server, metrics_route
+from bot.telemetry.metrics import Metrics
+from bot.telemetry.tracing import telemetry
 
 DEFAULT_PORT = 8080
 

@@ -34,9 +34,7 @@ from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.lessons import CaseRun, LessonCase
 from bot.core.request import Request
-from bot.core.text.translation import load_catalogue, reader
 from bot.features import Feature
-from bot.ops.event_loop import EventLoopWatchdog
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import DRAFT, TRY, LessonJobs
 from bot.runs.observers import Observer
@@ -47,12 +45,18 @@ from bot.runs.queue.revisions import messages_answered
 from bot.runs.runner import Runner
 from bot.settings import Settings, arm_failpoints, secret
 from bot.settings.checks import check_accounts
-from bot.slack.actions.schedules import WorkspaceSchedules, with_schedules
-from bot.slack.actions.workflow_step import with_steps
-from bot.slack.approvals.decisions import may_administer, may_ask, may_decide
-from bot.slack.approvals.kinds import no_connect_link
-from bot.slack.home.lesson_results import LessonResults
-from bot.slack.incoming.names import naming
+from bot.slack.edge.background_tasks import Background
+from bot.slack.edge.client import clients_on, identify, slack_session, static_token
+from bot.slack.edge.names import naming
+from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
+from bot.slack.intake.decisions import may_administer, may_ask, may_decide
+from bot.slack.intake.home.lesson_results import LessonResults
+from bot.slack.intake.schedules import WorkspaceSchedules, with_schedules
+from bot.slack.intake.workflow_step import with_steps
+from bot.slack.message.earlier_answers import EarlierAnswers
+from bot.slack.message.open_run_message import RunMessages
+from bot.slack.message.status_sweep import StatusSweep
+from bot.slack.message.streams import Streams
 from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
@@ -60,20 +64,16 @@ from bot.slack.providers.directory import SlackDirectory
 from bot.slack.providers.message_reading import MessageReader
 from bot.slack.providers.scheduled_messages import SlackScheduledMessages
 from bot.slack.providers.waiting_messages import WaitingMessages
-from bot.slack.render import words
-from bot.slack.reply.earlier_answers import EarlierAnswers
-from bot.slack.reply.open_run_message import RunMessages
-from bot.slack.reply.status_sweep import StatusSweep
-from bot.slack.reply.streams import Streams
-from bot.slack.transport.background_tasks import Background
-from bot.slack.transport.client import clients_on, identify, slack_session, static_token
-from bot.slack.transport.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces
+from bot.slack.ui import words
+from bot.slack.ui.approval_kinds import no_connect_link
 from bot.store import Decisions, Stores, data_format
+from bot.telemetry.event_loop import EventLoopWatchdog
+from bot.text.translation import load_catalogue, reader
 from bot.toolkit import Canvases, Directory, ScheduledMessages
 from bot.toolkit.tool import Services
 
 if TYPE_CHECKING:
-    from bot.services.accounts.accounts import Accounts, MayPin
+    from bot.mcp.accounts.accounts import Accounts, MayPin
 
 log = logging.getLogger(__name__)
 

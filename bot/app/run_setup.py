@@ -29,6 +29,7 @@ from bot.core.audit import audit_keys
 from bot.core.background import alongside
 from bot.core.request import RepeatReason, Request
 from bot.features import Feature
+from bot.mcp import open_mcp_servers
 from bot.model import Model, PriceList, ResponsesModel, ServerTraits, sdk_client
 from bot.model.listing import listed_models
 from bot.runs.context.artifacts import ThreadArtifacts
@@ -47,11 +48,7 @@ from bot.runs.surface import EndedBy, OpenSurface, never_ended
 from bot.runs.toolset_cache import ToolsetCache
 from bot.services.artifact_services import artifact_services
 from bot.services.databases import SqlDatabases
-from bot.services.fetching import WebFetcher
-from bot.services.mcp import open_mcp_servers
 from bot.services.processes.scratch import remove_abandoned_folders
-from bot.services.tool_clients import BoundProvider, open_tool_clients
-from bot.services.web_search import ProviderWebSearch, WebSearchConfig
 from bot.settings import NO_MODEL, Settings, secret
 from bot.settings.checks import check_accounts, check_prices, check_tools
 from bot.store import Stores, open_stores
@@ -59,9 +56,12 @@ from bot.store.embedded import embedded_redis, running_redis
 from bot.toolkit import Artifacts, Conversation, Databases, Fetcher, Memories, Schedules, WebSearch
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.tool import Services
+from bot.web.fetching import WebFetcher
+from bot.web.tool_clients import BoundProvider, open_tool_clients
+from bot.web.web_search import ProviderWebSearch, WebSearchConfig
 
 if TYPE_CHECKING:
-    from bot.services.accounts.accounts import Accounts
+    from bot.mcp.accounts.accounts import Accounts
 
 _UNLISTED_PAUSE = 60.0  # seconds between attempts to read the list of models
 

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 
 from bot.app.tool_loading import load_tools
 from bot.core.errors import ConfigurationError, ToolDefinitionError
-from bot.core.text.redaction import redact_setting
-from bot.services.tool_clients import BoundProvider
 from bot.settings import Settings
 from bot.settings.errors import setting_error
+from bot.text.redaction import redact_setting
 from bot.toolkit.provider import Provider
+from bot.web.tool_clients import BoundProvider
 
 
 def bound_providers(settings: Settings) -> list[BoundProvider]:

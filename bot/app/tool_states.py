@@ -9,10 +9,10 @@ from itertools import groupby
 from bot.app.run_setup import tool_catalogue
 from bot.app.tool_loading import load_tools
 from bot.app.tool_providers import bound_providers
-from bot.services.tool_clients import open_tool_clients
 from bot.settings import Settings
 from bot.toolkit import WebSearch
 from bot.toolkit.catalogue import Catalogue
+from bot.web.tool_clients import open_tool_clients
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
 from bot.core.accounts import AccountChange
 from bot.core.background import alongside
 from bot.features import Feature
+from bot.mcp import McpServers
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import LessonIntake
 from bot.runs.observers import Submit
@@ -24,47 +25,40 @@ from bot.runs.policy.channels import Channels
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.queue.engine import Engine
 from bot.runs.queue.requests import Requests
-from bot.services.mcp import McpServers
 from bot.settings import Settings, secret
 from bot.settings.checks import unpriced_models
-from bot.slack.accounts.changes import AccountChanges
-from bot.slack.accounts.people_accounts import PeopleAccounts
-from bot.slack.actions.due_schedules import DueSchedules
-from bot.slack.actions.questions import QuestionIntake
-from bot.slack.actions.schedules import WorkspaceSchedules
-from bot.slack.actions.share import AnswerSharing
-from bot.slack.actions.stop import StopAction
-from bot.slack.approvals.decisions import ApprovalDecisions
-from bot.slack.home.admin import Admin
-from bot.slack.home.lessons import LessonDesk
-from bot.slack.home.publish import HomeTab, no_accounts
-from bot.slack.incoming.access_gate import AccessGate
-from bot.slack.incoming.catch_up import CatchUp
-from bot.slack.incoming.edits import Edits
-from bot.slack.incoming.intake import Intake
-from bot.slack.incoming.listeners import register
-from bot.slack.incoming.listeners.accounts import AccountListeners
-from bot.slack.incoming.listeners.features import ListenerDeps
-from bot.slack.incoming.listeners.people import nothing_to_end
+from bot.slack.edge.api_watch import SlackApiWatch
+from bot.slack.edge.background_tasks import Background
+from bot.slack.edge.client import DeadlineClient
+from bot.slack.edge.event_retries import EventRetries
+from bot.slack.edge.socket_mode import socket_mode
+from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces, run_in_each
+from bot.slack.intake.access_gate import AccessGate
+from bot.slack.intake.accounts.changes import AccountChanges
+from bot.slack.intake.accounts.people_accounts import PeopleAccounts
+from bot.slack.intake.bolt_app import Listener, slack_app, workspace_router
+from bot.slack.intake.catch_up import CatchUp
+from bot.slack.intake.decisions import ApprovalDecisions
+from bot.slack.intake.due_schedules import DueSchedules
+from bot.slack.intake.edits import Edits
+from bot.slack.intake.home.admin import Admin
+from bot.slack.intake.home.lessons import LessonDesk
+from bot.slack.intake.home.publish import HomeTab, no_accounts
+from bot.slack.intake.intake import Intake
+from bot.slack.intake.listeners import register
+from bot.slack.intake.listeners.accounts import AccountListeners
+from bot.slack.intake.listeners.features import ListenerDeps
+from bot.slack.intake.listeners.people import nothing_to_end
+from bot.slack.intake.questions import QuestionIntake
+from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.intake.share import AnswerSharing
+from bot.slack.intake.stop import StopAction
+from bot.slack.message.orphans import Orphans
 from bot.slack.providers.waiting_messages import WaitingMessages
-from bot.slack.reply.orphans import Orphans
-from bot.slack.transport.api_watch import SlackApiWatch
-from bot.slack.transport.background_tasks import Background
-from bot.slack.transport.bolt_app import Listener, slack_app, workspace_router
-from bot.slack.transport.client import DeadlineClient
-from bot.slack.transport.event_retries import EventRetries
-from bot.slack.transport.socket_mode import socket_mode
-from bot.slack.transport.workspaces import (
-    OneWorkspace,
-    PerWorkspace,
-    Slack,
-    Workspaces,
-    run_in_each,
-)
 from bot.store import Stores
 
 if TYPE_CHECKING:
-    from bot.services.accounts.accounts import Accounts
+    from bot.mcp.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
 

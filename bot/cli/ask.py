@@ -35,7 +35,7 @@ def ask(
     """
     from bot.cli.console import exit_code
     from bot.cli.terminal_run import ask_once, read_schema
-    from bot.ops import logs
+    from bot.telemetry import logs
 
     if not question.strip():
         raise ConfigurationError("the question is empty.")

@@ -16,7 +16,7 @@ import typer
 from bot.cli.output import print_lines
 from bot.cli.start import configured, configured_beside_dev
 from bot.core.errors import ConfigurationError
-from bot.core.text.counting import counted
+from bot.text.counting import counted
 
 if TYPE_CHECKING:
     from bot.settings import Settings

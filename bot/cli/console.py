@@ -30,12 +30,12 @@ from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Decision,
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
-from bot.core.text.counting import counted
-from bot.core.text.invisible_text import escaped, escaped_json, for_terminal
-from bot.core.text.result_markdown import result_text
-from bot.core.text.trust import trust_in
+from bot.runs.results.result_markdown import result_text
+from bot.runs.results.trust import trust_in
 from bot.runs.surface import OpenSurface, PostedMessages
 from bot.testing.conversation import MemoryConversation
+from bot.text.counting import counted
+from bot.text.invisible_text import escaped, escaped_json, for_terminal
 
 _EXIT = {
     RunStatus.SUCCESS: 0,

@@ -30,7 +30,7 @@ from bot.evals.lessons import try_case
 from bot.evals.local_model import local_model
 from bot.services.databases import DatabaseConfig
 from bot.settings import Settings
-from bot.slack.transport.manifest import manifest
+from bot.slack.intake.manifest import manifest
 
 Brain = Callable[[ModelRequest], Reply]
 

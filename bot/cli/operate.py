@@ -14,7 +14,7 @@ from bot.cli.output import print_json, print_lines
 from bot.cli.start import configured_beside_dev
 from bot.core.audit import AuditKind
 from bot.core.errors import ConfigurationError
-from bot.core.text.counting import counted
+from bot.text.counting import counted
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}")
 _ON_RECORD = re.compile(

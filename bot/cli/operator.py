@@ -26,18 +26,18 @@ from bot.core.audit import AuditEntry, AuditKind
 from bot.core.budgets import Pause
 from bot.core.errors import ConfigurationError
 from bot.core.findings import FigureCounts
-from bot.core.text.counting import counted
 from bot.evals.lessons import cases_file
+from bot.mcp import Pin, ServerStatus, ToolFacts, open_mcp_servers
 from bot.runs.erasure import ResponseDeleter, erase_person, erase_thread
 from bot.runs.policy.budget_words import since, used_of
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
-from bot.services.mcp import Pin, ServerStatus, ToolFacts, open_mcp_servers
 from bot.settings import Settings, arm_failpoints
 from bot.store import Erased, Stores, data_format
 from bot.store.embedded import rewrite_append_only_file
 from bot.store.pools import host_of
+from bot.text.counting import counted
 
 OPERATOR = "the operator"
 _DELETE_PAUSES = (0.5, 2.0)  # seconds between attempts to delete responses

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from bot.core.text.invisible_text import escaped, escaped_json
+from bot.text.invisible_text import escaped, escaped_json
 
 if TYPE_CHECKING:
     from bot.settings import Settings

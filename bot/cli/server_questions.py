@@ -9,7 +9,7 @@ from datetime import datetime
 
 from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.forms import AnswerError, FieldKind, FormField, Question
-from bot.core.text.invisible_text import escaped
+from bot.text.invisible_text import escaped
 
 TypedLine = Callable[[str], Awaitable[str]]
 """Writes a prompt, and returns the line that is typed."""

@@ -56,7 +56,7 @@ def manifest(
     ] = None,
 ) -> None:
     """Print the Slack app's manifest, or a link that creates the app."""
-    from bot.slack.transport import manifest as manifests
+    from bot.slack.intake import manifest as manifests
 
     if public_url and request_url:
         raise typer.BadParameter(

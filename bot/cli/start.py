@@ -22,8 +22,8 @@ DEV_STARTED_IN = "started-in"  # a file with the folder in which it was started
 
 def configured() -> Settings:
     """Load the settings and configure logging. Raises ConfigurationError."""
-    from bot.ops import logs
     from bot.settings import load_settings
+    from bot.telemetry import logs
 
     settings = load_settings()
     logs.configure(
@@ -64,5 +64,5 @@ def running_devs() -> Iterator[tuple[Path, Path]]:
 
 def quiet_connections() -> None:
     """Log no failures to connect, for commands that print them themselves."""
-    logging.getLogger("bot.services.mcp").setLevel(logging.ERROR)
-    logging.getLogger("bot.services.tool_clients").setLevel(logging.CRITICAL)
+    logging.getLogger("bot.mcp").setLevel(logging.ERROR)
+    logging.getLogger("bot.web.tool_clients").setLevel(logging.CRITICAL)

@@ -16,11 +16,11 @@ from bot.core.ids import new_id
 from bot.core.outcome import Outcome
 from bot.core.process_signals import end_soon, ending_signals
 from bot.core.request import Entry, Request
-from bot.ops.tracing import telemetry
 from bot.runs.runner import Runner
 from bot.services.given_schema import given_model
 from bot.settings import Settings
 from bot.store import Stores
+from bot.telemetry.tracing import telemetry
 
 
 async def ask_once(

@@ -3,7 +3,7 @@
 Each class serves three purposes: schema of the `complete_task` tool, record in the store, and input
 of a renderer. The model reads the docstrings and the field descriptions. To add a response type,
 write one class here, one entry in `RESPONSE_TYPES` and two renderers: one for Slack (`RENDERERS` in
-`slack/render/outcome.py`) and one for the terminal (`SECTIONS` in `core/text/result_markdown.py`).
+`slack/ui/outcome.py`) and one for the terminal (`SECTIONS` in `runs/results/result_markdown.py`).
 """
 
 from __future__ import annotations

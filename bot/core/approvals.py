@@ -18,9 +18,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.errors import BotError
-from bot.core.text.invisible_text import exact, readable
-from bot.core.text.redaction import redacted
-from bot.core.text.translation import Text
+from bot.text.invisible_text import exact, readable
+from bot.text.redaction import redacted
+from bot.text.translation import Text
 
 MENTIONED = "people mentioned"
 """Added to the fixed arguments of a standing approval: the mentioned people must be the same too."""

@@ -12,7 +12,7 @@ from bot.core.approvals import ApprovalRecord
 from bot.core.chain import SavedArtifact
 from bot.core.links import written_links
 from bot.core.request import Request
-from bot.core.text.mentions import Mention
+from bot.text.mentions import Mention
 
 
 @dataclass(frozen=True, slots=True)

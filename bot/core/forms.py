@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.core.text.invisible_text import without_invisible
+from bot.text.invisible_text import without_invisible
 
 MAX_FIELDS, MAX_OPTIONS, MAX_TICKS, MAX_TEXT = 20, 100, 10, 3_000
 _MAX_BOUND = 1e15

@@ -12,7 +12,7 @@ from bot.core.answers import RESPONSE_TYPES, Chart
 from bot.core.budgets import OverBudget
 from bot.core.errors import ModelErrorKind
 from bot.core.findings import Findings
-from bot.core.text.redaction import each_text
+from bot.text.redaction import each_text
 
 
 class RunStatus(StrEnum):

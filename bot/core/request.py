@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.core.ids import new_id
-from bot.core.text.mentions import Mention
-from bot.core.text.redaction import redacted
+from bot.text.mentions import Mention
+from bot.text.redaction import redacted
 
 
 def _as_run_ids(value: Any) -> Any:

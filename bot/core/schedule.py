@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.core.ids import new_id
 from bot.core.request import Redacted
-from bot.core.text.locales import locale_of
-from bot.core.text.translation import Text, list_in_words, reader_locale
+from bot.text.locales import locale_of
+from bot.text.translation import Text, list_in_words, reader_locale
 
 _ON_DAYS = re.compile(
     r"(?P<time>at [\d:, and]+) (?:on (?P<days>\w+day(?:(?:, and|,| and| through) \w+day)*)|every day)"

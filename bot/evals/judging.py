@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 from bot.core.answers import GIVEN
 from bot.core.outcome import Outcome, StopReason
-from bot.core.text.result_markdown import result_text
 from bot.evals.cases import Case
+from bot.runs.results.result_markdown import result_text
 
 
 def reasons(case: Case, outcome: Outcome, used: Sequence[str], begun: Sequence[str]) -> list[str]:

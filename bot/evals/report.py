@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.core.findings import FigureCounts
-from bot.core.text.counting import counted
-from bot.core.text.invisible_text import escaped
 from bot.evals.results import CaseSummary, Evaluation
+from bot.text.counting import counted
+from bot.text.invisible_text import escaped
 
 _FIGURES = ("turns", "tools", "tokens", "cost", "seconds", "not found")
 

@@ -18,7 +18,6 @@ from bot.core.approvals import Approval, Decision, Verdict
 from bot.core.errors import ConfigurationError
 from bot.core.ids import new_id
 from bot.core.request import Entry, FileRef, Request
-from bot.core.text.result_markdown import result_text
 from bot.evals.bounded import StopAfterFirstTools
 from bot.evals.canvases import CaseCanvases
 from bot.evals.cases import Case
@@ -30,6 +29,7 @@ from bot.model import Model
 from bot.runs.observers import Observer
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
+from bot.runs.results.result_markdown import result_text
 from bot.runs.run_deps import PolicyHooks
 from bot.runs.runner import Runner
 from bot.services.databases import DatabaseConfig

@@ -5,8 +5,8 @@ settings. The bot knows no feature; `bot.app.features` lists them, and they come
 
 - **A run** (`bot.runs.run_parts`): the part that a feature adds to one run, with a hook if it needs
   one. Its `jobs` are done by workers too, by the kind of a request's `Job`.
-- **Slack** (`bot.slack.incoming.listeners.features`): what it listens to, the schedules that it takes
-  when they are due, and the buttons under answers (`AnswerButton` in `bot.slack.render.buttons`).
+- **Slack** (`bot.slack.intake.listeners.features`): what it listens to, the schedules that it takes
+  when they are due, and the buttons under answers (`AnswerButton` in `bot.slack.ui.buttons`).
 
 What is stored of a feature and read by the bot (its fields of an outcome) belongs to `bot.core`. A
 room imports no other: what two of them need belongs below. A bot without a feature reads what is
@@ -23,9 +23,9 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     from bot.runs.queue.engine import Handle
     from bot.runs.run_deps import RunDeps
     from bot.runs.run_parts import RunPartFor
-    from bot.slack.incoming.listeners.features import ListenersFor
-    from bot.slack.render.buttons import AnswerButton
-    from bot.slack.transport.workspaces import Slack
+    from bot.slack.edge.workspaces import Slack
+    from bot.slack.intake.listeners.features import ListenersFor
+    from bot.slack.ui.buttons import AnswerButton
 
     JobsFor = Callable[[RunDeps, Slack], Mapping[str, Handle]]
     """Returns what does each kind of job of a feature in a workspace."""

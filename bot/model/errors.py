@@ -14,8 +14,8 @@ import openai
 from openai.types.responses.response_create_params import ResponseCreateParamsBase
 
 from bot.core.errors import ModelError, ModelErrorKind
-from bot.core.text.invisible_text import readable
-from bot.core.text.redaction import redacted
+from bot.text.invisible_text import readable
+from bot.text.redaction import redacted
 
 _BY_CODE = {
     "previous_response_not_found": ModelErrorKind.MISSING_PARENT,

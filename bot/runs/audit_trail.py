@@ -11,7 +11,7 @@ from bot.core.audit import AuditEntry, AuditKind
 from bot.core.findings import Verdict
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Request
-from bot.core.text.evidence_line import distinct
+from bot.runs.results.evidence_line import distinct
 from bot.store import AuditLog, PendingEntry
 
 Record = Callable[[Sequence[AuditEntry]], Awaitable[None]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core.errors import ModelError, ModelErrorKind
 from bot.core.outcome import StopReason
-from bot.core.text.translation import Text
+from bot.text.translation import Text
 
 _NARROWER = Text("Ask a narrower question.")
 _CUT_SHORT = {

@@ -26,18 +26,18 @@ from bot.core.feedback import Feedback
 from bot.core.ids import new_id
 from bot.core.lessons import MAX_LINES, CaseRun, Lesson, LessonCase, LessonState, Trial
 from bot.core.request import NEXT_MESSAGE, Request
-from bot.core.text.invisible_text import exact
-from bot.core.text.result_markdown import result_text
-from bot.core.text.translation import Text
 from bot.model import Model, ModelRequest, PriceList, whole_response
 from bot.runs.audit_trail import request_entry
 from bot.runs.observers import Observer, Submit
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.spending import Spending
 from bot.runs.queue.requests import Requests
+from bot.runs.results.result_markdown import result_text
 from bot.runs.run_deps import RunDeps
 from bot.runs.surface import OpenSurface
 from bot.store import LessonStore
+from bot.text.invisible_text import exact
+from bot.text.translation import Text
 from bot.toolkit.schema import strict_schema
 
 log = logging.getLogger(__name__)

@@ -33,7 +33,7 @@ from bot.core.chain import NO_USAGE, Item, LedgerEntry, Usage
 from bot.core.outcome import StopReason
 from bot.core.request import Request
 from bot.core.run_log import NOTICE, holds_words, run_log
-from bot.core.text.counting import counted
+from bot.text.counting import counted
 
 
 class Narrator:

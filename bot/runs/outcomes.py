@@ -18,9 +18,9 @@ from bot.core.errors import ToolError
 from bot.core.links import written_links
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
 from bot.core.request import Request
-from bot.core.text.redaction import redacted
-from bot.core.text.translation import Text
 from bot.runs.endings import explain
+from bot.text.redaction import redacted
+from bot.text.translation import Text
 from bot.toolkit.provided.artifacts import Artifacts
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from bot.agent.calls.outputs import Step
 from bot.agent.state import LoopState
 from bot.core.outcome import Outcome, RunStatus
-from bot.core.text.translation import Text
+from bot.text.translation import Text
 
 _MOST_FOUND = 12
 _DONE = Text("Done: {title}")

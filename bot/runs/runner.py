@@ -36,8 +36,6 @@ from bot.core.findings import FigureCounts
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
-from bot.core.text.result_markdown import result_text
-from bot.core.text.translation import Text
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
 from bot.runs.narration import Narrator
@@ -54,11 +52,13 @@ from bot.runs.policy.account_hook import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Held, Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit
+from bot.runs.results.result_markdown import result_text
 from bot.runs.run_deps import RunDeps
 from bot.runs.run_events import EventSink
 from bot.runs.surface import EndedBy, OpenSurface, Surface, never_ended
 from bot.services.processes.isolation import warm_processes
 from bot.store import Lease, PendingEntry, Phase, PostedMessageRecord, RunRecord, Stores
+from bot.text.translation import Text
 
 log = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from bot.core.errors import ToolError
-from bot.core.text.cells import clean
 from bot.services.isolated import Refused
 from bot.services.processes.isolation import IsolatedLimits, ProcessLost, isolated
+from bot.text.cells import clean
 from bot.toolkit.narrowing import has_words
 from bot.toolkit.provided.databases import Selection
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from bot.core.answers import Chart
 from bot.core.context import current_request
-from bot.core.text.redaction import redacted, redacted_all, redacted_cells
 from bot.services import reports
 from bot.services.tables import drawing, spreadsheets
+from bot.text.redaction import redacted, redacted_all, redacted_cells
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.exports import ChartImage, ReportFile, WorkbookSheet
 

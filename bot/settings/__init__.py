@@ -41,21 +41,21 @@ from bot.core import failpoints
 from bot.core.errors import ConfigurationError
 from bot.core.secret_files import odd_character, secret_folder, secret_from_file
 from bot.features.evidence.settings import EvidenceSettings
+from bot.mcp import McpServer
 from bot.model import Effort, ModelChoice, ModelChoices, Price, PriceList
-from bot.ops.logs import Format
 from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import EngineOptions
 from bot.services.databases import DatabaseConfig
-from bot.services.mcp import McpServer
-from bot.services.web_search import WebSearchConfig
 from bot.settings.errors import setting_error, unreadable, wrong_choices, wrong_names
-from bot.slack.incoming.catch_up import CatchUpSettings
+from bot.slack.intake.catch_up import CatchUpSettings
 from bot.store import Retention
 from bot.store.pools import CLUSTER, SCHEMES
+from bot.telemetry.logs import Format
 from bot.toolkit.hosted import HostedTools
+from bot.web.web_search import WebSearchConfig
 
 NO_MODEL = (
     "set it, or OPENAI_BASE_URL for another server that speaks the Responses API (docs/models.md); "

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic_core import ErrorDetails
 
+from bot.mcp import McpServer
 from bot.model import ModelChoice
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import DEFAULT, ChannelSettings
-from bot.services.mcp import McpServer
 
 _LIST = 'must be a list, such as ["…", "…"]'
 _TABLE = "must be a table, such as { … = … }"

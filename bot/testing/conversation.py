@@ -13,7 +13,7 @@ from typing import Any
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, FileRef, Request
-from bot.core.text.mentions import Mention
+from bot.text.mentions import Mention
 from bot.toolkit.provided.conversation import Download, NewMessages, ThreadMessage
 
 

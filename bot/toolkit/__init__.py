@@ -14,10 +14,10 @@ from bot.core.errors import TemporaryError, ToolError
 from bot.core.memory import Memory, MemoryScope
 from bot.core.request import FileRef
 from bot.core.schedule import Schedule, cron_in_words, often_of
-from bot.core.text.cells import cell_text, clean, csv_text
-from bot.core.text.counting import counted
-from bot.core.text.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
-from bot.core.text.translation import Plural, Text
+from bot.core.time_zones import day_and_time, zone_label, zone_named, zone_note, zone_of
+from bot.text.cells import cell_text, clean, csv_text
+from bot.text.counting import counted
+from bot.text.translation import Plural, Text
 from bot.toolkit.narrowing import Compact, Fields, Query, TimeRange
 from bot.toolkit.progress import current_progress, progress
 from bot.toolkit.provided.artifacts import CHART_TYPE, Artifact, Artifacts, Column, gaps_of

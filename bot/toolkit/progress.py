@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
-from bot.core.text.invisible_text import readable
-from bot.core.text.redaction import redacted
+from bot.text.invisible_text import readable
+from bot.text.redaction import redacted
 
 _PACE = 1.0
 """Least seconds between two lines of a call. People read no faster, and Slack limits changes."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.core.text.token_estimate import estimated_tokens
+from bot.text.token_estimate import estimated_tokens
 from bot.toolkit.provided.artifacts import Artifact, Artifacts
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from bot.core.ids import HANDLE
-from bot.core.text.translation import Text, translated
+from bot.text.translation import Text, translated
 
 log = logging.getLogger(__name__)
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import yaml
 
-from bot.core.text.locales import rewritten
 from bot.library.tracing.fields import fields_of
 from bot.library.tracing.findings import Finding, Verdict
 from bot.library.tracing.outputs import Counts, Output, Source
 from bot.library.tracing.trace import Traced, trace
+from bot.text.locales import rewritten
 
 HERE = Path(__file__).parent
 TODAY = date(2026, 11, 23)

@@ -29,9 +29,8 @@ from bot.app.tool_loading import catalogue
 from bot.dev.sample_database import build
 from bot.evals.canvases import CaseCanvases
 from bot.evals.web import CaseWebSearch
+from bot.mcp import McpServer, open_mcp_servers
 from bot.services.databases import DatabaseConfig, SqlDatabases
-from bot.services.fetching import WebFetcher
-from bot.services.mcp import McpServer, open_mcp_servers
 from bot.settings import Settings
 from bot.testing import MemoryConversation, asked, run_tool
 from bot.testing.tools import with_memory
@@ -44,6 +43,7 @@ from bot.toolkit import (
     ThreadMessage,
     WebSearch,
 )
+from bot.web.fetching import WebFetcher
 
 HERE = Path(__file__).parent
 OUTPUTS = HERE / "outputs"

@@ -28,7 +28,7 @@ from bot.core.outcome import StopReason
 from bot.dev.model import ModelRequest, Reply, call, calls, finish, held
 from bot.dev.model.replies import Item
 from bot.dev.workspace import ADA, BEN, CHLOE
-from bot.slack.reply import message_metadata
+from bot.slack.message import message_metadata
 from bot.store import Stores, open_stores
 from tests.faults.conversation import answered_by, asked_in, since_result
 from tests.faults.fleet import COMMANDS, Fleet, Life, fleet

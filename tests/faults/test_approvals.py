@@ -9,7 +9,7 @@ import pytest
 
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, NotAnswered, Workspace
-from bot.slack.render.buttons import APPROVE, DENY
+from bot.slack.ui.buttons import APPROVE, DENY
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment
 from tests.support.runs import answer

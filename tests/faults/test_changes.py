@@ -20,7 +20,7 @@ from bot.agent.prompts import STOPPED
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.model.request import item_text
 from bot.dev.workspace import ADA, BEN, NotAnswered, Workspace
-from bot.slack.render.buttons import STOP
+from bot.slack.ui.buttons import STOP
 from bot.store import Stores, open_stores
 from tests.faults.conversation import answered_by, since_result, tags_in
 from tests.faults.fleet import RETRIES

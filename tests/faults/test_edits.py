@@ -10,7 +10,7 @@ import pytest
 
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, ScriptBook, call, finish, held
 from bot.dev.workspace import ADA, BEN, NotAnswered, Workspace
-from bot.slack.render.buttons import DEEPER, REGENERATE, RETRY
+from bot.slack.ui.buttons import DEEPER, REGENERATE, RETRY
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

@@ -11,7 +11,7 @@ from bot.core import failpoints
 from bot.dev.workspace import ADA, BEN
 from bot.features.refresh.message import KEEP
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.home.lesson_form import SUGGEST
+from bot.slack.intake.home.lesson_form import SUGGEST
 from bot.store import open_stores
 from tests.support.deployment import deployed
 from tests.support.redis import redis_server, redis_url

@@ -21,12 +21,12 @@ from bot.dev.model import ResponsesServer, Script
 from bot.dev.workspace import ADA, Workspace
 from bot.model import ResponsesModel, sdk_client
 from bot.model.types import ModelRequest
-from bot.ops.logs import Handler
 from bot.runs.queue.engine import EngineOptions, open_engine
-from bot.slack.transport.client import DeadlineClient
-from bot.slack.transport.socket_mode import socket_mode
+from bot.slack.edge.client import DeadlineClient
+from bot.slack.edge.socket_mode import socket_mode
 from bot.store import Stores
 from bot.store.connection import connect
+from bot.telemetry.logs import Handler
 from tests.faults.libraries import DEFECTS
 from tests.support.redis import asked
 from tests.unit.slack.rig import wired

@@ -11,7 +11,7 @@ from bot.dev.workspace import ADA
 from bot.dev.workspace.store.record import Effect
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.render.words import STATUS_IN_LINE
+from bot.slack.ui.words import STATUS_IN_LINE
 from tests.faults.matrix import PAGE, ROWS, TESTS, page
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

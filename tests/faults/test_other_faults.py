@@ -14,7 +14,7 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.dev.workspace import ADA, NotAnswered
-from bot.slack.render.buttons import STOP
+from bot.slack.ui.buttons import STOP
 from bot.store import open_stores
 from tests.faults.fleet import COMMANDS, Fleet, fleet
 from tests.faults.windows import (

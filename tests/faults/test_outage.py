@@ -15,8 +15,8 @@ from bot.core.errors import StoreUnavailable
 from bot.dev.model import finish
 from bot.dev.workspace import ADA
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.transport import event_retries
-from bot.slack.transport.event_retries import EventRetries
+from bot.slack.edge import event_retries
+from bot.slack.edge.event_retries import EventRetries
 from tests.support.deployment import Deployment, deployed
 from tests.support.ports import free_port
 from tests.support.redis_process import RedisProcess, redis_process

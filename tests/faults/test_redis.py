@@ -20,7 +20,7 @@ from redis.exceptions import ResponseError
 from bot.dev.model import ModelRequest, Reply, call, finish, held
 from bot.dev.workspace import ADA
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.render import words
+from bot.slack.ui import words
 from bot.store.embedded import embedded_redis
 from tests.support.deployment import Deployment, deployed
 from tests.support.ports import free_port

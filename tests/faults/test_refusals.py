@@ -11,8 +11,8 @@ import pytest
 
 from bot.dev.model import ModelRequest, Reply, finish, held
 from bot.dev.workspace import ADA, BEN
-from bot.slack.render import words
-from bot.slack.render.buttons import STOP
+from bot.slack.ui import words
+from bot.slack.ui.buttons import STOP
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer
 

@@ -13,14 +13,14 @@ import pytest
 from redis.asyncio import Redis
 
 from bot.app.process import bot
-from bot.core.text.translation import reader
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish, held
 from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.incoming.catch_up import CatchUpSettings
-from bot.slack.render import words
-from bot.slack.render.buttons import STOP
+from bot.slack.intake.catch_up import CatchUpSettings
+from bot.slack.ui import words
+from bot.slack.ui.buttons import STOP
 from bot.store import open_stores
+from bot.text.translation import reader
 from tests.support.deployment import Deployment, configured
 from tests.support.redis_process import redis_process
 from tests.support.runs import answer

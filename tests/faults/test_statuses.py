@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.core.text.translation import reader
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, finish, held
 from bot.dev.workspace import ADA, BEN, CHLOE, Workspace
 from bot.runs.queue.engine import EngineOptions
-from bot.slack.render import words
-from bot.slack.reply import status_sweep
+from bot.slack.message import status_sweep
+from bot.slack.ui import words
+from bot.text.translation import reader
 from tests.faults.processes import environment, started
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

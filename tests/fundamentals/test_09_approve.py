@@ -11,7 +11,7 @@ import pytest
 
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA
-from bot.slack.render.buttons import APPROVE, DENY
+from bot.slack.ui.buttons import APPROVE, DENY
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, Place, bot_in_slack
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from bot.core.approvals import Approval, ApprovalRecord, Ask, Decision, PersonNeeded, Verdict
 from bot.core.context import bound_request
 from bot.core.errors import ToolError
-from bot.services.mcp import McpServer, McpServers, open_mcp_servers
+from bot.mcp import McpServer, McpServers, open_mcp_servers
 from bot.testing.conversation import asked
 from bot.testing.tools import run_tool
 from bot.toolkit.asking import bound_asking

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bot.core.accounts import AccountOwner, AccountProblem
 from bot.core.context import RequestContext, bound_request
-from bot.services.mcp import McpServers
+from bot.mcp import McpServers
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis
 from bot.toolkit.tool import Tool

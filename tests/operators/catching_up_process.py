@@ -7,15 +7,15 @@ import functools
 
 import bot.app.process
 import bot.app.workspace_intake
-import bot.slack.incoming.catch_up
+import bot.slack.intake.catch_up
 import bot.store.workspaces.catch_up
 from bot.settings import load_settings
-from bot.slack.incoming.catch_up import CatchUp
+from bot.slack.intake.catch_up import CatchUp
 
 
 async def main(pace: float) -> None:
     vars(bot.app.workspace_intake)["CatchUp"] = functools.partial(CatchUp, pace=pace)
-    vars(bot.slack.incoming.catch_up)["LOOK_SECONDS"] = 0.2
+    vars(bot.slack.intake.catch_up)["LOOK_SECONDS"] = 0.2
     vars(bot.store.workspaces.catch_up)["LOCK_SECONDS"] = 1
     async with bot.app.process.bot(load_settings()):
         print("ready", flush=True)  # noqa: T201 - the test reads it

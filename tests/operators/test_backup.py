@@ -36,8 +36,8 @@ from bot.ops.backup.values import Item, read_keys, write_items
 from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import EngineOptions
 from bot.settings import Settings
-from bot.slack.incoming.catch_up import CatchUp, CatchUpSettings
-from bot.slack.render.buttons import APPROVE, DENY
+from bot.slack.intake.catch_up import CatchUp, CatchUpSettings
+from bot.slack.ui.buttons import APPROVE, DENY
 from bot.store import Stores, data_format, open_stores
 from bot.store.connection import Connection, connect
 from tests.faults.test_approvals import cards, posted, posts

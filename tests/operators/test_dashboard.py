@@ -19,8 +19,8 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA
-from bot.ops.meters import ModelMeters, ProcessMeters, RunMeters
-from bot.ops.metrics import Metrics
+from bot.telemetry.meters import ModelMeters, ProcessMeters, RunMeters
+from bot.telemetry.metrics import Metrics
 from tests.operators.test_serving import SALES, probing
 from tests.support.deployment import deployed
 from tests.support.ports import free_port

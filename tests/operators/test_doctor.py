@@ -16,15 +16,15 @@ from bot.cli.operator import pause, usage_lines
 from bot.core.errors import ConfigurationError
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call
 from bot.dev.workspace import Workspace
+from bot.mcp import McpServer
 from bot.ops.doctor import Check, Level, examine
-from bot.ops.health import http_server
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.services.databases import DatabaseConfig
-from bot.services.mcp import McpServer
 from bot.settings import Settings
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis, running_redis
+from bot.telemetry.health import http_server
 from tests.support.commands import start
 from tests.support.deployment import configured
 from tests.support.ports import free_port

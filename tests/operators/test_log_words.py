@@ -11,7 +11,7 @@ from bot.dev.model import Script, call, calls, finish, respond, text
 from bot.dev.model.errors import ApiError
 from bot.dev.model.errors import test_error as model_error
 from bot.dev.workspace import ADA
-from bot.ops.logs import Handler, Json, Lines
+from bot.telemetry.logs import Handler, Json, Lines
 from tests.support.deployment import deployed
 from tests.support.runs import answer
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from bot.core.background import alongside
-from bot.ops.event_loop import EventLoopWatchdog
+from bot.telemetry.event_loop import EventLoopWatchdog
 
 
 async def test_a_loop_that_was_held_is_logged_measured_and_not_ready(

@@ -30,9 +30,9 @@ from bot.ops.doctor import Level
 from bot.ops.doctor.encryption import examine_encryption
 from bot.ops.doctor.slack import examine_slack
 from bot.settings import Settings
-from bot.slack.transport.client import DeadlineClient
-from bot.slack.transport.installs import AppKeys, InstalledWorkspaces, Tokens, Uninstaller
-from bot.slack.transport.workspaces import PerWorkspace
+from bot.slack.edge.client import DeadlineClient
+from bot.slack.edge.installs import AppKeys, InstalledWorkspaces, Tokens, Uninstaller
+from bot.slack.edge.workspaces import PerWorkspace
 from bot.store import Retention, Stores, open_stores
 from bot.store.sealed import box_of
 from bot.store.workspaces.installs import Install, InstallStore

@@ -22,9 +22,9 @@ from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, held
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.runs.queue.engine import EngineOptions, open_engine
-from bot.slack.actions import due_schedules
-from bot.slack.render.buttons import APPROVE, SHARE, STOP
-from bot.slack.transport.manifest import manifest
+from bot.slack.intake import due_schedules
+from bot.slack.intake.manifest import manifest
+from bot.slack.ui.buttons import APPROVE, SHARE, STOP
 from bot.store import Stores, open_stores
 from tests.security.model import question, won_over
 from tests.security.test_boundaries import private_question

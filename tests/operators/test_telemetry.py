@@ -30,10 +30,10 @@ from bot.dev.model import ResponsesServer, Script, ScriptBook, call, calls, fini
 from bot.dev.workspace import ADA, Workspace
 from bot.ops.doctor.check import Level
 from bot.ops.doctor.collector import examine_collector
-from bot.ops.health import http_server
-from bot.ops.tracing import telemetry
-from bot.ops.tracing.spans import Tracing
 from bot.settings import Settings
+from bot.telemetry.health import http_server
+from bot.telemetry.tracing import telemetry
+from bot.telemetry.tracing.spans import Tracing
 from tests.support.deployment import MODEL, Deployment, configured
 from tests.support.redis import asked
 from tests.support.runs import answer
@@ -196,7 +196,7 @@ async def test_a_collector_that_is_not_there_holds_nobody_up(redis_url: str) -> 
 
 async def test_what_it_needs_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The libraries are an extra; nothing else needs them."""
-    monkeypatch.setitem(sys.modules, "bot.ops.tracing.export", None)
+    monkeypatch.setitem(sys.modules, "bot.telemetry.tracing.export", None)
     async with telemetry(None) as watches:
         assert watches == ()
     with pytest.raises(ConfigurationError, match=r"pip install 'slack-answer-bot\[otel\]'"):

@@ -18,11 +18,11 @@ from bot.cli.operator import mcp_lines
 from bot.core.accounts import AccountOwner
 from bot.core.errors import ToolError
 from bot.dev.workspace import ADA, BEN, EVE, GUS, Workspace
+from bot.mcp import McpServers
+from bot.mcp.pins import ServerPins, ToolFacts
 from bot.runs.policy.access import Policy
-from bot.services.mcp import McpServers
-from bot.services.mcp.pins import ServerPins, ToolFacts
 from bot.settings import Settings
-from bot.slack.transport.client import slack_session
+from bot.slack.edge.client import slack_session
 from bot.store import Stores
 from tests.support.accounts import ANNA, Connecting, acting, connecting, listing, run
 from tests.support.accounts import BEN as MALLORY

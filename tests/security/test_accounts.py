@@ -23,15 +23,15 @@ from bot.core.accounts import (
 )
 from bot.core.errors import CorruptValue
 from bot.core.request import Entry
-from bot.core.text.redaction import redacted
 from bot.dev.model import Script, call, finish
-from bot.services.accounts.guard import AddressRefused, Guard, NoAnswer
-from bot.services.accounts.issuers import IssuerPins
-from bot.services.mcp import McpServers
+from bot.mcp import McpServers
+from bot.mcp.accounts.guard import AddressRefused, Guard, NoAnswer
+from bot.mcp.accounts.issuers import IssuerPins
 from bot.store import Stores
 from bot.store.connection import Retention
 from bot.store.sealed import box_of
 from bot.store.workspaces.accounts import AccountStore
+from bot.text.redaction import redacted
 from tests.support.accounts import ANNA, BEN, KEY, WHOM, Connecting, connecting
 from tests.support.notes_server import (
     METADATA,

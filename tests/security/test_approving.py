@@ -15,7 +15,7 @@ from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
 from bot.runs.policy.access import Policy
 from bot.runs.queue.engine import open_engine
-from bot.slack.render.buttons import APPROVE
+from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
 from tests.security.judge import calls, links
 from tests.security.model import question, won_over

@@ -27,9 +27,9 @@ from bot.dev.workspace import ADA, BEN, EVE, GUS
 from bot.runs.audit_trail import RunAudit, refused
 from bot.runs.policy.channels import ChannelSettings
 from bot.settings import Settings
-from bot.slack.home.view import PAUSE
-from bot.slack.render.buttons import APPROVE
-from bot.slack.render.schedules import CANCEL
+from bot.slack.intake.home.view import PAUSE
+from bot.slack.ui.buttons import APPROVE
+from bot.slack.ui.schedules import CANCEL
 from bot.store import Retention, Stores, open_stores
 from bot.store.sealed import SealedBox
 from bot.store.workspaces.audit import MOST_REFUSALS

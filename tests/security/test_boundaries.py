@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
-from bot.slack.render import words
+from bot.slack.ui import words
 from tests.security.model import question, won_over
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from bot.dev.workspace import ADA
-from bot.slack.render.buttons import APPROVE
+from bot.slack.ui.buttons import APPROVE
 from tests.security.model import question, won_over
 from tests.security.test_approving import cards, posted
 from tests.security.test_boundaries import press

@@ -20,12 +20,12 @@ from bot.core.memory import Memory, MemoryScope
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.sample_database import build
 from bot.dev.workspace import ADA, BEN, CHLOE
+from bot.mcp import McpServer, open_mcp_servers
 from bot.services.databases import DatabaseConfig
-from bot.services.fetching import WebFetcher, system_resolver
-from bot.services.mcp import McpServer, open_mcp_servers
-from bot.slack.render.buttons import APPROVE
+from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
 from bot.toolkit import Page
+from bot.web.fetching import WebFetcher, system_resolver
 from tests.security.corpus import (
     ATTACKS,
     CANARY,

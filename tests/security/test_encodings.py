@@ -17,8 +17,8 @@ import pytest
 
 from bot.dev.model import ModelRequest, Reply, finish
 from bot.dev.workspace import ADA
-from bot.services.mcp import McpServer, open_mcp_servers
-from bot.slack.render.buttons import APPROVE
+from bot.mcp import McpServer, open_mcp_servers
+from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
 from tests.security.judge import links
 from tests.security.test_approving import cards

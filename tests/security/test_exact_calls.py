@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.approvals import MOST_SHOWN, Approval, exact_arguments, holds_secret, laid_out
-from bot.core.text.invisible_text import exact, readable
 from bot.dev.workspace import ADA
-from bot.slack.render.approval import approval_modal
-from bot.slack.render.buttons import APPROVE, follow_up_buttons
-from bot.slack.render.links import LinkGate
-from bot.slack.render.markdown import safe_markdown
+from bot.slack.ui.approval import approval_modal
+from bot.slack.ui.buttons import APPROVE, follow_up_buttons
+from bot.slack.ui.links import LinkGate
+from bot.slack.ui.markdown import safe_markdown
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation, asked
+from bot.text.invisible_text import exact, readable
 from bot.toolkit import ToolError
 from tests.security.model import question, won_over
 from tests.security.test_approving import cards, posted

@@ -18,12 +18,12 @@ import pytest
 from aiohttp import web
 
 from bot.core.errors import ToolError
-from bot.ops.logs import Handler
+from bot.mcp import McpServer, ToolFacts
+from bot.mcp import connection as connections
+from bot.mcp.connection import Connection
+from bot.mcp.tools import mcp_tool, tool_name
 from bot.services.given_schema import given_model
-from bot.services.mcp import McpServer, ToolFacts
-from bot.services.mcp import connection as connections
-from bot.services.mcp.connection import Connection
-from bot.services.mcp.tools import mcp_tool, tool_name
+from bot.telemetry.logs import Handler
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.tools import run_tool
 from bot.toolkit import Artifacts

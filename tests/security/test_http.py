@@ -15,9 +15,9 @@ from redis.asyncio import Redis
 from slack_sdk.signature import SignatureVerifier
 
 from bot.ops.doctor.refused import examine_refused
-from bot.ops.log_privacy import shown
-from bot.slack.transport import http as events
-from bot.slack.transport.signatures import refusal_of
+from bot.slack.edge import http as events
+from bot.slack.edge.signatures import refusal_of
+from bot.telemetry.log_privacy import shown
 from tests.operators.test_many_workspaces import place
 from tests.security.test_forged import over_http, still_answers
 from tests.support.deployment import configured

@@ -20,10 +20,10 @@ from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA
 from bot.runs.policy.access import Policy
 from bot.runs.policy.egress_guard import EgressGuard
-from bot.services.fetching import WebFetcher
-from bot.slack.actions import due_schedules
-from bot.slack.render.buttons import APPROVE
+from bot.slack.intake import due_schedules
+from bot.slack.ui.buttons import APPROVE
 from bot.toolkit import Page
+from bot.web.fetching import WebFetcher
 from tests.security.model import filled, question
 from tests.security.test_egress import server_tool
 from tests.support.deployment import Deployment, deployed

@@ -16,7 +16,7 @@ import pytest
 
 import bot
 import tools
-from bot.core.text import locales
+from bot.text import locales
 
 LENGTH, NOTICED, MOST_TIMES = 6_000, 0.05, 3.0
 """Characters of a text; seconds of CPU from which on a text of half the length is tried, too, and how
@@ -76,7 +76,7 @@ FUNCTIONS = dict(functions())
 
 def test_there_are_functions_to_try() -> None:
     assert len(FUNCTIONS) > 100
-    assert bot.__name__ + ".core.text.invisible_text.exact" in FUNCTIONS
+    assert bot.__name__ + ".text.invisible_text.exact" in FUNCTIONS
 
 
 @pytest.mark.timeout(1200 if len(PIECES) > len(FEW) else 170)

@@ -9,7 +9,7 @@ import pytest
 
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
-from bot.slack.render.buttons import APPROVE, APPROVE_THREAD
+from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD
 from tests.security.test_approving import POST, SALES, cards, posted
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

@@ -13,11 +13,11 @@ import pytest
 
 from bot.dev.model import ModelRequest, Reply, call, finish
 from bot.dev.workspace import ADA, BEN
-from bot.services.fetching import WebFetcher
-from bot.services.mcp import McpServer, open_mcp_servers
-from bot.slack.render.buttons import APPROVE
+from bot.mcp import McpServer, open_mcp_servers
+from bot.slack.ui.buttons import APPROVE
 from bot.store import open_stores
 from bot.toolkit import Page
+from bot.web.fetching import WebFetcher
 from tests.security.test_approving import cards
 from tests.support.deployment import Deployment, deployed
 from tests.support.runs import answer

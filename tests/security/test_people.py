@@ -15,10 +15,10 @@ from bot.dev.model import finish
 from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import Channels, ChannelSettings
-from bot.slack.actions.modals import COMMENT
-from bot.slack.home.view import FORGET
-from bot.slack.render.buttons import APPROVE, APPROVE_THREAD, DENY, FEEDBACK, REGENERATE, SHOW_ALL
-from bot.slack.render.schedules import CANCEL
+from bot.slack.intake.home.view import FORGET
+from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, FEEDBACK, REGENERATE, SHOW_ALL
+from bot.slack.ui.modals import COMMENT
+from bot.slack.ui.schedules import CANCEL
 from bot.store import Stores
 from tests.security.model import question, won_over
 from tests.security.test_approving import POST, cards, posted

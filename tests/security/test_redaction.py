@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.core.text.redaction import KINDS, redacted
 from bot.dev.model import ModelRequest, Reply, call, finish, text
 from bot.dev.workspace import ADA
-from bot.ops.logs import Handler
+from bot.telemetry.logs import Handler
+from bot.text.redaction import KINDS, redacted
 from tests.security.model import file_id
 from tests.support.deployment import deployed
 from tests.support.runs import answer

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 from bot.dev.model import finish
 from bot.dev.workspace import ADA, Workspace
 from bot.runs.policy.channels import Channels, ChannelSettings
-from bot.slack.render.buttons import APPROVE
+from bot.slack.ui.buttons import APPROVE
 from bot.store import Stores
 from tests.operators.test_many_workspaces import SALES, Place, place
 from tests.security.test_boundaries import press

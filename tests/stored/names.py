@@ -45,22 +45,22 @@ from bot.core.refresh import Refreshed
 from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.ops.meters import ModelMeters, ProcessMeters, RunMeters
+from bot.mcp.pins import ServerPins
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
 from bot.runs.queue.engine import open_engine
-from bot.services.mcp.pins import ServerPins
 from bot.settings import Settings, Tables
-from bot.slack.actions.modals import About
-from bot.slack.home.channel_form import Target
-from bot.slack.home.lesson_form import LessonTarget
-from bot.slack.render.buttons import FollowUp
-from bot.slack.render.cards import Shown
+from bot.slack.intake.home.channel_form import Target
+from bot.slack.intake.home.lesson_form import LessonTarget
+from bot.slack.ui.buttons import FollowUp
+from bot.slack.ui.cards import Shown
+from bot.slack.ui.modals import About
 from bot.store import Phase, open_stores
 from bot.store.data_format import FORMAT
 from bot.store.workspaces.catch_up import Restore
 from bot.store.workspaces.installs import Install
 from bot.store.workspaces.refused import Refused
+from bot.telemetry.meters import ModelMeters, ProcessMeters, RunMeters
 from bot.toolkit.provided.artifacts import Artifact
 
 ROOT = Path(__file__).parents[2]

@@ -11,9 +11,9 @@ import os
 import sys
 
 from bot.core.accounts import AccountOwner, AccountProblem
-from bot.services.accounts.accounts import Accounts
-from bot.services.accounts.addresses import PublicAddress
-from bot.services.mcp import McpServer
+from bot.mcp import McpServer
+from bot.mcp.accounts.accounts import Accounts
+from bot.mcp.accounts.addresses import PublicAddress
 from bot.store import open_stores
 from bot.store.connection import Retention
 from bot.store.sealed import box_of

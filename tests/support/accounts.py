@@ -13,11 +13,11 @@ from bot.app.account_pages import AccountPages
 from bot.app.accounts import open_accounts, telling_changes
 from bot.core.accounts import AccountChange, AccountOwner, Whom
 from bot.core.context import RequestContext, bound_request
-from bot.ops.health import http_server
-from bot.services.accounts.accounts import Accounts
-from bot.services.mcp import McpServer, McpServers, open_mcp_servers
+from bot.mcp import McpServer, McpServers, open_mcp_servers
+from bot.mcp.accounts.accounts import Accounts
 from bot.settings import Settings
 from bot.store import Stores
+from bot.telemetry.health import http_server
 from bot.toolkit.tool import Tool
 from tests.support.notes_server import Browser, Notes, code_of
 from tests.support.ports import free_port

@@ -15,7 +15,7 @@ from bot.dev.model import ModelRequest, ResponsesServer
 from bot.dev.workspace import Workspace
 from bot.evals.lessons import try_case
 from bot.settings import Settings
-from bot.slack.incoming.catch_up import CatchUpSettings
+from bot.slack.intake.catch_up import CatchUpSettings
 
 MODEL = "gpt-5.4-mini"
 _SHOWN = ("chat.postMessage", "chat.update", "chat.postEphemeral")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
-from bot.services.web_search import ProviderWebSearch, WebSearchConfig
+from bot.web.web_search import ProviderWebSearch, WebSearchConfig
 
 KEY = "key-of-the-search"
 PAGES = [

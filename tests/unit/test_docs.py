@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 from bot.agent.hooks.commands import BeforeToolCommand
 from bot.cli import cli
+from bot.mcp.config import McpOAuth
 from bot.model import ModelChoice
-from bot.services.mcp.config import McpOAuth
 from bot.settings import Settings, Tables, load_settings
 from bot.testing import run_tool
 from docs.examples.crm_tools.fake_crm import TOKEN, running_crm

@@ -14,10 +14,10 @@ from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Decision
 from bot.core.errors import MalformedPayload
 from bot.core.forms import AnswerError, FieldKind, Form, FormError, Question, page_address
 from bot.dev.workspace.blocks import check_blocks, check_view
-from bot.services.mcp.questions import answer_of
-from bot.slack.render.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, VISIT_PAGE
-from bot.slack.render.cards import Shown
-from bot.slack.render.input_cards import Opened, input_modal, input_part, pressed_answer
+from bot.mcp.questions import answer_of
+from bot.slack.ui.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, VISIT_PAGE
+from bot.slack.ui.cards import Shown
+from bot.slack.ui.input_cards import Opened, input_modal, input_part, pressed_answer
 
 
 def form(required: tuple[str, ...] = (), **fields: Any) -> Form:

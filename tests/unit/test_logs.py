@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from bot.core.errors import ConfigurationError
-from bot.ops.logs import configure
+from bot.telemetry.logs import configure
 from tests.support.commands import said_by
 
 CODE = """
 import logging
 from bot.core.errors import StoreUnavailable
-from bot.ops.logs import configure
+from bot.telemetry.logs import configure
 
 configure("text")
 
@@ -42,7 +42,7 @@ def test_trouble_of_a_service_is_one_line_and_a_bug_has_its_trace() -> None:
 
 FOREIGN = """
 import logging
-from bot.ops.logs import configure
+from bot.telemetry.logs import configure
 
 configure({form!r})
 words = "ends\\r\\n12:00:00 INFO    Approved by Ann \\x1b[2K\\x9b8m\\u202e\\x00\\u2028here"

@@ -23,7 +23,7 @@ from slack_sdk.errors import SlackApiError
 from bot.core.errors import ModelError, ModelErrorKind, NotPermitted, StoreUnavailable, ToolError
 from bot.core.run_log import holds_words
 from bot.model.errors import from_exception
-from bot.ops.logs import Handler, Json, Lines
+from bot.telemetry.logs import Handler, Json, Lines
 
 WORDS = "my salary is 90210 crowns"
 

@@ -9,7 +9,7 @@ from cryptography.fernet import Fernet
 
 from bot.core.budgets import Cap
 from bot.core.errors import ConfigurationError
-from bot.services.mcp import McpServer
+from bot.mcp import McpServer
 from bot.settings import Settings, load_settings
 from bot.settings.checks import check_accounts
 

@@ -14,17 +14,17 @@ import pytest
 from bot.app.tool_loading import load_tools
 from bot.app.tool_providers import bound_providers
 from bot.core.errors import ConfigurationError, ToolDefinitionError
-from bot.core.text import redaction
-from bot.core.text.redaction import redacted
 from bot.dev.model import ResponsesServer, Script, call, finish, respond
 from bot.dev.model.request import ModelRequest
 from bot.ops.doctor.check import Level
 from bot.ops.doctor.env_file import examine_env_file
 from bot.ops.doctor.tools import examine_tools
-from bot.services import tool_clients
-from bot.services.tool_clients import BoundProvider, open_tool_clients
 from bot.settings import Settings, ToolSettings, load_settings
+from bot.text import redaction
+from bot.text.redaction import redacted
 from bot.toolkit import Provider, Secret, provider
+from bot.web import tool_clients
+from bot.web.tool_clients import BoundProvider, open_tool_clients
 from tests.support.crm import FILE, TOKEN, CrmServer, crm_server
 from tests.support.deployment import deployed
 from tests.support.redis import redis_server, redis_url

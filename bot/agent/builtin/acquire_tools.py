@@ -14,8 +14,8 @@ from bot.core.chain import Item
 from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Request
-from bot.core.text.invisible_text import without_invisible
-from bot.core.text.redaction import redacted
+from bot.text.invisible_text import without_invisible
+from bot.text.redaction import redacted
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.tool import Services
 

@@ -35,9 +35,9 @@ from bot.core.context import ArtifactUse, RequestContext, bound_request, current
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Rehearsal
-from bot.core.text.invisible_text import without_invisible
-from bot.core.text.redaction import redacted
 from bot.services.given_schema import validated
+from bot.text.invisible_text import without_invisible
+from bot.text.redaction import redacted
 from bot.toolkit.asking import bound_asking
 from bot.toolkit.catalogue import ACQUIRE, Catalogue
 from bot.toolkit.progress import paced_progress

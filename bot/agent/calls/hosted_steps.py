@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from bot.agent.calls.outputs import Step
 from bot.agent.events import ToolEnded, ToolStarted
 from bot.core.chain import Item
-from bot.core.text.invisible_text import without_invisible
-from bot.core.text.redaction import redacted
 from bot.model.types import HostedPart
+from bot.text.invisible_text import without_invisible
+from bot.text.redaction import redacted
 
 HostedEvent = ToolStarted | ToolEnded
 

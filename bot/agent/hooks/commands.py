@@ -27,10 +27,10 @@ from bot.core.approvals import canonical
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.run_log import NOTICE, holds_words, run_log
-from bot.core.text.cells import clean
-from bot.core.text.redaction import redacted
 from bot.services.processes.process_group import process_group
 from bot.services.processes.scratch import scratch_folder
+from bot.text.cells import clean
+from bot.text.redaction import redacted
 from bot.toolkit.provided.artifacts import Artifact, Artifacts
 from bot.toolkit.provided.tables import TABLE_TYPE
 from bot.toolkit.tool import Tool, ToolResult

@@ -16,8 +16,6 @@ from bot.core.errors import NotPermitted
 from bot.core.findings import Finding, Findings, Place
 from bot.core.outcome import Outcome
 from bot.core.request import Request
-from bot.core.text.evidence_line import distinct, evidence_line
-from bot.core.text.redaction import each_text
 from bot.features.evidence import words
 from bot.features.evidence.modal import (
     CLAIMS_OF_A_PAGE,
@@ -31,12 +29,14 @@ from bot.features.evidence.modal import (
 from bot.runs.context.ledger_reader import THREAD
 from bot.runs.context.run_loader import ReadBefore
 from bot.runs.policy.access import Person
-from bot.slack.actions.questions import QuestionIntake
-from bot.slack.incoming.membership import ChannelMembership
-from bot.slack.incoming.text import clean
-from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import Block
-from bot.slack.transport.client import TRANSPORT_ERRORS
+from bot.runs.results.evidence_line import distinct, evidence_line
+from bot.slack.edge.client import TRANSPORT_ERRORS
+from bot.slack.edge.membership import ChannelMembership
+from bot.slack.edge.text import clean
+from bot.slack.intake.questions import QuestionIntake
+from bot.slack.ui.links import LinkGate
+from bot.slack.ui.parts import Block
+from bot.text.redaction import each_text
 
 log = logging.getLogger(__name__)
 

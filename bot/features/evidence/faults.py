@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import BaseModel
 
 from bot.core.findings import Claim, Reason, Unreadable, Verdict
-from bot.core.text.redaction import each_text
-from bot.core.text.translation import Text
 from bot.features.evidence.check import RunEvidence
 from bot.library.tracing.references import MISSING
+from bot.text.redaction import each_text
+from bot.text.translation import Text
 
 _MISSING = Text("(figure missing)")
 _GAP = Text("A figure is missing: what I meant to show was not in the results.")

@@ -12,7 +12,7 @@ from bot.features.evidence.listeners import EvidenceListeners
 from bot.features.evidence.modal import SHOW
 from bot.features.evidence.run_part import EvidencePart
 from bot.features.evidence.settings import EvidenceSettings
-from bot.slack.render.buttons import AnswerButton
+from bot.slack.ui.buttons import AnswerButton
 
 
 def evidence(settings: EvidenceSettings) -> Feature:

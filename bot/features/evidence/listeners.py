@@ -16,14 +16,14 @@ from bot.features.evidence import words
 from bot.features.evidence.dialog import EvidenceDialog
 from bot.features.evidence.modal import PAGE, SHOW
 from bot.runs.context.run_loader import read_before
-from bot.slack.actions.button_payload import ButtonPress
-from bot.slack.actions.modals import notice_modal
-from bot.slack.actions.open_modal import open_modal
-from bot.slack.incoming.listeners.actions import tell
-from bot.slack.incoming.listeners.features import FeatureListeners, ListenerDeps
-from bot.slack.transport.background_tasks import Background
-from bot.slack.transport.client import Clients
-from bot.slack.transport.payloads import value_of, view_of
+from bot.slack.edge.background_tasks import Background
+from bot.slack.edge.client import Clients
+from bot.slack.edge.payloads import value_of, view_of
+from bot.slack.intake.listeners.actions import tell
+from bot.slack.intake.listeners.features import FeatureListeners, ListenerDeps
+from bot.slack.ui.button_payload import ButtonPress
+from bot.slack.ui.modals import notice_modal
+from bot.slack.ui.open_modal import open_modal
 
 Body = dict[str, Any]
 

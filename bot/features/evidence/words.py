@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.core.findings import Reason, Unreadable
-from bot.core.text.translation import Text
+from bot.text.translation import Text
 
 SHOW = Text("Show evidence")
 TITLE = Text("Evidence")

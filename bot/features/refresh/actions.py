@@ -20,22 +20,16 @@ from bot.features.refresh.message import ended_part, refresh_buttons, refresh_pa
 from bot.runs.context.own_schedules import MOST, first_time
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
-from bot.slack.actions.button_payload import ButtonPress
-from bot.slack.actions.questions import QuestionIntake
-from bot.slack.actions.schedules import WorkspaceSchedules
-from bot.slack.actions.share import LockSharing
-from bot.slack.incoming.text import one_line
-from bot.slack.render import words
-from bot.slack.render.parts import Part
-from bot.slack.reply.message_writer import MessageWriter, PostFence
-from bot.slack.reply.streams import Streams
-from bot.slack.transport.client import (
-    TRANSPORT_ERRORS,
-    Clients,
-    Identity,
-    error_code,
-    is_definitive,
-)
+from bot.slack.edge.client import TRANSPORT_ERRORS, Clients, Identity, error_code, is_definitive
+from bot.slack.edge.text import one_line
+from bot.slack.intake.questions import QuestionIntake
+from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.intake.share import LockSharing
+from bot.slack.message.message_writer import MessageWriter, PostFence
+from bot.slack.message.streams import Streams
+from bot.slack.ui import words
+from bot.slack.ui.button_payload import ButtonPress
+from bot.slack.ui.parts import Part
 from bot.store import Leases, RefreshStore, ScheduleStore
 
 log = logging.getLogger(__name__)

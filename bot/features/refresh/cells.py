@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from bot.core.findings import Place
-from bot.core.text.translation import Text
 from bot.library.tracing.outputs import Cell, Output, ShownRow, ShownTable
 from bot.library.tracing.writing import NUMBERS_OF_THINGS, value_of
+from bot.text.translation import Text
 
 GONE = Text("its row is no longer there")
 CUT = Text("its row is not among the rows that are shown now")

@@ -15,9 +15,9 @@ from bot.features.refresh.message import START
 from bot.features.refresh.run_part import RefreshPart
 from bot.runs.queue.engine import Handle
 from bot.runs.run_deps import RunDeps
-from bot.slack.actions.schedules import WorkspaceSchedules
-from bot.slack.render.buttons import AnswerButton
-from bot.slack.transport.workspaces import Slack
+from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.ui.buttons import AnswerButton
 
 
 def refresh() -> Feature:

@@ -13,7 +13,6 @@ from bot.core.chain import LedgerEntry
 from bot.core.outcome import Outcome
 from bot.core.refresh import Refreshed
 from bot.core.request import Request
-from bot.core.text.translation import Text
 from bot.features.refresh.compare import compared
 from bot.features.refresh.refreshable import figures_of
 from bot.features.refresh.repeat import LASTING, Repetition
@@ -23,6 +22,7 @@ from bot.runs.context.run_loader import read_before
 from bot.runs.policy import budget_words
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.run_deps import RunDeps
+from bot.text.translation import Text
 
 log = logging.getLogger(__name__)
 

@@ -18,12 +18,12 @@ from bot.core.schedule import Schedule
 from bot.features.refresh import words as said
 from bot.features.refresh.actions import AnswerRefresh
 from bot.features.refresh.message import KEEP, POST, START
-from bot.slack.actions.button_payload import ButtonPress, channel_of, thread_of
-from bot.slack.incoming.listeners.actions import tell
-from bot.slack.incoming.listeners.features import FeatureListeners, ListenerDeps
-from bot.slack.render import words
-from bot.slack.transport.background_tasks import Background
-from bot.slack.transport.client import TRANSPORT_ERRORS
+from bot.slack.edge.background_tasks import Background
+from bot.slack.edge.client import TRANSPORT_ERRORS
+from bot.slack.intake.listeners.actions import tell
+from bot.slack.intake.listeners.features import FeatureListeners, ListenerDeps
+from bot.slack.ui import words
+from bot.slack.ui.button_payload import ButtonPress, channel_of, thread_of
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ from itertools import groupby, islice
 
 from bot.core.refresh import FigureChange, Refreshed
 from bot.features.refresh import words as said
-from bot.slack.incoming.text import one_line
-from bot.slack.render import words
-from bot.slack.render.buttons import RETRY, button
-from bot.slack.render.parts import Block, Part, context, text_object, unmarked
-from bot.slack.render.times import local_time
+from bot.slack.edge.text import one_line
+from bot.slack.ui import words
+from bot.slack.ui.buttons import RETRY, button
+from bot.slack.ui.parts import Block, Part, context, text_object, unmarked
+from bot.slack.ui.times import local_time
 
 START, POST, KEEP = "refresh_answer", "post_refresh", "keep_refreshed"
 """Ids of actions."""

@@ -22,8 +22,6 @@ from bot.core.chain import CallRecord, LedgerEntry
 from bot.core.context import bound_request
 from bot.core.ids import HANDLE
 from bot.core.request import Request
-from bot.core.text.redaction import each_text
-from bot.core.text.translation import Text
 from bot.features.refresh.cells import Missing, renewed
 from bot.features.refresh.refreshable import ToolOf, may_repeat
 from bot.library.tracing.outputs import Cell, Output
@@ -33,6 +31,8 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.steering import Steering
 from bot.runs.run_deps import RunDeps
 from bot.services.processes.isolation import warm_processes
+from bot.text.redaction import each_text
+from bot.text.translation import Text
 
 CANNOT = Text("it comes from {tool}, which cannot be repeated")
 NOT_ALLOWED = Text("{tool} is not available here any more")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.core.text.translation import Plural, Text
+from bot.text.translation import Plural, Text
 
 REFRESH = Text("Refresh")
 WORKING = Text("I am reading the figures of that answer again. Only you will see what I find.")

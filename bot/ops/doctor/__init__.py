@@ -7,8 +7,6 @@ from collections.abc import Awaitable
 
 from bot.app.run_setup import with_running_redis
 from bot.app.tool_providers import secret_variables
-from bot.core.text.invisible_text import readable
-from bot.core.text.redaction import redacted
 from bot.ops.doctor.check import Check, Level, problem
 from bot.ops.doctor.collector import examine_collector
 from bot.ops.doctor.databases import examine_databases
@@ -26,6 +24,8 @@ from bot.ops.doctor.slack import examine_slack
 from bot.ops.doctor.tools import examine_tools
 from bot.ops.doctor.web_search import examine_web_search
 from bot.settings import Settings
+from bot.text.invisible_text import readable
+from bot.text.redaction import redacted
 
 _MOST_SAID = 300
 _REPORT = "look at the settings of this part; if they are right, report this line as a bug"

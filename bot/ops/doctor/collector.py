@@ -8,8 +8,8 @@ import aiohttp
 
 from bot.core.errors import ConfigurationError
 from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
-from bot.ops.tracing import telemetry
 from bot.settings import Settings
+from bot.telemetry.tracing import telemetry
 
 _SUBJECT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _FIX = "check the address (OTLP over HTTP, often port 4318) and the network, or unset it"

@@ -10,14 +10,14 @@ from bot.app.oauth import install_store, token_box
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
 from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.settings import Settings
-from bot.slack.transport.client import (
+from bot.slack.edge.client import (
     TRANSPORT_ERRORS,
     clients_on,
     error_code,
     slack_session,
     static_token,
 )
-from bot.slack.transport.manifest import manifest
+from bot.slack.intake.manifest import manifest
 from bot.store import open_stores
 from bot.store.workspaces.installs import Install, InstallStore
 

@@ -21,7 +21,6 @@ from bot.app.run_setup import responses_model, tool_catalogue
 from bot.core.answers import Answer
 from bot.core.chain import Item
 from bot.core.errors import ConfigurationError, ModelError, ModelErrorKind, ToolDefinitionError
-from bot.core.text.token_estimate import estimated_tokens
 from bot.model import (
     ModelRequest,
     ModelResponse,
@@ -34,6 +33,7 @@ from bot.model.listing import describes, listed_models
 from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.settings import NO_MODEL, Settings
 from bot.settings.checks import check_prices, unpriced_models
+from bot.text.token_estimate import estimated_tokens
 
 _GUIDE = "docs/models.md says what servers need"
 _MOST_NAMED = 5

@@ -7,7 +7,7 @@ import asyncio
 from bot.core.errors import ConfigurationError, StoreError
 from bot.ops.doctor.check import SECONDS, Check, warning
 from bot.settings import Settings
-from bot.slack.transport.signatures import RefusedRequest
+from bot.slack.edge.signatures import RefusedRequest
 from bot.store import open_stores
 
 _FIX = {

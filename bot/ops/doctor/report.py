@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bot.core.text.counting import counted
-from bot.core.text.invisible_text import escaped
 from bot.ops.doctor.check import Check, Level
+from bot.text.counting import counted
+from bot.text.invisible_text import escaped
 
 _PIPED = 160  # columns when stdout is not a terminal
 _LOOKS = {

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 
 from bot.core.errors import ConfigurationError, StoreError
 from bot.core.outcome import StopReason
-from bot.core.text.counting import counted
 from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.runs.queue.docket import SILENT_SECONDS, live_workers
 from bot.settings import Settings
 from bot.store import Stores, data_format, open_stores
 from bot.store.receivers import READY_SECONDS
+from bot.text.counting import counted
 
 _LATE, _TOO_LATE = 60.0, 600.0
 """Seconds that a request may wait for a worker before it is a warning, and a problem."""

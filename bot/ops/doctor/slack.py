@@ -13,14 +13,14 @@ from bot.core.errors import ConfigurationError
 from bot.ops.doctor.check import SECONDS, Check, clock, ok, problem, warning
 from bot.ops.doctor.installs import examine_installs
 from bot.settings import Settings
-from bot.slack.transport.client import (
+from bot.slack.edge.client import (
     TRANSPORT_ERRORS,
     DeadlineClient,
     error_code,
     server_time,
     slack_clients,
 )
-from bot.slack.transport.manifest import manifest
+from bot.slack.intake.manifest import manifest
 
 _BOT, _APP, _SIGNING = "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"
 _NEEDED = frozenset({"app_mentions:read", "chat:write", "im:history", "users:read"})

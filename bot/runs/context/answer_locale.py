@@ -7,7 +7,7 @@ import re
 from babel import Locale
 
 from bot.core.request import Request
-from bot.core.text.locales import locale_of
+from bot.text.locales import locale_of
 
 _WORDS = {
     "en": "the and of is are was what how which many much did does to for with in",

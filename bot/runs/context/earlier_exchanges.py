@@ -22,10 +22,10 @@ from bot.core.chain import CallerState, Item
 from bot.core.errors import CorruptValue, ModelErrorKind
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, RepeatReason, Request
-from bot.core.text.token_estimate import estimated_tokens
 from bot.runs.policy.egress_guard import merged_memory
 from bot.store import RunRecord, Stores
 from bot.store.values import decode
+from bot.text.token_estimate import estimated_tokens
 from bot.toolkit.provided.artifacts import Artifact
 from bot.toolkit.size import Room, shortened
 

@@ -13,7 +13,7 @@ from cronsim import CronSim, CronSimError
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.schedule import Schedule
-from bot.core.text.time_zones import zone_of
+from bot.core.time_zones import zone_of
 from bot.store import ScheduleStore
 
 MOST = 10  # of one person in a workspace

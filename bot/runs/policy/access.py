@@ -13,8 +13,8 @@ from pydantic import ConfigDict, Field
 
 from bot.core.errors import NotPermitted
 from bot.core.request import Entry, Request
-from bot.core.text.translation import Text
 from bot.runs.policy.channels import ChannelSettings, Confirm
+from bot.text.translation import Text
 
 
 class PersonKind(StrEnum):

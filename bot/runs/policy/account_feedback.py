@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.core.text.translation import Text
+from bot.text.translation import Text
 
 CONNECT_TITLE = Text("Connect {label}")
 SHARE_TITLE = Text("Share what {label} has")

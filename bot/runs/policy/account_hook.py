@@ -41,7 +41,7 @@ _NOT_TO_CONNECT = {
 
 
 class PersonalAccounts(Protocol):
-    """The accounts that people have connected. See `bot.services.accounts.Accounts`."""
+    """The accounts that people have connected. See `bot.mcp.accounts.Accounts`."""
 
     def label(self, server: str) -> str:
         """Return the server's name as people read it."""

@@ -29,12 +29,12 @@ from bot.core.approvals import (
 from bot.core.context import current_request
 from bot.core.errors import CorruptValue
 from bot.core.request import Entry, Request
-from bot.core.text.mentions import Mention, has_other_names
-from bot.core.text.translation import Text
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.store import Approvals
+from bot.text.mentions import Mention, has_other_names
+from bot.text.translation import Text
 from bot.toolkit import Changes, Memories, Tool
 
 log = logging.getLogger(__name__)

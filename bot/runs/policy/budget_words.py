@@ -6,10 +6,10 @@ from datetime import datetime
 
 from bot.core.budgets import Budget, Cap, Pause
 from bot.core.outcome import StopReason
-from bot.core.text.locales import day, money, number
-from bot.core.text.translation import Text, reader_locale
 from bot.runs.endings import CauseAndAdvice
 from bot.runs.policy.budgets import BudgetUse
+from bot.text.locales import day, money, number
+from bot.text.translation import Text, reader_locale
 
 _USED_UP = {
     Budget.THREAD: Text("The budget for this thread is used up ({amounts})"),

@@ -20,9 +20,9 @@ from bot.core.budgets import Account, Budget, Cap, OverBudget, Pause, Raise, acc
 from bot.core.errors import NotPermitted
 from bot.core.outcome import StopReason
 from bot.core.request import Request
-from bot.core.text.translation import Text
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.store import BudgetStore, PauseSwitch, Position
+from bot.text.translation import Text
 
 
 class Budgets(BaseModel):

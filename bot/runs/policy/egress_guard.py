@@ -30,8 +30,8 @@ from bot.agent.state import FOR_THREAD, LoopState
 from bot.core.chain import Item, LedgerEntry
 from bot.core.context import current_request
 from bot.core.request import Request
-from bot.core.text.invisible_text import exact
 from bot.runs.policy.access import Policy
+from bot.text.invisible_text import exact
 from bot.toolkit import Tool, ToolResult
 
 _WEB, _THREAD = "web", "the thread"

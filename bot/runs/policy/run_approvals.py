@@ -21,11 +21,11 @@ from bot.core.errors import CorruptValue, StoreError
 from bot.core.failpoints import failpoint
 from bot.core.outcome import SilentReason
 from bot.core.request import Request
-from bot.core.text.translation import Text
 from bot.runs.audit_trail import Record, decision_entry
 from bot.runs.queue.requeue import Requeue
 from bot.runs.surface import Surface
 from bot.store import Approvals, Lease, ParkResult
+from bot.text.translation import Text
 
 log = logging.getLogger(__name__)
 

@@ -26,12 +26,12 @@ from bot.core.errors import CorruptValue, LeaseLost, StoreUnavailable
 from bot.core.failpoints import failpoint
 from bot.core.ids import new_id
 from bot.core.request import Request
-from bot.core.text.translation import load_catalogue, reader
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.docket import open_docket
 from bot.runs.queue.per_user_limit import PerUserLimit
 from bot.runs.queue.requeue import Held, Requeue
 from bot.store import Mailbox
+from bot.text.translation import load_catalogue, reader
 
 log = logging.getLogger(__name__)
 

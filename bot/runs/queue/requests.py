@@ -22,13 +22,13 @@ from bot.core.errors import CorruptValue, NotPermitted
 from bot.core.failpoints import failpoint
 from bot.core.outcome import Outcome
 from bot.core.request import NEXT_MESSAGE, RepeatReason, Request
-from bot.core.text.translation import Text
 from bot.runs.audit_trail import decision_entry, request_entry
 from bot.runs.policy import budget_words
 from bot.runs.queue.engine import Engine, within_ack_deadline
 from bot.runs.queue.revisions import EditScope, Revision, edit_scope_of, revisions_of
 from bot.store import Phase, Refusal, Stores
 from bot.store.threads.mailbox import Seen
+from bot.text.translation import Text
 
 log = logging.getLogger(__name__)
 

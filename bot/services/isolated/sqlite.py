@@ -12,12 +12,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from bot.core.text.sql import quoted_name
 from bot.services.isolated import Refused
 from bot.services.isolated.functions import ALLOWED
 from bot.services.isolated.messages import without_paths
 from bot.services.isolated.selections import bounded_result, describe_tables
 from bot.services.isolated.statements import checked_select
+from bot.text.sql import quoted_name
 
 _MAX_VALUE = 50_000_000  # bytes of one value
 _HEAP = 500_000_000

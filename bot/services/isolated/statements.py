@@ -17,9 +17,9 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType  # type: ignore[attr-defined]
 
-from bot.core.text.cells import clean
 from bot.services.isolated import Refused
 from bot.services.isolated.functions import ALLOWED
+from bot.text.cells import clean
 
 _ALLOWED = (
     "One SELECT statement is allowed (WITH, JOIN, GROUP BY, UNION, window functions are fine); "

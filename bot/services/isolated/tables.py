@@ -15,12 +15,12 @@ from typing import Any
 
 import duckdb
 
-from bot.core.text.sql import quoted_name
 from bot.services.isolated import Refused
 from bot.services.isolated.functions import ALLOWED
 from bot.services.isolated.messages import without_paths
 from bot.services.parsing.results import Sheet
 from bot.services.parsing.tabular import column_names, connect, write_parquet
+from bot.text.sql import quoted_name
 
 Tables = list[tuple[str, str, list[str]]]
 

@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bot.core.text.sql import literal
 from bot.services.parsing.dialects import DELIMITERS, SAMPLE_ROWS, Dialect, choose_dialect
 from bot.services.parsing.numerals import is_written_number, join_some
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
@@ -31,6 +30,7 @@ from bot.services.parsing.tabular import (
 )
 from bot.services.parsing.text import decode
 from bot.services.parsing.text_columns import read_columns
+from bot.text.sql import literal
 
 _TYPE_SAMPLE_ROWS = 100
 _MAX_SUMMED = 100_000

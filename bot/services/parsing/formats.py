@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 
 from typing_extensions import override
 
-from bot.core.text.cells import cell_text
 from bot.services.parsing.numerals import join_some
 from bot.services.parsing.results import Cell, Sheet
+from bot.text.cells import cell_text
 
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[(?P<option>[^\]]*)\]'

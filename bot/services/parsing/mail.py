@@ -6,9 +6,9 @@ from email import policy
 from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 
-from bot.core.text.cells import clean
 from bot.services.parsing.pages import read_html
 from bot.services.parsing.results import Document, Unreadable
+from bot.text.cells import clean
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 

@@ -11,9 +11,9 @@ from ctypes import POINTER, c_float, c_ushort, cast, create_string_buffer
 from dataclasses import dataclass
 from typing import Any
 
-from bot.core.text.cells import clean
 from bot.services.parsing.results import Document, Unreadable
 from bot.services.parsing.text import SUPERSCRIPTS, decode
+from bot.text.cells import clean
 
 _MAX_PAGES = 1_000
 _SECONDS = 15.0

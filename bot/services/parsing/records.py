@@ -6,11 +6,11 @@ import json
 import re
 from typing import Any
 
-from bot.core.text.cells import clean
 from bot.services.parsing.numerals import join_some
 from bot.services.parsing.results import Cell, Document, Sheet, Unreadable
 from bot.services.parsing.tabular import column_names
 from bot.services.parsing.text import decode, shortened
+from bot.text.cells import clean
 
 _MAX_NOTE = 500
 _ITEM_WORDS = "hits?|found|results?|records?|items?|rows?|match(?:es)?|elements?|entries"

@@ -14,8 +14,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from bot.core.text.cells import cell_text, clean
-from bot.core.text.sql import literal, quoted_name
 from bot.services.parsing.dates import looks_like_date
 from bot.services.parsing.headers import judge_header
 from bot.services.parsing.kinds import is_not_finite, type_of_cells
@@ -30,6 +28,8 @@ from bot.services.parsing.numerals import (
 from bot.services.parsing.results import Cell, EmptySheet, Sheet, Unreadable
 from bot.services.parsing.sheet_marks import Range, fill_merged
 from bot.services.parsing.text import shortened
+from bot.text.cells import cell_text, clean
+from bot.text.sql import literal, quoted_name
 
 NumberedRow = tuple[int, list[Cell]]
 """A row and the line of the file on which it ends, counted from 1."""

@@ -8,7 +8,7 @@ from itertools import islice
 
 import chardet
 
-from bot.core.text.cells import clean
+from bot.text.cells import clean
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from bot.core.text.cells import clean
 from bot.services.parsing.office import check_archive
 from bot.services.parsing.results import Document, Unreadable
 from bot.services.parsing.text import SUPERSCRIPTS
+from bot.text.cells import clean
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"

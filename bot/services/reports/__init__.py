@@ -7,13 +7,13 @@ import asyncio
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.links import PermittedLinks
-from bot.core.text.invisible_text import without_invisible
 from bot.services.reports.blocks import Heading, Report, Table, all_blocks
 from bot.services.reports.figures import with_figures
 from bot.services.reports.links import with_permitted_links
 from bot.services.reports.markdown import parse_blocks
 from bot.services.reports.pdf import pdf
 from bot.services.reports.word import docx
+from bot.text.invisible_text import without_invisible
 from bot.toolkit.provided.artifacts import Artifacts
 from bot.toolkit.provided.exports import ReportFile
 

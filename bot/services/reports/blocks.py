@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, computed_field
 
-from bot.core.text.locales import locale_of
+from bot.text.locales import locale_of
 
 Alignment = Literal["start", "center", "end"]
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from bot.core.answers import Chart
 from bot.core.errors import ToolError
-from bot.core.text import locales
-from bot.core.text.cells import cell_text
-from bot.core.text.redaction import redacted, redacted_cells
 from bot.services.reports.blocks import Block, Figure, Listing, Paragraph, Quote, Run, Table, Text
 from bot.services.reports.images import MAX_PIXELS, plain_png
 from bot.services.tables import spreadsheets
 from bot.services.tables.tables import ArtifactTables
+from bot.text import locales
+from bot.text.cells import cell_text
+from bot.text.redaction import redacted, redacted_cells
 from bot.toolkit.provided.artifacts import CHART_TYPE, Artifacts
 from bot.toolkit.provided.tables import TABLE_TYPE
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from markdown_it.tree import SyntaxTreeNode
 
-from bot.core.text.markdown import MAX_NESTING, parser
 from bot.services.reports.blocks import (
     Alignment,
     Block,
@@ -26,6 +25,7 @@ from bot.services.reports.blocks import (
     Table,
     Text,
 )
+from bot.text.markdown import MAX_NESTING, parser
 
 _MAX_DEPTH = 6
 """Nested lists and quotes that fit on a page."""

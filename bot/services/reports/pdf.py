@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from bot.core.errors import ToolError
-from bot.core.text.locales import locale_of
-from bot.core.text.redaction import each_text
 from bot.services.processes.scratch import scratch_folder
 from bot.services.reports.blocks import Report
 from bot.services.tables import glyphs
+from bot.text.locales import locale_of
+from bot.text.redaction import each_text
 
 _TEMPLATE = Path(__file__).with_name("report.typ")
 _LONG_WORD = re.compile(r"\S{40}(?=\S)")

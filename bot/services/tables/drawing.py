@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from bot.core.answers import Chart
-from bot.core.text.locales import rewritten
 from bot.services.tables import glyphs
+from bot.text.locales import rewritten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.core.errors import ToolError
-from bot.core.text.cells import clean
 from bot.services.isolated import Refused
 from bot.services.processes.isolation import IsolatedLimits, IsolatedProcess, ProcessLost, isolated
+from bot.text.cells import clean
 from bot.toolkit.provided.artifacts import Artifact, Artifacts, Column
 from bot.toolkit.provided.tables import TABLE_TYPE, columns_line
 

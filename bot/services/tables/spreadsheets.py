@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any
 
 from bot.core.errors import ToolError
-from bot.core.text.cells import cell_text, clean, is_like_formula, without_formula
+from bot.text.cells import cell_text, clean, is_like_formula, without_formula
 from bot.toolkit.provided.exports import WorkbookSheet
 
 _NOT_IN_TITLE = re.compile(r"[\[\]:*?/\\]")

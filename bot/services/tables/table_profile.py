@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from bot.core.text.cells import cell_text
 from bot.services.tables.session import Session
+from bot.text.cells import cell_text
 from bot.toolkit.provided.artifacts import Artifact, Column
 from bot.toolkit.provided.tables import quoted_name
 

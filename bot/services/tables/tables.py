@@ -15,9 +15,9 @@ from typing import Any
 from bot.core.answers import Source
 from bot.core.context import current_request
 from bot.core.errors import ToolError
-from bot.core.text.cells import clean, csv_text
 from bot.services.tables import table_profile
 from bot.services.tables.session import MeasuredTable, Session, open_session
+from bot.text.cells import clean, csv_text
 from bot.toolkit.provided.artifacts import Artifact, Artifacts, gaps_of
 from bot.toolkit.provided.tables import TABLE_TYPE, Rows, columns_line, quoted_name
 from bot.toolkit.tool import ToolResult

@@ -9,14 +9,14 @@ from typing import Any
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.failpoints import failpoint
-from bot.core.text.invisible_text import exact
-from bot.slack.incoming.text import clean, one_line
+from bot.slack.edge.files import CANVAS, places_of
+from bot.slack.edge.text import clean, one_line
+from bot.slack.edge.workspaces import Slack
 from bot.slack.providers.channel_access import ReachableChannels, name_or
-from bot.slack.providers.files import CANVAS, places_of
 from bot.slack.providers.outbound_text import document
 from bot.slack.providers.slack_errors import for_the_model, only_once
-from bot.slack.render.markdown import blocks_of, plain_text
-from bot.slack.transport.workspaces import Slack
+from bot.slack.ui.markdown import blocks_of, plain_text
+from bot.text.invisible_text import exact
 from bot.toolkit.provided.canvases import Canvas, CanvasEdit
 
 _ID = re.compile(r"F[A-Z0-9]{6,}")

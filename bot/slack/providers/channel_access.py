@@ -13,8 +13,8 @@ from bot.core.context import current_request
 from bot.core.errors import NotPermitted, ToolError
 from bot.core.request import Entry
 from bot.runs.policy.access import PersonKind
-from bot.slack.incoming.membership import Channel
-from bot.slack.transport.workspaces import Slack
+from bot.slack.edge.membership import Channel
+from bot.slack.edge.workspaces import Slack
 
 _PAGE = 200
 _NO_ASKER = (

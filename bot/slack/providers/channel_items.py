@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.slack.incoming.message_contents import file_refs
-from bot.slack.incoming.text import one_line
+from bot.slack.edge.client import Clients
+from bot.slack.edge.files import CANVAS
+from bot.slack.edge.text import one_line
+from bot.slack.message.message_contents import file_refs
 from bot.slack.providers.channel_access import ReachableChannels
-from bot.slack.providers.files import CANVAS
 from bot.slack.providers.message_reading import MessageReader, ts_of
-from bot.slack.transport.client import Clients
 from bot.toolkit.provided.conversation import ThreadMessage
 from bot.toolkit.provided.directory import SharedFile
 

@@ -17,19 +17,20 @@ from bot.core.context import RequestContext, current_request
 from bot.core.errors import NotPermitted, ToolError
 from bot.core.failpoints import failpoint
 from bot.core.request import FileRef
-from bot.core.text.mentions import Mention
-from bot.core.text.redaction import redacted
-from bot.slack.incoming.message_contents import file_refs
-from bot.slack.incoming.text import clean
-from bot.slack.providers import files, outbound_text
+from bot.slack.edge import files
+from bot.slack.edge.client import error_code
+from bot.slack.edge.text import clean
+from bot.slack.edge.workspaces import Slack
+from bot.slack.message.message_contents import file_refs
+from bot.slack.message.message_metadata import is_of_run
+from bot.slack.providers import outbound_text
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.message_reading import MessageReader, edited_at, ts_of
 from bot.slack.providers.slack_errors import for_the_model, only_once
-from bot.slack.render.links import LinkGate
-from bot.slack.render.parts import shortened
-from bot.slack.reply.message_metadata import is_of_run
-from bot.slack.transport.client import error_code
-from bot.slack.transport.workspaces import Slack
+from bot.slack.ui.links import LinkGate
+from bot.slack.ui.parts import shortened
+from bot.text.mentions import Mention
+from bot.text.redaction import redacted
 from bot.toolkit.provided.conversation import Download, NewMessages, ThreadMessage
 
 _PAGE = 200

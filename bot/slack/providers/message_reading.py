@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.slack.incoming.message_contents import file_refs, said_in
-from bot.slack.incoming.names import naming
-from bot.slack.incoming.text import clean, decode, one_line
-from bot.slack.reply.message_metadata import run_of
-from bot.slack.transport.workspaces import Slack
+from bot.slack.edge.names import naming
+from bot.slack.edge.text import clean, decode, one_line
+from bot.slack.edge.workspaces import Slack
+from bot.slack.message.message_contents import file_refs, said_in
+from bot.slack.message.message_metadata import run_of
 from bot.toolkit.provided.conversation import ThreadMessage
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from slack_sdk.errors import SlackApiError
 
 from bot.core.context import current_request
-from bot.slack.incoming.names import naming
-from bot.slack.incoming.text import clean, decode, one_line
+from bot.slack.edge.client import error_code
+from bot.slack.edge.names import naming
+from bot.slack.edge.text import clean, decode, one_line
+from bot.slack.edge.workspaces import Slack
 from bot.slack.providers.message_reading import ts_of
-from bot.slack.transport.client import error_code
-from bot.slack.transport.workspaces import Slack
 from bot.toolkit.narrowing import has_words
 from bot.toolkit.provided.directory import FoundMessage, SearchResults
 

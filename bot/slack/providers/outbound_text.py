@@ -13,14 +13,14 @@ from typing import Any
 from bot.core.context import current_request
 from bot.core.errors import ToolError
 from bot.core.links import written_links
-from bot.core.text.mentions import Mention
-from bot.core.text.redaction import redacted
-from bot.slack.incoming.text import clean
-from bot.slack.render import words
-from bot.slack.render.links import LinkGate
-from bot.slack.render.markdown import safe_markdown
-from bot.slack.render.parts import Part, context
-from bot.slack.render.parts import written as block
+from bot.slack.edge.text import clean
+from bot.slack.ui import words
+from bot.slack.ui.links import LinkGate
+from bot.slack.ui.markdown import safe_markdown
+from bot.slack.ui.parts import Part, context
+from bot.slack.ui.parts import written as block
+from bot.text.mentions import Mention
+from bot.text.redaction import redacted
 
 _LIVE_MARKDOWN = re.compile(r"\][(:\[]|<[A-Za-z/!?]|://|\bwww\.", re.IGNORECASE)
 """What links, images, tags and bare addresses have in common."""

@@ -8,14 +8,14 @@ from contextlib import asynccontextmanager
 from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted, SlackUnavailable, ToolError
-from bot.slack.incoming.text import one_line
-from bot.slack.transport.client import (
+from bot.slack.edge.client import (
     NO_PLACE,
     TRANSPORT_ERRORS,
     error_code,
     is_ambiguous,
     is_rate_limited,
 )
+from bot.slack.edge.text import one_line
 
 _NOT_IN = "The bot is not in that channel. Somebody can invite it with /invite."
 _DELETED = "That was deleted in Slack."

@@ -15,7 +15,7 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.failpoints import failpoint
 from bot.core.scheduled_message import ScheduledMessage
-from bot.slack.transport.client import Clients, error_code
+from bot.slack.edge.client import Clients, error_code
 from bot.store import ScheduledMessageStore
 
 _PAGE = 100

@@ -7,7 +7,7 @@ from datetime import datetime, tzinfo
 from typing import Protocol
 
 from bot.core.request import FileRef
-from bot.core.text.mentions import Mention
+from bot.text.mentions import Mention
 
 
 @dataclass(frozen=True, slots=True)

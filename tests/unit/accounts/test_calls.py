@@ -13,8 +13,8 @@ from bot.core.accounts import (
     Revoked,
 )
 from bot.core.errors import ToolError
-from bot.services.mcp import personal
-from bot.services.mcp.pins import Pin, ServerPins
+from bot.mcp import personal
+from bot.mcp.pins import Pin, ServerPins
 from bot.store import Stores
 from tests.support.accounts import ANNA, BEN, Connecting, acting, connecting, listing, run
 from tests.support.notes_server import Browser, Notes

@@ -9,14 +9,14 @@ from mcp.shared.auth import OAuthClientInformationFull
 from pydantic import AnyUrl
 
 from bot.core.accounts import AccountState, Revoked
-from bot.core.text.redaction import redacted
-from bot.services.accounts.addresses import PublicAddress
-from bot.services.accounts.clients import Clients, client_document
-from bot.services.accounts.discovery import discover
-from bot.services.accounts.guard import Guard
-from bot.services.accounts.tokens import Tokens
-from bot.services.mcp import McpServer
+from bot.mcp import McpServer
+from bot.mcp.accounts.addresses import PublicAddress
+from bot.mcp.accounts.clients import Clients, client_document
+from bot.mcp.accounts.discovery import discover
+from bot.mcp.accounts.guard import Guard
+from bot.mcp.accounts.tokens import Tokens
 from bot.store import Stores
+from bot.text.redaction import redacted
 from tests.support.accounts import ANNA, BEN, Connecting, connecting
 from tests.support.notes_server import READ, WRITE, Browser, Notes, query_of
 

@@ -14,8 +14,8 @@ from bot.cli.operator import erase_lines
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, Workspace
 from bot.features.evidence.modal import SHOW
-from bot.services.mcp import McpServer
-from bot.slack.render import buttons
+from bot.mcp import McpServer
+from bot.slack.ui import buttons
 from bot.store import open_stores
 from tests.support.accounts import KEY
 from tests.support.deployment import Deployment, configured, deployed

@@ -13,7 +13,7 @@ import pytest
 from bot.cli.operator import erase_lines
 from bot.core.accounts import AccountState, Revoked
 from bot.core.audit import AuditEntry
-from bot.services.accounts import revocations
+from bot.mcp.accounts import revocations
 from bot.store import Stores
 from tests.support.accounts import ANNA, BEN, Connecting, connecting
 

@@ -14,9 +14,9 @@ from bot.agent.state import LoopState
 from bot.agent.window import active_items
 from bot.core.chain import CallerState, Item
 from bot.core.outcome import RunStatus
-from bot.core.text.token_estimate import estimated_tokens
 from bot.dev.model import ModelRequest, Reply, Script, call, calls, finish, text
 from bot.model.types import ModelResponse
+from bot.text.token_estimate import estimated_tokens
 from tests.unit.agent.harness import ANSWER, Bench, bench
 
 NOTES = {

@@ -20,9 +20,9 @@ from bot.agent.window import active_items, portable, whole_pairs, without_stray_
 from bot.core.chain import Item, LedgerEntry
 from bot.core.errors import ModelErrorKind
 from bot.core.outcome import RunStatus, StopReason
-from bot.core.text.token_estimate import estimated_tokens
 from bot.dev.model import Script, call, calls, empty, finish, held, reasoning, text
 from bot.dev.model.errors import parent_not_found
+from bot.text.token_estimate import estimated_tokens
 from tests.unit.agent.harness import ANSWER, MODELS, bench
 
 EARLIER = (

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 from bot.agent.calls.call import Toolbox
-from bot.core.text.token_estimate import estimated_tokens
 from bot.dev.model import ModelRequest, Reply, calls, finish, text
+from bot.text.token_estimate import estimated_tokens
 from bot.toolkit import Reads, Tool, ToolError, tool
 from bot.toolkit.catalogue import Catalogue
 from bot.toolkit.size import saved_handle

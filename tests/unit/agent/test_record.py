@@ -23,10 +23,10 @@ from bot.agent.window import active_items, text_of, whole_pairs
 from bot.core.answers import Source
 from bot.core.chain import CallerState, Item, LedgerEntry
 from bot.core.errors import ToolError
-from bot.core.text.invisible_text import without_invisible
-from bot.core.text.token_estimate import estimated_tokens
 from bot.dev.model import ModelRequest, Reply, Script, call, calls, finish, refusal, text
 from bot.model.types import ModelResponse
+from bot.text.invisible_text import without_invisible
+from bot.text.token_estimate import estimated_tokens
 from bot.toolkit import ToolResult, tool
 from bot.toolkit.catalogue import Catalogue
 from tests.unit.agent.harness import ANSWER, MODELS, Bench, bench

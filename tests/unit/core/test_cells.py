@@ -8,7 +8,7 @@ import io
 import pytest
 
 from bot.services.tables.spreadsheets import csv_file
-from bot.slack.render.results.tables import as_csv
+from bot.slack.ui.results.tables import as_csv
 
 FORMULAS = [
     *(f"{sign}1+1" for sign in "=+-@＝＋－＠﹦﹢﹣﹫⁼⁺"),

@@ -17,9 +17,9 @@ from bot.core.findings import (
     Verdict,
 )
 from bot.core.outcome import Outcome, RunStatus, StopReason, Totals
-from bot.core.text.evidence_line import evidence_line
-from bot.core.text.translation import reader
-from bot.core.text.trust import Trust, trust_in
+from bot.runs.results.evidence_line import evidence_line
+from bot.runs.results.trust import Trust, trust_in
+from bot.text.translation import reader
 
 QUERY = Place(call_id="c1", tool="query_table", row="North", column="revenue", text="1234")
 PERSON = Place(call_id="", text="18")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.text.locales import day, day_and_time, figures, in_cents, money, number, written_as
+from bot.text.locales import day, day_and_time, figures, in_cents, money, number, written_as
 
 THIN, WIDE = "\u202f", "\u00a0"
 

@@ -16,8 +16,8 @@ from bot.core.schedule import Schedule
 from bot.dev.model import ModelRequest, Reply, ResponsesServer, call, finish
 from bot.dev.workspace import ADA, Workspace
 from bot.settings import Settings
-from bot.slack.actions.due_schedules import DueSchedules
-from bot.slack.render import words
+from bot.slack.intake.due_schedules import DueSchedules
+from bot.slack.ui import words
 from bot.store import open_stores
 from tests.faults.processes import environment, started_code
 from tests.support.deployment import Deployment

@@ -27,7 +27,7 @@ SECRETS = {ADA: "Ada's raise is 7 %", BEN: "Ben plans to leave"}
 
 @dataclass
 class Accounts:
-    """Who is connected, as `bot.services.accounts` would tell."""
+    """Who is connected, as `bot.mcp.accounts` would tell."""
 
     states: dict[str, AccountState] = field(default_factory=dict)
 

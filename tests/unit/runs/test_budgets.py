@@ -22,7 +22,6 @@ from bot.core.errors import ConfigurationError, NotPermitted
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Entry
-from bot.core.text.translation import reader
 from bot.dev.model import (
     ModelRequest,
     Reply,
@@ -40,6 +39,7 @@ from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.queue.requeue import Held
 from bot.settings import ModelSettings
 from bot.store import Stores
+from bot.text.translation import reader
 from tests.support.redis import asked
 from tests.support.runs import answer, bot_on, bot_with
 

@@ -12,9 +12,9 @@ from bot.core.errors import ModelError
 from bot.model import PriceList
 from bot.model.decoding import read_response
 from bot.model.types import ModelRequest, Progress
-from bot.ops.metrics import Metrics
 from bot.runs.policy.estimates import CallEstimates, ExpectedCall
 from bot.runs.policy.spending import _SpendingModel
+from bot.telemetry.metrics import Metrics
 
 FAILED = {
     "id": "resp_1",

@@ -11,9 +11,9 @@ from bot.cli.operator import usage_lines
 from bot.core import failpoints
 from bot.core.findings import FigureCounts
 from bot.dev.model import Script, finish
-from bot.ops.metrics import Metrics
 from bot.settings import Settings
 from bot.store import Stores
+from bot.telemetry.metrics import Metrics
 from tests.support.redis import asked
 from tests.support.runs import MODEL, answer, bot_with
 from tests.unit.runs.test_references import READ, SALES, asked_of, with_handle

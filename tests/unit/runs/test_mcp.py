@@ -16,9 +16,9 @@ from bot.cli.operator import mcp_lines
 from bot.cli.output import print_lines
 from bot.core.errors import ToolError
 from bot.dev.model import Script, call, finish
+from bot.mcp import McpServer, McpServers, Pin, ServerPins, open_mcp_servers
+from bot.mcp import servers as servers_module
 from bot.ops.doctor.mcp import examine_mcp
-from bot.services.mcp import McpServer, McpServers, Pin, ServerPins, open_mcp_servers
-from bot.services.mcp import servers as servers_module
 from bot.settings import Settings
 from bot.store import Stores
 from bot.testing.tools import run_tool

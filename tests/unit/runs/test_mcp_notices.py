@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.services.mcp import McpServer, McpServers, open_mcp_servers
-from bot.services.mcp import connection as connections
+from bot.mcp import McpServer, McpServers, open_mcp_servers
+from bot.mcp import connection as connections
 from bot.store import Stores
 from bot.testing.tools import run_tool
 from tests.support.sdk_server import library, served

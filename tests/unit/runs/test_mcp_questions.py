@@ -16,9 +16,9 @@ from bot.agent.events import ToolProgress
 from bot.core.approvals import Approval, ApprovalKind, Decision, Verdict
 from bot.core.outcome import RunStatus
 from bot.dev.model import ModelRequest, Reply, Script, call, finish
+from bot.mcp import McpServer
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
-from bot.services.mcp import McpServer
 from bot.store import Stores
 from tests.support.redis import asked, decided
 from tests.support.runs import Bot, answer, bot_with

@@ -11,9 +11,9 @@ import pytest
 from mcp.server.mcpserver import MCPServer
 
 from bot.core.errors import ToolError
-from bot.services.mcp import McpServer, McpServers, open_mcp_servers
-from bot.services.mcp.pins import READ_RESOURCE, Pin, ServerPins
-from bot.services.mcp.structure import repeats, table_in
+from bot.mcp import McpServer, McpServers, open_mcp_servers
+from bot.mcp.pins import READ_RESOURCE, Pin, ServerPins
+from bot.mcp.structure import repeats, table_in
 from bot.store import Stores
 from bot.testing.tools import run_tool
 from bot.toolkit.tool import ToolResult

@@ -20,7 +20,7 @@ from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import PreferenceBook, Preferences
 from bot.settings import ModelSettings
-from bot.slack.home.view import CHANNEL, SETTINGS
+from bot.slack.intake.home.view import CHANNEL, SETTINGS
 from bot.store import Stores
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked

@@ -175,7 +175,7 @@ def test_a_run_that_was_left_is_not_said_to_begin(caplog: pytest.LogCaptureFixtu
 def test_json_logs_carry_the_ids() -> None:
     """I5: beside the line, what a search needs: run, request, thread and user."""
     code = (
-        "from bot.ops.logs import configure; configure('json')\n"
+        "from bot.telemetry.logs import configure; configure('json')\n"
         "from bot.runs.narration import Narrator\n"
         "from bot.agent.events import RunStarted\n"
         "from tests.support.redis import asked\n"
@@ -192,7 +192,7 @@ def test_whatever_is_logged_in_a_run_carries_its_ids() -> None:
     """Libraries and tools know nothing of runs; what they log is found with the run all the same. O8:
     their words may be people's, and are not shown."""
     code = (
-        "import logging; from bot.ops.logs import configure; configure('json')\n"
+        "import logging; from bot.telemetry.logs import configure; configure('json')\n"
         "from bot.core.context import RequestContext, bound_request\n"
         "from tests.support.redis import asked\n"
         "with bound_request(RequestContext(request=asked('?'), run_id='run_1')):\n"

@@ -14,12 +14,12 @@ from pydantic import BaseModel
 from bot.core.answers import GIVEN, RESPONSE_TYPES
 from bot.core.outcome import Outcome, RunStatus
 from bot.core.request import Entry, Request
-from bot.core.text.redaction import redacted_cells
 from bot.runs.outcomes import without_secrets
 from bot.services.exports import ArtifactExports
 from bot.slack.providers.outbound_text import file_content
-from bot.slack.render.outcome import render, render_shared
+from bot.slack.ui.outcome import render, render_shared
 from bot.testing.artifacts import MemoryArtifacts
+from bot.text.redaction import redacted_cells
 from bot.toolkit.provided.exports import WorkbookSheet
 
 SECRET = "AKIAIOSFODNN7EXAMPLE"

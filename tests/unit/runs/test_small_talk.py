@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from bot.app.process import bot
-from bot.core.text.token_estimate import estimated_tokens
 from bot.dev.model import Reply, ResponsesServer, Script, finish, text
 from bot.dev.workspace import ADA, BEN, Workspace
-from bot.slack.render import words
-from bot.slack.render.buttons import DETAILS
+from bot.slack.ui import words
+from bot.slack.ui.buttons import DETAILS
+from bot.text.token_estimate import estimated_tokens
 from tests.support.deployment import configured
 from tests.support.runs import answer
 from tests.support.slack import GENERAL, bot_in_slack

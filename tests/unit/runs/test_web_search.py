@@ -10,8 +10,8 @@ from bot.core.errors import ConfigurationError
 from bot.dev.model import Script, call, finish
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
-from bot.services.web_search import WebSearchConfig
 from bot.store import Stores
+from bot.web.web_search import WebSearchConfig
 from tests.support.runs import answer, bot_with
 from tests.support.web_search import provider
 

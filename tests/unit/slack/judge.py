@@ -5,7 +5,7 @@ from typing import Any
 from slack_sdk.models.blocks import Block
 
 from bot.dev.workspace.blocks import check_blocks, check_view
-from bot.slack.render.parts import Part, Rendered
+from bot.slack.ui.parts import Part, Rendered
 
 RAW_ONLY = {"data_visualization"}
 """Blocks without a model in slack_sdk 3.47."""

@@ -31,14 +31,14 @@ from bot.runs.policy.channels import ChannelSettings
 from bot.runs.queue.requests import Requests
 from bot.runs.queue.revisions import EditScope, MessageVersions
 from bot.settings import Settings
-from bot.slack.actions.questions import QuestionIntake
-from bot.slack.incoming.intake import Intake
-from bot.slack.incoming.listeners.features import FeatureListeners
-from bot.slack.transport.background_tasks import Background
-from bot.slack.transport.client import Clients, Identity, identify, slack_clients
-from bot.slack.transport.event_retries import EventRetries
-from bot.slack.transport.socket_mode import socket_mode
-from bot.slack.transport.workspaces import Slack
+from bot.slack.edge.background_tasks import Background
+from bot.slack.edge.client import Clients, Identity, identify, slack_clients
+from bot.slack.edge.event_retries import EventRetries
+from bot.slack.edge.socket_mode import socket_mode
+from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.intake import Intake
+from bot.slack.intake.listeners.features import FeatureListeners
+from bot.slack.intake.questions import QuestionIntake
 from bot.store import (
     BudgetStore,
     LessonStore,

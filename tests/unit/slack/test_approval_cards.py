@@ -17,13 +17,13 @@ from bot.core.approvals import (
     Decision,
     Verdict,
 )
-from bot.core.text.translation import reader
 from bot.dev.workspace import ADA, BEN
-from bot.slack.render import approval_words
-from bot.slack.render.account_cards import account_part
-from bot.slack.render.approval import approval_part
-from bot.slack.render.arguments import not_in_title, values_of
-from bot.slack.render.buttons import APPROVE, SHOW_ALL
+from bot.slack.ui import approval_words
+from bot.slack.ui.account_cards import account_part
+from bot.slack.ui.approval import approval_part
+from bot.slack.ui.arguments import not_in_title, values_of
+from bot.slack.ui.buttons import APPROVE, SHOW_ALL
+from bot.text.translation import reader
 from tests.unit.slack.judge import accept_blocks
 from tests.unit.slack.scene import Thread, button, refuse_streams
 

@@ -11,22 +11,15 @@ from redis.asyncio import Redis
 
 from bot.core.approvals import ApprovalKind, Ask
 from bot.core.context import RequestContext, bound_request
-from bot.core.text.translation import reader
 from bot.dev.model import Reply, Script, call, calls, finish
 from bot.dev.workspace import ADA, BEN, CHLOE
 from bot.runs.policy.access import Policy
 from bot.runs.policy.waits import Waits
-from bot.slack.render import approval_words, words
-from bot.slack.render.buttons import (
-    APPROVE,
-    APPROVE_THREAD,
-    DENY,
-    GO_WITHOUT,
-    POST_IT,
-    SHOW_ALL,
-)
-from bot.slack.render.cards import Shown
+from bot.slack.ui import approval_words, words
+from bot.slack.ui.buttons import APPROVE, APPROVE_THREAD, DENY, GO_WITHOUT, POST_IT, SHOW_ALL
+from bot.slack.ui.cards import Shown
 from bot.store import open_stores
+from bot.text.translation import reader
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed

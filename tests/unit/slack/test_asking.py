@@ -14,30 +14,29 @@ from bot.core.outcome import RunStatus
 from bot.core.request import Entry, FileRef, RepeatReason, Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.core.text.translation import reader
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
+from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
-from bot.services.mcp import ServerStatus
-from bot.slack.actions import modals
-from bot.slack.actions.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
-from bot.slack.actions.modals import (
+from bot.slack.intake.home.channel_form import GeneralSettings, channel_form, reset_done
+from bot.slack.intake.home.personal_form import personal_form
+from bot.slack.intake.home.view import AdminView, home_view, suggested_prompts
+from bot.slack.ui import buttons, modals, words
+from bot.slack.ui.account_messages import code_modal, link_modal, paste_modal
+from bot.slack.ui.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
+from bot.slack.ui.modals import (
     About,
     ask_about_modal,
     ask_anywhere_modal,
     comment_modal,
     task_modal,
 )
-from bot.slack.home.channel_form import GeneralSettings, channel_form, reset_done
-from bot.slack.home.personal_form import personal_form
-from bot.slack.home.view import AdminView, home_view, suggested_prompts
-from bot.slack.render import buttons, words
-from bot.slack.render.account_messages import code_modal, link_modal, paste_modal
-from bot.slack.render.outcome import render
+from bot.slack.ui.outcome import render
+from bot.text.translation import reader
 from tests.catalogues import LANGUAGES
 from tests.unit.slack.judge import accept_view
 from tests.unit.slack.rig import NO_CHOICE, Rig, listening, nothing_used

@@ -15,8 +15,8 @@ from bot.dev.model import Script, finish
 from bot.dev.workspace import ADA, BEN, EVE, GUS
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets
-from bot.slack.render import buttons, words
-from bot.slack.render.outcome import render
+from bot.slack.ui import buttons, words
+from bot.slack.ui.outcome import render
 from bot.store import open_stores
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked, redis_server, redis_url

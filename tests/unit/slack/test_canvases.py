@@ -14,7 +14,7 @@ from bot.dev.workspace import ADA, CHLOE, Workspace
 from bot.services.documents import ArtifactDocuments
 from bot.slack.providers.canvases import SlackCanvases
 from bot.slack.providers.channel_access import ReachableChannels
-from bot.slack.render.buttons import APPROVE, DENY
+from bot.slack.ui.buttons import APPROVE, DENY
 from bot.testing.artifacts import MemoryArtifacts
 from tests.security.model import question, won_over
 from tests.support.deployment import deployed

@@ -9,11 +9,11 @@ from bot.core.context import RequestContext, bound_request
 from bot.core.errors import ToolError
 from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, CHLOE, GUS, ExternalFile, FakeFile, Workspace
+from bot.slack.edge.files import download
 from bot.slack.providers import conversation
 from bot.slack.providers.channel_access import ReachableChannels
 from bot.slack.providers.conversation import SlackConversation
-from bot.slack.providers.files import download
-from bot.slack.render.markdown import linked
+from bot.slack.ui.markdown import linked
 from tests.unit.slack.rig import Rig, not_noted, wired
 
 GENERAL = "C0GENERAL1"

@@ -15,7 +15,6 @@ from bot.core.findings import (
     Unreadable,
     Verdict,
 )
-from bot.core.text.result_markdown import result_text
 from bot.features.evidence import words as evidence_words
 from bot.features.evidence.feature import SHOW_EVIDENCE
 from bot.features.evidence.modal import (
@@ -25,8 +24,9 @@ from bot.features.evidence.modal import (
     ShownPlace,
     evidence_modal,
 )
-from bot.slack.render.links import LinkGate
-from bot.slack.render.outcome import render, render_shared
+from bot.runs.results.result_markdown import result_text
+from bot.slack.ui.links import LinkGate
+from bot.slack.ui.outcome import render, render_shared
 from tests.unit.slack.judge import accept_all, accept_view, shown_text
 from tests.unit.slack.samples import REQUEST, answer, outcome
 

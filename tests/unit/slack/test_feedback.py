@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.dev.workspace import ADA, BEN
-from bot.slack.render import buttons, words
-from bot.slack.render.outcome import render
+from bot.slack.ui import buttons, words
+from bot.slack.ui.outcome import render
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.samples import outcome
 from tests.unit.slack.scene import GENERAL

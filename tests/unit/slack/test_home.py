@@ -11,20 +11,28 @@ from bot.core.budgets import Account, Budget, Pause, Spent
 from bot.core.memory import Memory, MemoryScope
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
-from bot.core.text.translation import reader
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.dev.workspace.blocks import check_view
+from bot.mcp import McpServer, ServerStatus
 from bot.runs.context.own_schedules import MOST
 from bot.runs.policy.access import Policy
 from bot.runs.policy.budgets import Budgets, BudgetUse
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences
-from bot.services.mcp import McpServer, ServerStatus
-from bot.slack.actions.modals import ASK_ABOUT
-from bot.slack.home.channel_form import RESET
-from bot.slack.home.view import CHANNEL, FORGET, PAUSE, RESUME, SETTINGS, AdminView, home_view
+from bot.slack.intake.home.channel_form import RESET
+from bot.slack.intake.home.view import (
+    CHANNEL,
+    FORGET,
+    PAUSE,
+    RESUME,
+    SETTINGS,
+    AdminView,
+    home_view,
+)
+from bot.slack.ui.modals import ASK_ABOUT
 from bot.store import Position, open_stores
+from bot.text.translation import reader
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import redis_server, redis_url
 from tests.support.runs import answer

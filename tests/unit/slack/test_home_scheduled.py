@@ -14,8 +14,8 @@ from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.preferences import Preferences
-from bot.slack.home.view import FORGET, AdminView, home_view
-from bot.slack.render.schedules import CANCEL, CANCEL_MESSAGE
+from bot.slack.intake.home.view import FORGET, AdminView, home_view
+from bot.slack.ui.schedules import CANCEL, CANCEL_MESSAGE
 from bot.store import Stores, open_stores
 from tests.security.judge import links
 from tests.support.deployment import Deployment, deployed

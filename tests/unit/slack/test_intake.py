@@ -9,7 +9,7 @@ from bot.core.request import Entry, Request
 from bot.dev.workspace import ADA, BEN, CHLOE, EVE, GUS
 from bot.runs.policy.access import Policy
 from bot.runs.policy.channels import ChannelSettings
-from bot.slack.render import words
+from bot.slack.ui import words
 from tests.unit.slack.rig import Rig, listening
 
 GENERAL, SALES, FINANCE = "C0GENERAL1", "C0SALES001", "C0FINANCE1"

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 
 from bot.core.approvals import digest
-from bot.core.text.translation import Text, reader
 from bot.dev.workspace import ADA, BEN, CHLOE
-from bot.slack.actions import modals
-from bot.slack.home import home_words
-from bot.slack.render import approval_words, words
-from bot.slack.render.buttons import APPROVE
-from bot.slack.render.cards import Shown
+from bot.slack.ui import approval_words, home_words, modals, words
+from bot.slack.ui.buttons import APPROVE
+from bot.slack.ui.cards import Shown
 from bot.store import open_stores
+from bot.text.translation import Text, reader
 from tests.support.deployment import deployed
 from tests.support.redis import redis_server, redis_url
 from tests.unit.slack.rig import Rig

@@ -22,8 +22,8 @@ from bot.evals.reading import read_cases
 from bot.runs.lessons import _one_line
 from bot.runs.policy.budgets import Budgets
 from bot.runs.policy.channels import ChannelSettings
-from bot.slack.home.lesson_form import DISMISS, SUGGEST, TRY_CASE, lesson_form
-from bot.slack.home.lesson_list import LESSON
+from bot.slack.intake.home.lesson_form import DISMISS, SUGGEST, TRY_CASE, lesson_form
+from bot.slack.intake.home.lesson_list import LESSON
 from bot.store import open_stores
 from bot.store.workspaces.lessons import MOST
 from tests.security.test_forged import sent

@@ -18,18 +18,18 @@ from slack_bolt.response import BoltResponse
 from bot.core.errors import ConfigurationError
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.state import BOT_SCOPES
-from bot.slack.approvals.kinds import VERDICTS
-from bot.slack.home.lesson_form import DISMISS, LESSON_FORM, SUGGEST
-from bot.slack.home.lesson_list import LESSON
-from bot.slack.render import buttons
-from bot.slack.render.input_cards import INPUT_FORM
-from bot.slack.transport.manifest import (
+from bot.slack.intake.home.lesson_form import DISMISS, LESSON_FORM, SUGGEST
+from bot.slack.intake.home.lesson_list import LESSON
+from bot.slack.intake.manifest import (
     MANIFEST_FILE,
     as_yaml,
     create_app_link,
     installable_manifest,
     manifest,
 )
+from bot.slack.ui import buttons
+from bot.slack.ui.approval_kinds import VERDICTS
+from bot.slack.ui.input_cards import INPUT_FORM
 from tests.unit.slack.rig import wired
 
 

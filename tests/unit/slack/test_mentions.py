@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from bot.core.text.mentions import Mention, has_other_names, split
-from bot.slack.render.links import LinkGate
-from bot.slack.render.markdown import safe_markdown
+from bot.slack.ui.links import LinkGate
+from bot.slack.ui.markdown import safe_markdown
+from bot.text.mentions import Mention, has_other_names, split
 
 BEN, BENNY = Mention(id="U1", shown="@Ben"), Mention(id="U2", shown="@Ben.O")
 ROOM = Mention(id="C1", shown="#random")

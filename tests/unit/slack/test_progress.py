@@ -18,12 +18,12 @@ from bot.agent.events import (
     ToolStarted,
     TurnStarted,
 )
-from bot.core.text.translation import Text, reader
-from bot.slack.render import words
-from bot.slack.render.buttons import Stops
-from bot.slack.render.progress import MAX_CARDS, progress_part, status_line
-from bot.slack.render.streamed import view_of
-from bot.slack.reply.progress_state import Progress, advance
+from bot.slack.ui import words
+from bot.slack.ui.buttons import Stops
+from bot.slack.ui.progress import MAX_CARDS, progress_part, status_line
+from bot.slack.ui.progress_state import Progress, advance
+from bot.slack.ui.streamed import view_of
+from bot.text.translation import Text, reader
 from tests.unit.slack.judge import accept
 
 STOPS = Stops("T1", "C1", "1700000000.000100")

@@ -21,10 +21,10 @@ from bot.features.refresh.message import KEEP, POST, START, refresh_part
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.services.databases import DatabaseConfig
-from bot.slack.actions.due_schedules import DueSchedules
-from bot.slack.incoming.listeners.features import ListenerDeps
-from bot.slack.render.outcome import render
-from bot.slack.transport.background_tasks import Background
+from bot.slack.edge.background_tasks import Background
+from bot.slack.intake.due_schedules import DueSchedules
+from bot.slack.intake.listeners.features import ListenerDeps
+from bot.slack.ui.outcome import render
 from bot.store import Stores, open_stores
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from bot.core.answers import Answer, Chart, Series, Source, Table
 from bot.core.outcome import Rehearsal, RunStatus, StopReason, Totals
 from bot.core.request import RepeatReason
-from bot.core.text.translation import reader
 from bot.runs.endings import explain
-from bot.slack.render import words
-from bot.slack.render.buttons import DETAILS
-from bot.slack.render.footer import RunDetails, details_modal
-from bot.slack.render.outcome import MAX_PARTS, render
-from bot.slack.render.parts import Rendered
-from bot.slack.render.results.charts import native_chart
+from bot.slack.ui import words
+from bot.slack.ui.buttons import DETAILS
+from bot.slack.ui.footer import RunDetails, details_modal
+from bot.slack.ui.outcome import MAX_PARTS, render
+from bot.slack.ui.parts import Rendered
+from bot.slack.ui.results.charts import native_chart
+from bot.text.translation import reader
 from tests.unit.slack.judge import accept_all, accept_view, shown_text
 from tests.unit.slack.samples import CHART, REQUEST, TOTALS, answer, outcome
 

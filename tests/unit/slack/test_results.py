@@ -21,11 +21,11 @@ from bot.core.answers import (
     ThreadSummary,
 )
 from bot.core.outcome import Outcome, RunStatus, StopReason
-from bot.core.text.result_markdown import SECTIONS
-from bot.slack.render import words
-from bot.slack.render.buttons import DETAILS
-from bot.slack.render.outcome import RENDERERS, render
-from bot.slack.render.parts import Rendered
+from bot.runs.results.result_markdown import SECTIONS
+from bot.slack.ui import words
+from bot.slack.ui.buttons import DETAILS
+from bot.slack.ui.outcome import RENDERERS, render
+from bot.slack.ui.parts import Rendered
 from tests.unit.slack.judge import accept_all, shown_text
 from tests.unit.slack.samples import REQUEST, TOTALS
 from tests.unit.slack.test_render import HOSTILE, kinds

@@ -16,10 +16,10 @@ from bot.dev.model import ResponsesServer, Script, call, finish
 from bot.dev.workspace import ADA, BEN, GUS, Workspace
 from bot.runs.context.own_schedules import MOST, OwnSchedules, first_time
 from bot.runs.policy.access import Policy
-from bot.slack.actions import due_schedules
-from bot.slack.actions.due_schedules import DueSchedules
-from bot.slack.actions.schedules import WorkspaceSchedules
-from bot.slack.render.buttons import APPROVE
+from bot.slack.intake import due_schedules
+from bot.slack.intake.due_schedules import DueSchedules
+from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.ui.buttons import APPROVE
 from bot.store import Stores, open_stores
 from bot.testing.conversation import asked
 from tests.support.deployment import Deployment, configured, deployed

@@ -11,9 +11,9 @@ import pytest
 
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN
-from bot.services.mcp import McpServer
-from bot.slack.render import input_words
-from bot.slack.render.buttons import ANSWER_YES, DECLINE_INPUT, OPEN_INPUT
+from bot.mcp import McpServer
+from bot.slack.ui import input_words
+from bot.slack.ui.buttons import ANSWER_YES, DECLINE_INPUT, OPEN_INPUT
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed

@@ -14,11 +14,11 @@ from redis.asyncio import Redis
 from bot.core.answers import Table
 from bot.dev.model import Script, finish, held
 from bot.dev.workspace import ADA, BEN, Workspace
-from bot.slack.actions.modals import ASK_ABOUT
-from bot.slack.actions.share import AnswerSharing
-from bot.slack.render import words
-from bot.slack.render.buttons import RETRY, SHARE, STOP
-from bot.slack.transport.client import slack_clients
+from bot.slack.edge.client import slack_clients
+from bot.slack.intake.share import AnswerSharing
+from bot.slack.ui import words
+from bot.slack.ui.buttons import RETRY, SHARE, STOP
+from bot.slack.ui.modals import ASK_ABOUT
 from bot.store import open_stores
 from tests.security.test_boundaries import press
 from tests.security.test_forged import sent

@@ -7,9 +7,9 @@ import pytest
 from bot.core.errors import ConfigurationError
 from bot.dev.workspace import ADA
 from bot.dev.workspace.events.http_events import HttpEvents
-from bot.ops.health import http_server
-from bot.slack.transport.http import SlackRequests
-from bot.slack.transport.socket_mode import socket_mode
+from bot.slack.edge.http import SlackRequests
+from bot.slack.edge.socket_mode import socket_mode
+from bot.telemetry.health import http_server
 from tests.unit.slack.rig import wired
 
 GENERAL = "C0GENERAL1"

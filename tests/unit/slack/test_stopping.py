@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.text.translation import reader
 from bot.dev.workspace import ADA, BEN, GUS
-from bot.slack.incoming.short_replies import is_stop
-from bot.slack.render import buttons, words
+from bot.slack.intake.short_replies import is_stop
+from bot.slack.ui import buttons, words
+from bot.text.translation import reader
 from tests.unit.slack.rig import Rig
 from tests.unit.slack.scene import GENERAL
 

@@ -19,7 +19,7 @@ from bot.agent.events import (
     TurnStarted,
 )
 from bot.dev.workspace import ADA
-from bot.slack.render.partial_markdown import streamable
+from bot.slack.ui.partial_markdown import streamable
 from tests.unit.slack.rig import Post
 from tests.unit.slack.samples import outcome
 from tests.unit.slack.scene import GENERAL, Thread, refuse_streams
@@ -271,7 +271,7 @@ async def test_the_native_stop_ends_the_stream_and_the_terminal_still_comes(
 
 async def test_the_run_does_not_read_its_own_progress(thread: Thread) -> None:
     """A streamed message has no metadata yet, and is known as the run's own all the same."""
-    from bot.slack.reply.message_metadata import is_of_run
+    from bot.slack.message.message_metadata import is_of_run
 
     async with thread.open():
         [message] = thread.replies()

@@ -12,7 +12,7 @@ from bot.core.answers import Table
 from bot.core.errors import LeaseLost
 from bot.core.outcome import RunStatus
 from bot.dev.workspace import ADA, BEN
-from bot.slack.render import words
+from bot.slack.ui import words
 from tests.unit.slack.rig import Post
 from tests.unit.slack.samples import CHART, answer, outcome
 from tests.unit.slack.scene import GENERAL, refuse_streams

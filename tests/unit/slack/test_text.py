@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.slack.incoming.message_contents import said_in
-from bot.slack.incoming.text import MAX_QUESTION, cap, clean, decode, mentions_from, question_from
+from bot.slack.edge.text import MAX_QUESTION, cap, clean, decode, mentions_from, question_from
+from bot.slack.message.message_contents import said_in
 
 
 async def name_of(user: str) -> str:

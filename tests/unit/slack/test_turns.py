@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.slack.transport.ordered_locks import OrderedLocks
+from bot.slack.edge.ordered_locks import OrderedLocks
 
 
 class Line:

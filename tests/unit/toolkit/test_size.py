@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.text.token_estimate import estimated_tokens
 from bot.testing.artifacts import MemoryArtifacts
+from bot.text.token_estimate import estimated_tokens
 from bot.toolkit import Artifact, tool
 from bot.toolkit.size import Room, limited, preview, room_for_calls, saved_handle
 

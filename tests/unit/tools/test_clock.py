@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.core.errors import ToolError
-from bot.core.text.places import SAME_NAME
-from bot.core.text.time_zones import zone_named
+from bot.core.time_zones import zone_named
 from bot.testing.conversation import asked
+from bot.text.places import SAME_NAME
 from tools.clock import convert_time, current_time
 
 

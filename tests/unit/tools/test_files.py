@@ -23,7 +23,6 @@ from pypdf import PdfWriter
 
 from bot.core.errors import ToolError
 from bot.core.request import FileRef
-from bot.core.text.cells import csv_text
 from bot.services import documents
 from bot.services.documents import ArtifactDocuments
 from bot.services.isolated import Refused
@@ -33,6 +32,7 @@ from bot.services.parsing.tabular import connect
 from bot.services.processes.isolation import IsolatedLimits
 from bot.testing.artifacts import MemoryArtifacts
 from bot.testing.conversation import MemoryConversation
+from bot.text.cells import csv_text
 from bot.toolkit import ThreadMessage, ToolResult
 from tools.files import read_file
 

@@ -15,10 +15,10 @@ from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 
 from bot.core.errors import ToolError
-from bot.services import fetching
 from bot.services.documents import ArtifactDocuments
-from bot.services.fetching import IPAddress, WebFetcher, public_only
 from bot.testing.artifacts import MemoryArtifacts
+from bot.web import fetching
+from bot.web.fetching import IPAddress, WebFetcher, public_only
 from tools.web import fetch_page
 
 ARTICLE = (

@@ -1,1 +1,0 @@
-"""Text: locales, Markdown, mentions, redaction and invisible characters."""

@@ -1,0 +1,175 @@
+"""Configuration of one MCP server. This module does not load the protocol's SDK, which is slow."""
+
+from __future__ import annotations
+
+import os
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+from bot.core.secret_files import odd_character, secret_from_file
+from bot.mcp.pins import ToolFacts
+from bot.text.invisible_text import without_invisible
+from bot.text.redaction import each_text
+
+if TYPE_CHECKING:
+    from mcp.types import Tool
+
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_HOST = re.compile(r"[a-z0-9.-]+(?::\d{1,5})?|\[[0-9a-f:.]+\](?::\d{1,5})?")
+
+
+def _from_environment(given: SecretStr) -> SecretStr:
+    """Replace each `${NAME}` by that environment variable, its value in `.env` or its secret file."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        known = os.environ.get(name) or dotenv_values(".env").get(name) or secret_from_file(name)
+        if not known:
+            raise ValueError(f"the environment variable {found[1]} is not set")
+        return known
+
+    text = _VARIABLE.sub(value, given.get_secret_value())
+    if odd := odd_character(text):
+        raise ValueError(f"holds {odd}: copy it again")
+    return SecretStr(text)
+
+
+def _host(given: str) -> str:
+    if not _HOST.fullmatch(given.lower()):
+        raise ValueError("give hosts alone, such as slack.com or 127.0.0.1:8080")
+    return given.lower()
+
+
+def _https(url: str) -> str:
+    if urlsplit(url).scheme != "https" or not urlsplit(url).hostname:
+        raise ValueError("must begin with https://")
+    return url
+
+
+Secret = Annotated[SecretStr, AfterValidator(_from_environment)]
+Host = Annotated[str, AfterValidator(_host)]
+HttpsUrl = Annotated[str, AfterValidator(_https)]
+
+
+class McpOAuth(BaseModel):
+    """What the bot must know about a server that it cannot find out: `[mcpServers.NAME.oauth]`.
+
+    `client_id` and `client_secret` are for servers at which the bot cannot register itself.
+    `scopes` are asked for instead of those that the server names. Its addresses may have the
+    `hosts`, besides the host of `url` and that of the issuer; they may be in a private network,
+    others must be public. Both endpoints are given for a server that publishes no metadata.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    client_id: str | None = Field(default=None, min_length=1)
+    client_secret: Secret | None = None
+    scopes: tuple[str, ...] = ()
+    hosts: tuple[Host, ...] = ()
+    authorization_endpoint: HttpsUrl | None = None
+    token_endpoint: HttpsUrl | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> McpOAuth:
+        if self.client_secret and not self.client_id:
+            raise ValueError("client_secret needs client_id")
+        if bool(self.authorization_endpoint) != bool(self.token_endpoint):
+            raise ValueError("set authorization_endpoint and token_endpoint, or none of them")
+        if self.token_endpoint and not self.client_id:
+            raise ValueError("token_endpoint needs client_id")
+        return self
+
+
+class McpServer(BaseModel):
+    """An entry of `mcpServers`: a `command` to start, or the `url` of a running server.
+
+    The environment of a command is `env` and little else: HOME, PATH and the like. Only tools whose
+    names match a pattern in `tools` are used (`*` matches any letters). Tools that match
+    `read_only` change nothing; if it is None, the server's own claim counts. All other tools need a
+    person's approval. `timeout` is in seconds. With `questions` the server may ask the asker during
+    a call. That is off at first: a server that may ask can offer other tools, which would come as
+    changes, and it writes what people read and fill in. "live" is for a server that can only ask
+    while a call runs, over the protocol of 2025-11-25.
+
+    With `account = "person"` each person connects an account of their own, and calls run on the
+    account of the asker. Only `people`, by their ids, may use the server; None is for everybody.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: dict[str, SecretStr] = {}
+    url: str | None = None
+    headers: dict[str, Secret] = {}
+    account: Literal["shared", "person"] = "shared"
+    people: tuple[str, ...] | None = None
+    oauth: McpOAuth = McpOAuth()
+    tools: tuple[str, ...] = ("*",)
+    read_only: tuple[str, ...] | None = None
+    timeout: float = Field(default=30.0, gt=0, le=600)
+    questions: bool | Literal["live"] = False
+
+    @model_validator(mode="after")
+    def _one_transport(self) -> McpServer:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("set command or url, one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _account(self) -> McpServer:
+        if not self.is_personal:
+            if "oauth" in self.model_fields_set:
+                raise ValueError('oauth needs account = "person"')
+            return self
+        if self.url is None:
+            raise ValueError('account = "person" needs url')
+        if any(each.lower() == "authorization" for each in self.headers):
+            raise ValueError('account = "person" sends its own Authorization header: leave it out')
+        at = urlsplit(self.url)
+        if at.scheme != "https" and not is_loopback(at.hostname or ""):
+            raise ValueError('account = "person" needs a url that begins with https://')
+        return self
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether each person has an account of their own at this server."""
+        return self.account == "person"
+
+    def is_for(self, user: str) -> bool:
+        """Return whether the settings let this person use the server."""
+        return self.people is None or user in self.people
+
+    def facts(self, tool: Tool) -> ToolFacts:
+        """Return the facts of a tool that are pinned."""
+        claims = bool(tool.annotations and tool.annotations.read_only_hint)
+        return ToolFacts(
+            name=tool.name,
+            description=without_invisible(tool.description or tool.title or ""),
+            input_schema=each_text(tool.input_schema, without_invisible),
+            destructive=bool(tool.annotations and tool.annotations.destructive_hint),
+            read_only=claims if self.read_only is None else _matches(tool.name, self.read_only),
+        )
+
+    def allows(self, name: str) -> bool:
+        """Return whether the operator allows this tool."""
+        return _matches(name, self.tools)
+
+    def may_have(self, server: str, allowed: str) -> bool:
+        """Return whether `allowed` names all tools of this server, called `server`, or may name some."""
+        return fnmatchcase(server, allowed) or allowed.startswith(f"{server}__")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether `host` is this machine, by a name or address that nobody can redirect."""
+    return host in ("localhost", "127.0.0.1", "::1")
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

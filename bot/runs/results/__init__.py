@@ -1,0 +1,1 @@
+"""Results in words: what every frontend shows of an answer."""

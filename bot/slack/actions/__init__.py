@@ -1,1 +1,0 @@
-"""Shortcuts, modals, commands, Workflow steps, buttons and schedules."""

@@ -1,1 +1,0 @@
-"""Approval cards and the decisions people make on them."""

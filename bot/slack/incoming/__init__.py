@@ -1,1 +1,0 @@
-"""Intake of Slack events: addressing, permission checks, and conversion into requests."""

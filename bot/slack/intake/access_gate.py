@@ -1,0 +1,54 @@
+"""Permission checks of one workspace, from a person's role in Slack."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from bot.core.errors import NotPermitted
+from bot.runs.policy.access import Person, Policy
+from bot.runs.policy.channels import Channels, ChannelSettings
+from bot.slack.edge.people import People
+from bot.text.translation import reader
+
+
+@dataclass(frozen=True, slots=True)
+class AccessGate:
+    """The permission checks of one workspace, `team`."""
+
+    team: str
+    people: People
+    policy: Policy
+    channels: Channels
+
+    async def settings(self, channel: str) -> ChannelSettings:
+        """Return the bot's settings in a channel."""
+        return await self.channels.of(self.team, channel)
+
+    async def asker(self, user: str, channel: str) -> Person:
+        """Return the person, if they may ask in the channel. Raises NotPermitted with a sentence."""
+        person = await self.people.find(user)
+        settings = await self.settings(channel)
+        with reader(person.locale):
+            self.policy.may_ask(person, settings)
+        return person
+
+    async def asker_somewhere(self, user: str) -> Person:
+        """Return the person, if they may ask in direct messages or in any channel.
+
+        Raises NotPermitted with a sentence for the person.
+        """
+        try:
+            return await self.asker(user, "")
+        except NotPermitted:
+            for channel in await self.channels.special(self.team):
+                with suppress(NotPermitted):
+                    return await self.asker(user, channel)
+            raise
+
+    async def admin(self, user: str) -> Person:
+        """Return the person, if Slack now says that they are an admin. Raises NotPermitted."""
+        person = await self.people.find_now(user)
+        with reader(person.locale):
+            self.policy.may_administer(person)
+        return person

@@ -1,0 +1,190 @@
+"""Decisions of people on cards: permission checks, and the answers to people who may not decide."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from bot.core.approvals import Approval, ApprovalRecord, Decision, Verdict
+from bot.core.errors import NotPermitted, SlackUnavailable
+from bot.core.request import Entry, Request
+from bot.runs.audit_trail import Record, refused
+from bot.runs.policy.access import PersonKind, Policy
+from bot.runs.policy.channels import ChannelSettings
+from bot.slack.edge.people import People
+from bot.slack.ui import approval_words
+from bot.slack.ui.approval_kinds import KINDS
+from bot.slack.ui.button_payload import ButtonPress
+from bot.slack.ui.cards import Shown, people
+from bot.store import Refusal
+
+
+class DecisionHandler(Protocol):
+    """A function that stores a decision and wakes the run."""
+
+    async def __call__(
+        self, approval: Approval, decision: Decision, *, sha256: str
+    ) -> Refusal | None:
+        """Store the decision on the call with this hash. Return why not, None when it is stored."""
+
+
+NoteCard = Callable[[str, str, str], Awaitable[None]]
+"""Records the ts of a card by its run and its name, unless it is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecisions:
+    """The approval buttons of one workspace, `team`.
+
+    `find` loads an approval by its id, `decide` stores the decision, `record` writes refused presses
+    to the audit trail, and `note_card` keeps which message was pressed, so that the run finds it.
+    """
+
+    team: str
+    people: People
+    find: Callable[[str], Awaitable[ApprovalRecord | None]]
+    decide: DecisionHandler
+    record: Record
+    note_card: NoteCard
+
+    async def press(self, press: ButtonPress) -> None:
+        """Store the decision of the button. Raises NotPermitted with a sentence for the person."""
+        shown, approval = await self.approval_of(press)
+        verdict = KINDS[approval.kind].verdicts.get(press.action)
+        if verdict is None:  # a forged press: no card of this kind has the button
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
+        filled_in = KINDS[approval.kind].answer(approval, press.action)
+        await self.answer(press, shown, approval, verdict, filled_in)
+
+    async def answer(
+        self,
+        press: ButtonPress,
+        shown: Shown,
+        approval: Approval,
+        verdict: Verdict,
+        answer: dict[str, Any] | None = None,
+    ) -> None:
+        """Store a decision, with what the person filled in. Raises NotPermitted as `press` does."""
+        if not await self._may_decide(approval, press.user):
+            await self._refused(press, approval, verdict)
+            raise NotPermitted(_only_approvers(approval))
+        decision = Decision(
+            verdict=verdict,
+            by=press.user,
+            name=await self.people.name(press.user),
+            at=int(float(press.at)),  # so that the same press is the same decision
+            answer=answer,
+        )
+        if press.message:
+            await self.note_card(approval.run_id, _card_name(approval, press), press.message)
+        refusal = await self.decide(approval, decision, sha256=shown.sha256)
+        if refusal is Refusal.DECIDED:
+            raise NotPermitted(await self._existing_decision(approval))
+        if refusal is Refusal.CHANGED:  # a forged press: no card showed this content
+            await self._refused(press, approval, verdict)
+        if refusal is not None:
+            raise NotPermitted(approval_words.DECISION_REFUSED[refusal]())
+
+    async def approval_of(self, press: ButtonPress) -> tuple[Shown, Approval]:
+        """Return what the button carries, and the approval it names.
+
+        Raises NotPermitted when there is no such approval, or its card is not in this conversation.
+        """
+        try:
+            shown = Shown.model_validate_json(press.value)
+        except ValidationError:
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]()) from None
+        record = await self.find(shown.id)
+        if record is None or not _is_pressed_in_place(record.approval, self.team, press):
+            raise NotPermitted(approval_words.DECISION_REFUSED[Refusal.UNKNOWN]())
+        return shown, record.approval
+
+    async def check_may_decide(self, approval: Approval, user: str) -> None:
+        """Raise NotPermitted, with a sentence for the person, unless they may decide."""
+        if not await self._may_decide(approval, user):
+            raise NotPermitted(_only_approvers(approval))
+
+    async def _may_decide(self, approval: Approval, user: str) -> bool:
+        is_enough = not KINDS[approval.kind].members_only
+        is_approver = user in approval.approvers
+        return is_approver and (is_enough or await may_decide(self.people, user, now=True))
+
+    async def _refused(self, press: ButtonPress, approval: Approval, verdict: Verdict) -> None:
+        """Write a refused press to the audit trail."""
+        what, run_id = f"{verdict} {approval.subject}", approval.run_id
+        await self.record(
+            [refused(self.team, press.user, what, channel=press.channel, run_id=run_id)]
+        )
+
+    async def _existing_decision(self, approval: Approval) -> str:
+        record = await self.find(approval.id)
+        decision = record.decision if record else None
+        if decision and decision.verdict is Verdict.EXPIRED:
+            return approval_words.DECISION_REFUSED[Refusal.EXPIRED]()
+        if decision and decision.by:
+            return approval_words.DECIDED_BY(person=decision.by)
+        return approval_words.DECISION_REFUSED[Refusal.DECIDED]()
+
+
+async def may_decide(people: People, user: str, *, now: bool = False) -> bool:
+    """Return whether `user` is a full member of the workspace.
+
+    `now` asks Slack even when a recent answer is cached. False when Slack cannot be reached.
+    """
+    find = people.find_now if now else people.find
+    try:
+        return (await find(user)).kind is PersonKind.MEMBER
+    except SlackUnavailable:
+        return False
+
+
+async def may_administer(people: People, policy: Policy, user: str) -> bool:
+    """Return whether `user` is an admin, which Slack is asked each time."""
+    try:
+        policy.may_administer(await people.find_now(user))
+    except (NotPermitted, SlackUnavailable):
+        return False
+    return True
+
+
+async def may_ask(
+    people: People, policy: Policy, request: Request, settings: ChannelSettings
+) -> bool:
+    """Return whether the asker may still ask in the channel, which Slack is asked each time.
+
+    True for a workflow step, which no person asks.
+    """
+    if request.entry is Entry.WORKFLOW_STEP:
+        return True
+    try:
+        policy.may_ask(await people.find_now(request.user), settings)
+    except (NotPermitted, SlackUnavailable):
+        return False
+    return True
+
+
+def _is_pressed_in_place(approval: Approval, team: str, press: ButtonPress) -> bool:
+    """Return whether the conversation of the press can hold a card of this approval.
+
+    A card is in the request's channel, unless the request is private, or in an approver's direct
+    messages, where cards for the asker alone are. The team is compared because another workspace
+    may share the channel.
+    """
+    request_team, request_channel, _ = approval.thread_key.split(":", 2)
+    is_direct = press.channel.startswith("D") and press.user in approval.approvers
+    is_in_channel = press.channel == request_channel and not approval.private
+    is_in_channel &= KINDS[approval.kind].in_thread or is_direct
+    return request_team == team and (is_direct or is_in_channel)
+
+
+def _card_name(approval: Approval, press: ButtonPress) -> str:
+    """Return the name under which the store keeps the card that was pressed."""
+    is_in_thread = press.channel == approval.thread_key.split(":")[1] and not approval.private
+    return approval.id if is_in_thread else approval.card_for(press.user)
+
+
+def _only_approvers(approval: Approval) -> str:
+    return approval_words.ONLY_THEY_MAY(people=people(approval.approvers))

@@ -1,0 +1,221 @@
+"""Administration from Slack: raise a budget, pause the bot, change the settings of a channel.
+
+The permission is checked by code, when the button is pressed or the command is typed.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from bot.agent.limits import Limits
+from bot.core.audit import AuditEntry, AuditKind
+from bot.core.budgets import Account, OverBudget, Pause
+from bot.core.errors import NotPermitted
+from bot.core.findings import EvidenceMode
+from bot.mcp import McpServers
+from bot.model import ModelChoices
+from bot.runs.audit_trail import Record, refused
+from bot.runs.policy import budget_words
+from bot.runs.policy.access import Person
+from bot.runs.policy.budgets import BudgetPolicy
+from bot.runs.policy.channels import ChannelSettings
+from bot.slack.intake.access_gate import AccessGate
+from bot.slack.intake.home.channel_form import GeneralSettings
+from bot.slack.intake.home.view import AdminView
+from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.ui import words
+from bot.slack.ui.links import escape_mrkdwn, without_broadcasts
+from bot.text.translation import reader
+
+log = logging.getLogger(__name__)
+
+
+class Admin:
+    """The actions of admins in one workspace.
+
+    Methods raise NotPermitted, with a sentence for the person, and record the refusal.
+    """
+
+    def __init__(
+        self,
+        gate: AccessGate,
+        *,
+        budgets: BudgetPolicy,
+        servers: McpServers,
+        tools: Mapping[str, int],
+        is_tool: Callable[[str], bool],
+        is_priced: bool,
+        limits: Limits,
+        models: ModelChoices,
+        evidence: EvidenceMode,
+        schedules: WorkspaceSchedules,
+        one_of_many: bool = False,
+        record: Record,
+    ) -> None:
+        self._gate = gate
+        self._team = gate.team
+        self._budgets = budgets
+        self._servers = servers
+        self._schedules = schedules
+        self._tools = tools
+        self.is_tool = is_tool
+        self.is_priced = is_priced
+        self.general_settings = GeneralSettings(
+            limits, budgets.budgets, gate.policy.confirm, models, evidence
+        )
+        self._one_of_many = one_of_many
+        self._record = record
+
+    async def raise_budget(self, user: str, channel: str, over: OverBudget, times: float) -> str:
+        """Raise a budget from a button in `channel` to `times` its configured cap.
+
+        Returns the sentence that everybody in the channel sees.
+        """
+        what = f"raise {over.account.budget}"
+        person = await self._admin(user, what, channel)
+        if not self._belongs_to(over.account, channel):
+            log.warning("A button carried an account that does not belong to its channel")
+            raise NotPermitted(words.NOT_OURS())
+        await self._record_change(person, what, channel)
+        raised_use = await self._budgets.raise_budget(over, person.id, times)
+        log.info(
+            "Budget %s of %s was raised to %g times its configured cap by %s",
+            over.account.budget,
+            over.account.holder,
+            raised_use.position.factor,
+            user,
+        )
+        name = escape_mrkdwn(without_broadcasts(person.name))
+        return budget_words.raised(raised_use, name, _holder_name(over.account))
+
+    async def pause(self, user: str) -> str:
+        """Stop all calls of the model. Return a sentence for the admin."""
+        person = await self._may_pause(user, "paused")
+        await self._record_change(person, "paused")
+        await self._budgets.switch.set(Pause(by=person.id, name=person.name, at=datetime.now(UTC)))
+        log.warning("Paused by %s", person.id)
+        return words.PAUSED()
+
+    async def resume(self, user: str) -> str:
+        """End the pause. Return a sentence for the admin."""
+        person = await self._may_pause(user, "resumed")
+        await self._record_change(person, "resumed")
+        await self._budgets.switch.clear()
+        log.warning("Resumed by %s", person.id)
+        return words.RESUMED()
+
+    async def paused(self) -> Pause | None:
+        """Return the current pause, or None."""
+        return await self._budgets.paused()
+
+    async def board(self, user: str) -> AdminView | None:
+        """Return the admin part of the Home tab; None for people who are no admins."""
+        try:
+            await self._gate.admin(user)
+        except NotPermitted:
+            return None
+        spent = await self._budgets.of_all(self._team)
+        servers, schedules = await self._servers.pinned_statuses(), await self._schedules.all()
+        return AdminView(
+            budgets=self._budgets.budgets,
+            spent=spent,
+            tools=self._tools,
+            servers=servers,
+            schedules=schedules,
+            changed=await self._gate.channels.changed(self._team),
+        )
+
+    async def cancel_schedule(self, user: str, schedule_id: str) -> None:
+        """Cancel a schedule of anybody in the workspace and tell its owner."""
+        what = "cancelled a schedule"
+        person = await self._admin(user, what)
+        for schedule in await self._schedules.all():
+            if schedule.id == schedule_id:
+                await self._record_change(person, what, schedule.channel)
+                with reader(await self._gate.people.locale(schedule.user)):
+                    why = words.SCHEDULE_CANCELLED(person=person.id)
+                    await self._schedules.stop(schedule, why, again=False)
+
+    async def channel(self, user: str, channel: str) -> ChannelSettings:
+        """Return the settings of a channel, for an admin to change."""
+        await self._admin(user, "channel settings", channel)
+        return await self._gate.settings(channel)
+
+    async def change_channel(self, user: str, channel: str, wanted: ChannelSettings) -> None:
+        """Save new settings of a channel."""
+        person = await self._admin(user, "channel settings", channel)
+        edits = (await self._gate.settings(channel)).edits_of(wanted)
+        changed = ", ".join(sorted(edits.model_fields_set)) or "nothing"
+        await self._record_change(person, f"channel settings: {changed}", channel)
+        await self._gate.channels.change(self._team, channel, wanted)
+        log.info("Settings of channel %s changed by %s: %s", channel, person.id, changed)
+
+    async def add_instruction(self, user: str, channel: str, instruction: str) -> None:
+        """Add an instruction to those of a channel. Raises ValidationError if they are too long."""
+        person = await self._admin(user, "channel settings", channel)
+        (await self._gate.settings(channel)).with_instruction(instruction)
+        await self._record_change(person, "channel settings: instructions", channel)
+        await self._gate.channels.add_instruction(self._team, channel, instruction)
+        log.info("An instruction of channel %s was added by %s", channel, person.id)
+
+    async def reset_channel(self, user: str, channel: str) -> None:
+        """Reset a channel to the settings of bot.toml."""
+        person = await self._admin(user, "channel settings reset", channel)
+        await self._record_change(person, "channel settings reset", channel)
+        await self._gate.channels.reset(self._team, channel)
+        log.info("Settings of channel %s reset by %s", channel, person.id)
+
+    async def _record_change(self, person: Person, what: str, channel: str = "") -> None:
+        """Record a change in the audit trail before it is made.
+
+        If the process is killed in between, there is an entry without a change, but never a change
+        without an entry.
+        """
+        entry = AuditEntry(
+            kind=AuditKind.ADMINISTERED,
+            team=self._team,
+            who=person.id,
+            channel=channel,
+            what=what,
+        )
+        await self._record([entry])
+
+    async def _admin(self, user: str, what: str, channel: str = "") -> Person:
+        """Return the admin. Raises NotPermitted, and records the refusal, for other people."""
+        try:
+            return await self._gate.admin(user)
+        except NotPermitted:
+            await self._record([refused(self._team, user, what, channel=channel)])
+            raise
+
+    async def _may_pause(self, user: str, what: str) -> Person:
+        """Return the admin if they may pause the bot. Raises NotPermitted.
+
+        The switch holds for all workspaces, so with several of them only the operator may use it.
+        """
+        person = await self._admin(user, what)
+        if self._one_of_many:
+            raise NotPermitted(words.PAUSED_BY_OPERATOR())
+        return person
+
+    def _belongs_to(self, account: Account, channel: str) -> bool:
+        """Return whether a message in `channel` can be refused for this account."""
+        team = re.escape(self._team)
+        holders = {
+            "workspace": team,
+            "channel": f"{team}:{re.escape(channel)}",
+            "user": rf"{team}:[A-Z0-9]+",
+            "thread": rf"{team}:{re.escape(channel)}:[0-9.]+",
+        }
+        return re.fullmatch(holders[account.budget.scope], account.holder) is not None
+
+
+def _holder_name(account: Account) -> str:
+    """Return mrkdwn for the account's holder. A channel or workspace is always the current one."""
+    scope = account.budget.scope
+    return (
+        f"<@{account.holder.partition(':')[2]}>" if scope == "user" else budget_words.HERE[scope]()
+    )

@@ -1,0 +1,115 @@
+"""Publication of Home tabs: collect the data, then show it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from bot.core.accounts import AccountView
+from bot.core.errors import NotPermitted
+from bot.core.memory import Memory, MemoryScope
+from bot.runs.policy.budgets import BudgetUse
+from bot.runs.policy.preferences import PreferenceBook
+from bot.slack.edge.background_tasks import Background
+from bot.slack.edge.client import Clients, Identity
+from bot.slack.edge.ordered_locks import OrderedLocks
+from bot.slack.intake.access_gate import AccessGate
+from bot.slack.intake.home.admin import Admin
+from bot.slack.intake.home.lessons import LessonDesk
+from bot.slack.intake.home.model_field import shown_model
+from bot.slack.intake.home.view import CHOICE, AdminView, home_view
+from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.providers.waiting_messages import WaitingMessages
+from bot.text.translation import reader
+
+
+class Memories(Protocol):
+    """A store of what people asked the bot to remember."""
+
+    async def all(self, scope: MemoryScope, holder: str) -> Sequence[Memory]:
+        """Return all memories of a holder, oldest first."""
+
+    async def forget(self, scope: MemoryScope, holder: str, memory_id: str) -> bool:
+        """Delete a memory; return whether it existed."""
+
+
+UsageOf = Callable[[str, str], Awaitable[Sequence[BudgetUse]]]
+"""Return the budget standings of a person (team, user)."""
+
+
+AccountsOf = Callable[[str], Awaitable[Sequence[AccountView]]]
+"""Return a person's accounts at the MCP servers that have one for each person."""
+
+
+async def no_accounts(_user: str) -> Sequence[AccountView]:
+    """Return (): no server has an account for each person."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class HomeTab:
+    """The Home tabs of one workspace."""
+
+    identity: Identity
+    clients: Clients
+    background: Background
+    gate: AccessGate
+    usage_of: UsageOf
+    admin: Admin
+    lessons: LessonDesk
+    memories: Memories
+    schedules: WorkspaceSchedules
+    messages: WaitingMessages
+    preferences: PreferenceBook
+    accounts_of: AccountsOf
+    locks: OrderedLocks = field(default_factory=OrderedLocks)
+
+    def refresh(self, user: str, *, choice: str = CHOICE) -> None:
+        """Publish a person's tab soon, in the background. `choice` is passed to `home_view`."""
+        self.background.start(self._publish_in_order(user, choice), "Home tab")
+
+    async def forget(self, user: str, memory_id: str) -> None:
+        """Delete a memory that the person had stored about themselves."""
+        await self.memories.forget(MemoryScope.USER, self._holder(user), memory_id)
+
+    async def _publish_in_order(self, user: str, choice: str) -> None:
+        """Publish one tab at a time per person, so that old data never overwrites newer data."""
+        async with self.locks.of(user):
+            with reader(await self.gate.people.locale(user)):
+                await self._publish(user, choice)
+
+    async def _publish(self, user: str, choice: str) -> None:
+        team = self.identity.team
+        preferences = await self.preferences.of(team, user)
+        view = home_view(
+            self.identity.name,
+            await self.usage_of(team, user),
+            preferences,
+            await self.memories.all(MemoryScope.USER, self._holder(user)),
+            await self.schedules.of(user),
+            await self.messages.of(user),
+            await self._board(user),
+            choice,
+            accounts=await self.accounts_of(user),
+            refusal=await self.refusal(user),
+            pause=await self.admin.paused(),
+            model=shown_model(self.admin.general_settings.models, preferences.model),
+        )
+        await self.clients.writes.views_publish(user_id=user, view=view)
+
+    async def _board(self, user: str) -> AdminView | None:
+        """Return the part for admins; None for other people."""
+        board = await self.admin.board(user)
+        return board and replace(board, lessons=await self.lessons.listed(user))
+
+    async def refusal(self, user: str) -> str:
+        """Return the reason why a person may not ask; "" if they may."""
+        try:
+            await self.gate.asker(user, "")
+        except NotPermitted as refusal:
+            return str(refusal)
+        return ""
+
+    def _holder(self, user: str) -> str:
+        return f"{self.identity.team}:{user}"

@@ -1,0 +1,366 @@
+"""Intake of messages: each becomes a request stored in the mailbox, or is ignored by a rule.
+
+An exception leaves the event unacknowledged, so Slack delivers it again. While Redis is
+unavailable the event is also retried here, in the order of its thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Protocol
+
+from bot.core.approvals import Approval
+from bot.core.errors import NotPermitted
+from bot.core.request import Entry, Request
+from bot.runs.audit_trail import Record, refused
+from bot.runs.observers import Submit
+from bot.runs.policy.access import Person
+from bot.slack.edge.app_context import channel_beside
+from bot.slack.edge.background_tasks import Background
+from bot.slack.edge.event_retries import EventRetries
+from bot.slack.edge.message_events import Event, action_token, is_direct, is_of_a_person
+from bot.slack.edge.names import naming
+from bot.slack.edge.text import mentions_from, question_from
+from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.access_gate import AccessGate
+from bot.slack.intake.addressing import Addressing
+from bot.slack.intake.short_replies import is_stop, is_to_others, is_yes, may_be_request
+from bot.slack.intake.stop import StopAction
+from bot.slack.message.message_contents import attached_to, file_refs
+from bot.slack.message.message_metadata import reply_metadata
+from bot.slack.ui import approval_words, words
+from bot.slack.ui.approval_kinds import waits_behind, yes_typed
+from bot.slack.ui.buttons import Stops, stop_button
+from bot.slack.ui.parts import context
+from bot.text.mentions import Mention
+from bot.text.translation import reader
+
+
+class Threads(Protocol):
+    """The stored participants of threads, and notices already given."""
+
+    async def participants(self, thread_key: str) -> frozenset[str]:
+        """Return the users who asked the bot in a thread; empty when nobody did."""
+
+    async def first_notice(self, team: str, channel: str, ts: str) -> bool:
+        """Return True once for each message, so that a redelivery gives no second notice."""
+
+    async def was_noticed(self, team: str, channel: str, ts: str) -> bool:
+        """Return whether `first_notice` was called for the message."""
+
+
+class PendingApprovals(Protocol):
+    """The approvals that runs are waiting for, and that block later requests of their threads."""
+
+    async def pending(self, team: str, channel: str, thread: str | None) -> Sequence[Approval]:
+        """Return the pending approvals of a thread, or of the whole channel without `thread`."""
+
+    async def approvals_in_dm(self, team: str, user: str) -> Sequence[tuple[Approval, str]]:
+        """Return the approvals with a card in the direct messages of `user`, and the cards' ts."""
+
+
+class Intake:
+    """The message handler of one workspace, which turns messages into requests."""
+
+    def __init__(
+        self,
+        slack: Slack,
+        gate: AccessGate,
+        *,
+        threads: Threads,
+        pending_approvals: PendingApprovals,
+        submit: Submit,
+        stop_action: StopAction,
+        background: Background,
+        retries: EventRetries,
+        record: Record,
+    ) -> None:
+        self._identity = slack.identity
+        self._clients = slack.clients
+        self._access = slack.access
+        self._status = slack.status
+        self._name_of = naming(slack.people, slack.access)
+        self._gate = gate
+        self._threads = threads
+        self._pending_approvals = pending_approvals
+        self._submit = submit
+        self._stop_action = stop_action
+        self._background = background
+        self._record = record
+        self._addressing = Addressing(slack.identity, slack.clients, gate, threads)
+        self.retries = retries
+
+    async def message(
+        self,
+        event: Event,
+        event_id: str,
+        *,
+        late: bool = False,
+        restored: datetime | None = None,
+    ) -> None:
+        """Handle a `message` or `app_mention` event; Slack sends both for one mention.
+
+        `late` marks a message that was found in the history after the bot had been down, and
+        `restored` one that may have been worked on since a backup of that time.
+        """
+        if not is_of_a_person(event, self._identity.user):
+            return
+        thread, when = event.get("thread_ts") or event["ts"], float(event["ts"])
+        waits = partial(self._say_waiting, event, thread)
+        if self._says(event, is_stop) and not event.get("files"):
+            stop = partial(self._stop, event)
+            mark = f"{event_id}:stop"  # what stops a run waits for nothing in its thread
+            if await self.retries.run_in_order(mark, stop, line=mark, on_trouble=waits):
+                return
+        marks = {"late": late, "restored": restored}
+        work = partial(self._handle, event, event_id, marks)
+        line = self.thread_key(event["channel"], thread)
+        await self.retries.run_in_order(event_id, work, line=line, when=when, on_trouble=waits)
+
+    def _say_waiting(self, event: Event, thread: str) -> None:
+        if event["type"] == "app_mention" or is_direct(event):
+            self._background.start(self._show_waiting(event, thread), "saying that nothing is kept")
+
+    async def _show_waiting(self, event: Event, thread: str) -> None:
+        with reader(await self._gate.people.locale(event["user"])):
+            await self._status.show(event["channel"], thread, words.STATUS_WAITING())
+
+    async def _handle(self, event: Event, event_id: str, marks: Mapping[str, object]) -> None:
+        if await self._is_typed_yes(event):
+            return
+        entry = await self._addressing.entry(event)
+        if entry is None:
+            if event.get("thread_ts"):
+                await self._hint_at_mention(event)
+                await self._is_first_notice(event)  # so that catching up ignores it as well
+            return
+        is_answered = _is_answered(event, entry)
+        try:
+            person = await self._gate.asker(event["user"], event["channel"])
+        except NotPermitted as refusal:
+            if is_answered:
+                await self.refused(event["user"], event["channel"], refusal)
+            if is_answered and await self._is_first_notice(event):
+                self._tell_author(event, str(refusal))
+            return
+        with reader(person.locale):
+            await self._take(event, event_id, entry, person, marks)
+
+    async def _take(
+        self,
+        event: Event,
+        event_id: str,
+        entry: Entry,
+        person: Person,
+        marks: Mapping[str, object],
+    ) -> None:
+        """Submit the request that a message makes, with `marks`, or say what can be asked."""
+        is_answered = _is_answered(event, entry)
+        question = await self.question(str(event.get("text") or ""))
+        quoted = await self.question(attached_to(event))
+        if not (question or quoted or event.get("files")):
+            if is_answered and await self._is_first_notice(event):
+                self._help(event)
+            return
+        request = await self._request(event, entry, person, question, quoted)
+        await self.accept(request.model_copy(update=marks), event_id)
+
+    def _says(self, event: Event, what: Callable[[str, str], bool]) -> bool:
+        return what(str(event.get("text") or ""), self._identity.user)
+
+    async def _stop(self, event: Event) -> bool:
+        with reader(await self._gate.people.locale(event["user"])):
+            return await self._stop_runs(event)
+
+    async def _stop_runs(self, event: Event) -> bool:
+        """Stop runs for a message that only says stop. Return whether the message is handled.
+
+        "Stop" alone is never a question; "cancel it" is a request where nothing runs, so the result
+        is then False. In a direct message outside a thread it stops every run of the conversation.
+        """
+        channel, thread = event["channel"], event.get("thread_ts")
+        is_ambiguous = self._says(event, may_be_request)
+        if is_ambiguous and await self._stop_action.is_request(channel, event["ts"]):
+            return False
+        direct = is_direct(event)
+        stopped, refused = False, ""
+        try:
+            if thread or direct:
+                stopped = await self._stop_action.stop(
+                    channel, thread, event["user"], before=event["ts"]
+                )
+        except NotPermitted as refusal:
+            refused = str(refusal)
+        if is_ambiguous and not (stopped or refused):
+            # Of the two events of a mention the other may have stopped what ran.
+            return await self._threads.was_noticed(self._identity.team, channel, event["ts"])
+        first = await self._is_first_notice(event)  # of the two events
+        if not stopped and first and await self._addressing.entry(event):
+            self._tell_author(event, refused or words.NOTHING_RUNS())
+        return True
+
+    async def accept(self, request: Request, event_id: str) -> bool:
+        """Store the request, and show its first status in the background. Return whether it is new."""
+        new = await self._submit(request, event_id)
+        if new:
+            self._background.start(self._begin(request), "first status")
+            if request.private:
+                self._background.start(self._say_privately(request), "a private question's line")
+        return new
+
+    async def _say_privately(self, request: Request) -> None:
+        """Tell the asker alone that the bot is at work, and where the answer will be.
+
+        A private run has no message of its own. Who used a shortcut may have only the channel open.
+        """
+        from_channel = request.entry is Entry.MESSAGE_SHORTCUT and not request.again
+        link = self._identity.message_link(request.channel, request.thread)
+        hint = words.ALONE_AT(link=link) if from_channel else words.ALONE()
+        await self._clients.writes.chat_postEphemeral(
+            channel=request.channel,
+            user=request.user,
+            thread_ts=None if from_channel else request.thread,
+            text=hint,
+            blocks=[context(hint).block, stop_button(Stops.of(request))],
+        )
+
+    async def _begin(self, request: Request) -> None:
+        """Show the first status, or tell the asker which approvals block the thread."""
+        pending: Sequence[Approval] = ()
+        if not request.opens_thread:
+            pending = await self._pending_approvals.pending(
+                request.team, request.channel, request.thread
+            )
+        if not pending:
+            await self._status.begin(
+                request, words.STATUS_STARTING(), [text() for text in words.LOADING]
+            )
+        else:
+            hint = waits_behind(pending, request.user)
+            self._tell(request.channel, request.thread, request.user, hint)
+
+    async def refused(self, user: str, channel: str, refusal: NotPermitted) -> None:
+        """Write a refusal to the audit trail."""
+        await self._record([refused(self._identity.team, user, refusal.reason, channel=channel)])
+
+    def thread_key(self, channel: str, thread: str) -> str:
+        """Return the `Request.thread_key`: its team is the bot's own, in shared channels too."""
+        return f"{self._identity.team}:{channel}:{thread}"
+
+    async def _hint_at_mention(self, event: Event) -> None:
+        """Tell an asker once that the bot waits for a mention in a thread of several people.
+
+        The reply may be meant for the bot when an approval is pending, or directly below an answer.
+        """
+        channel, thread, user = event["channel"], event["thread_ts"], event["user"]
+        team, notice = self._identity.team, f"{thread}:{user}"
+        asked = user in await self._threads.participants(self.thread_key(channel, thread))
+        if (
+            not asked
+            or is_to_others(str(event.get("text")))
+            or await self._threads.was_noticed(team, channel, notice)
+        ):
+            return
+        waits = await self._pending_approvals.pending(team, channel, thread)
+        asks = len(str(event.get("text") or "").split()) > 1  # unlike "thanks!"
+        missed = waits or (asks and await self._addressing.is_reply_to_bot(event))
+        if missed and await self._threads.first_notice(team, channel, notice):
+            with reader(await self._gate.people.locale(user)):
+                hint = approval_words.MENTION_ME() if waits else words.MENTION_ME_AMONG()
+            self._tell_author(event, hint)
+
+    async def _is_typed_yes(self, event: Event) -> bool:
+        """Return whether the message is only "yes" to a pending approval, and tell its author so.
+
+        Only the buttons of the card approve, because they show what is approved. A typed "yes" may be
+        meant for another person, so it changes nothing.
+        """
+        if event.get("files") or not self._says(event, is_yes):
+            return False
+        team, channel, thread = self._identity.team, event["channel"], event.get("thread_ts")
+        direct = is_direct(event)
+        found = [
+            *await self._pending_approvals.pending(
+                team, channel, thread or (None if direct else event["ts"])
+            ),
+            *(await self._direct_approvals(event) if direct else ()),
+        ]
+        with reader(await self._gate.people.locale(event["user"])):
+            hint = yes_typed(found, event["user"])
+        if not hint:
+            return await self._threads.was_noticed(team, channel, event["ts"])
+        if await self._is_first_notice(event):
+            self._tell_author(event, hint)
+        return True
+
+    async def _direct_approvals(self, event: Event) -> list[Approval]:
+        """Return the approvals with a card in this direct message, or above this thread."""
+        cards = await self._pending_approvals.approvals_in_dm(self._identity.team, event["user"])
+        return [each for each, ts in cards if event.get("thread_ts") in (None, ts)]
+
+    async def _is_first_notice(self, event: Event) -> bool:
+        return await self._threads.first_notice(self._identity.team, event["channel"], event["ts"])
+
+    async def question(self, text: str) -> str:
+        """Return the question in a message's text, as people read it."""
+        return await question_from(text, bot=self._identity.user, name_of=self._name_of)
+
+    async def mentioned(self, text: str) -> tuple[Mention, ...]:
+        """Return the mentions in a message, except those of the bot."""
+        return await mentions_from(text, bot=self._identity.user, name_of=self._name_of)
+
+    async def _request(
+        self, event: Event, entry: Entry, person: Person, question: str, quoted: str
+    ) -> Request:
+        return Request(
+            entry=entry,
+            team=self._identity.team,
+            channel=event["channel"],
+            thread=event.get("thread_ts") or event["ts"],
+            ts=event["ts"],
+            user=person.id,
+            author=person.name,
+            place=await self._access.place(event["channel"]),
+            open_channel=await self._open_channel_name(event),
+            text=question or words.ATTACHED_ONLY(),
+            mentioned=await self.mentioned(str(event.get("text") or "")),
+            quoted=quoted,
+            files=file_refs(event.get("files") or ()),
+            locale=person.locale,
+            time_zone=person.time_zone,
+            action_token=action_token(event),
+        )
+
+    async def _open_channel_name(self, event: Event) -> str:
+        channel = channel_beside(event.get("app_context"))
+        return await self._access.place(channel, otherwise="") if channel else ""
+
+    def _help(self, event: Event) -> None:
+        """Answer a message without a question with what can be asked."""
+        posting = self._clients.writes.chat_postMessage(
+            channel=event["channel"],
+            thread_ts=event.get("thread_ts") or event["ts"],
+            text=words.help_text(self._identity.name),
+            metadata=reply_metadata(event["ts"]),
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+        self._background.start(posting, "saying what can be asked")
+
+    def _tell_author(self, event: Event, sentence: str) -> None:
+        """Post a sentence that only the author of the message sees."""
+        self._tell(event["channel"], event.get("thread_ts"), event["user"], sentence)
+
+    def _tell(self, channel: str, thread: str | None, user: str, sentence: str) -> None:
+        """Post a sentence that only `user` sees."""
+        posting = self._clients.writes.chat_postEphemeral(
+            channel=channel, user=user, thread_ts=thread, text=sentence
+        )
+        self._background.start(posting, "ephemeral reply")
+
+
+def _is_answered(event: Event, entry: Entry) -> bool:
+    """Return whether this event is answered directly: Slack sends two for a mention in a channel."""
+    return event["type"] == "app_mention" or entry is Entry.DIRECT_MESSAGE

@@ -1,0 +1,84 @@
+"""The slash command `/ask`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.context.ack.async_ack import AsyncAck
+
+from bot.core.errors import NotPermitted
+from bot.core.request import Entry
+from bot.slack.edge.client import Clients, Identity
+from bot.slack.edge.text import mentions_from, one_line, question_from
+from bot.slack.intake.home.admin import Admin
+from bot.slack.intake.listeners.shortcuts import anywhere_modal
+from bot.slack.intake.questions import NOT_IN_CHANNEL, Question, QuestionIntake
+from bot.slack.ui import words
+from bot.slack.ui.links import escape_mrkdwn
+from bot.slack.ui.open_modal import open_modal
+from bot.text.mentions import Mention
+
+ASK = "/ask"
+HELP = "help"  # Slack requires it of every command
+_LABEL = re.compile(r"<([@#][A-Z0-9]+)\|[^<>\n]*>")
+"""A mention in the text of a command (`should_escape`), which has a name next to the id."""
+_ORDER = re.compile(r"admin(\s+[a-z]+)?", re.IGNORECASE)  # most likely a mistyped admin command
+
+
+def register(
+    app: AsyncApp, identity: Identity, clients: Clients, questions: QuestionIntake, admin: Admin
+) -> None:
+    """Listen to the command.
+
+    Without a question it opens the modal; `help` shows the person what can be asked; `admin …` is
+    for admins.
+    """
+    orders = {"admin pause": admin.pause, "admin resume": admin.resume}
+
+    @app.command(ASK)
+    async def asked(command: dict[str, Any], ack: AsyncAck) -> None:
+        typed = _LABEL.sub(r"<\1>", str(command.get("text") or ""))
+        text = await question_from(typed, bot=identity.user, name_of=questions.name)
+        if not text:
+            view = await anywhere_modal(questions, command["user_id"])
+            await open_modal(clients, command, view)
+            await ack()
+            return
+        try:
+            mentioned = await mentions_from(typed, bot=identity.user, name_of=questions.name)
+            reply = await told(text, mentioned, command)
+        except NotPermitted as refusal:
+            reply = str(refusal)
+            if refusal.reason == NOT_IN_CHANNEL:
+                reply = words.INVITE_HERE(name=identity.name, question=_typed(text))
+        await ack(reply)
+
+    async def told(text: str, mentioned: tuple[Mention, ...], command: dict[str, Any]) -> str:
+        """Carry out the command. Return the reply that only the person sees; "" for none."""
+        user, channel = command["user_id"], command["channel_id"]
+        if text.lower().strip(" ?!") == HELP:
+            return f"{words.help_text(identity.name)}\n\n{words.ASK_COMMAND()}"
+        if order := orders.get(" ".join(text.lower().split())):
+            return await order(user)
+        if _ORDER.fullmatch(text):
+            return words.ADMIN_ORDERS()
+        # Between two people there is nobody to invite.
+        elsewhere = channel.startswith("D") and not await questions.is_in(channel)
+        question = Question(
+            entry=Entry.COMMAND,
+            user=user,
+            channel=await questions.direct_channel(user) if elsewhere else channel,
+            thread=None,
+            text=text,
+            mentioned=mentioned,
+            key=f"command:{command['trigger_id']}",
+        )
+        await questions.ask(question)
+        return words.ANSWERED_DIRECTLY() if elsewhere else ""
+
+
+def _typed(text: str) -> str:
+    """Return the command as it was typed, to be copied."""
+    return f"`{ASK} {escape_mrkdwn(one_line(text).replace('`', ''))}`"

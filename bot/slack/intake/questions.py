@@ -1,0 +1,340 @@
+"""Questions from modals, commands and buttons, which come without a message in Slack.
+
+The bot posts a message that says who asked what, and that message becomes the request's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import NotPermitted
+from bot.core.failpoints import failpoint
+from bot.core.ids import new_id
+from bot.core.request import Entry, FileRef, RepeatReason, Request
+from bot.runs.policy.access import Person
+from bot.slack.edge.client import NO_PLACE, error_code
+from bot.slack.edge.files import places_of
+from bot.slack.edge.names import naming
+from bot.slack.edge.text import cap, clean, decode
+from bot.slack.edge.workspaces import Slack
+from bot.slack.intake.access_gate import AccessGate
+from bot.slack.intake.intake import Intake
+from bot.slack.ui import words
+from bot.slack.ui.links import LinkGate, escape_mrkdwn, without_broadcasts
+from bot.slack.ui.parts import Block, shortened
+from bot.text.mentions import Mention
+from bot.text.redaction import redacted
+
+LoadRequest = Callable[[str], Awaitable[Request | None]]
+"""Returns an earlier request by its id; None when it is no longer stored."""
+
+NOT_IN_CHANNEL = "bot not in channel"
+"""The reason of a refusal in the audit trail."""
+
+_RESET_FIELDS = {
+    "replaces": (),
+    "revises": (),
+    "message": "",
+    "before_edit": "",
+    "own": "",
+    "revision": 0,
+    "superseded": False,
+    "withdrawn": False,
+    "schedule": "",
+}
+"""The fields about edits and schedules, reset when a request is asked again."""
+_MAX_SHOWN = 2_500  # characters of the question that are shown
+_MAX_NOTICE = 400  # characters of the question in notifications
+_MAX_ABOUT = 300  # characters shown of the message that the question is about
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, its asker, and the place for its answer.
+
+    `thread` None starts a thread. `quoted` is in Slack's markup. `key` is an idempotency key: a
+    modal that is submitted twice asks once. `mentioned` are the people and channels that `user`
+    mentioned. A `suggested` question is worded by the model.
+    """
+
+    entry: Entry
+    user: str
+    channel: str
+    thread: str | None
+    text: str
+    key: str
+    mentioned: tuple[Mention, ...] = ()
+    quoted: str = ""
+    files: tuple[FileRef, ...] = ()
+    private: bool = False
+    response_type: str = "Answer"
+    suggested: bool = False
+    schedule: str = ""
+
+
+class QuestionIntake:
+    """The intake of questions in one workspace, which turns each into a request.
+
+    Its methods raise NotPermitted with a sentence for the person.
+    """
+
+    def __init__(self, slack: Slack, gate: AccessGate, intake: Intake, load: LoadRequest) -> None:
+        self._identity = slack.identity
+        self._clients = slack.clients
+        self._access = slack.access
+        self._gate = gate
+        self.name = naming(slack.people, slack.access)
+        """Returns the display name of a mentioned person or channel, by id."""
+        self._intake = intake
+        self._load = load
+        self._under_way: set[str] = set()
+
+    @property
+    def team(self) -> str:
+        """The id of the workspace."""
+        return self._identity.team
+
+    async def ask(self, question: Question) -> bool:
+        """Store the question as a request. Return False when that was done before."""
+        if question.schedule:  # its owner may have left since it was last asked
+            await self._gate.people.find_now(question.user)
+        person = await self.permitted(question.user, question.channel)
+        text = redacted(cap(clean(question.text)))
+        if not text:
+            raise NotPermitted(words.EMPTY_QUESTION())
+        async with self._once(question.key) as first:
+            if not first:
+                return False
+            quoted = redacted(clean(await decode(question.quoted, self.name)))
+            ts = await self._question_ts(question, person, text, quoted)
+            request = Request(
+                entry=question.entry,
+                team=self._identity.team,
+                channel=question.channel,
+                thread=question.thread or ts,
+                ts=ts,
+                user=person.id,
+                author=person.name,
+                place=await self._access.place(question.channel),
+                text=text,
+                mentioned=question.mentioned,
+                quoted=cap(quoted),
+                files=await self._readable_files(person, question.files),
+                private=question.private,
+                response_type=question.response_type,
+                suggested=question.suggested,
+                locale=person.locale,
+                time_zone=person.time_zone,
+                schedule=question.schedule,
+            )
+            return await self._intake.accept(request, question.key)
+
+    async def again(self, request_id: str, how: RepeatReason, *, user: str, ts: str) -> bool:
+        """Ask a stored request again for `user`. Return False when that was done before.
+
+        `how` is the button, and `ts` the time of its press.
+        """
+        kept = await self._load(request_id)
+        if kept is None or kept.withdrawn or not self._may_repeat(kept, user):
+            raise NotPermitted(words.CANNOT_RETRY())
+        if kept.superseded:  # its message shows that only once the next run has begun
+            raise NotPermitted(words.WAS_EDITED())
+        person = await self.permitted(user, kept.channel)
+        request = kept.model_copy(
+            update={
+                "id": new_id("req"),
+                "ts": ts,
+                "late": False,
+                "restored": None,
+                "again": how,
+                **_RESET_FIELDS,
+                "action_token": "",  # of the person who asked before
+                "mentioned": kept.mentioned if kept.user == user else (),
+                "user": person.id,
+                "author": person.name,
+                "locale": person.locale,
+                "time_zone": person.time_zone,
+                "received_at": datetime.now(UTC),
+            }
+        )
+        return await self._intake.accept(request, how.event_id(request_id))
+
+    def _may_repeat(self, kept: Request, user: str) -> bool:
+        """Return whether the request is of this workspace, and `user` may see its answer."""
+        return kept.team == self._identity.team and (not kept.private or kept.user == user)
+
+    def invitation(self) -> str:
+        """Return the sentence that says how to invite the bot to a channel."""
+        return words.INVITE(name=self._identity.name)
+
+    async def direct_channel(self, user: str) -> str:
+        """Return the channel id of the direct messages between `user` and the bot."""
+        opened = await self._clients.writes.conversations_open(users=user)
+        return str(opened["channel"]["id"])
+
+    async def is_in(self, channel: str) -> bool:
+        """Return whether the bot is in the channel, and can write there."""
+        found = await self._access.channel(channel)
+        return found is not None and found.takes_answers
+
+    async def permitted(self, user: str, channel: str) -> Person:
+        """Return the person, if they may ask there and see the channel.
+
+        Raises NotPermitted, and writes the refusal to the audit trail.
+        """
+        try:
+            return await self._check_access(user, channel)
+        except NotPermitted as refusal:
+            await self._intake.refused(user, channel, refusal)
+            raise
+
+    async def may_ask(self, user: str, channel: str) -> Person:
+        """Return the person, if their role may ask in the channel; "" means direct messages.
+
+        Raises NotPermitted.
+        """
+        return await self._gate.asker(user, channel)
+
+    async def may_ask_somewhere(self, user: str) -> Person:
+        """Return the person, if they may ask in any place. Raises NotPermitted."""
+        return await self._gate.asker_somewhere(user)
+
+    async def _check_access(self, user: str, channel: str) -> Person:
+        """Return the person, if they may ask in the channel, and they and the bot are in it."""
+        person = await self.may_ask(user, channel)
+        found = await self._access.channel(channel)
+        if found is None or not (found.bot_is_in or found.archived):
+            raise NotPermitted(self.invitation(), reason=NOT_IN_CHANNEL)
+        try:
+            if found.bot_is_in:
+                await self._access.may_see(person, found)
+        except NotPermitted:
+            raise NotPermitted(words.NOT_YOUR_CHANNEL(), reason="not in channel") from None
+        if found.archived:
+            raise NotPermitted(words.ARCHIVED(), reason="archived channel")
+        return person
+
+    async def _readable_files(
+        self, person: Person, files: Sequence[FileRef]
+    ) -> tuple[FileRef, ...]:
+        """Return the files that the person may see, as a modal's metadata could be forged."""
+        return tuple([each for each in files if await self.may_read_file(person, each.id)])
+
+    async def may_read_file(self, person: Person, file: str) -> bool:
+        """Return whether the person uploaded the file, or shares a channel with it and the bot."""
+        try:
+            facts = (await self._clients.reads.files_info(file=file))["file"]
+        except SlackApiError as error:
+            if error_code(error) in ("file_not_found", "file_deleted"):
+                return False
+            raise
+        if facts.get("user") == person.id:
+            return True
+        for place in places_of(facts):
+            try:
+                if channel := await self._access.channel(place):
+                    await self._access.may_see(person, channel)
+                    return True
+            except NotPermitted:
+                continue
+        return False
+
+    @asynccontextmanager
+    async def _once(self, key: str) -> AsyncGenerator[bool]:
+        """Yield whether no other call with the same key is under way."""
+        if key in self._under_way:
+            yield False
+            return
+        self._under_way.add(key)
+        try:
+            yield True
+        finally:
+            self._under_way.discard(key)
+
+    async def _question_ts(self, question: Question, person: Person, text: str, quoted: str) -> str:
+        """Return the ts of the message with the question; the time now for a private question."""
+        if question.private:
+            return f"{time.time():.6f}"
+        about = "" if question.thread else quoted  # in its thread everybody sees it
+        return await self._find_posted(question) or await self._post(question, person, text, about)
+
+    async def _find_posted(self, question: Question) -> str | None:
+        """Return the ts of the message if it is posted already, as a question may arrive twice."""
+        channel, thread, reads = question.channel, question.thread, self._clients.reads
+        if thread:
+            page = await reads.conversations_replies(
+                channel=channel, ts=thread, limit=200, include_all_metadata=True
+            )
+        else:
+            page = await reads.conversations_history(
+                channel=channel, limit=30, include_all_metadata=True
+            )
+        for message in page["messages"]:
+            payload = (message.get("metadata") or {}).get("event_payload") or {}
+            if payload.get("key") == question.key and message.get("bot_id") == self._identity.bot:
+                return str(message["ts"])
+        return None
+
+    async def _post(self, question: Question, person: Person, text: str, about: str) -> str:
+        # What the bot posts counts as quoted when it is read; addresses of the model must not.
+        shown = LinkGate().plain(text) if question.suggested else without_broadcasts(text)
+        shown = shortened(shown, _MAX_SHOWN)
+        how = words.SCHEDULED() if question.schedule else words.ASKED()
+        who, name = _mention_of(person) if question.schedule else _name_of(person)
+        failpoint("question-saying")
+        try:
+            posted = await self._clients.writes.chat_postMessage(
+                channel=question.channel,
+                thread_ts=question.thread,
+                text=name + escape_mrkdwn(shortened(f"{how} {shown}", _MAX_NOTICE)),
+                blocks=[_question_block(who, how, shown, shortened(about, _MAX_ABOUT))],
+                metadata={"event_type": "asked", "event_payload": {"key": question.key}},
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        except SlackApiError as error:
+            code = error_code(error)
+            if code in ("not_in_channel", "channel_not_found"):
+                raise NotPermitted(self.invitation()) from None
+            if code in NO_PLACE:
+                reason = words.GONE_REASONS.get(code, words.GONE_OTHERWISE)()
+                raise NotPermitted(words.CANNOT_ASK(reason=reason)) from None
+            raise
+        failpoint("question-said")
+        return str(posted["ts"])
+
+
+def _name_of(person: Person) -> tuple[Block, str]:
+    """Return the person's name, in rich text and in mrkdwn."""
+    name = without_broadcasts(person.name)
+    return {"type": "text", "text": name, "style": {"bold": True}}, escape_mrkdwn(name)
+
+
+def _mention_of(person: Person) -> tuple[Block, str]:
+    """Return a mention, which notifies the owner of a schedule, in rich text and in mrkdwn."""
+    return {"type": "user", "user_id": person.id}, f"<@{person.id}>"
+
+
+def _question_block(who: Block, how: str, question: str, about: str) -> Block:
+    """Return the question as rich text, in which nothing notifies a channel or is formatted."""
+    elements = [_element("section", who, _text(how)), _element("quote", _text(question))]
+    if about:
+        elements += [
+            _element("section", _text(words.ABOUT())),
+            _element("quote", _text(about)),
+        ]
+    return {"type": "rich_text", "elements": elements}
+
+
+def _element(kind: str, *elements: Block) -> Block:
+    return {"type": f"rich_text_{kind}", "elements": [*elements]}
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}

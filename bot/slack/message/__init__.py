@@ -1,0 +1,1 @@
+"""The message of a run: open, write, stream, finish, repair."""

@@ -1,0 +1,201 @@
+"""Streamed messages: started where Slack allows it, each with a single writer.
+
+Limits in Slack's documentation (docs.slack.dev, chat.startStream), or measured by its community:
+in a workspace about 20 streams may start per minute, a stream lives five minutes, and a streamed
+message with cards holds some 10 kB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from typing import Any
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.failpoints import failpoint
+from bot.core.request import Request
+from bot.runs.surface import WriteFence
+from bot.slack.edge.client import (
+    NO_PLACE,
+    TRANSPORT_ERRORS,
+    Clients,
+    Identity,
+    error_code,
+    is_ambiguous,
+    is_rate_limited,
+    retry_after,
+)
+from bot.slack.message import message_metadata
+from bot.slack.ui.buttons import Stops, stop_button
+from bot.slack.ui.progress_state import Progress
+from bot.slack.ui.streamed import View, chunks_between, view_of
+
+log = logging.getLogger(__name__)
+
+_STARTS_PER_MINUTE = 18
+LIFETIME = 240.0  # seconds; the bot ends a stream before Slack does
+_MAX_SIZE = 9_000  # bytes
+_REFUSAL_SECONDS = 600.0  # without another attempt after Slack refused to stream
+_ALREADY_ENDED = {"message_not_in_streaming_state", "stopped_by_user", "message_not_found"}
+_TEMPORARY = NO_PLACE | {
+    "message_not_found",
+    "user_not_found",
+    "team_not_found",
+    "messaging_processing_failed",
+    "internal_error",
+    "service_unavailable",
+}
+"""Refusals that do not mean that this kind of conversation cannot be streamed to."""
+
+
+async def end_stream(
+    clients: Clients, channel: str, ts: str, metadata: dict[str, Any], *, session: str = "active"
+) -> None:
+    """End a stream, which leaves an ordinary message, and set its thread's session state.
+
+    Safe to repeat, and safe for a message that is no stream.
+    """
+    failpoint("stream-ending")
+    try:
+        await clients.updates.chat_stopStream(
+            channel=channel, ts=ts, metadata=metadata, session_status=session
+        )
+        failpoint("stream-ended")
+    except SlackApiError as error:
+        if error_code(error) not in _ALREADY_ENDED:
+            log.warning("Stream %s could not be ended: %s", ts, error_code(error))
+
+
+class Stream:
+    """A message to which chunks are appended until it must be ended.
+
+    After its end the message can be updated. `shown` is its content; None if the content is
+    unknown, and then the next call ends the stream.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        post: WriteFence,
+        ts: str,
+        shown: View | None = None,
+        *,
+        clients: Clients,
+        lifetime: float = 0.0,
+    ) -> None:
+        self.ts = ts
+        self._channel = request.channel
+        self._post = post
+        self._shown = shown
+        self._clients = clients
+        self._until = asyncio.get_running_loop().time() + lifetime
+
+    async def show(self, progress: Progress) -> bool:
+        """Append what is new in `progress`; return False if the stream was ended instead.
+
+        Raises SlackApiError if Slack limits the rate or somebody stopped the stream.
+        """
+        wanted = view_of(progress)
+        chunks = chunks_between(self._shown, wanted) if self._shown else None
+        late = asyncio.get_running_loop().time() > self._until
+        if chunks is None or late or wanted.size > _MAX_SIZE:
+            await self.end()
+            return False
+        if not chunks:
+            return True
+        try:
+            await self._clients.live.chat_appendStream(
+                channel=self._channel, ts=self.ts, chunks=chunks
+            )
+        except SlackApiError as error:
+            if is_rate_limited(error) or error_code(error) == "stopped_by_user":
+                raise
+            log.info("Stream %s continues as updates: %s", self.ts, error_code(error))
+            await self.end()
+            return False
+        except TRANSPORT_ERRORS:  # the chunks may have been appended or not
+            await self.end()
+            return False
+        self._shown = wanted
+        return True
+
+    async def end(self) -> None:
+        """End the stream and leave the session at `processing`: the run continues."""
+        self._shown = None
+        metadata = message_metadata.metadata(self._post.run_id, 0)
+        await end_stream(self._clients, self._channel, self.ts, metadata, session="processing")
+
+
+class Streams:
+    """The streams of one workspace: how many started, and where Slack refuses them for now."""
+
+    def __init__(self, clients: Clients, identity: Identity, *, lifetime: float = LIFETIME) -> None:
+        self._clients = clients
+        self._identity = identity
+        self._lifetime = lifetime
+        self._starts: deque[float] = deque()
+        self._closed_until: dict[str, float] = {}
+
+    async def begin(self, request: Request, post: WriteFence) -> Stream | None:
+        """Start the run's message as a stream; return None if it must be posted instead.
+
+        Raises SlackApiError or TRANSPORT_ERRORS if the outcome is unknown. The caller then
+        searches the thread for the message.
+        """
+        kind = request.channel[:1]  # C, G or D: channel, private channel, direct message
+        now = asyncio.get_running_loop().time()
+        if max(
+            self._closed_until.get(each, 0.0) for each in (kind, "")
+        ) > now or self._is_limit_reached(now):
+            return None
+        self._starts.append(now)
+        view = view_of(Progress())
+        await post.may_write()
+        failpoint("stream-starting")
+        try:
+            begun = await self._clients.live.chat_startStream(
+                channel=request.channel,
+                thread_ts=request.thread,
+                recipient_team_id=self._identity.team,
+                recipient_user_id=request.user,
+                task_display_mode="plan",
+                chunks=_first_chunks(view, request, post),
+            )
+        except SlackApiError as error:
+            if is_ambiguous(error):
+                raise
+            self._note_refusal(kind, error, now)
+            return None
+        failpoint("stream-started")
+        return Stream(
+            request,
+            post,
+            str(begun["ts"]),
+            view,
+            clients=self._clients,
+            lifetime=self._lifetime,
+        )
+
+    def _is_limit_reached(self, now: float) -> bool:
+        while self._starts and self._starts[0] <= now - 60:
+            self._starts.popleft()
+        return len(self._starts) >= _STARTS_PER_MINUTE
+
+    def _note_refusal(self, kind: str, error: SlackApiError, now: float) -> None:
+        code = error_code(error)
+        if is_rate_limited(error):
+            self._closed_until[""] = now + retry_after(error)
+        elif code not in _TEMPORARY:
+            log.warning("Slack refuses streams in conversations of type %s: %s", kind, code)
+            self._closed_until[kind] = now + _REFUSAL_SECONDS
+
+
+def _first_chunks(view: View, request: Request, post: WriteFence) -> list[dict[str, Any]]:
+    """Return the first chunks: the plan, and a Stop button whose block id identifies the run."""
+    button = stop_button(Stops.of(request)) | {
+        "block_id": message_metadata.stream_block_id(post.run_id)
+    }
+    plan = {"type": "plan_update", "title": view.title}
+    return [plan, *view.tasks.values(), {"type": "blocks", "blocks": [button]}]

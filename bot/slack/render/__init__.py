@@ -1,1 +1,0 @@
-"""Rendering of outcomes and progress as Slack messages: pure functions without calls or state."""

@@ -1,1 +1,0 @@
-"""The message of a run: open, write, stream, finish and repair it."""

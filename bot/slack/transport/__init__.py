@@ -1,1 +1,0 @@
-"""Connections to Slack: the Web API client, Socket Mode, HTTP, and OAuth installations."""

@@ -1,0 +1,1 @@
+"""What people see in Slack: blocks, buttons, modals and words."""

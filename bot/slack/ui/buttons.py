@@ -1,0 +1,266 @@
+"""Buttons, and the values that they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.core.budgets import OverBudget
+from bot.core.errors import MalformedPayload
+from bot.core.outcome import Outcome
+from bot.core.request import Request
+from bot.slack.ui import words
+from bot.slack.ui.footer import RunDetails
+from bot.slack.ui.links import Link, LinkGate
+from bot.slack.ui.parts import Block, shortened, text_object
+from bot.text.invisible_text import exact
+from bot.text.mentions import Mention
+from bot.text.translation import Text
+
+STOP = "stop_run"
+RETRY = "retry_request"
+APPROVE = "approve_call"
+APPROVE_THREAD = "approve_calls_in_thread"
+DENY = "deny_call"
+SHOW_ALL = "show_call"
+CONNECT = "connect_account"
+GO_WITHOUT = "go_on_without_account"
+PASTE_ADDRESS = "paste_account_address"
+ENTER_CODE = "enter_account_code"
+NOT_ME = "account_was_not_me"
+CONNECT_FROM_HOME = "connect_account_from_home"
+DISCONNECT = "disconnect_account"
+OPEN_ACCOUNT_PAGE = "open_account_page"
+POST_IT = "share_what_account_finds"
+ONLY_ME = "keep_what_account_finds"
+DECLINE_INPUT = "decline_input"
+ANSWER_YES = "answer_input_yes"
+ANSWER_NO = "answer_input_no"
+OPEN_INPUT = "open_input"
+VISIT_PAGE = "visit_input_page"
+SHARE = "share_answer"
+REGENERATE = "regenerate_answer"
+DEEPER = "go_deeper"
+DETAILS = "run_details"
+ASK_AGAIN = (RETRY, REGENERATE, DEEPER)
+FOLLOW_UP = "follow_up"
+FEEDBACK = "feedback"
+RAISE = "raise_budget"
+RAISE_TIMES = {"half": 1.5, "double": 2.0}
+
+MAX_LABEL = 75
+_MAX_VALUE = 2_000
+_MAX_TITLE, _MAX_CONFIRM = 100, 300  # characters of a confirmation dialog
+MAX_FOLLOW_UPS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerButton:
+    """A button that a feature puts under answers. `value_of` returns what it carries under an answer,
+    None where it is not there. One that `asks_again` goes when its question is deleted."""
+
+    text: Text
+    action: str
+    value_of: Callable[[Outcome, Request], str | None]
+    asks_again: bool = False
+
+    def under(self, outcome: Outcome, request: Request) -> list[Block]:
+        """Return the button under an answer, if it is there."""
+        value = self.value_of(outcome, request)
+        return [button(self.text(), self.action, value)] if value else []
+
+
+class FollowUp(BaseModel):
+    """The value of a follow-up button: enough to ask the question without its message."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str
+    thread: str
+    private: bool = False
+
+
+def with_label(button: Block, subject: str) -> Block:
+    """Return the button with a label for screen readers, which do not read the text around it."""
+    label = f"{button['text']['text']}: {' '.join(subject.split())}"
+    return button | {"accessibility_label": shortened(label, MAX_LABEL)}
+
+
+def with_confirmation(button: Block, title: str, text: str, *, yes: str, no: str) -> Block:
+    """Return the button with a confirmation dialog."""
+    dialog = {
+        "title": text_object(shortened(title, _MAX_TITLE)),
+        "text": text_object(shortened(text, _MAX_CONFIRM)),
+        "confirm": text_object(yes),
+        "deny": text_object(no),
+        "style": "danger",
+    }
+    return button | {"confirm": dialog}
+
+
+class Stops(NamedTuple):
+    """The run that a Stop button stops: the run of one request.
+
+    Buttons of earlier versions carry no request id and stop any run of the thread.
+    """
+
+    team: str
+    channel: str
+    thread: str
+    request_id: str = ""
+
+    @classmethod
+    def of(cls, request: Request) -> Stops:
+        return cls(request.team, request.channel, request.thread, request.id)
+
+    @classmethod
+    def read(cls, value: str) -> Stops:
+        """Parse a button's value. Raises MalformedPayload."""
+        parts = value.split(":")
+        if len(parts) not in (3, 4):
+            raise MalformedPayload("a Stop button without a thread")
+        return cls(*parts)
+
+    @property
+    def thread_key(self) -> str:
+        return f"{self.team}:{self.channel}:{self.thread}"
+
+
+def stop_button(stops: Stops) -> Block:
+    """Return a row with a Stop button.
+
+    It replaces Slack's own: Slack does not document who sees that one, or in which clients, and all
+    people who may stop a run need a button.
+    """
+    return {
+        "type": "actions",
+        "elements": [
+            {**button(words.STOP(), STOP, ":".join(filter(None, stops))), "style": "danger"}
+        ],
+    }
+
+
+def retry_buttons(request_id: str, details: RunDetails | None) -> Block:
+    """Return a row with a button that asks the same question again."""
+    retry = {**button(words.RETRY(), RETRY, request_id), "style": "primary"}
+    return {"type": "actions", "elements": [retry, *_details(details)]}
+
+
+def without_actions(blocks: Sequence[Block], *actions: str) -> list[Block]:
+    """Return the blocks without the buttons of these actions, and without rows that this empties."""
+    kept: list[Block] = []
+    for block in blocks:
+        elements = block.get("elements") or ()
+        left = [each for each in elements if each.get("action_id") not in actions]
+        if len(left) == len(elements):
+            kept.append(block)
+        elif left:
+            kept.append({**block, "elements": left})
+    return kept
+
+
+def answer_buttons(
+    request_id: str,
+    details: RunDetails | None,
+    more: Sequence[Block] = (),
+    *,
+    again: bool,
+    share: bool,
+) -> Block | None:
+    """Return a row of buttons for an answer; None if it would be empty.
+
+    `share` adds a button that posts a private answer in the thread. `again` adds buttons that
+    answer again, as before or with more work. `more` are those of features. `details` adds one that
+    says what the run took.
+    """
+    elements = [{**button(words.SHARE(), SHARE, request_id), "style": "primary"}] if share else []
+    choices = ((words.GO_DEEPER(), DEEPER), (words.REGENERATE(), REGENERATE)) if again else ()
+    elements += [button(*each, request_id) for each in choices]
+    elements += more
+    elements += _details(details)
+    return {"type": "actions", "elements": elements} if elements else None
+
+
+def _details(details: RunDetails | None) -> list[Block]:
+    return [button(words.DETAILS(), DETAILS, details.value)] if details else []
+
+
+def follow_up_buttons(questions: list[str], *, thread: str, private: bool) -> Block | None:
+    """Return the first three questions as a row of buttons; None without questions.
+
+    A button never asks more than it shows: a question that is too long for a label is shown in a
+    confirmation dialog, or left out.
+    """
+    elements: list[Block] = []
+    for question in [_without_addresses(exact(q)) for q in questions if q.strip()][:MAX_FOLLOW_UPS]:
+        carried = FollowUp(question=question, thread=thread, private=private).model_dump_json()
+        if not question or len(question) > _MAX_CONFIRM or len(carried) > _MAX_VALUE:
+            continue
+        asking = button(question, f"{FOLLOW_UP}_{len(elements)}", carried)
+        if len(question) > MAX_LABEL:
+            asking["confirm"] = {
+                "title": text_object(words.FOLLOW_UP_TITLE()),
+                "text": text_object(question),
+                "confirm": text_object(words.ASK_SUBMIT()),
+                "deny": text_object(words.CLOSE()),
+            }
+        elements.append(asking)
+    return {"type": "actions", "elements": elements} if elements else None
+
+
+def feedback_buttons(run_id: str) -> Block:
+    """Return thumbs up and down; the value is `good:run_id` or `bad:run_id`."""
+
+    def choice(text: str, verdict: str) -> Block:
+        return {
+            "text": text_object(text),
+            "accessibility_label": text,
+            "value": f"{verdict}:{run_id}",
+        }
+
+    buttons = {
+        "type": "feedback_buttons",
+        "action_id": FEEDBACK,
+        "positive_button": choice(words.GOOD(), "good"),
+        "negative_button": choice(words.BAD(), "bad"),
+    }
+    return {"type": "context_actions", "elements": [buttons]}
+
+
+def raise_buttons(over: OverBudget) -> Block:
+    """Return buttons that raise a used-up budget. The permission is checked on a press.
+
+    The action id holds the step, the value the budget.
+    """
+
+    def choice(step: str, label: str) -> Block:
+        confirm = {
+            "title": text_object(words.RAISE_TITLE()),
+            "text": text_object(words.RAISE_TEXT()),
+            "confirm": text_object(words.RAISE_CONFIRM()),
+            "deny": text_object(words.CLOSE()),
+        }
+        return button(label, f"{RAISE}_{step}", over.model_dump_json()) | {"confirm": confirm}
+
+    choices = ("half", words.RAISE_HALF()), ("double", words.RAISE_DOUBLE())
+    return {"type": "actions", "elements": [choice(*each) for each in choices]}
+
+
+def _without_addresses(question: str) -> str:
+    """Remove addresses from a question that the model wrote.
+
+    The person who presses the button asks the question as their own, and addresses that people
+    write may become links.
+    """
+    pieces = LinkGate().pieces(question)  # an empty gate permits no link
+    texts = ("" if isinstance(piece, Link | Mention) else piece.text for piece in pieces)
+    return " ".join("".join(texts).split())
+
+
+def button(label: str, action: str, value: str) -> Block:
+    """Return a button; a label that is too long is cut."""
+    text = {"type": "plain_text", "text": shortened(label, MAX_LABEL), "emoji": False}
+    return {"type": "button", "action_id": action, "text": text, "value": value}

@@ -1,0 +1,212 @@
+"""Texts of the Home tab and of the forms that open from it."""
+
+from __future__ import annotations
+
+from bot.text.translation import Plural, Text
+
+HOME_HELLO = Text("Hello, I am {name}")
+HOME_HOW = Text("How to ask")
+HOME_EXAMPLES = Text("For example")
+HOME_SETTINGS = Text("Your settings")
+CHANGE = Text("Change")
+PERSONAL_TITLE = Text("Your settings")
+STYLE_LABEL = Text("How I should answer you")
+STYLE_EXAMPLE = Text("For example: briefly, in Spanish, amounts in euros")
+STYLE_HINT = Text("I follow this in every answer to you. Do not put secrets here.")
+STYLE_USUAL = Text("as usual")
+PERSONAL_WHERE = Text("Where I answer what you ask about a message")
+IN_THREAD_BUT_DRAFTS = Text("In the thread; a draft of a reply only to you")
+DRAFTS_HINT = Text("A draft of a reply comes only to you, unless you choose otherwise in its form.")
+PERSONAL_MODEL = Text("Which model answers you")
+MODEL_AS_CHANNEL = Text("The channel's model")
+HOME_MEMORIES = Text("What I remember about you")
+HOME_NO_MEMORIES = Text("Nothing yet.")
+HOME_REMEMBER = Text("Write to me directly: “Remember that …”.")
+NEWEST_MEMORIES = Text("These are the newest {shown} of {count}. Forget one to see older ones.")
+FORGET, FORGET_TITLE, FORGET_IT = Text("Forget"), Text("Forget this?"), Text("Forget it")
+HOME_SCHEDULES = Text("What you scheduled")
+HOME_ALL_SCHEDULES = Text("*Scheduled by people here,* soonest first:")
+HOME_NEXT_SCHEDULES = Text("*Scheduled by people here,* the next {shown} of {count}:")
+TO_BE_POSTED = Text("to be posted {when}")
+MORE_TO_BE_POSTED = Text("{count} more are scheduled after these.")
+CANCEL, CANCEL_TITLE, CANCEL_IT, KEEP_IT = (
+    Text("Cancel"),
+    Text("Cancel this?"),
+    Text("Cancel it"),
+    Text("Keep it"),
+)
+CANCEL_QUESTION = Text("“{text}” will no longer be asked.")
+CANCEL_QUESTION_OF = Text(
+    "What was scheduled {often} will no longer be asked. If it is somebody else's, they are told "
+    "that you cancelled it."
+)
+CANCEL_MESSAGE = Text("“{text}” will not be posted.")
+NOT_CANCELLED = Text("Not cancelled")
+MESSAGE_GONE = Text(
+    "This message is no longer scheduled: it was already posted or cancelled, or is about to be posted."
+)
+MESSAGE_PERHAPS = Text(
+    "I don't know whether this message was cancelled, because Slack did not respond. Press Cancel "
+    "again to find out."
+)
+HOME_ADMIN = Text("For admins")
+HOME_BUDGETS = Text("*Budgets:*")
+HOME_NO_BUDGETS = Text(
+    "*Budgets:* none are set. Your bot's operator can set them under `[budgets]` in `bot.toml`."
+)
+BUDGETS = {
+    "thread": Text("A thread"),
+    "user_day": Text("A person, each day"),
+    "user_month": Text("A person, each month"),
+    "channel_day": Text("A channel, each day"),
+    "channel_month": Text("A channel, each month"),
+    "workspace_day": Text("Everybody together, each day"),
+    "workspace_month": Text("Everybody together, each month"),
+}
+EVERYBODY = Text("Everybody")
+WORKFLOWS = Text("Workflow steps")
+HOME_SPENT = Text("*Spent,* highest first:")
+HOME_MORE_SPENT = Text("and others; `bot usage` lists them all.")
+HOME_NOTHING_SPENT = Text("*Spent:* nothing yet this month.")
+HOME_TOOLS = Text("*Tools:* {count} in these groups: {groups}.")
+HOME_PAUSED = Text("I was paused by {name} ({when}). I answer nothing until an admin resumes me.")
+HOME_REFUSED = Text("An admin can let you in, everywhere or in one channel.")
+HOME_SERVERS = Text("*MCP servers:*")
+TOOLS = Plural("{count} tool", "{count} tools")
+SERVER_DOWN = Text("{error} (`bot doctor` says why)")
+SERVER_ERRORS = Text("does not answer"), Text("cannot be reached")
+"""The usual errors of a server, which are stored in English."""
+SERVER_CHANGED = Text(
+    "changed, so off until the operator runs `bot mcp --accept {server}`: {names}"
+)
+PAUSE, RESUME = Text("Pause me"), Text("Resume me")
+PAUSE_TITLE = Text("Pause me for everybody?")
+PAUSE_SURE = Text("Everybody who asks is told that I am paused, until an admin resumes me.")
+CHANNEL_SETTINGS = Text(
+    "*Channel settings:* what I should know, who may ask, which tools I have and what I may spend "
+    "in one channel."
+)
+CHANNELS_CHANGED = Text("Changed here so far: {channels}")
+AND_MORE = Text(" and {count} more")
+PICK_CHANNEL = Text("Choose a channel")
+SAVE, RESET = Text("Save"), Text("Reset")
+CHANNEL_INSTRUCTIONS = Text("What I should know about this channel")
+CHANNEL_TOOLS = Text("The only tools I may use here")
+TOOLS_HINT = Text(
+    "Names of tools or groups, separated by commas; * matches any letters. Empty: all tools."
+)
+CHANNEL_PEOPLE = Text("The only people who may ask here")
+CHANNEL_FOLLOW = Text("Replies in my threads that do not mention me")
+FOLLOW = {
+    "alone": Text("Answer without a mention while only one person is talking to me"),
+    "always": Text("Always answer"),
+    "never": Text("Answer only when I am mentioned"),
+}
+CHANNEL_DURING_RUN = Text("Further messages while I work on a question")
+DURING_RUN = {
+    "steer": Text("Include them in the same answer"),
+    "queue": Text("Answer them separately, afterwards"),
+}
+CHANNEL_CONFIRM = Text("What needs approval")
+CONFIRM = {
+    "everywhere": Text("As in other channels"),
+    "never": Text("Nothing"),
+    "sensitive": Text("Sensitive actions, such as posting in another channel"),
+    "always": Text("Everything that makes changes"),
+}
+CHANNEL_EVIDENCE = Text("What answers say about where their figures and quotes come from")
+EVIDENCE = {
+    "everywhere": Text("As in other channels"),
+    "off": Text("Nothing"),
+    "measure": Text("Nothing, but count what is found"),
+    "mark": Text("Where they come from, and what is surely wrong"),
+}
+CHANNEL_MODEL = Text("Which model answers here")
+CHANNEL_MODEL_HINT = Text("A person's own choice overrides this.")
+MODEL_AS_EVERYWHERE = Text("As in other channels: {model}")
+CHANNEL_OTHERS = Text("Others who may ask here")
+OTHERS = {"allow_guests": Text("Guests"), "allow_external": Text("People from other organisations")}
+CHANNEL_TURNS = Text("Maximum steps per question")
+CHANNEL_COST = Text("Maximum dollars per question")
+CHANNEL_DAY = Text("Maximum dollars per day for all questions here")
+CHANNEL_MONTH = Text("Maximum dollars per month for all questions here")
+CHANNEL_UNSEEN = Text("Channel settings")
+CHANNEL_RESET = Text("Reset to bot.toml")
+CHANNEL_RESET_SURE = Text("All changes made here are removed.")
+CHANNEL_RESET_DONE = Text(
+    "This channel uses the settings of bot.toml again. Choose it again to change something."
+)
+HOME_LESSONS = Text("*Answers rated bad,* newest first:")
+HOME_MORE_LESSONS = Text("{count} more after these.")
+LESSON_LINE = "“{comment}”\n<@{person}> {place}"
+LESSON_UNSEEN = Text(
+    "In a private channel that you are not in. An admin who is in it can look into it."
+)
+LESSON_OPEN = Text("Look into it")
+LESSON_TITLE = Text("A bad answer")
+LESSON_ACCEPT = Text("Accept")
+LESSON_ASKED, LESSON_ASKED_IN = Text(" asked in "), Text("Asked in ")
+LESSON_ASKED_PRIVATE = Text("Asked in private:")
+LESSON_NO_QUESTION = Text("The question is private, or no longer stored.")
+LESSON_ANSWER = Text("see the answer")
+LESSON_WRONG = Text(" wrote:")
+LESSON_FIELDS = {
+    "question": Text("Question of the evaluation case"),
+    "must_say": Text("What the answer must say"),
+    "must_not_say": Text("What the answer must not say"),
+    "instruction": Text("New instruction for the channel"),
+}
+LESSON_HINTS = {
+    "must_say": Text("One text or figure per line. A figure counts in any notation."),
+    "must_not_say": Text("One text or figure per line."),
+    "instruction": Text("Added to what I know about this channel once you accept."),
+}
+LESSON_SUGGEST, LESSON_TRY, LESSON_DISMISS = (
+    Text("Suggest"),
+    Text("Try before and after"),
+    Text("Dismiss"),
+)
+LESSON_SUGGESTED = Text("Suggested by {model}: check every line before you accept it.")
+LESSON_NOTHING_YET = Text(
+    "*Suggest* and *Try* ask the model, on your budget. A trial changes nothing. Nothing is changed "
+    "until you press *Accept*."
+)
+LESSON_WORKING = Text(":hourglass: Working on it. The result comes here, or to you in a message.")
+LESSON_PROBLEM = ":warning: {problem}"
+LESSON_BEFORE, LESSON_AFTER = Text("As it is"), Text("With the new instruction")
+LESSON_PASSES, LESSON_FAILS = Text("passes"), Text("fails")
+LESSON_COST = Text("This trial cost {cost}.")
+LESSON_TRIED = Text("As it is, the case {before}; with the new instruction it {after}.")
+LESSON_READY = Text("What you asked about the answer rated bad is in my Home tab. {result}")
+LESSON_DRAFTED = Text("I have a suggestion.")
+LESSON_NOT_READY = Text("It did not work: {problem}")
+LESSON_GONE = Text(
+    "This rating is gone: its question was changed, deleted or erased, or it was dismissed."
+)
+LESSON_DISMISSED = Text("Dismissed. The rating itself stays in `bot feedback`.")
+LESSON_NEEDS_CASE = Text("Write a question here, and below what its answer must or must not say.")
+LESSON_EMPTY = Text(
+    "Write what the answer must say, or a new instruction. Or close this and dismiss it."
+)
+LESSON_TOO_LONG = Text("With it, the channel's instructions would be longer than 3,000 characters.")
+EMPTY_IS = Text("Empty: {usual}, as in other channels.")
+NO_BOUND = Text("no limit")
+NO_PRICE = Text(
+    "I don't know what my model costs, so I cannot enforce limits in dollars. Your bot's operator can set its "
+    "price in bot.toml."
+)
+NO_SUCH_TOOL = Text("There is no tool or group of tools called {names}.")
+ONLY_PEOPLE = Text("Only people can ask: please leave bots out.")
+HOME_USAGE = Text("What your questions have cost")
+HOME_USAGE_NOTE = Text(
+    "Cached tokens are not counted here; the line under an answer counts all tokens."
+)
+USED_BY = {
+    "workspace_day": Text("today"),
+    "workspace_month": Text("this month"),
+    "channel_day": Text("today"),
+    "channel_month": Text("this month"),
+    "user_day": Text("today"),
+    "user_month": Text("this month"),
+}
+USED = {"user_day": Text("Today"), "user_month": Text("This month")}

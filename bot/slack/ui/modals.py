@@ -1,0 +1,273 @@
+"""Modals for questions and feedback comments, and parsing of their submissions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.core.errors import MalformedPayload
+from bot.core.request import FileRef
+from bot.slack.edge.payloads import chosen, element
+from bot.slack.ui import words
+from bot.slack.ui.message_tasks import TASKS, Task
+from bot.slack.ui.parts import Block, context, shortened, text_object
+
+ASK_ABOUT = "ask_about_message"
+ASK_ANYWHERE = "ask_anywhere"
+COMMENT = "feedback_comment"
+
+_QUESTION, _WHERE, _CHANNEL = "question", "where", "channel"
+_SHOW = "show_question"
+_MAX_QUESTION = 3_000
+MAX_COMMENT = 2_000
+_MAX_QUOTE = 1_200  # so that its JSON, non-ASCII characters included, stays within 3,000
+_MAX_METADATA = 3_000
+_MAX_SHOWN = 300
+_EMOJI = re.compile(r"(?<![\w:]):([a-z][a-z0-9_+-]*):(?![\w:])")
+_MAX_FILES = 3
+MODAL_ONLY_ME, MODAL_THREAD, MODAL_CHANNEL = "me", "thread", "channel"
+_Option = tuple[str, str, str]  # label, value, description
+
+
+class About(BaseModel):
+    """The message that a modal is about, kept in the modal's metadata.
+
+    `quoted` is in Slack's markup. `where` is the place of the answer if there is only one
+    possibility; "" when the person chooses.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    channel: str
+    thread: str
+    where: str = ""
+    quoted: str = ""
+    files: tuple[FileRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A submitted modal.
+
+    `about` is None for the global shortcut. With a `task`, `question` is what the person added.
+    """
+
+    task: Task | None
+    question: str
+    where: str
+    channel: str | None
+    about: About | None
+
+
+def ask_about_modal(about: About, shown: str, *, only_me: bool = False) -> Block:
+    """Return the modal for a question about a message, whose readable text is `shown`.
+
+    The person chooses who sees the answer; with `only_me` the default is nobody else.
+    """
+    blocks = [*_quote(words.ABOUT(), shown), _question(), *_audience(about, only_me)]
+    return _modal(ASK_ABOUT, blocks, _metadata(about))
+
+
+def task_modal(task: Task, about: About, shown: str, *, only_me: bool = False) -> Block:
+    """Return the modal of a task, with optional instructions and the choice who sees the result."""
+    label = words.ABOUT() if task.about_message else words.ABOUT_THREAD()
+    audience = _audience(about, only_me or task.for_oneself)
+    blocks = [*_quote(label, shown), _instruction(task.hint()), *audience]
+    modal = _modal(task.callback, blocks, _metadata(about))
+    return modal | {"title": text_object(task.title()), "submit": text_object(task.submit())}
+
+
+def cannot_modal(task: Task | None, sentence: str) -> Block:
+    """Return a modal that says why a task or a question is not possible."""
+    return notice_modal(task.title() if task else words.ASK_TITLE(), sentence)
+
+
+def notice_modal(title: str, sentence: str) -> Block:
+    """Return a modal with one sentence and no inputs."""
+    section = {"type": "section", "text": text_object(sentence)}
+    return {
+        "type": "modal",
+        "title": text_object(title),
+        "close": text_object(words.CLOSE_ONLY()),
+        "blocks": [section],
+    }
+
+
+def ask_anywhere_modal(question: str = "") -> Block:
+    """Return the global modal: the question, and where the answer goes, by default the DM."""
+    where = _choice((words.IN_DM(), MODAL_ONLY_ME, ""), (words.IN_CHANNEL(), MODAL_CHANNEL, ""))
+    return _modal(ASK_ANYWHERE, [_question(question), where, _channel()], "")
+
+
+def comment_modal(metadata: str, *, private: bool) -> Block:
+    """Return the modal that asks what was wrong; its submission returns `metadata`.
+
+    It says what admins read. Under a private answer they read the question only if its asker wants.
+    """
+    field = _text_field(words.COMMENT_HINT()) | {"max_length": MAX_COMMENT}
+    asked = {**_input(_QUESTION, words.COMMENT_LABEL(), field), "optional": True}
+    note = context(words.COMMENT_PRIVATE() if private else words.COMMENT_READERS()).block
+    modal = _modal(COMMENT, [asked, *([_show_question()] if private else []), note], metadata)
+    return modal | {
+        "title": text_object(words.COMMENT_TITLE()),
+        "submit": text_object(words.COMMENT_SUBMIT()),
+        "close": text_object(words.SKIP()),
+    }
+
+
+def comment_of(view: Mapping[str, Any]) -> str:
+    """Return the text of a submitted comment modal."""
+    return str(element(view, _QUESTION).get("value") or "")
+
+
+def shows_question(view: Mapping[str, Any]) -> bool:
+    """Return whether the person lets admins read the question of a private answer."""
+    state = view["state"]["values"].get(_SHOW, {}).get(_SHOW) or {}
+    return bool(state.get("selected_options"))
+
+
+def submission_of(view: Mapping[str, Any]) -> Submission:
+    """Return the fields of a submitted modal. Raises MalformedPayload for foreign metadata."""
+    values = view["state"]["values"]
+    channel = values.get(_CHANNEL, {}).get(_CHANNEL, {}).get("selected_conversation")
+    metadata = view.get("private_metadata") or ""
+    try:
+        about = About.model_validate_json(metadata) if metadata else None
+    except ValidationError as error:
+        raise MalformedPayload("a modal with metadata that is not ours") from error
+    return Submission(
+        task=TASKS.get(view["callback_id"]),
+        question=str(element(view, _QUESTION).get("value") or ""),
+        where=about.where if about and about.where else chosen(view, _WHERE),
+        channel=channel,
+        about=about,
+    )
+
+
+def question_error(sentence: str) -> dict[str, str]:
+    """Return the errors of a submission, shown at the question."""
+    return {_QUESTION: sentence}
+
+
+def place_error(form: Submission, sentence: str) -> dict[str, str]:
+    """Return the errors of a submission, shown at the choice of the place."""
+    if form.about is None:
+        return {_CHANNEL if form.where == MODAL_CHANNEL else _WHERE: sentence}
+    return {_QUESTION if form.about.where else _WHERE: sentence}
+
+
+def _audience(about: About, only_me: bool) -> list[Block]:
+    """Return the choice who sees the answer, or a note where there is no choice."""
+    if about.where == MODAL_ONLY_ME:
+        direct = about.channel.startswith("D")
+        return [context(words.ANSWERED_DIRECTLY() if direct else words.ANSWERED_AWAY()).block]
+    if about.where:
+        return []  # nobody else reads it there
+    alone = (words.ONLY_ME(), MODAL_ONLY_ME, words.ONLY_ME_WHERE())
+    shared = (words.IN_THREAD(), MODAL_THREAD, "")
+    return [_choice(alone, shared) if only_me else _choice(shared, alone)]
+
+
+def _metadata(about: About) -> str:
+    """Return `about` as JSON, shortened to fit the metadata; the thread has the whole message."""
+    small = about.model_copy(
+        update={"quoted": shortened(about.quoted, _MAX_QUOTE), "files": about.files[:_MAX_FILES]}
+    )
+    text = small.model_dump_json()
+    if len(text) <= _MAX_METADATA:
+        return text
+    return small.model_copy(
+        update={"quoted": shortened(about.quoted, 300), "files": ()}
+    ).model_dump_json()
+
+
+def _modal(callback: str, blocks: list[Block], metadata: str) -> Block:
+    view: Block = {
+        "type": "modal",
+        "callback_id": callback,
+        "title": text_object(words.ASK_TITLE()),
+        "submit": text_object(words.ASK_SUBMIT()),
+        "close": text_object(words.CLOSE()),
+        "blocks": blocks,
+    }
+    return view | ({"private_metadata": metadata} if metadata else {})
+
+
+def _quote(label: str, text: str) -> list[Block]:
+    """Return a quote as rich text, in which nothing becomes a link, a mention or a format."""
+    quoted = shortened(" ".join(text.split()), _MAX_SHOWN)
+    if not quoted:
+        return []
+    parts = (("rich_text_section", label), ("rich_text_quote", quoted))
+    elements = [{"type": kind, "elements": _with_emoji(content)} for kind, content in parts]
+    return [{"type": "rich_text", "elements": elements}]
+
+
+def _with_emoji(text: str) -> list[Block]:
+    """Split `text` into rich text elements: emoji like ":truck:" need an element of their own."""
+    pieces = _EMOJI.split(text)
+    return [
+        {"type": "emoji", "name": piece} if place % 2 else {"type": "text", "text": piece}
+        for place, piece in enumerate(pieces)
+        if piece
+    ]
+
+
+def _question(initial: str = "") -> Block:
+    field = {**_text_field(words.QUESTION_HINT()), "focus_on_load": True}
+    if initial:
+        field["initial_value"] = shortened(initial, _MAX_QUESTION)
+    return _input(_QUESTION, words.QUESTION_LABEL(), field)
+
+
+def _instruction(hint: str) -> Block:
+    return {**_input(_QUESTION, words.INSTRUCTION_LABEL(), _text_field(hint)), "optional": True}
+
+
+def _show_question() -> Block:
+    option = {"text": text_object(words.COMMENT_SHOW()), "value": _SHOW}
+    field = {"type": "checkboxes", "action_id": _SHOW, "options": [option]}
+    return {**_input(_SHOW, words.COMMENT_QUESTION(), field), "optional": True}
+
+
+def _text_field(hint: str) -> Block:
+    return {
+        "type": "plain_text_input",
+        "action_id": _QUESTION,
+        "multiline": True,
+        "max_length": _MAX_QUESTION,
+        "placeholder": text_object(hint),
+    }
+
+
+def _choice(*options: _Option) -> Block:
+    """Return a choice of options, with the first one preselected."""
+    choices = [
+        {"text": text_object(text), "value": value}
+        | ({"description": text_object(under)} if under else {})
+        for text, value, under in options
+    ]
+    field = {
+        "type": "radio_buttons",
+        "action_id": _WHERE,
+        "options": choices,
+        "initial_option": choices[0],
+    }
+    return _input(_WHERE, words.WHERE_LABEL(), field)
+
+
+def _channel() -> Block:
+    field = {
+        "type": "conversations_select",
+        "action_id": _CHANNEL,
+        "filter": {"include": ["public", "private"], "exclude_bot_users": True},
+    }
+    return {**_input(_CHANNEL, words.CHANNEL_LABEL(), field), "optional": True}
+
+
+def _input(block_id: str, label: str, field: Block) -> Block:
+    return {"type": "input", "block_id": block_id, "label": text_object(label), "element": field}

@@ -1,0 +1,314 @@
+"""Rendering of any outcome as its final messages: the entry point of this package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from bot.core.answers import (
+    RESPONSE_TYPES,
+    ActionItems,
+    Answer,
+    DraftReply,
+    Result,
+    ThreadSummary,
+    stored_name,
+)
+from bot.core.outcome import Outcome, RunStatus
+from bot.core.request import Request
+from bot.runs.results.trust import trust_in
+from bot.slack.edge.text import clean, one_line
+from bot.slack.ui import words
+from bot.slack.ui.arguments import CHANNEL
+from bot.slack.ui.buttons import (
+    AnswerButton,
+    answer_buttons,
+    feedback_buttons,
+    follow_up_buttons,
+    raise_buttons,
+    retry_buttons,
+)
+from bot.slack.ui.footer import RunDetails, footer, has_details
+from bot.slack.ui.links import LinkGate, escape_mrkdwn
+from bot.slack.ui.markdown import safe_text
+from bot.slack.ui.parts import (
+    PART_SIZE,
+    Block,
+    Part,
+    Piece,
+    Rendered,
+    RenderedResult,
+    Upload,
+    context,
+    joined,
+    markdown_pieces,
+    packed,
+)
+from bot.slack.ui.results.action_items import action_pieces
+from bot.slack.ui.results.answer import answer_pieces
+from bot.slack.ui.results.data import data_pieces
+from bot.slack.ui.results.draft_reply import draft_pieces
+from bot.slack.ui.results.sections import listed, titled
+from bot.slack.ui.results.thread_summary import summary_pieces
+from bot.text.translation import list_in_words, reader
+
+MAX_PARTS = 4
+DOCUMENT = "answer.md"
+
+_ONE_LINE = 160  # characters
+
+Renderer = Callable[[Any, Outcome, LinkGate, str], RenderedResult]
+"""Render an instance of the registered response type; the last argument is the reader's locale."""
+
+RENDERERS: dict[type[Result], Renderer] = {
+    Answer: answer_pieces,
+    ThreadSummary: summary_pieces,
+    ActionItems: action_pieces,
+    DraftReply: draft_pieces,
+}
+"""The renderer of each response type. Results of other types are shown as data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The pieces above and below a result; `trust` says how far to rely on it."""
+
+    above: list[Piece]
+    below: list[Piece]
+    trust: list[Piece] = field(default_factory=list)
+
+
+def render(
+    outcome: Outcome,
+    request: Request,
+    buttons: Sequence[AnswerButton] = (),
+    *,
+    size: int = PART_SIZE,
+) -> Rendered:
+    """Return the final messages of a run, with at most about `size` characters each.
+
+    They are in the asker's language. `buttons` are those of features.
+    """
+    with reader(request.locale):
+        return _rendered(outcome, request, buttons, size)
+
+
+def _rendered(
+    outcome: Outcome, request: Request, buttons: Sequence[AnswerButton], size: int
+) -> Rendered:
+    outcome = _cleaned(outcome)
+    frame = _frame(outcome, request, LinkGate(outcome.links), buttons)
+    if request.private:  # the question is not in the thread, and even the asker forgets it
+        frame.above.insert(0, context(words.ASKED_ALONE(question=_question(request))))
+    if request.late:
+        frame.above.insert(0, context(words.LATE()))
+    return _framed(frame, outcome, request, size)
+
+
+def render_shared(outcome: Outcome, request: Request) -> Rendered:
+    """Return a private answer as its asker shares it in the thread.
+
+    It has no buttons, because they would continue the private conversation.
+    """
+    outcome, request = _cleaned(outcome), request.model_copy(update={"private": False})
+    frame = _frame(outcome, request, LinkGate(outcome.links))
+    question = _question(request)
+    shared, plain = (
+        words.SHARED_BY(person=person, question=question)
+        for person in (f"<@{request.user}>", request.author)
+    )
+    frame.above.insert(0, context(shared, plain))
+    foot = frame.below[-1:]
+    return _framed(Frame(frame.above, foot, frame.trust), outcome, request, PART_SIZE)
+
+
+def _question(request: Request) -> str:
+    return LinkGate().mrkdwn(one_line(request.text))
+
+
+def _framed(frame: Frame, outcome: Outcome, request: Request, size: int) -> Rendered:
+    pieces, uploads = _result(outcome, LinkGate(outcome.links), request.locale)
+    parts = packed([*frame.above, *pieces, *frame.trust, *frame.below], size)
+    document = "\n\n".join(part.plain for part in parts)
+    if len(parts) > MAX_PARTS:
+        parts, attached = _with_document(frame, pieces, document, size)
+        uploads = [attached, *uploads]
+    return Rendered(parts, uploads, document)
+
+
+def _cleaned(outcome: Outcome) -> Outcome:
+    """Remove invisible characters from all texts that a model or a tool wrote."""
+    links = outcome.links  # compared with addresses, and posted exactly as they were given
+    return outcome.map_texts(clean).model_copy(update={"links": links})
+
+
+def _with_document(
+    frame: Frame, pieces: list[Piece], document: str, size: int
+) -> tuple[list[Part], Upload]:
+    """Return the beginning of the answer, and the whole of it as a file."""
+    note = joined([words.FILE_INSTEAD(name=DOCUMENT)])
+    first = packed([*frame.above, *pieces], size - 500)[0]
+    kept = [Piece(block, "") for block in first.blocks]
+    shown = packed([*kept, *note, *frame.trust, *frame.below], size)
+    whole = Part(shown[0].blocks, f"{first.plain}\n\n{note[0].plain}")
+    return [whole, *shown[1:]], Upload(DOCUMENT, document.encode("utf-8", errors="replace"))
+
+
+def _frame(
+    outcome: Outcome, request: Request, gate: LinkGate, of_features: Sequence[AnswerButton] = ()
+) -> Frame:
+    note = gate.mrkdwn(outcome.note)
+    facts = (footer(outcome.totals), _accounts(outcome, request))
+    foot = context(" · ".join([*filter(None, facts), *outcome.warnings]))
+    # Above Retry: a retry is refused as well until somebody raises the budget.
+    raising = [_bare(raise_buttons(outcome.over))] if outcome.over else []
+    retry = [*raising, _bare(retry_buttons(request.id, _details(outcome)))]
+    buttons = (
+        [*raising, *_answer_buttons(outcome, request, of_features)] if outcome.result else retry
+    )
+    below = [*_dry_run_calls(outcome, gate), *buttons, foot]
+    trust = _trust(outcome, gate)
+    match outcome.status:
+        case RunStatus.SUCCESS:
+            remark = [context(note)] if note else []
+            return Frame([*_reason_for_repeat(request), *remark], below, trust)
+        case RunStatus.PARTIAL:
+            warning = context(f":warning: {note or words.PARTIAL()}")
+            return Frame([*_reason_for_repeat(request), warning], below, trust)
+        case RunStatus.CANCELLED:
+            found = _partial_results(outcome, gate)
+            lead = _lead(outcome, gate)
+            plain = f"{note or words.STOPPED()} {lead}"
+            if outcome.stopped_by not in ("", request.user):
+                note = words.STOPPED_BY(person=outcome.stopped_by)
+            stopped = context(f":black_square_for_stop: {note or words.STOPPED()} {lead}", plain)
+            return Frame([stopped, *found], [*retry, foot], trust)
+        case RunStatus.FAILED:
+            sentence = markdown_pieces(outcome.note, gate) or joined([words.FAILED()])
+            left_out = _dry_run_calls(outcome, gate)
+            return Frame([*_reason_for_repeat(request), *sentence], [*left_out, *retry, foot])
+
+
+def _trust(outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """Return the line that says how far to rely on the result, with the warnings below it, if any."""
+    trust = trust_in(outcome)
+    lines = [trust.line] if trust.line else []
+    shown = [gate.mrkdwn(line) for line in lines]
+    shown += [f":warning: {gate.mrkdwn(warning)}" for warning in trust.warnings]
+    plain = " ".join(safe_text(text, gate) for text in (*lines, *trust.warnings))
+    return [context("\n".join(shown), plain)] if shown else []
+
+
+def _accounts(outcome: Outcome, request: Request) -> str:
+    """Say whose accounts were used, "" if none."""
+    if not outcome.accounts:
+        return ""
+    names = escape_mrkdwn(list_in_words([clean(each) for each in outcome.accounts]))
+    if request.is_for_one:
+        return words.YOUR_ACCOUNTS(accounts=names)
+    return words.OWN_ACCOUNTS(person=escape_mrkdwn(request.author), accounts=names)
+
+
+def _details(outcome: Outcome) -> RunDetails | None:
+    totals = outcome.totals
+    return RunDetails.of(totals) if has_details(totals) else None
+
+
+def _reason_for_repeat(request: Request) -> list[Piece]:
+    """Say why there is another answer, and for whom if several people read the thread."""
+    if request.replaces:
+        return [context(words.REVISED())]
+    alone = request.private or request.channel.startswith("D")
+    if request.again is None or alone or request.again not in words.ANSWERED_AGAIN:
+        return []
+    person = escape_mrkdwn(request.author)
+    return [context(words.ANSWERED_AGAIN[request.again](person=person))]
+
+
+def _lead(outcome: Outcome, gate: LinkGate) -> str:
+    """Say what a stopped run will not do, and introduce what it had found."""
+    off = "; ".join(CHANNEL.sub(r"<#\1>", gate.mrkdwn(title)) for title in outcome.called_off)
+    sentences = [words.CALLED_OFF(titles=off)] if off else []
+    if outcome.result or outcome.found or outcome.draft:
+        return " ".join([*sentences, words.FOUND_SO_FAR()])
+    return " ".join(sentences) or words.NOTHING_FOUND_YET()
+
+
+def _partial_results(outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """Return the results and the draft of a stopped run."""
+    steps = listed([safe_text(step, gate) for step in outcome.found])
+    return [*steps, *titled(words.ANSWER_BEGUN(), markdown_pieces(outcome.draft, gate))]
+
+
+def _dry_run_calls(outcome: Outcome, gate: LinkGate) -> list[Piece]:
+    """Return the calls that a dry run left out, with their arguments."""
+    lines = [
+        f"{each.title}: {each.tool} {json.dumps(each.arguments, ensure_ascii=False)}"
+        for each in outcome.rehearsed
+    ]
+    return titled(words.REHEARSED(), listed([safe_text(line, gate) for line in lines]))
+
+
+def _answer_buttons(
+    outcome: Outcome, request: Request, of_features: Sequence[AnswerButton]
+) -> list[Piece]:
+    known = outcome.response_type in RESPONSE_TYPES
+    # From a direct message, the thread of the question is out of reach.
+    questions = [] if request.kept_private else _follow_ups(outcome)
+    follow_ups = follow_up_buttons(questions, thread=request.thread, private=request.private)
+    is_line = _is_plain_line(outcome)
+    is_draft = outcome.response_type == stored_name(DraftReply)  # to be posted by the person
+    row = answer_buttons(
+        request.id,
+        None if is_line else _details(outcome),
+        [block for button in of_features for block in button.under(outcome, request)],
+        again=known and not (outcome.changed or is_line),
+        share=request.private and not is_draft,
+    )
+    blocks = (follow_ups, row, feedback_buttons(outcome.run_id))
+    return [_bare(block) for block in blocks if block]
+
+
+def _follow_ups(outcome: Outcome) -> list[str]:
+    asked = (outcome.result or {}).get("follow_ups")
+    is_listed = outcome.response_type in RESPONSE_TYPES and isinstance(asked, list)
+    return [each for each in asked if isinstance(each, str)] if is_listed and asked else []
+
+
+def _is_plain_line(outcome: Outcome) -> bool:
+    """Return whether the answer is no more than a line of words, such as "You are welcome".
+
+    Then nothing was looked up, and there is no figure to check: it has no row of buttons.
+    """
+    if outcome.status is not RunStatus.SUCCESS or outcome.response_type != stored_name(Answer):
+        return False
+    result = outcome.result or {}
+    beside = {Answer.text_field, "confidence"}
+    line = str(result.get(Answer.text_field))
+    is_bare = not (
+        outcome.totals.tool_calls or any(result[name] for name in result.keys() - beside)
+    )
+    has_figure = any(map(str.isdigit, line))
+    return is_bare and len(line) <= _ONE_LINE and "\n" not in line and not has_figure
+
+
+def _result(outcome: Outcome, gate: LinkGate, locale: str) -> RenderedResult:
+    if outcome.result is None:
+        return [], []
+    model = RESPONSE_TYPES.get(outcome.response_type)
+    if model is None:
+        return data_pieces(outcome.result)
+    try:
+        result = model.model_validate(outcome.result)
+    except ValidationError:
+        # The record is of another version. Show its data rather than lose it.
+        return data_pieces(outcome.result)
+    return RENDERERS[model](result, outcome, gate, locale)
+
+
+def _bare(block: Block) -> Piece:
+    return Piece(block, "")

@@ -1,0 +1,414 @@
+"""Texts that people see, plain and short.
+
+The texts of the Home tab are in `home_words`, those of approvals in `approval_words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.text.translation import Plural, Text
+
+WORKING = Text("Working on it…")
+WAITING_FOR_ROOM = Text("Waiting: other questions have reserved the rest of the budget…")
+THINKING = Text("Thinking")
+TRYING_AGAIN = Text("no answer yet, trying again")
+STEP_FAILED = Text("That did not work: {why}")
+LABELLED = Text("{label}: {value}")
+NOT_DONE = Text("Not done: {title}")
+READING = Text("Read the question")
+EARLIER_STEPS = Plural("{count} earlier step", "{count} earlier steps")
+ALSO = Text("Also: {text}")
+ALSO_MORE = Text("Also: {text} (and {count} more)")
+STATUS_STARTING = Text("is reading your question…")
+STATUS_IN_LINE = Text("is working on your other questions; this one is next…")
+STATUS_PLACE_IN_LINE = Text("is busy with other questions; this one is number {place} in line…")
+STATUS_THINKING = Text("is thinking…")
+STATUS_WORKING = Text("is working: {step}")
+STATUS_WAITING_FOR_ROOM = Text("is waiting: other questions have reserved the rest of the budget…")
+STATUS_WRITING = Text("is writing the answer…")
+STATUS_PAUSED = Text("is paused by {name} and answers this afterwards…")
+STATUS_WAITING = Text("cannot save anything right now and will continue as soon as it can…")
+WAITING = Text(
+    ":hourglass: I cannot save my work right now, so I am waiting. I will continue as soon as I can."
+)
+LOADING = (Text("Reading the question…"), Text("Looking things up…"), Text("Checking the sources…"))
+STOP = Text("Stop this answer")
+CANNOT_STOP = Text("This answer continues: only people who may ask here can stop it. {why}")
+RETRY = Text("Retry")
+REGENERATE = Text("Regenerate")
+GO_DEEPER = Text("Go deeper")
+DETAILS = Text("Details")
+DETAIL_MODEL, DETAIL_TIME, DETAIL_COST = Text("Model"), Text("Time"), Text("Cost")
+DETAIL_EFFORT, DETAIL_TURNS, DETAIL_CALLS, DETAIL_TOKENS = (
+    Text("Effort"),
+    Text("Turns"),
+    Text("Tool calls"),
+    Text("Tokens"),
+)
+TOKENS_OF = Text("{input} in ({cached} from the cache), {output} out")
+DETAIL_TOOLS = Text("Tools used: {tools}")
+STOPPED_BY = Text("Stopped by <@{person}>.")
+STOPPED = Text("Stopped before it was finished.")
+LATE = Text(":hourglass: I was not running when you asked this, so my answer comes late.")
+FOUND_SO_FAR = Text("What I had found so far:")
+REHEARSED = Text("Dry run, so this was not done")
+CALLED_OFF = Text("Not done: {titles}.")
+NOTHING_FOUND_YET = Text("I had not found anything yet.")
+ANSWER_BEGUN = Text("The answer, as far as I had written it")
+CALL_OFF_WORDS = frozenset(
+    {"cancel", "cancel it", "cancel that", "abbrechen", "annule", "annuler", "cancela", "cancelar"}
+    | {"cancele", "キャンセル", "中止"}
+)
+"""Messages that stop a run. Without a run they may refer to something else, such as a reminder."""
+STOP_WORDS = CALL_OFF_WORDS | {
+    "stop",
+    "stop it",
+    "stop that",
+    "stop now",
+    "stop please",
+    "please stop",
+    "stopp",
+    "abort",
+    "halt",
+    "never mind",
+    "nevermind",
+    "aufhören",
+    "arrête",
+    "arrêter",
+    "arrêtez",
+    "detente",
+    "parar",
+    "pare",
+    "止めて",
+    "停止",
+    "ストップ",
+}
+"""Messages that stop a run if they contain nothing else."""
+GREETING_WORDS = (
+    "hi",
+    "hey",
+    "hello",
+    "dear",
+    "please",
+    "thanks",
+    "thank you",
+    "ok",
+    "okay",
+    "and",
+    "so",
+    "cc",
+    "fyi",
+    "ping",
+    "over to",
+    "hallo",
+    "danke",
+    "merci",
+    "bonjour",
+    "hola",
+    "olá",
+)
+"""Words that may precede the name of the person whom a message addresses."""
+YES_WORDS = frozenset(
+    {
+        "yes",
+        "yes please",
+        "yes do it",
+        "yes go ahead",
+        "y",
+        "yep",
+        "yeah",
+        "sure",
+        "ok",
+        "okay",
+        "approve",
+        "approved",
+        "i approve",
+        "approve it",
+        "confirm",
+        "confirmed",
+        "lgtm",
+        "go",
+        "go ahead",
+        "go for it",
+        "do it",
+        "please do",
+        "ja",
+        "ja bitte",
+        "oui",
+        "d'accord",
+        "vas-y",
+        "sí",
+        "vale",
+        "sim",
+        "はい",
+        "post it",
+        "send it",
+        ":+1:",
+        ":thumbsup:",
+        ":white_check_mark:",
+        "👍",
+        "✅",
+    }
+)
+"""Messages that may be meant as approval of a card if they contain nothing else."""
+FAILED = Text("Something went wrong on my side and I could not answer. Please try again.")
+PARTIAL = Text("This is not the whole answer.")
+REVISED = Text(":pencil2: Revised: the question was edited.")
+ANSWERED_AGAIN = {
+    "retry": Text(":arrows_counterclockwise: Tried again, for {person}."),
+    "regenerate": Text(":arrows_counterclockwise: Another answer, for {person}."),
+    "deeper": Text(":mag: A deeper answer, for {person}."),
+}
+DELETED = Text(":wastebasket: The question was deleted.")
+DELETED_AMONG = Text(":wastebasket: One of the questions that this answers was deleted.")
+NO_TEXT = Text("I have no text to show for this answer.")
+GAPS = Text("Limits of this answer")
+SOURCES = Text("Sources")
+MESSAGE = Text("message")
+DECIDED = Text("Decided")
+OPEN = Text("Still open")
+TIMELINE = Text("Timeline")
+PARTICIPANTS = Text("Participants:")
+TASK, OWNER, DUE = Text("To do"), Text("Who"), Text("Due")
+DRAFT = Text("A draft for you to copy and change. I have not posted it.")
+ASSUMPTIONS = Text("Check before you post it")
+TONE = Text("Tone: {tone}")
+DATA_IN_FILE = Text("The result has {size} characters; this is the beginning. Full result: {name}.")
+GOOD, BAD = Text("Good answer"), Text("Bad answer")
+THANKS = Text("Thanks, noted.")
+COMMENT_TITLE = Text("Thanks, noted")
+COMMENT_SUBMIT = Text("Send")
+COMMENT_LABEL = Text("What was wrong, or missing?")
+COMMENT_HINT = Text("For example: the figures are from last year")
+COMMENT_QUESTION = Text("Your question")
+COMMENT_SHOW = Text("Admins may read my question, to fix this")
+COMMENT_READERS = Text("The bot's admins read your comment and the question.")
+COMMENT_PRIVATE = Text(
+    "The bot's admins read your comment. They do not see your question and my answer, unless you "
+    "tick the box."
+)
+COST_UNKNOWN = Text("cost unknown")
+FILE_INSTEAD = Text("The whole answer is too long for Slack, so I attached it: *{name}*.")
+NO_FILE = Text("The file {name} could not be attached: {reason}")
+_FILES_NOT_ALLOWED = Text("this workspace does not allow such files here. An admin can allow them.")
+NO_FILE_REASONS = {
+    **dict.fromkeys(
+        (
+            "file_uploads_disabled",
+            "file_uploads_except_images_disabled",
+            "blocked_file_type",
+            "file_type_not_allowed",
+            "posting_to_channel_denied",
+            "user_is_external_guest",
+            "slack_connect_file_upload_sharing_blocked",
+            "slack_connect_blocked_file_type",
+        ),
+        _FILES_NOT_ALLOWED,
+    ),
+    "file_upload_size_restricted": Text("it is larger than this workspace allows."),
+    "storage_limit_reached": Text("the workspace has no storage left for files."),
+    "missing_scope": Text(
+        "I lack the permission files:write. An admin can grant it by installing me again."
+    ),
+}
+NO_FILE_REFUSED = Text("Slack refused it ({code}).")
+NO_FILE_GONE = Text("it is no longer stored. Ask me to make it again.")
+NO_FILE_OTHERWISE = Text("Slack did not accept it. Ask me for it again if you need it.")
+TABLE_CUT = Text(
+    "The table has {rows} rows and {columns} columns; this is the beginning. Full table: *{name}*."
+)
+CHART_MISSING = Text("A chart is missing here: it is no longer stored.")
+CHART_AS_IMAGE = Text("Chart “{title}”: see the attached image.")
+CHART_AS_TABLE = Text("Chart “{title}” in numbers:")
+CHART_ALT = Text("{kind} chart “{title}”.")
+CHART_KINDS = {"bar": Text("Bar"), "line": Text("Line"), "area": Text("Area"), "pie": Text("Pie")}
+
+SHARE = Text("Post it in the thread")
+ALONE = Text(":lock: Working on it. Only you will see the answer.")
+ALONE_AT = Text(":lock: Working on it. Only you will see the answer, at <{link}|this message>.")
+KEPT_PRIVATE = Text(
+    ":lock: I answer {person} in a direct message: they keep what their account has."
+)
+KEPT_PRIVATE_PLAIN = Text("I answer this in a direct message.")
+OWN_ACCOUNTS = Text("with {person}'s own {accounts}")
+YOUR_ACCOUNTS = Text("with your own {accounts}")
+ASKED_ALONE = Text("You asked: {question}")
+SHARED_BY = Text("{person} asked me this and shared my answer: {question}")
+CANNOT_SHARE = Text("I no longer have that answer. Please ask again.")
+NOTHING_RUNS = Text("Nothing is running here any more.")
+CANNOT_RETRY = Text("I no longer have that question. Please ask it again.")
+WAS_EDITED = Text("That question was edited. I am answering the new version.")
+ALREADY_ASKED = Text("That was already asked: see below in the thread.")
+GONE = Text(
+    "I could not post my answer in <#{channel}>: {reason} If you still need it, ask me again, here "
+    "if you like."
+)
+GONE_DIRECT = Text("I could not post my answer: {reason} If you still need it, ask me again.")
+GONE_REASONS = {
+    "thread_not_found": Text("the thread was deleted."),
+    "channel_not_found": Text("I can't see that channel any more."),
+    "not_in_channel": Text("I am not in that channel any more."),
+    "is_archived": Text("the channel was archived."),
+    "is_inactive": Text("the channel was archived."),
+    "restricted_action_thread_locked": Text("the thread was locked."),
+    "restricted_action_read_only_channel": Text("only some people may post there."),
+}
+LOST = Text("I lost track of this question, so it has no answer. Please ask it again.")
+NOT_INSTALLED = Text(
+    "I am not installed in this workspace any more. An admin can install me again."
+)
+GONE_OTHERWISE = Text("Slack would not let me post there.")
+ATTACHED_ONLY = Text("(No text; see the attachments.)")
+
+EXAMPLES = (
+    Text("Summarise this thread and list what is still open"),
+    Text("What were last month's sales by region? Make a chart"),
+    Text("Compare the two attached files and tell me what changed"),
+)
+EXAMPLES_DIRECT = (
+    Text("What can you do for me, and which data can you ask?"),
+    Text("Remember that I like short answers"),
+    Text("Every Monday at 9:00, ask me what I plan for the week"),
+)
+EXAMPLES_BESIDE = (
+    Text("What was said in {place} today?"),
+    Text("What was decided in {place} this week?"),
+    Text("Which questions in {place} are still open?"),
+)
+CAN_DO = Text(
+    "I look things up in threads and their files, channel history, web pages and databases, and "
+    "post one answer with its sources, with tables and charts where they help."
+)
+HOW_TO_ASK = (
+    Text("*Mention me* in a channel or thread, with files if you like."),
+    Text("*Write to me* directly; each message starts a thread, and I know the ones before it."),
+    Text("*Ask about a message*: its menu (⋮) → _Ask about this…_"),
+    Text("*Summarise thread*, *Extract action items*, *Draft a reply*: in the same menu."),
+    Text("*From anywhere*: the ⚡ menu → _Ask…_, or type `/ask` and your question."),
+)
+ASKED_BY = Text("Asked for by <@{person}>")
+APPROVED_BY = Text("approved by <@{person}>")
+WHILE_WORKING = Text("While I work you see each step, and *Stop* stops me at once.")
+
+ASKED = Text(" asked:")
+SCHEDULED = Text(" scheduled this:")
+ASK_TITLE = Text("Ask")
+FOLLOW_UP_TITLE = Text("Ask this?")
+ASK_SUBMIT = Text("Ask")
+CLOSE = Text("Cancel")
+CLOSE_ONLY = Text("Close")
+SKIP = Text("Skip")
+QUESTION_LABEL = Text("Your question")
+QUESTION_HINT = Text("Anything you would ask a colleague who can look things up")
+WHERE_LABEL = Text("Where should I answer?")
+IN_THREAD = Text("In the thread")
+ONLY_ME = Text("Only to me")
+ONLY_ME_WHERE = Text("Nobody else sees it. If the message has a thread, look there.")
+IN_DM = Text("In a direct message with you")
+IN_CHANNEL = Text("In a channel")
+CHANNEL_LABEL = Text("Which channel?")
+ABOUT = Text("About this message:")
+ABOUT_THREAD = Text("The thread of this message:")
+INSTRUCTION_LABEL = Text("Anything I should know?")
+SUMMARISE_TITLE = Text("Summarise thread")
+SUMMARISE_SUBMIT = Text("Summarise")
+SUMMARISE_HINT = Text("For example: only what concerns the budget")
+SUMMARISE_ASKED = Text("Summarise this thread.")
+EXTRACT_TITLE = Text("Extract action items")
+EXTRACT_SUBMIT = Text("Extract")
+EXTRACT_HINT = Text("For example: only what the sales team has to do")
+EXTRACT_ASKED = Text("List the action items of this thread.")
+DRAFT_TITLE = Text("Draft a reply")
+DRAFT_SUBMIT = Text("Draft")
+DRAFT_HINT = Text("For example: say no, kindly, and offer next week")
+DRAFT_ASKED = Text("Draft a reply to this message for me.")
+COSTLY_SCHEMA = Text(
+    "The input “JSON schema” takes too long to check. Make it simpler, or leave it empty for an "
+    "ordinary answer."
+)
+NO_JSON = Text("The input “JSON schema” is not valid JSON. Leave it empty for an ordinary answer.")
+EMPTY_QUESTION = Text("Please type a question.")
+CHOOSE_CHANNEL = Text("Please choose a channel, or let me answer in a direct message.")
+RAISE_HALF, RAISE_DOUBLE = Text("Raise budget by 50%"), Text("Double budget")
+RAISE_TITLE = Text("Raise this budget?")
+RAISE_TEXT = Text(
+    "Only admins can do this. Everybody here will see who did. It lasts until the budget renews."
+)
+RAISE_CONFIRM = Text("Raise it")
+NOT_OURS = Text("I don't know that budget.")
+OR = Text(" or ")
+SCHEDULE_STOPPED = Text("I stopped the question you scheduled {place} (“{text}”). {why}")
+SCHEDULE_FAILED = Text("It failed {count} times in a row. Last error: “{why}”")
+SCHEDULE_CANCELLED = Text("<@{person}>, an admin, cancelled it. Ask them if you need it.")
+SCHEDULE_AGAIN = Text("It ran {often} ({time_zone}). To restart it, ask me again.")
+SCHEDULE_WAITS = Text(
+    "I have paused what you scheduled: {text}\nIt needs your *{server}* account, and {server} has ended "
+    "our connection. Connect it on my Home tab, and the schedule goes on."
+)
+SCHEDULE_PAUSED = Text("paused until you connect {server}")
+SWITCHED_OFF = Text("The feature that this needs is switched off.")
+SCHEDULE_OWNER_LEFT = Text(
+    "I stopped the question that <@{person}> scheduled here (“{text}”): their account is no longer active. "
+    "If you need it, ask me again."
+)
+SCHEDULE_CAME = Text("It ran {often} ({time_zone}).")
+NEXT_TIME = Text("next {when}")
+IN_DIRECT = Text("in direct messages")
+IN_PLACE = Text("in {channel}")
+ONCE_AT = Text("for {when}")
+THREAD_GONE = Text("The thread it was asked in is gone.")
+MENTION_ME_AMONG = Text(
+    "Several people write in this thread, so I answer only when I am mentioned. If that was for me, "
+    "mention me."
+)
+PAUSED = Text("I am paused and answer nothing until an admin runs `/ask admin resume`.")
+PAUSED_BY_OPERATOR = Text(
+    "I work for other workspaces too, so only the bot's operator can pause and resume me."
+)
+RESUMED = Text("I am running again.")
+ADMIN_ORDERS = Text(
+    "Admins can run `/ask admin pause` and `/ask admin resume`; everything else is in my Home tab."
+)
+
+INVITE = Text("I am not in that channel. Invite me there with “/invite @{name}”.")
+INVITE_HERE = Text(
+    "I am not in this channel. Invite me with “/invite @{name}”, then ask again: {question}"
+)
+ARCHIVED = Text("That channel is archived.")
+ANSWERED_DIRECTLY = Text("I am not in this conversation, so I am answering in our direct messages.")
+ANSWERED_AWAY = Text(
+    "I am not in this channel, so I am answering in our direct messages. For an answer in the "
+    "thread, invite me to the channel first."
+)
+BETWEEN_PEOPLE = Text(
+    "I can't read conversations between people, only the message you choose with “Ask about this…”."
+)
+CANNOT_ASK = Text("I can't take this question there: {reason}")
+NOT_YOUR_CHANNEL = Text("You are not in that channel.")
+MODAL_TOO_LATE = Text(
+    "I was too slow: Slack lets me open a form for three seconds only. Please try again."
+)
+SHARING = Text(
+    "Posting it in the thread. If it is not there in two minutes, please press the button again."
+)
+TRY_AGAIN = Text("Slack did not accept that. Please try again.")
+
+
+def also(texts: Sequence[str]) -> str:
+    """Return the title of the card for messages that joined a run."""
+    first, *more = texts
+    return ALSO_MORE(text=first, count=len(more)) if more else ALSO(text=first)
+
+
+ASK_COMMAND = Text(
+    "Or write `/ask` and your question: I answer here. `/ask` alone opens a form, where you can also "
+    "choose a direct message."
+)
+EXAMPLES_OF = Text("For example, mention @{name} and write:")
+
+
+def help_text(name: str) -> str:
+    """Return the reply to a mention without a question, as mrkdwn."""
+    examples = "\n".join(f"• _{example()}_" for example in EXAMPLES)
+    return f"{CAN_DO()}\n\n{EXAMPLES_OF(name=name)}\n{examples}"

@@ -1,0 +1,1 @@
+"""Telemetry: logs, metrics, traces and health of a process."""

@@ -1,0 +1,1 @@
+"""Text: redaction, invisible characters, languages and places."""

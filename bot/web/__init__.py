@@ -1,0 +1,1 @@
+"""The web: fetching, search, and the clients that tools bring."""
