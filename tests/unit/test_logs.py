@@ -75,7 +75,7 @@ def test_lines_and_json_are_written_at_once(form: str, tmp_path: Path) -> None:
     the bot's user alone; a command that shows people only warnings leaves the file whole."""
     file = tmp_path / "bot.log"
     code = (
-        "import logging, os; from pathlib import Path; from bot.ops import logs; os.umask(0o077)\n"
+        "import logging, os; from pathlib import Path; from bot.telemetry import logs; os.umask(0o077)\n"
         f"logs.configure({form!r}, file=Path({str(file)!r})); logs.quiet()\n"
         "from bot.core.run_log import NOTICE, run_log\n"
         "run_log.log(NOTICE, 'run_1 turn 1', extra={'run_id': 'run_1'})\n"
