@@ -47,11 +47,11 @@ from bot.slack.intake.home.publish import HomeTab, no_accounts
 from bot.slack.intake.intake import Intake
 from bot.slack.intake.listeners import register
 from bot.slack.intake.listeners.accounts import AccountListeners
-from bot.slack.intake.listeners.features import ListenerDeps
 from bot.slack.intake.listeners.people import nothing_to_end
 from bot.slack.intake.questions import QuestionIntake
 from bot.slack.intake.schedules import WorkspaceSchedules
 from bot.slack.intake.share import AnswerSharing
+from bot.slack.intake.slack_part import SlackPartDeps
 from bot.slack.intake.stop import StopAction
 from bot.slack.message.orphans import Orphans
 from bot.slack.providers.waiting_messages import WaitingMessages
@@ -274,8 +274,8 @@ def make_listener(
         record=stores.audit.append,
     )
     questions = QuestionIntake(slack, gate, intake, requests.whole)
-    deps = ListenerDeps(slack, stores, questions, submit, background)
-    listening = [feature.listeners(deps) for feature in features if feature.listeners]
+    deps = SlackPartDeps(slack, stores, questions, submit, background)
+    listening = [feature.slack_part(deps) for feature in features if feature.slack_part]
     buttons = answer_buttons(features)
     people = people_accounts(settings, stores, slack, accounts) if accounts else None
     home_tab = _home_tab(settings, stores, slack, gate, submit, background, people)

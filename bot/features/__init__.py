@@ -5,7 +5,7 @@ settings. The bot knows no feature; `bot.app.features` lists them, and they come
 
 - **A run** (`bot.runs.run_parts`): the part that a feature adds to one run, with a hook if it needs
   one. Its `jobs` are done by workers too, by the kind of a request's `Job`.
-- **Slack** (`bot.slack.intake.listeners.features`): what it listens to, the schedules that it takes
+- **Slack** (`bot.slack.intake.slack_part`): what it listens to, the schedules that it takes
   when they are due, and the buttons under answers (`AnswerButton` in `bot.slack.ui.buttons`).
 
 What is stored of a feature and read by the bot (its fields of an outcome) belongs to `bot.core`. A
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # settings import the settings of a room, and nothing that th
     from bot.runs.run_deps import RunDeps
     from bot.runs.run_parts import RunPartFor
     from bot.slack.edge.workspaces import Slack
-    from bot.slack.intake.listeners.features import ListenersFor
+    from bot.slack.intake.slack_part import SlackPartFor
     from bot.slack.ui.buttons import AnswerButton
 
     JobsFor = Callable[[RunDeps, Slack], Mapping[str, Handle]]
@@ -38,5 +38,5 @@ class Feature:
     name: str
     run_part: RunPartFor | None = None
     jobs: JobsFor | None = None
-    listeners: ListenersFor | None = None
+    slack_part: SlackPartFor | None = None
     buttons: tuple[AnswerButton, ...] = ()

@@ -24,11 +24,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from bot.agent.events import Event, FromSubagent, ToolEnded, ToolStarted
 from bot.app.process import bot
+from bot.core.check import Level
 from bot.core.errors import ConfigurationError
 from bot.core.request import Request
 from bot.dev.model import ResponsesServer, Script, ScriptBook, call, calls, finish
 from bot.dev.workspace import ADA, Workspace
-from bot.ops.doctor.check import Level
 from bot.ops.doctor.collector import examine_collector
 from bot.settings import Settings
 from bot.telemetry.health import http_server

@@ -18,8 +18,8 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from bot.core import seccomp
+from bot.core.check import Level
 from bot.core.confinement import landlock_version
-from bot.ops.doctor.check import Level
 from bot.ops.doctor.isolation import open_line
 from bot.services.interpreters import IsolatedInterpreters
 from bot.services.isolated import Refused, wire

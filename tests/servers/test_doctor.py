@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
-from bot.ops.doctor.check import Check, Level
+from bot.core.check import Check, Level
 from bot.ops.doctor.model import examine_model
 from bot.settings import ModelSettings, Settings
 from tests.servers.dialects import DIALECTS, MODEL, Dialect, Server, served, server

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from bot.cli.output import print_json, print_lines
+from bot.core.check import Check, Level
 from bot.ops.doctor import report
-from bot.ops.doctor.check import Check, Level
 from bot.text.invisible_text import escaped_json
 
 FORGED = "calm\x1b[2K\rAll is well.\n✓ Redis\x9b31m\u202egnp.exe\u2028x\x07"

@@ -20,7 +20,7 @@ def evidence(settings: EvidenceSettings) -> Feature:
     return Feature(
         "evidence",
         run_part=partial(EvidencePart, settings),
-        listeners=EvidenceListeners.of,
+        slack_part=EvidenceListeners.of,
         buttons=(SHOW_EVIDENCE,),
     )
 

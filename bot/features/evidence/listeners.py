@@ -20,7 +20,7 @@ from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.client import Clients
 from bot.slack.edge.payloads import value_of, view_of
 from bot.slack.intake.listeners.actions import tell
-from bot.slack.intake.listeners.features import FeatureListeners, ListenerDeps
+from bot.slack.intake.slack_part import SlackPart, SlackPartDeps
 from bot.slack.ui.button_payload import ButtonPress
 from bot.slack.ui.modals import notice_modal
 from bot.slack.ui.open_modal import open_modal
@@ -29,7 +29,7 @@ Body = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceListeners(FeatureListeners):
+class EvidenceListeners(SlackPart):
     """The listeners of one workspace. Each press checks the rights again."""
 
     dialog: EvidenceDialog
@@ -37,7 +37,7 @@ class EvidenceListeners(FeatureListeners):
     background: Background
 
     @classmethod
-    def of(cls, deps: ListenerDeps) -> EvidenceListeners:
+    def of(cls, deps: SlackPartDeps) -> EvidenceListeners:
         """Return the listeners of a workspace."""
         slack, stores = deps.slack, deps.stores
         dialog = EvidenceDialog(

@@ -26,7 +26,7 @@ def refresh() -> Feature:
         "refresh",
         run_part=RefreshPart,
         jobs=_jobs,
-        listeners=RefreshListeners.of,
+        slack_part=RefreshListeners.of,
         buttons=(REFRESH_ANSWER,),
     )
 

@@ -21,7 +21,7 @@ from bot.features.refresh.message import KEEP, POST, START
 from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.intake.listeners.actions import tell
-from bot.slack.intake.listeners.features import FeatureListeners, ListenerDeps
+from bot.slack.intake.slack_part import SlackPart, SlackPartDeps
 from bot.slack.ui import words
 from bot.slack.ui.button_payload import ButtonPress, channel_of, thread_of
 
@@ -33,14 +33,14 @@ _SOON = 3.0  # seconds in which a post is usually complete
 
 
 @dataclass(frozen=True, slots=True)
-class RefreshListeners(FeatureListeners):
+class RefreshListeners(SlackPart):
     """The listeners of one workspace. Only the person who pressed sees why a press had no effect."""
 
     refresh: AnswerRefresh
     background: Background
 
     @classmethod
-    def of(cls, deps: ListenerDeps) -> RefreshListeners:
+    def of(cls, deps: SlackPartDeps) -> RefreshListeners:
         """Return the listeners of a workspace."""
         slack, stores = deps.slack, deps.stores
         refresh = AnswerRefresh(

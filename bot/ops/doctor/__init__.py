@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 
 from bot.app.run_setup import with_running_redis
 from bot.app.tool_providers import secret_variables
-from bot.ops.doctor.check import Check, Level, problem
+from bot.core.check import Check, Level, problem
 from bot.ops.doctor.collector import examine_collector
 from bot.ops.doctor.databases import examine_databases
 from bot.ops.doctor.encryption import examine_encryption

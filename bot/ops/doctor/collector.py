@@ -6,8 +6,8 @@ import asyncio
 
 import aiohttp
 
+from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError
-from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.settings import Settings
 from bot.telemetry.tracing import telemetry
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bot.core.check import Check, ok, problem, warning
 from bot.core.errors import ToolError
-from bot.ops.doctor.check import Check, ok, problem, warning
 from bot.services.databases import SqlDatabases
 from bot.settings import Settings
 

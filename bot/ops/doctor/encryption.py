@@ -7,8 +7,8 @@ import asyncio
 from bot.app.accounts import account_store
 from bot.app.oauth import install_store
 from bot.core.audit import audit_keys
+from bot.core.check import SECONDS, Check, ok, warning
 from bot.core.errors import ConfigurationError, StoreUnavailable
-from bot.ops.doctor.check import SECONDS, Check, ok, warning
 from bot.settings import Settings
 from bot.store import open_stores
 

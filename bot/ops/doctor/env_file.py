@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from pydantic_settings import DotEnvSettingsSource
 
-from bot.ops.doctor.check import Check, warning
+from bot.core.check import Check, warning
 from bot.settings import Settings
 
 _ALIKE = 0.85

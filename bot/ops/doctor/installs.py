@@ -7,8 +7,8 @@ import asyncio
 from slack_sdk.errors import SlackApiError
 
 from bot.app.oauth import install_store, token_box
+from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, CorruptValue, StoreUnavailable
-from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.settings import Settings
 from bot.slack.edge.client import (
     TRANSPORT_ERRORS,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bot.core.check import Check, ok, warning
 from bot.core.confinement import missing
 from bot.core.errors import ToolError
-from bot.ops.doctor.check import Check, ok, warning
 from bot.services.processes.isolation import ProcessLost
 from bot.services.processes.proof import open_ways
 

@@ -9,10 +9,10 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from bot.core.account_records import IssuerPin
+from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, StoreError
 from bot.mcp import ServerPins, ServerStatus, open_mcp_servers
 from bot.mcp.accounts.issuers import issuer_name
-from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.settings import Settings
 from bot.settings.checks import check_accounts
 from bot.store import open_stores

@@ -20,6 +20,7 @@ from bot.agent.window import portable
 from bot.app.run_setup import responses_model, tool_catalogue
 from bot.core.answers import Answer
 from bot.core.chain import Item
+from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, ModelError, ModelErrorKind, ToolDefinitionError
 from bot.model import (
     ModelRequest,
@@ -30,7 +31,6 @@ from bot.model import (
 )
 from bot.model.errors import from_exception
 from bot.model.listing import describes, listed_models
-from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.settings import NO_MODEL, Settings
 from bot.settings.checks import check_prices, unpriced_models
 from bot.text.token_estimate import estimated_tokens

@@ -9,8 +9,8 @@ from typing import Any
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from bot.core.check import SECONDS, Check, clock, ok, problem, warning
 from bot.core.errors import ConfigurationError
-from bot.ops.doctor.check import SECONDS, Check, clock, ok, problem, warning
 from bot.settings import Settings
 from bot.store.embedded import find_server
 from bot.store.pools import host_of, open_pool

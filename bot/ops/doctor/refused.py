@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from bot.core.check import SECONDS, Check, warning
 from bot.core.errors import ConfigurationError, StoreError
-from bot.ops.doctor.check import SECONDS, Check, warning
 from bot.settings import Settings
 from bot.slack.edge.signatures import RefusedRequest
 from bot.store import open_stores

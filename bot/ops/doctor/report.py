@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bot.ops.doctor.check import Check, Level
+from bot.core.check import Check, Level
 from bot.text.counting import counted
 from bot.text.invisible_text import escaped
 

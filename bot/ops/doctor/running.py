@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, StoreError
 from bot.core.outcome import StopReason
-from bot.ops.doctor.check import SECONDS, Check, ok, problem, warning
 from bot.runs.queue.docket import SILENT_SECONDS, live_workers
 from bot.settings import Settings
 from bot.store import Stores, data_format, open_stores

@@ -9,8 +9,8 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.core.check import SECONDS, Check, clock, ok, problem, warning
 from bot.core.errors import ConfigurationError
-from bot.ops.doctor.check import SECONDS, Check, clock, ok, problem, warning
 from bot.ops.doctor.installs import examine_installs
 from bot.settings import Settings
 from bot.slack.edge.client import (

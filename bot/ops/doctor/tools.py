@@ -6,8 +6,8 @@ from functools import partial
 
 from bot.app.run_setup import is_tool_name
 from bot.app.tool_states import names_by, tool_states
+from bot.core.check import Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, ToolDefinitionError
-from bot.ops.doctor.check import Check, ok, problem, warning
 from bot.settings import Settings
 from bot.settings.checks import check_tools
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.app.run_setup import web_search
+from bot.core.check import Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, ToolError
-from bot.ops.doctor.check import Check, ok, problem, warning
 from bot.settings import Settings
 from bot.toolkit import Search
 

@@ -19,8 +19,8 @@ from bot.slack.edge.client import Clients, Identity, Token
 from bot.slack.edge.workspaces import PerWorkspace, Slack
 from bot.slack.intake.accounts.changes import AccountChanges
 from bot.slack.intake.intake import Intake
-from bot.slack.intake.listeners.features import FeatureListeners
 from bot.slack.intake.questions import QuestionIntake
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui import words
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Listener:
     app: AsyncApp
     intake: Intake
     questions: QuestionIntake
-    features: Sequence[FeatureListeners]
+    features: Sequence[SlackPart]
     accounts: AccountChanges | None = None
 
 

@@ -17,9 +17,9 @@ from bot.runs.context.own_schedules import next_time
 from bot.runs.policy.access import PersonKind
 from bot.slack.edge.client import TRANSPORT_ERRORS, error_code
 from bot.slack.edge.workspaces import Slack
-from bot.slack.intake.listeners.features import FeatureListeners
 from bot.slack.intake.questions import Question, QuestionIntake
 from bot.slack.intake.schedules import WorkspaceSchedules
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.ui import words
 from bot.store import PauseSwitch, ScheduleStore
 from bot.text.translation import reader
@@ -42,7 +42,7 @@ class DueSchedules:
     store: ScheduleStore
     switch: PauseSwitch
     questions: QuestionIntake
-    features: Sequence[FeatureListeners]
+    features: Sequence[SlackPart]
     slack: Slack
     clock: Callable[[], float] = time.time
 

@@ -37,8 +37,8 @@ from bot.slack.edge.event_retries import EventRetries
 from bot.slack.edge.socket_mode import socket_mode
 from bot.slack.edge.workspaces import Slack
 from bot.slack.intake.intake import Intake
-from bot.slack.intake.listeners.features import FeatureListeners
 from bot.slack.intake.questions import QuestionIntake
+from bot.slack.intake.slack_part import SlackPart
 from bot.store import (
     BudgetStore,
     LessonStore,
@@ -329,7 +329,7 @@ class Rig:
     intake: Intake
     asking: QuestionIntake
     app: AsyncApp
-    features: Sequence[FeatureListeners]
+    features: Sequence[SlackPart]
 
     @property
     def clients(self) -> Clients:

@@ -35,10 +35,10 @@ from bot.slack.intake.listeners import (
     sharing,
     shortcuts,
 )
-from bot.slack.intake.listeners.features import FeatureListeners
 from bot.slack.intake.questions import QuestionIntake
 from bot.slack.intake.retry import RetryButton
 from bot.slack.intake.share import AnswerSharing
+from bot.slack.intake.slack_part import SlackPart
 from bot.slack.intake.stop import StopAction
 from bot.slack.ui.buttons import AnswerButton
 
@@ -59,7 +59,7 @@ def register(
     home_tab: HomeTab,
     answers: AnswerSharing,
     on_left: people.OnLeft,
-    features: Sequence[FeatureListeners],
+    features: Sequence[SlackPart],
     answer_buttons: Sequence[AnswerButton],
 ) -> None:
     """Register the listeners for everything that the manifest subscribes to, and those of features,

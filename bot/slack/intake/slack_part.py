@@ -19,7 +19,7 @@ from bot.store import Stores
 
 
 @dataclass(frozen=True, slots=True)
-class ListenerDeps:
+class SlackPartDeps:
     """What the listeners of a feature work with, in one workspace."""
 
     slack: Slack
@@ -29,7 +29,7 @@ class ListenerDeps:
     background: Background
 
 
-class FeatureListeners:
+class SlackPart:
     """The listeners of a feature in one workspace. Override what is needed: every method does nothing."""
 
     def register(self, app: AsyncApp) -> None:
@@ -43,4 +43,4 @@ class FeatureListeners:
         return False
 
 
-ListenersFor = Callable[[ListenerDeps], FeatureListeners]
+SlackPartFor = Callable[[SlackPartDeps], SlackPart]
