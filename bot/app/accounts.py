@@ -8,21 +8,21 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from bot.core.accounts import AccountChange, OnAccountChange, Outcome
 from bot.core.background import alongside
 from bot.core.errors import ToolError
+from bot.features.accounts.account import AccountChange, OnAccountChange, Outcome
+from bot.features.accounts.oauth.addresses import PublicAddress
+from bot.features.accounts.store import AccountStore
 from bot.mcp import McpServers
-from bot.mcp.accounts.addresses import PublicAddress
 from bot.settings import Settings, secret
 from bot.settings.checks import check_accounts
 from bot.store import Stores
 from bot.store.keyring import Keyring
 from bot.store.sealed import SealedBox, box_of
-from bot.store.workspaces.accounts import AccountStore
 from bot.text.redaction import redact_setting
 
 if TYPE_CHECKING:
-    from bot.mcp.accounts.accounts import Accounts, MayPin
+    from bot.features.accounts.accounts import Accounts, MayPin
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def open_accounts(
     for server in settings.personal_servers.values():
         if server.oauth.client_secret:
             redact_setting(server.oauth.client_secret.get_secret_value(), "client_secret")
-    from bot.mcp.accounts.accounts import Accounts, nobody_pins  # loads the SDK: half a second
+    from bot.features.accounts.accounts import Accounts, nobody_pins  # loads the SDK: half a second
 
     return Accounts(
         settings.personal_servers,

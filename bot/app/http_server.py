@@ -18,8 +18,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 from aiohttp import web
 
-from bot.app.account_pages import AccountPages
 from bot.core.errors import StoreUnavailable
+from bot.features.accounts.pages import AccountPages
 from bot.runs.observers import Observer
 from bot.runs.queue.docket import live_workers
 from bot.settings import Settings

@@ -15,11 +15,11 @@ from bot.app.accounts import account_store, encryption_box
 from bot.app.run_setup import response_deleter
 from bot.core.background import alongside
 from bot.core.errors import ConfigurationError, StoreUnavailable
+from bot.features.accounts.slack.sign_in import SlackSignIn
 from bot.settings import SLACK, Settings, secret
 from bot.slack.edge.client import DeadlineClient
 from bot.slack.edge.install_flow import Flow, oauth_flow
 from bot.slack.edge.installs import AppKeys, InstalledWorkspaces, Tokens, Uninstaller
-from bot.slack.edge.sign_in import SlackSignIn
 from bot.slack.intake.manifest import manifest
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
@@ -28,7 +28,7 @@ from bot.store.sealed import SealedBox
 from bot.store.workspaces.installs import InstallStore
 
 if TYPE_CHECKING:
-    from bot.mcp.accounts.accounts import Accounts
+    from bot.features.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
 

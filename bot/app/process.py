@@ -29,12 +29,12 @@ from bot.app.run_setup import (
 )
 from bot.app.tool_providers import bound_providers
 from bot.app.workspace_intake import check_signing, people_accounts, slack_intake
-from bot.core.accounts import AccountOwner
 from bot.core.background import alongside
 from bot.core.errors import ToolError
 from bot.core.lessons import CaseRun, LessonCase
 from bot.core.request import Request
 from bot.features import Feature
+from bot.features.accounts.account import AccountOwner
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import DRAFT, TRY, LessonJobs
 from bot.runs.observers import Observer
@@ -73,7 +73,7 @@ from bot.toolkit import Canvases, Directory, ScheduledMessages
 from bot.toolkit.tool import Services
 
 if TYPE_CHECKING:
-    from bot.mcp.accounts.accounts import Accounts, MayPin
+    from bot.features.accounts.accounts import Accounts, MayPin
 
 log = logging.getLogger(__name__)
 

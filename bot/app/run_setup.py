@@ -61,7 +61,7 @@ from bot.web.tool_clients import BoundProvider, open_tool_clients
 from bot.web.web_search import ProviderWebSearch, WebSearchConfig
 
 if TYPE_CHECKING:
-    from bot.mcp.accounts.accounts import Accounts
+    from bot.features.accounts.accounts import Accounts
 
 _UNLISTED_PAUSE = 60.0  # seconds between attempts to read the list of models
 

@@ -14,9 +14,12 @@ from bot.app.features import answer_buttons
 from bot.app.http_server import ProcessStatus
 from bot.app.oauth import OAuthApp
 from bot.app.run_setup import budget_policy, is_tool_name, tool_catalogue
-from bot.core.accounts import AccountChange
 from bot.core.background import alongside
 from bot.features import Feature
+from bot.features.accounts.account import AccountChange
+from bot.features.accounts.slack.changes import AccountChanges
+from bot.features.accounts.slack.listeners import AccountListeners
+from bot.features.accounts.slack.people import PeopleAccounts
 from bot.mcp import McpServers
 from bot.runs.context.artifacts import ThreadArtifacts
 from bot.runs.lessons import LessonIntake
@@ -34,8 +37,6 @@ from bot.slack.edge.event_retries import EventRetries
 from bot.slack.edge.socket_mode import socket_mode
 from bot.slack.edge.workspaces import OneWorkspace, PerWorkspace, Slack, Workspaces, run_in_each
 from bot.slack.intake.access_gate import AccessGate
-from bot.slack.intake.accounts.changes import AccountChanges
-from bot.slack.intake.accounts.people_accounts import PeopleAccounts
 from bot.slack.intake.bolt_app import Listener, slack_app, workspace_router
 from bot.slack.intake.catch_up import CatchUp
 from bot.slack.intake.decisions import ApprovalDecisions
@@ -46,7 +47,6 @@ from bot.slack.intake.home.lessons import LessonDesk
 from bot.slack.intake.home.publish import HomeTab, no_accounts
 from bot.slack.intake.intake import Intake
 from bot.slack.intake.listeners import register
-from bot.slack.intake.listeners.accounts import AccountListeners
 from bot.slack.intake.listeners.people import nothing_to_end
 from bot.slack.intake.questions import QuestionIntake
 from bot.slack.intake.schedules import WorkspaceSchedules
@@ -58,7 +58,7 @@ from bot.slack.providers.waiting_messages import WaitingMessages
 from bot.store import Stores
 
 if TYPE_CHECKING:
-    from bot.mcp.accounts.accounts import Accounts
+    from bot.features.accounts.accounts import Accounts
 
 log = logging.getLogger(__name__)
 

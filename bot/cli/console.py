@@ -24,12 +24,12 @@ from bot.agent.events import (
     ToolsAcquired,
     ToolStarted,
 )
-from bot.cli.server_questions import answer_question
 from bot.core.answers import GIVEN
 from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Decision, Verdict
 from bot.core.errors import ModelErrorKind, ToolError
 from bot.core.outcome import Outcome, RunStatus, StopReason
 from bot.core.request import Request
+from bot.features.server_questions.terminal import answer_question
 from bot.runs.results.result_markdown import result_text
 from bot.runs.results.trust import trust_in
 from bot.runs.surface import OpenSurface, PostedMessages

@@ -32,11 +32,11 @@ from pydantic import Discriminator, Tag, TypeAdapter
 
 from bot.core.background import alongside
 from bot.core.errors import StoreError, ToolError
+from bot.features.server_questions.live_questions import LiveQuestions
+from bot.features.server_questions.questions import NO_INPUTS, SWITCH, Inputs, pages_to_open
 from bot.mcp.config import McpServer
 from bot.mcp.listing import Listing, list_tools
-from bot.mcp.live_questions import LiveQuestions
 from bot.mcp.pins import ToolFacts
-from bot.mcp.questions import NO_INPUTS, SWITCH, Inputs, pages_to_open
 from bot.mcp.refusals import Refused, describe_error, first_error, refusal, shorten
 from bot.mcp.transports import http, statuses, stdio
 from bot.toolkit.progress import current_progress

@@ -10,20 +10,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.core.account_records import IssuerPin
-from bot.core.accounts import AccountOwner, ConnectError, ConnectFailure
 from bot.core.background import alongside
 from bot.core.errors import CorruptValue, StoreUnavailable, ToolDefinitionError, ToolError
-from bot.mcp.accounts.issuers import IssuerPins
+from bot.features.accounts.account import AccountOwner, ConnectError, ConnectFailure
+from bot.features.accounts.oauth.issuers import IssuerPins
+from bot.features.accounts.records import IssuerPin
 from bot.mcp.config import McpServer
 from bot.mcp.pins import CONNECT_ACCOUNT, Pin, Pins, Reachability, ServerPins, ToolFacts
 from bot.services.given_schema import given_models
 from bot.toolkit.tool import Tool
 
 if TYPE_CHECKING:
-    from bot.mcp.accounts.accounts import Accounts
+    from bot.features.accounts.accounts import Accounts
+    from bot.features.accounts.connections import PersonalConnections, PersonalPool
     from bot.mcp.connection import Connection
-    from bot.mcp.personal import PersonalConnections, PersonalPool
 
 log = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ class McpServers:
             on_listed = partial(self._record_tools, name)
             self._shared[name] = Connection(name, server, on_listed, on_unreachable)
         elif self._accounts:  # without them, personal servers can only be looked at
-            from bot.mcp.personal import PersonalConnections, PersonalPool
+            from bot.features.accounts.connections import PersonalConnections, PersonalPool
 
             self._pool = self._pool or PersonalPool()
             on_person_listed = partial(self._record_tools_of, name)
@@ -347,8 +347,8 @@ class McpServers:
 
         Return why nobody can connect, "" if they can.
         """
-        from bot.mcp.accounts.discovery import discover
-        from bot.mcp.accounts.guard import Guard
+        from bot.features.accounts.oauth.discovery import discover
+        from bot.features.accounts.oauth.guard import Guard
 
         server = self._servers[name]
         try:

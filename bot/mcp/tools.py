@@ -9,10 +9,10 @@ from functools import partial
 
 from pydantic import BaseModel, TypeAdapter
 
+from bot.features.server_questions.questions import call_with_answers
 from bot.mcp.config import McpServer
 from bot.mcp.connection import CONNECT_SECONDS, LONGEST_CALL, Connection, Connections
 from bot.mcp.pins import CONNECT_ACCOUNT, LIST_RESOURCES, READ_RESOURCE, ToolFacts
-from bot.mcp.questions import call_with_answers
 from bot.mcp.resources import list_resources, read_resource
 from bot.mcp.results import READ_SECONDS, ResultConverter, misfit_of
 from bot.services.given_schema import GivenModel

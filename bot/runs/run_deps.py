@@ -22,11 +22,13 @@ from bot.agent.loop_deps import LoopDeps
 from bot.agent.state import LoopState
 from bot.core.context import RequestContext
 from bot.core.request import RepeatReason, Request
+from bot.features.accounts.audience import AudienceBook
+from bot.features.accounts.hook import AccountHook, PersonalAccounts
+from bot.features.server_questions.hook import InputHook
 from bot.model import Model, ModelChoices, PriceList, RunModels, ServerTraits
 from bot.runs.context.earlier_exchanges import DirectSettings
 from bot.runs.context.run_loader import MemoriesOf, RunLoader
 from bot.runs.policy.access import Policy
-from bot.runs.policy.account_hook import AccountHook, PersonalAccounts
 from bot.runs.policy.approval_hook import (
     ApprovalHook,
     MayAdminister,
@@ -34,12 +36,10 @@ from bot.runs.policy.approval_hook import (
     MayDecide,
     MentionedIn,
 )
-from bot.runs.policy.audience import AudienceBook
 from bot.runs.policy.budgets import BudgetPolicy
 from bot.runs.policy.channels import Channels, ChannelSettings
 from bot.runs.policy.egress_guard import EgressGuard
 from bot.runs.policy.estimates import CallEstimates
-from bot.runs.policy.input_hook import InputHook
 from bot.runs.policy.preferences import PreferenceBook
 from bot.runs.policy.spending import Spending
 from bot.runs.policy.waits import Waits

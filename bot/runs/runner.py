@@ -36,6 +36,7 @@ from bot.core.findings import FigureCounts
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome, RunStatus, SilentReason, StopReason
 from bot.core.request import Entry, Request
+from bot.features.accounts.hook import accounts_missing, accounts_used
 from bot.runs.audit_trail import RunAudit
 from bot.runs.context.run_loader import bound_to, read_before
 from bot.runs.narration import Narrator
@@ -48,7 +49,6 @@ from bot.runs.outcomes import (
     without_secrets,
 )
 from bot.runs.partial_results import with_partial_results
-from bot.runs.policy.account_hook import accounts_missing, accounts_used
 from bot.runs.policy.run_approvals import AwaitingApproval, RunApprovals
 from bot.runs.queue.requeue import Held, Requeue, has_work_left
 from bot.runs.queue.revisions import refresh_edit

@@ -13,9 +13,9 @@ import re
 from collections.abc import AsyncGenerator, Collection, Iterable
 from dataclasses import dataclass, field
 
-from bot.core.accounts import AccountOwner
 from bot.core.failpoints import failpoint
 from bot.core.request import Request
+from bot.features.accounts.account import AccountOwner
 from bot.store.connection import PREFIX, QUARANTINE, Connection
 from bot.store.threads.deletions import ResponseDeletions
 from bot.store.threads.leases import Leases

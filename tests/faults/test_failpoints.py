@@ -63,7 +63,7 @@ COURTESIES = {
     "slack/message/message_writer.py:MessageWriter._delete_file": "deleting twice is deleting once",
     "slack/edge/files.py:upload": "nobody sees it before it is completed",
     "slack/intake/schedules.py:WorkspaceSchedules.wait_for_account": "a line to the owner; Home shows that it waits",
-    "slack/intake/listeners/accounts.py:AccountListeners._disown": "disowned again when the person presses again",
+    "features/accounts/slack/listeners.py:AccountListeners._disown": "disowned again when the person presses again",
     "features/evidence/listeners.py:EvidenceListeners._turn": "a page of a modal; the person presses again",
     "agent/compaction.py:Compaction._summary": "a call of the model; made again it costs, no more",
     "agent/model_call.py:ModelCall._attempt": "its failpoints are where it is sent, in model/client.py",
@@ -120,22 +120,22 @@ STORE: dict[str, tuple[str, ...] | str] = {
     "sealed.py:SealedValues._swap": "renews the encryption of what is there",
     "sealed.py:SealedValues.remove": "a second time there is nothing to remove",
     "sealed.py:SealedValues.names": "reads only",
-    "workspaces/accounts.py:AccountStore.connect": "one transaction: who got no page of it connects again",
-    "workspaces/accounts.py:AccountStore.save_unconfirmed": "who got no page of it connects again",
-    "workspaces/accounts.py:AccountStore.count_try": "counted and then lost, it is a try less",
-    "workspaces/accounts.py:AccountStore.forget_unconfirmed": "a second time there is nothing to remove",
-    "workspaces/accounts.py:AccountStore.discard": "a second time there is nothing to remove",
-    "workspaces/accounts.py:AccountStore.remove_all": "a second time there is nothing to remove",
-    "workspaces/accounts.py:AccountStore.save_ticket": "a ticket that nobody got expires",
-    "workspaces/accounts.py:AccountStore.forget_ticket": "a second time there is nothing to remove",
-    "workspaces/accounts.py:AccountStore.count_press": "a mark that expires",
-    "workspaces/accounts.py:AccountStore.save_flow": "a flow that nobody finishes expires",
-    "workspaces/accounts.py:AccountStore.save_client": "the bot registers again",
-    "workspaces/accounts.py:AccountStore.forget_client": "a second time there is nothing to remove",
-    "workspaces/revocations.py:RevocationStore.save": "stored before its account goes; again is once",
-    "workspaces/revocations.py:RevocationStore.change": "tried once more than noted",
-    "workspaces/revocations.py:RevocationStore.forget": "a second time there is nothing to remove",
-    "workspaces/accounts.py:AccountStore.note": "noted again under its own id",
+    "features/accounts/store.py:AccountStore.connect": "one transaction: who got no page of it connects again",
+    "features/accounts/store.py:AccountStore.save_unconfirmed": "who got no page of it connects again",
+    "features/accounts/store.py:AccountStore.count_try": "counted and then lost, it is a try less",
+    "features/accounts/store.py:AccountStore.forget_unconfirmed": "a second time there is nothing to remove",
+    "features/accounts/store.py:AccountStore.discard": "a second time there is nothing to remove",
+    "features/accounts/store.py:AccountStore.remove_all": "a second time there is nothing to remove",
+    "features/accounts/store.py:AccountStore.save_ticket": "a ticket that nobody got expires",
+    "features/accounts/store.py:AccountStore.forget_ticket": "a second time there is nothing to remove",
+    "features/accounts/store.py:AccountStore.count_press": "a mark that expires",
+    "features/accounts/store.py:AccountStore.save_flow": "a flow that nobody finishes expires",
+    "features/accounts/store.py:AccountStore.save_client": "the bot registers again",
+    "features/accounts/store.py:AccountStore.forget_client": "a second time there is nothing to remove",
+    "features/accounts/revocation_store.py:RevocationStore.save": "stored before its account goes; again is once",
+    "features/accounts/revocation_store.py:RevocationStore.change": "tried once more than noted",
+    "features/accounts/revocation_store.py:RevocationStore.forget": "a second time there is nothing to remove",
+    "features/accounts/store.py:AccountStore.note": "noted again under its own id",
     "threads/stale_statuses.py:StaleStatuses.add": "a courtesy: a status that is lost is cleared with the next run",
     "threads/stale_statuses.py:StaleStatuses.remove": "a second time there is nothing to remove",
     "threads/stale_statuses.py:StaleStatuses.take_turn": "a turn that is lost is taken again half a minute later",
@@ -326,7 +326,7 @@ def test_every_write_to_redis_has_its_failpoints() -> None:
     """A function of the store that writes is listed, with failpoints that exist."""
     found = {
         site.removeprefix("store/")
-        for site, function in functions("store")
+        for site, function in functions("store", "features")
         if any(map(writes, own_calls(function)))
     }
     assert found == set(STORE)
@@ -336,7 +336,8 @@ def test_every_write_to_redis_has_its_failpoints() -> None:
 
 def test_failpoints_are_those_of_the_list() -> None:
     """Each stands in the code, under its name, and each window has one or says what shows it."""
-    used = {name for _, function in functions(*EVERYWHERE) for _, name in names_given(function)}
+    names = [name for _, function in functions(*EVERYWHERE) for _, name in names_given(function)]
+    used = {name for name in names if not name.startswith("account-")}  # in tests/unit/accounts
     assert used == set(FAILPOINTS)
     covered = {window for windows in FAILPOINTS.values() for window in windows}
     assert covered.isdisjoint(ELSEWHERE)

@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
-from bot.core.accounts import AccountOwner, AccountProblem
 from bot.core.context import RequestContext, bound_request
+from bot.features.accounts.account import AccountOwner, AccountProblem
 from bot.mcp import McpServers
 from bot.store import open_stores
 from bot.store.embedded import embedded_redis

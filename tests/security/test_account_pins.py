@@ -15,9 +15,9 @@ from mcp.types import ToolAnnotations, ToolExecution
 
 from bot.app.process import admins_of, one_workspace
 from bot.cli.operator import mcp_lines
-from bot.core.accounts import AccountOwner
 from bot.core.errors import ToolError
 from bot.dev.workspace import ADA, BEN, EVE, GUS, Workspace
+from bot.features.accounts.account import AccountOwner
 from bot.mcp import McpServers
 from bot.mcp.pins import ServerPins, ToolFacts
 from bot.runs.policy.access import Policy

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from cryptography.fernet import Fernet
 
-from bot.core.account_records import digest_of
-from bot.core.accounts import (
+from bot.core.errors import CorruptValue
+from bot.core.request import Entry
+from bot.dev.model import Script, call, finish
+from bot.features.accounts.account import (
     AccountOwner,
     AccountProblem,
     AccountState,
@@ -21,16 +23,14 @@ from bot.core.accounts import (
     Outcome,
     Whom,
 )
-from bot.core.errors import CorruptValue
-from bot.core.request import Entry
-from bot.dev.model import Script, call, finish
+from bot.features.accounts.oauth.guard import AddressRefused, Guard, NoAnswer
+from bot.features.accounts.oauth.issuers import IssuerPins
+from bot.features.accounts.records import digest_of
+from bot.features.accounts.store import AccountStore
 from bot.mcp import McpServers
-from bot.mcp.accounts.guard import AddressRefused, Guard, NoAnswer
-from bot.mcp.accounts.issuers import IssuerPins
 from bot.store import Stores
 from bot.store.connection import Retention
 from bot.store.sealed import box_of
-from bot.store.workspaces.accounts import AccountStore
 from bot.text.redaction import redacted
 from tests.support.accounts import ANNA, BEN, KEY, WHOM, Connecting, connecting
 from tests.support.notes_server import (

@@ -21,16 +21,6 @@ from bot.agent.hooks.chain import Hooks
 from bot.agent.state import LoopState
 from bot.app.tool_loading import catalogue
 from bot.cli.console import exit_code
-from bot.core.account_records import (
-    AccountRecord,
-    Flow,
-    IssuerPin,
-    OAuthClient,
-    Proof,
-    Revocation,
-    Ticket,
-)
-from bot.core.accounts import AccountChange
 from bot.core.answers import GIVEN, RESPONSE_TYPES, Chart
 from bot.core.approvals import Approval, CallProgress, Decision
 from bot.core.audit import AuditEntry, AuditHead
@@ -45,6 +35,16 @@ from bot.core.refresh import Refreshed
 from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
+from bot.features.accounts.account import AccountChange
+from bot.features.accounts.records import (
+    AccountRecord,
+    Flow,
+    IssuerPin,
+    OAuthClient,
+    Proof,
+    Revocation,
+    Ticket,
+)
 from bot.mcp.pins import ServerPins
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences

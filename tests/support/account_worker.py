@@ -10,14 +10,14 @@ import asyncio
 import os
 import sys
 
-from bot.core.accounts import AccountOwner, AccountProblem
+from bot.features.accounts.account import AccountOwner, AccountProblem
+from bot.features.accounts.accounts import Accounts
+from bot.features.accounts.oauth.addresses import PublicAddress
+from bot.features.accounts.store import AccountStore
 from bot.mcp import McpServer
-from bot.mcp.accounts.accounts import Accounts
-from bot.mcp.accounts.addresses import PublicAddress
 from bot.store import open_stores
 from bot.store.connection import Retention
 from bot.store.sealed import box_of
-from bot.store.workspaces.accounts import AccountStore
 
 
 def say(*words: str) -> None:

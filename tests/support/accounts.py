@@ -9,12 +9,12 @@ from typing import Any
 
 from cryptography.fernet import Fernet
 
-from bot.app.account_pages import AccountPages
 from bot.app.accounts import open_accounts, telling_changes
-from bot.core.accounts import AccountChange, AccountOwner, Whom
 from bot.core.context import RequestContext, bound_request
+from bot.features.accounts.account import AccountChange, AccountOwner, Whom
+from bot.features.accounts.accounts import Accounts
+from bot.features.accounts.pages import AccountPages
 from bot.mcp import McpServer, McpServers, open_mcp_servers
-from bot.mcp.accounts.accounts import Accounts
 from bot.settings import Settings
 from bot.store import Stores
 from bot.telemetry.health import http_server

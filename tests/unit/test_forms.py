@@ -9,15 +9,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.cli.server_questions import answer_question
 from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Decision
 from bot.core.errors import MalformedPayload
-from bot.core.forms import AnswerError, FieldKind, Form, FormError, Question, page_address
 from bot.dev.workspace.blocks import check_blocks, check_view
-from bot.mcp.questions import answer_of
+from bot.features.server_questions.cards import Opened, input_modal, input_part, pressed_answer
+from bot.features.server_questions.forms import (
+    AnswerError,
+    FieldKind,
+    Form,
+    FormError,
+    Question,
+    page_address,
+)
+from bot.features.server_questions.questions import answer_of
+from bot.features.server_questions.terminal import answer_question
 from bot.slack.ui.buttons import ANSWER_NO, ANSWER_YES, DECLINE_INPUT, VISIT_PAGE
 from bot.slack.ui.cards import Shown
-from bot.slack.ui.input_cards import Opened, input_modal, input_part, pressed_answer
 
 
 def form(required: tuple[str, ...] = (), **fields: Any) -> Form:

@@ -8,11 +8,11 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from bot.core.account_records import IssuerPin
 from bot.core.check import SECONDS, Check, ok, problem, warning
 from bot.core.errors import ConfigurationError, StoreError
+from bot.features.accounts.oauth.issuers import issuer_name
+from bot.features.accounts.records import IssuerPin
 from bot.mcp import ServerPins, ServerStatus, open_mcp_servers
-from bot.mcp.accounts.issuers import issuer_name
 from bot.settings import Settings
 from bot.settings.checks import check_accounts
 from bot.store import open_stores

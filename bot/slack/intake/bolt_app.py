@@ -15,9 +15,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from typing_extensions import override
 
 from bot.core.errors import BotError, MalformedPayload, StoreUnavailable
+from bot.features.accounts.slack.changes import AccountChanges
 from bot.slack.edge.client import Clients, Identity, Token
 from bot.slack.edge.workspaces import PerWorkspace, Slack
-from bot.slack.intake.accounts.changes import AccountChanges
 from bot.slack.intake.intake import Intake
 from bot.slack.intake.questions import QuestionIntake
 from bot.slack.intake.slack_part import SlackPart

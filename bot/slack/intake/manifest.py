@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 import yaml
 
 from bot.core.errors import ConfigurationError
-from bot.mcp.accounts.addresses import PROOF
+from bot.features.accounts.oauth.addresses import PROOF
 from bot.slack.edge.http import EVENTS_PATH
 from bot.slack.edge.install_flow import REDIRECT_PATH
 from bot.slack.intake.bolt_app import UNINSTALL_EVENTS

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.core.approvals import Approval, ApprovalKind, ApprovalRecord, Verdict
-from bot.slack.ui import account_card_words, approval_words, buttons
-from bot.slack.ui.account_cards import account_part, server_of, share_part
+from bot.features.accounts.slack import words as account_card_words
+from bot.features.accounts.slack.cards import account_part, server_of, share_part
+from bot.features.server_questions.cards import input_part, pressed_answer
+from bot.slack.ui import approval_words, buttons
 from bot.slack.ui.approval import approval_part
 from bot.slack.ui.arguments import CanvasLink
 from bot.slack.ui.buttons import Stops, stop_button
 from bot.slack.ui.cards import people
-from bot.slack.ui.input_cards import input_part, pressed_answer
 from bot.slack.ui.parts import Part
 from bot.slack.ui.progress import plan
 from bot.slack.ui.progress_state import Progress, Step, StepStatus

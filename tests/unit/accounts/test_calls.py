@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.accounts import (
+from bot.core.errors import ToolError
+from bot.features.accounts import connections as personal
+from bot.features.accounts.account import (
     AccountOwner,
     AccountProblem,
     AccountState,
@@ -12,8 +14,6 @@ from bot.core.accounts import (
     Outcome,
     Revoked,
 )
-from bot.core.errors import ToolError
-from bot.mcp import personal
 from bot.mcp.pins import Pin, ServerPins
 from bot.store import Stores
 from tests.support.accounts import ANNA, BEN, Connecting, acting, connecting, listing, run

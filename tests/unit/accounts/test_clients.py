@@ -8,13 +8,13 @@ import pytest
 from mcp.shared.auth import OAuthClientInformationFull
 from pydantic import AnyUrl
 
-from bot.core.accounts import AccountState, Revoked
+from bot.features.accounts.account import AccountState, Revoked
+from bot.features.accounts.oauth.addresses import PublicAddress
+from bot.features.accounts.oauth.clients import Clients, client_document
+from bot.features.accounts.oauth.discovery import discover
+from bot.features.accounts.oauth.guard import Guard
+from bot.features.accounts.oauth.tokens import Tokens
 from bot.mcp import McpServer
-from bot.mcp.accounts.addresses import PublicAddress
-from bot.mcp.accounts.clients import Clients, client_document
-from bot.mcp.accounts.discovery import discover
-from bot.mcp.accounts.guard import Guard
-from bot.mcp.accounts.tokens import Tokens
 from bot.store import Stores
 from bot.text.redaction import redacted
 from tests.support.accounts import ANNA, BEN, Connecting, connecting

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from bot.core.accounts import AccountChange, AccountState, Outcome
+from bot.features.accounts.account import AccountChange, AccountState, Outcome
 from tests.support.accounts import ANNA, BEN, Connecting
 from tests.support.notes_server import Browser, code_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.core.accounts import AccountProblem, AccountState, EndReason, Outcome
+from bot.features.accounts.account import AccountProblem, AccountState, EndReason, Outcome
 from bot.store import Stores
 from tests.support.accounts import ANNA, KEY, Connecting
 
@@ -155,7 +155,7 @@ async def test_a_token_that_may_be_spent_is_sent_once_more_and_no_more(
     place: Connecting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A refresh without an answer may have spent the token; a third one would look like theft."""
-    monkeypatch.setattr("bot.mcp.accounts.guard.SECONDS", 0.1)
+    monkeypatch.setattr("bot.features.accounts.oauth.guard.SECONDS", 0.1)
     await place.connect(ANNA)
     stale = await token_of(place)
     place.notes.slowly = 0.5

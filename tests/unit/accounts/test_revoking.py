@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from bot.cli.operator import erase_lines
-from bot.core.accounts import AccountState, Revoked
 from bot.core.audit import AuditEntry
-from bot.mcp.accounts import revocations
+from bot.features.accounts import revocations
+from bot.features.accounts.account import AccountState, Revoked
 from bot.store import Stores
 from tests.support.accounts import ANNA, BEN, Connecting, connecting
 

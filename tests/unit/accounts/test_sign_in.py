@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from bot.core.accounts import AccountOwner, ConnectError, ConnectFailure, Whom
 from bot.dev.workspace import ADA, BEN, Workspace
+from bot.features.accounts.account import AccountOwner, ConnectError, ConnectFailure, Whom
+from bot.features.accounts.slack.sign_in import SlackSignIn
 from bot.slack.edge.client import DeadlineClient
 from bot.slack.edge.installs import AppKeys
-from bot.slack.edge.sign_in import SlackSignIn
 from tests.support.accounts import Connecting
 from tests.support.notes_server import Browser
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.agent.events import ToolEnded
-from bot.core.accounts import AccountOwner, AccountState, AccountView
 from bot.core.approvals import Approval, ApprovalKind, Decision, Verdict
 from bot.core.context import current_request
 from bot.core.outcome import Outcome
 from bot.core.request import Entry, Request
 from bot.dev.model import ModelRequest, Reply, Script, calls, finish
+from bot.features.accounts.account import AccountOwner, AccountState, AccountView
 from bot.runs.policy.access import Policy
 from bot.runs.policy.run_approvals import AwaitingApproval
 from bot.runs.queue.requeue import Requeue

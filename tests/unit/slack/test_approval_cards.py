@@ -18,8 +18,8 @@ from bot.core.approvals import (
     Verdict,
 )
 from bot.dev.workspace import ADA, BEN
+from bot.features.accounts.slack.cards import account_part
 from bot.slack.ui import approval_words
-from bot.slack.ui.account_cards import account_part
 from bot.slack.ui.approval import approval_part
 from bot.slack.ui.arguments import not_in_title, values_of
 from bot.slack.ui.buttons import APPROVE, SHOW_ALL

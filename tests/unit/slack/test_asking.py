@@ -16,6 +16,7 @@ from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
 from bot.dev.workspace import ADA, BEN, GUS, NotAnswered
 from bot.dev.workspace.store.state import Channel
+from bot.features.accounts.slack.messages import code_modal, link_modal, paste_modal
 from bot.mcp import ServerStatus
 from bot.model import ModelChoice, ModelChoices
 from bot.runs.context.own_schedules import MOST
@@ -26,7 +27,6 @@ from bot.slack.intake.home.channel_form import GeneralSettings, channel_form, re
 from bot.slack.intake.home.personal_form import personal_form
 from bot.slack.intake.home.view import AdminView, home_view, suggested_prompts
 from bot.slack.ui import buttons, modals, words
-from bot.slack.ui.account_messages import code_modal, link_modal, paste_modal
 from bot.slack.ui.message_tasks import DRAFT, EXTRACT, SUMMARISE, TASKS
 from bot.slack.ui.modals import (
     About,

@@ -18,6 +18,7 @@ from slack_bolt.response import BoltResponse
 from bot.core.errors import ConfigurationError
 from bot.dev.workspace import Workspace
 from bot.dev.workspace.store.state import BOT_SCOPES
+from bot.features.server_questions.cards import INPUT_FORM
 from bot.slack.intake.home.lesson_form import DISMISS, LESSON_FORM, SUGGEST
 from bot.slack.intake.home.lesson_list import LESSON
 from bot.slack.intake.manifest import (
@@ -29,7 +30,6 @@ from bot.slack.intake.manifest import (
 )
 from bot.slack.ui import buttons
 from bot.slack.ui.approval_kinds import VERDICTS
-from bot.slack.ui.input_cards import INPUT_FORM
 from tests.unit.slack.rig import wired
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from bot.dev.model import Script, call, finish
 from bot.dev.workspace import ADA, BEN
+from bot.features.server_questions import words as input_words
 from bot.mcp import McpServer
-from bot.slack.ui import input_words
 from bot.slack.ui.buttons import ANSWER_YES, DECLINE_INPUT, OPEN_INPUT
 from tests.security.test_boundaries import outputs, press
 from tests.security.test_forged import sent

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from bot.core.accounts import AccountView
 from bot.core.errors import NotPermitted
 from bot.core.memory import Memory, MemoryScope
+from bot.features.accounts.account import AccountView
 from bot.runs.policy.budgets import BudgetUse
 from bot.runs.policy.preferences import PreferenceBook
 from bot.slack.edge.background_tasks import Background

@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.core.accounts import AccountView
 from bot.core.budgets import Budget, Pause
 from bot.core.memory import Memory
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
+from bot.features.accounts.account import AccountView
+from bot.features.accounts.slack.messages import own_accounts
 from bot.mcp import ServerStatus
 from bot.runs.policy.budget_words import capped, since, used_of
 from bot.runs.policy.budgets import Budgets, BudgetUse
@@ -18,7 +19,6 @@ from bot.runs.policy.preferences import Preferences
 from bot.slack.intake.home.lesson_list import LessonList, lesson_blocks
 from bot.slack.intake.workflow_step import WORKFLOW
 from bot.slack.ui import home_words, words
-from bot.slack.ui.account_messages import own_accounts
 from bot.slack.ui.buttons import with_confirmation, with_label
 from bot.slack.ui.links import escape_mrkdwn
 from bot.slack.ui.parts import Block, context, shortened, text_object

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from slack_bolt.async_app import AsyncApp
 
+from bot.features.server_questions import listeners as server_questions
 from bot.runs.lessons import LessonIntake
 from bot.runs.observers import Submit
 from bot.slack.edge.background_tasks import Background
@@ -30,7 +31,6 @@ from bot.slack.intake.listeners import (
     people,
     personal_settings,
     reactions,
-    server_questions,
     sessions,
     sharing,
     shortcuts,

@@ -1,0 +1,199 @@
+"""Personal accounts: what the bot tells about the accounts that people connected to MCP servers.
+
+Nothing here holds a token. The records with tokens are in `bot.features.accounts.records`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.core.errors import BotError, ToolError
+from bot.core.request import Request
+
+
+class AccountState(StrEnum):
+    """Whether a person's account can be used."""
+
+    NONE = "none"  # never connected, or disconnected
+    UNCONFIRMED = "unconfirmed"  # allowed in a browser; the finish code is missing
+    CONNECTED = "connected"
+    NEEDS_MORE = "needs_more"  # the server wants more scopes
+    ENDED = "ended"  # the server accepts our tokens no longer
+    CHANGED = "changed"  # issuer or endpoints differ from the pinned ones; an admin must accept
+    BUSY = "busy"  # the server does not answer right now; never stored
+    FORBIDDEN = "forbidden"  # the settings do not let this person use the server
+
+
+class EndReason(StrEnum):
+    """Why an account ended."""
+
+    REFUSED = "refused"  # the server refused to refresh: signed out, or removed by an admin
+    NO_REFRESH = "no_refresh"  # the token expired and the server gave no refresh token
+    UNANSWERED = "unanswered"  # refreshes got no answer, so the refresh token may be spent
+    REJECTED = "rejected"  # the server rejects a token that was just refreshed
+
+
+class Outcome(StrEnum):
+    """What became of an account."""
+
+    CODE_NEEDED = "code_needed"  # allowed in a browser; the person must type the finish code
+    CONNECTED = "connected"
+    REFUSED = "refused"  # the person did not allow it
+    ENDED = "ended"  # the server ended it while it was in use
+    DISCONNECTED = "disconnected"
+
+
+class Revoked(StrEnum):
+    """Whether a server has revoked the tokens of a removed account; never stored."""
+
+    NOW = "now"
+    LATER = "later"  # it does not answer, and is asked again for a day
+    NEVER = "never"  # it cannot, or refuses
+
+
+class ConnectFailure(StrEnum):
+    """Why a connection could not be made. The words for people are in `bot.features.accounts.page_words`."""
+
+    LINK = "link"  # unknown, old or used
+    BROWSER = "browser"  # begun in another browser, or without cookies
+    PERSON = "person"  # somebody else than the person it was made for
+    PROOF = "proof"  # Slack could not tell who signed in
+    FORBIDDEN = "forbidden"  # the settings do not let this person use the server
+    CHANGED = "changed"  # the issuer or its endpoints differ from the pinned ones
+    SERVER = "server"  # its answers are wrong, incomplete or name forbidden addresses
+    UNREACHABLE = "unreachable"  # it does not answer right now
+    REFUSED = "refused"  # the person did not allow it
+    ADDRESS = "address"  # the pasted text is not the address that the browser was sent to
+
+
+@dataclass(frozen=True, slots=True)
+class AccountOwner:
+    """A person of a workspace, by their ids in Slack."""
+
+    team: str
+    user: str
+
+    @classmethod
+    def of(cls, request: Request) -> AccountOwner:
+        """Return the person who asked."""
+        return cls(request.team, request.user)
+
+
+@dataclass(frozen=True, slots=True)
+class Whom:
+    """The names of a person in Slack, for the page that says for whom an account is connected."""
+
+    name: str
+    handle: str
+    workspace: str
+
+
+@dataclass(frozen=True, slots=True)
+class AccountView:
+    """An account as people and code outside this service may see it.
+
+    - `server`, `label`, `host`: the server's name in bot.toml, in words, and its host.
+    - `scope`, `wanted`: scopes, separated by spaces: granted, and wanted by the server in addition,
+      for a call of the tool `wanted_by`; other tools can go on.
+    - `name`: the name of the account at the server, "" if the server does not tell it.
+    - `id`: changes with each connection.
+    - `connected_at`: seconds since the epoch, 0 without a connection.
+    """
+
+    server: str
+    label: str
+    host: str
+    state: AccountState = AccountState.NONE
+    scope: str = ""
+    wanted: str = ""
+    wanted_by: str = ""
+    reason: EndReason | None = None
+    name: str = ""
+    id: str = ""
+    connected_at: float = 0.0
+
+    @property
+    def usable(self) -> bool:
+        """Whether all calls can run on the account, as far as is known."""
+        return self.state is AccountState.CONNECTED
+
+    def usable_for(self, tool: str) -> bool:
+        """Return whether a call of `tool` can run: it may need more rights than other tools."""
+        needs_more = self.state is AccountState.NEEDS_MORE and self.wanted_by != tool
+        return self.usable or needs_more
+
+
+class AccountChange(BaseModel):
+    """A change of an account. It is stored until it has been told.
+
+    `approval` is the id of the approval that waits for it, "" for none. `at` is in seconds since
+    the epoch. `id` is that of the connection, `name` that of the account at the server.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 1
+    team: str
+    user: str
+    server: str
+    label: str
+    outcome: Outcome
+    approval: str = ""
+    name: str = ""
+    id: str = ""
+    at: float
+
+    @property
+    def owner(self) -> AccountOwner:
+        return AccountOwner(self.team, self.user)
+
+    @property
+    def key(self) -> str:
+        """The name under which the change is stored."""
+        parts = (self.team, self.user, self.server, self.outcome, self.id, self.approval)
+        return ":".join(parts)
+
+
+OnAccountChange = Callable[[AccountChange], Awaitable[None]]
+"""Is told of each change at least once; when it raises, it is told again."""
+
+
+class AccountProblem(ToolError):
+    """A call could not be made because of the asker's account. The message is for the model."""
+
+    def __init__(self, message: str, *, server: str, state: AccountState, wanted: str = "") -> None:
+        super().__init__(message)
+        self.server = server
+        self.state = state
+        self.wanted = wanted
+
+
+class ConnectError(BotError):
+    """An account could not be connected. The message is for operators and holds no secret."""
+
+    def __init__(self, why: ConnectFailure, message: str = "") -> None:
+        super().__init__(message or why)
+        self.why = why
+
+
+class SignIn(Protocol):
+    """A proof of who uses the browser: Sign in with Slack."""
+
+    def address(self, *, team: str, state: str, nonce: str, redirect_uri: str) -> str:
+        """Return the address of Slack's page; it sends the browser back to `redirect_uri`."""
+
+    async def person(self, *, code: str, nonce: str, redirect_uri: str) -> AccountOwner:
+        """Return who signed in. Raises ConnectError."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeResult:
+    """The result of a typed finish code. `tries_left` is 0 when a new connection is needed."""
+
+    accepted: bool
+    tries_left: int = 0

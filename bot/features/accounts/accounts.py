@@ -1,0 +1,140 @@
+"""Personal accounts at MCP servers, as the rest of the bot uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from bot.core.errors import CorruptValue
+from bot.features.accounts.account import AccountOwner, AccountProblem, AccountState, AccountView
+from bot.features.accounts.change_outbox import ChangeOutbox
+from bot.features.accounts.ending import Ending
+from bot.features.accounts.oauth.access import AccountAccess
+from bot.features.accounts.oauth.addresses import PublicAddress
+from bot.features.accounts.oauth.clients import Clients, client_document
+from bot.features.accounts.oauth.connecting import Connecting
+from bot.features.accounts.oauth.flow import ConnectFlow
+from bot.features.accounts.oauth.guard import Guard
+from bot.features.accounts.oauth.issuers import IssuerPins
+from bot.features.accounts.problems import label_of
+from bot.features.accounts.records import AccountRecord
+from bot.features.accounts.revocations import Revocations
+from bot.features.accounts.storage import AccountStorage
+from bot.mcp.config import McpServer
+from bot.mcp.pins import Pins
+
+MayPin = Callable[[AccountOwner], Awaitable[bool]]
+"""Returns whether the tools that a server lists on a person's account may be pinned for everybody."""
+
+
+async def nobody_pins(_owner: AccountOwner) -> bool:
+    """Return False: only the operator accepts tools."""
+    return False
+
+
+class Accounts:
+    """The accounts of people at the servers with `account = "person"`.
+
+    People connect them with `connecting` and end them with `ending`; `calls` has tokens for calls,
+    `outbox` tells of each change, and `revocations` has tokens of removed accounts revoked. The first listing of a server on the account of somebody who
+    `may_pin` is what everybody gets.
+    """
+
+    def __init__(
+        self,
+        servers: Mapping[str, McpServer],
+        storage: AccountStorage,
+        pins: Pins,
+        address: PublicAddress,
+        may_pin: MayPin = nobody_pins,
+        guard_of: Callable[[McpServer], Guard] = Guard.of,
+    ) -> None:
+        self.may_pin = may_pin
+        self.address = address
+        self._servers = dict(servers)
+        self._storage = storage
+        issuers = IssuerPins(pins)
+        self.revocations = Revocations(self._servers, storage, guard_of)
+        self.outbox = ChangeOutbox(storage)
+        self.calls = AccountAccess(self._servers, storage, issuers, guard_of, self.revocations)
+        clients = Clients(storage, address)
+        self.connecting = Connecting(
+            ConnectFlow(self._servers, storage, issuers, clients, guard_of, self.revocations),
+            self.outbox,
+        )
+        self.ending = Ending(storage, self.revocations, self.outbox)
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """The names of the servers, in the order of bot.toml."""
+        return tuple(self._servers)
+
+    @property
+    def takes_pasted(self) -> bool:
+        """Whether people may paste the address that their browser could not open."""
+        return self.address.is_loopback
+
+    def is_personal(self, server: str) -> bool:
+        """Return whether each person has an account of their own at this server."""
+        return server in self._servers
+
+    def label(self, server: str) -> str:
+        """Return the name of a server for people."""
+        return label_of(server)
+
+    def may_use(self, server: str, user: str) -> bool:
+        """Return whether the settings let a person use the server."""
+        return self._servers[server].is_for(user)
+
+    def client_document(self) -> dict[str, Any] | None:
+        """Return the bot's description of itself for issuers; None without a public address."""
+        return client_document(self.address) if self.address.client_url else None
+
+    async def view(self, owner: AccountOwner, server: str) -> AccountView:
+        """Return the state of a person's account."""
+        host = urlsplit(self._servers[server].url or "").netloc
+        view = AccountView(server, label_of(server), host)
+        try:
+            record = (await self.calls.usable(owner, server)).value
+        except AccountProblem as problem:
+            if problem.state is AccountState.NONE:
+                waits = await self._storage.unconfirmed(owner, server)
+                state = AccountState.UNCONFIRMED if waits else AccountState.NONE
+                return replace(view, state=state)
+            kept = await self._load(owner, server)
+            view = _of_record(view, kept) if kept else view
+            return replace(view, state=problem.state)
+        return _of_record(view, record)
+
+    async def views(self, owner: AccountOwner) -> tuple[AccountView, ...]:
+        """Return the state of a person's accounts at all servers that they may use."""
+        names = [name for name in self._servers if self.may_use(name, owner.user)]
+        return tuple([await self.view(owner, name) for name in names])
+
+    async def close(self) -> None:
+        """Wait for refreshes under way, and tell no more changes."""
+        await self.calls.close()
+        await self.outbox.stop()
+
+    async def _load(self, owner: AccountOwner, server: str) -> AccountRecord | None:
+        try:
+            kept = await self._storage.load(owner, server)
+        except CorruptValue:
+            return None
+        return kept.value if kept else None
+
+
+def _of_record(view: AccountView, record: AccountRecord) -> AccountView:
+    return replace(
+        view,
+        state=record.state,
+        scope=record.scope,
+        wanted=record.wanted,
+        wanted_by=record.wanted_by,
+        reason=record.reason,
+        name=record.name,
+        id=record.id,
+        connected_at=record.connected_at,
+    )

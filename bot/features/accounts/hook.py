@@ -1,0 +1,209 @@
+"""Personal accounts of one run: its calls use the asker's account, and nobody else's.
+
+Before a call, the asker connects the account, if it cannot be used, and says who may see what it
+finds, if others would read the answer. The run waits for both as it waits for approvals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+from typing_extensions import override
+
+from bot.agent.hooks.chain import Hooks, Permission, Undecided
+from bot.agent.state import LoopState
+from bot.core.approvals import ApprovalKind, ApprovalRecord, Ask, Decision, Verdict
+from bot.core.context import current_request
+from bot.core.errors import CorruptValue
+from bot.core.request import Entry
+from bot.features.accounts import hook_words as words
+from bot.features.accounts.account import AccountOwner, AccountState, AccountView
+from bot.features.accounts.audience import Audience, AudienceBook
+from bot.runs.policy.waits import Waits
+from bot.toolkit import Tool
+
+_NAME = "accounts"
+_USED, _MISSING = "used", "missing"
+
+
+_OF_NOBODY = frozenset({Entry.WORKFLOW_STEP, Entry.JOB})
+"""Runs that no person asked for, so that there is no account of theirs."""
+
+_NOT_TO_CONNECT = {
+    AccountState.FORBIDDEN: words.FORBIDDEN,
+    AccountState.CHANGED: words.CHANGED,
+    AccountState.BUSY: words.BUSY,
+}
+"""What the model is told where connecting would not help."""
+
+
+class PersonalAccounts(Protocol):
+    """The accounts that people have connected. See `bot.mcp.accounts.Accounts`."""
+
+    def label(self, server: str) -> str:
+        """Return the server's name as people read it."""
+
+    async def view(self, owner: AccountOwner, server: str) -> AccountView:
+        """Return the account of a person at a server; of state NONE when there is none."""
+
+
+class AccountHook(Hooks):
+    """The hook of one run that decides whether a call may use its asker's account.
+
+    `used` are the accounts whose data the run may have read, by server, with their names for
+    people; it grows during the run.
+    """
+
+    name = _NAME
+
+    def __init__(
+        self, waits: Waits, accounts: PersonalAccounts | None, audiences: AudienceBook
+    ) -> None:
+        self._waits = waits
+        self._accounts = accounts
+        self._audiences = audiences
+        self._asking = asyncio.Lock()
+        self.used: dict[str, str] = {}
+        self._missing: dict[str, str] = {}
+
+    @override
+    async def on_run_start(self, state: LoopState) -> None:
+        self.used |= accounts_used(state)
+        self._missing |= accounts_missing(state)
+
+    @override
+    def memory(self) -> dict[str, Any]:
+        kept = {_USED: dict(self.used), _MISSING: dict(self._missing)}
+        return {name: servers for name, servers in kept.items() if servers}
+
+    @override
+    async def before_tool(self, tool: Tool, arguments: BaseModel) -> Permission:
+        if not tool.account:
+            return None
+        if self._accounts is None or self._waits.request.entry in _OF_NOBODY:
+            return words.NO_PERSON.format(label=tool.account)
+        label = self._accounts.label(tool.account)
+        view = await self._accounts.view(AccountOwner.of(self._waits.request), tool.account)
+        async with self._asking:  # calls side by side ask once
+            try:
+                refusal = await self._connected(view, tool, arguments) or await self._shown(view)
+            except CorruptValue:
+                return words.LOST
+        if refusal is None:
+            self.used[tool.account] = label
+        return refusal
+
+    async def _connected(
+        self, view: AccountView, tool: Tool, arguments: BaseModel
+    ) -> str | Undecided | None:
+        """Return None when the account can be used; else wait for the asker, or say why not."""
+        if view.usable_for(tool.name):
+            return None
+        if view.state in _NOT_TO_CONNECT:
+            return _NOT_TO_CONNECT[view.state].format(label=view.label)
+        if self._waits.request.entry is Entry.SCHEDULE:
+            self._missing[view.server] = view.label
+            return words.IN_SCHEDULE.format(label=view.label)
+        ask = Ask(
+            kind=ApprovalKind.ACCOUNT,
+            subject=view.server,
+            title=words.CONNECT_TITLE(label=view.label),
+            details={
+                "name": view.label,
+                "state": view.state,
+                "scopes": [each for each in view.wanted.split() if each not in view.scope.split()],
+                "title": tool.title(arguments),
+            },
+        )
+        decision = await self._decision(ask)
+        if not isinstance(decision, Decision):
+            return decision
+        if decision.allows:
+            return words.STILL_UNUSABLE.format(label=view.label)
+        return _overtaken(decision) or words.NOT_CONNECTED.format(label=view.label)
+
+    async def _shown(self, view: AccountView) -> str | Undecided | None:
+        """Return None when the readers of the answer may see what the account finds.
+
+        A run whose asker keeps that to themselves goes on as a private one (see
+        `RunApprovals.wait`).
+        """
+        request = self._waits.request
+        if request.is_for_one:
+            await self._remember_choice(view)
+            return None
+        ask = Ask(
+            kind=ApprovalKind.SHARE,
+            subject=view.server,
+            title=words.SHARE_TITLE(label=view.label),
+            details={"name": view.label},
+        )
+        chosen = await self._audiences.of(request, view.server)
+        if chosen is Audience.EVERYBODY:
+            return None
+        if chosen is Audience.ASKER and not self._waits.in_subagent:
+            await self._waits.decide(ask, Decision(verdict=Verdict.DENIED, by=request.user))
+            return Undecided()
+        return await self._agreed(ask)
+
+    async def _agreed(self, ask: Ask) -> str | Undecided | None:
+        """Return None when the asker agrees that everybody reads the answer."""
+        decision = await self._decision(ask)
+        if not isinstance(decision, Decision):
+            return decision
+        if decision.allows:
+            await self._audiences.choose(self._waits.request, ask.subject, Audience.EVERYBODY)
+            return None
+        return _overtaken(decision) or Undecided()
+
+    async def _remember_choice(self, view: AccountView) -> None:
+        """Store for the thread that its asker kept to themselves what the account finds."""
+        if not self._waits.request.kept_private:
+            return
+        for each in await self._waits.records(ApprovalKind.SHARE):
+            chose = each.decision and each.decision.by
+            if each.approval.tool == view.server and chose and each.keeps_private:
+                await self._audiences.choose(self._waits.request, view.server, Audience.ASKER)
+
+    async def _decision(self, ask: Ask) -> Decision | str | Undecided:
+        """Return the asker's decision. Ask unless another call of the run has done so."""
+        if self._waits.in_subagent:
+            return words.IN_SUBAGENT.format(label=ask.details["name"])
+        for each in await self._asked(ask):
+            decision = (await self._waits.settled(each)).decision
+            if decision is None:
+                return Undecided()
+            # A connection that ended since needs another decision; who may see it does not.
+            is_settled = ask.kind is ApprovalKind.SHARE or not decision.allows
+            if is_settled and not _overtaken(decision):
+                return decision
+        return await self._waits.decision(ask) or Undecided()
+
+    async def _asked(self, ask: Ask) -> list[ApprovalRecord]:
+        """Return what other calls of the run have asked about the same account."""
+        call = current_request().idempotency_key
+        return [
+            each
+            for each in await self._waits.records(ask.kind)
+            if each.approval.tool == ask.subject and not each.approval.is_of_call(call)
+        ]
+
+
+def accounts_used(state: LoopState) -> Mapping[str, str]:
+    """Return the accounts whose data the run may have read: names for people, by server."""
+    return dict(state.hooks.get(_NAME, {}).get(_USED, {}))
+
+
+def accounts_missing(state: LoopState) -> Mapping[str, str]:
+    """Return the accounts that a scheduled run lacked: names for people, by server."""
+    return dict(state.hooks.get(_NAME, {}).get(_MISSING, {}))
+
+
+def _overtaken(decision: Decision) -> str:
+    """Return a text when the question was edited or followed by another before anybody decided."""
+    if decision.verdict is Verdict.DENIED and not decision.by:
+        return words.OVERTAKEN.format(why=decision.comment)
+    return ""

@@ -1,0 +1,95 @@
+"""Cards about personal accounts: one asks to connect, the other who may see what was found."""
+
+from __future__ import annotations
+
+from bot.core.approvals import Approval, ApprovalRecord, Decision
+from bot.features.accounts.slack import words as words
+from bot.slack.ui.buttons import CONNECT, GO_WITHOUT, ONLY_ME, PASTE_ADDRESS, POST_IT, with_label
+from bot.slack.ui.cards import card_button, decided_line, plain, section
+from bot.slack.ui.parts import Block, Part, context
+from bot.slack.ui.times import local_time
+from bot.text.translation import Text
+
+_MOST_SCOPES = 12  # of 150 characters; a paragraph has up to 3,000
+
+NOT_ALLOWED = "not allowed"
+"""The comment of a decision that the person made on the server's page, by not allowing it."""
+
+
+def account_part(record: ApprovalRecord, link: str) -> Part:
+    """Return the card that asks a person to connect their account, or says what became of it.
+
+    `link` opens the page that connects it, "" when there is none.
+    """
+    approval, decision, server = record.approval, record.decision, server_of(record.approval)
+    if decision:
+        refused = decision.comment == NOT_ALLOWED
+        line = words.REFUSED if refused else words.OUTCOMES[decision.verdict]
+        return _decided(decision, server, line)
+    connect = card_button(approval, _connect_label(approval), CONNECT, "primary")
+    connect |= {"url": link} if link else {}
+    without = card_button(approval, words.GO_WITHOUT(), GO_WITHOUT)
+    question = words.FOR_QUESTION(channel=_channel(approval))
+    terms = words.CONNECT_TERMS(until=local_time(approval.expires))
+    is_local = link.startswith(
+        "http://"
+    )  # only a browser on the bot's machine comes back by itself
+    paste = [card_button(approval, words.PASTE_ADDRESS(), PASTE_ADDRESS)] if is_local else []
+    blocks = [
+        section(_why(approval)),
+        _row(server, connect, *paste, without),
+        context(terms if _channel(approval).startswith("D") else f"{question} {terms}").block,
+    ]
+    return Part(blocks, words.NOTIFY(server=server))
+
+
+def share_part(record: ApprovalRecord) -> Part:
+    """Return the card that asks whether everybody in the thread may see the answer."""
+    approval, decision, server = record.approval, record.decision, server_of(record.approval)
+    if decision:
+        return _decided(decision, server, words.SHARE_OUTCOMES[decision.verdict])
+    blocks = [
+        section(words.SHARE(server=server, channel=f"<#{_channel(approval)}>")),
+        _row(
+            server,
+            card_button(approval, words.POST_IT(), POST_IT, "primary"),
+            card_button(approval, words.ONLY_ME(), ONLY_ME),
+        ),
+        context(words.SHARE_TERMS(until=local_time(approval.expires))).block,
+    ]
+    return Part(blocks, words.SHARE_NOTIFY(server=server))
+
+
+def server_of(approval: Approval) -> str:
+    """Return the name of the approval's server as people read it."""
+    return plain(str(approval.details.get("name") or approval.tool))
+
+
+def _why(approval: Approval) -> str:
+    details = approval.details
+    scopes = [plain(str(each)) for each in details.get("scopes") or ()]
+    asked = words.ASKED.get(str(details.get("state")), words.ASKED["none"])
+    if details.get("state") == "needs_more" and len(scopes) != 1:
+        asked = words.ASKED_SEVERAL
+    title = plain(str(details.get("title") or ""))
+    more = ["…"] if scopes[_MOST_SCOPES:] else []
+    shown = ", ".join((*scopes[:_MOST_SCOPES], *more))
+    return asked(server=server_of(approval), title=title, scopes=shown)
+
+
+def _connect_label(approval: Approval) -> str:
+    state = str(approval.details.get("state"))
+    return words.CONNECT_LABELS.get(state, words.CONNECT)(server=server_of(approval))
+
+
+def _decided(decision: Decision, server: str, line: Text) -> Part:
+    said = decided_line(decision, line, server=server)
+    return Part([section(f"*{server}*"), context(said).block], said)
+
+
+def _row(server: str, *buttons: Block) -> Block:
+    return {"type": "actions", "elements": [with_label(each, server) for each in buttons]}
+
+
+def _channel(approval: Approval) -> str:
+    return approval.thread_key.split(":", 2)[1]

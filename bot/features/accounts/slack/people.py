@@ -1,0 +1,139 @@
+"""Accounts of the people of one workspace: links, codes, disconnecting, and people who left."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.approvals import Approval
+from bot.core.audit import AuditEntry, AuditKind
+from bot.core.errors import BotError
+from bot.features.accounts.account import AccountOwner, AccountView, CodeResult, Revoked, Whom
+from bot.runs.audit_trail import Record
+from bot.runs.policy.access import PersonKind
+from bot.slack.edge.client import TRANSPORT_ERRORS
+from bot.slack.edge.workspaces import Slack
+from bot.slack.ui.parts import Block
+
+if TYPE_CHECKING:
+    from bot.features.accounts.accounts import Accounts
+
+log = logging.getLogger(__name__)
+
+_LINK_SECONDS = 600.0  # a link in a modal
+_LOOK_SECONDS = 6 * 3_600.0  # between two looks for people who have left
+
+OwnersOf = Callable[[str], Awaitable[Sequence[AccountOwner]]]
+"""Returns the people of a workspace who have accounts."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleAccounts:
+    """The personal accounts of one workspace. `record` writes to the audit trail.
+
+    A person is always the one whom Slack names in an event or a press, never one named in a value.
+    """
+
+    slack: Slack
+    accounts: Accounts
+    owners_of: OwnersOf
+    record: Record
+
+    def owner(self, user: str) -> AccountOwner:
+        """Return the person of this workspace."""
+        return AccountOwner(self.slack.identity.team, user)
+
+    async def connect_link(self, approval: Approval) -> str:
+        """Return the link of the card that asks for an account; it lasts as long as the card."""
+        left = approval.expires - time.time()
+        return await self._link(approval.requester, approval.tool, left, approval=approval.id)
+
+    async def link(self, user: str, server: str) -> str:
+        """Return a link on which the person connects an account within ten minutes."""
+        return await self._link(user, server, _LINK_SECONDS)
+
+    async def _link(self, user: str, server: str, seconds: float, *, approval: str = "") -> str:
+        return await self.accounts.connecting.ticket(
+            self.owner(user), server, await self._whom(user), approval=approval, seconds=seconds
+        )
+
+    async def views(self, user: str) -> tuple[AccountView, ...]:
+        """Return the person's accounts at all servers that they may use."""
+        return await self.accounts.views(self.owner(user))
+
+    async def confirm(self, user: str, server: str, code: str) -> CodeResult:
+        """Confirm a new connection by the digits that its last page shows."""
+        return await self.accounts.connecting.confirm(self.owner(user), server, code)
+
+    async def paste(self, user: str, address: str) -> None:
+        """Finish a connection with the pasted address. Raises ConnectError."""
+        await self.accounts.connecting.finish_pasted(self.owner(user), address)
+
+    async def disconnect(self, user: str, server: str, connection: str) -> Revoked:
+        """Disconnect this connection. Return whether the server has revoked it."""
+        if not self.accounts.is_personal(server):
+            return Revoked.NEVER
+        return await self.accounts.ending.disconnect(self.owner(user), server, id=connection)
+
+    async def disown(self, user: str, server: str, connection: str) -> Revoked:
+        """Disconnect a connection that its owner did not make, and put that on record."""
+        await self.note(user, f"not made by its owner {server}", ok=False)
+        return await self.disconnect(user, server, connection)
+
+    async def left(self, user: str) -> None:
+        """Erase the accounts of a person who has left the workspace."""
+        if erased := await self.accounts.ending.erase(self.owner(user), named=True):
+            await self.note(user, f"erased {erased}, as they left")
+
+    async def tell(self, user: str, text: str, blocks: Sequence[Block] | None = None) -> None:
+        """Send the person a direct message; `text` is the notification if it has `blocks`."""
+        writes = self.slack.clients.writes
+        opened = await writes.conversations_open(users=user)
+        await writes.chat_postMessage(
+            channel=str(opened["channel"]["id"]),
+            text=text,
+            blocks=blocks,
+            unfurl_links=False,
+            unfurl_media=False,
+        )
+
+    async def note(self, user: str, what: str, *, ok: bool = True) -> None:
+        """Write an audit entry about an account."""
+        team = self.slack.identity.team
+        await self.record(
+            [AuditEntry(kind=AuditKind.ACCOUNT, team=team, who=user, what=what, ok=ok)]
+        )
+
+    async def erase_of_people_who_left(self) -> None:
+        """Look for accounts of people who have left, every few hours, for ever.
+
+        Slack tells of each person who leaves, but not a bot that is down.
+        """
+        while True:
+            try:
+                for owner in await self.owners_of(self.slack.identity.team):
+                    person = await self.slack.people.find_now(owner.user)
+                    if person.kind is PersonKind.UNKNOWN:
+                        await self.left(owner.user)
+            except BotError as error:
+                log.warning("Accounts of people who left were not looked for: %s", error)
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _whom(self, user: str) -> Whom:
+        """Return the names of a person as Slack has them now, for the page before leaving."""
+        name, handle = await self.slack.people.name(user), ""
+        workspace = self.slack.identity.url.removeprefix("https://").partition(".")[0]
+        try:
+            found = await self.slack.clients.reads.users_info(user=user)
+            handle = str(found["user"].get("name") or "")
+            answered = await self.slack.clients.reads.auth_test()
+            workspace = str(answered.get("team") or workspace)
+        except (SlackApiError, *TRANSPORT_ERRORS) as error:
+            log.info("The page for %s has less to say: %s", user, type(error).__name__)
+        return Whom(name, handle, workspace)
