@@ -17,7 +17,7 @@ from bot.mcp import McpServers
 from bot.settings import Settings, secret
 from bot.settings.checks import check_accounts
 from bot.store import Stores
-from bot.store.keyring import Keyring
+from bot.store.processes import Keyring
 from bot.store.sealed import SealedBox, box_of
 from bot.text.redaction import redact_setting
 

@@ -23,7 +23,7 @@ from bot.slack.edge.installs import AppKeys, InstalledWorkspaces, Tokens, Uninst
 from bot.slack.intake.manifest import manifest
 from bot.store import Stores
 from bot.store.embedded import rewrite_append_only_file
-from bot.store.keyring import Keyring
+from bot.store.processes import Keyring
 from bot.store.sealed import SealedBox
 from bot.store.workspaces.installs import InstallStore
 

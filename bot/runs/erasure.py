@@ -16,7 +16,7 @@ from bot.core.request import Request
 from bot.model import delete_responses
 from bot.runs.queue.docket import NAME
 from bot.runs.queue.requests import Requests
-from bot.store import Connection, Erased, ResponseDeletions
+from bot.store import Connection, Erased, Names
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class ResponseDeleter:
     is None where no service is configured, and then nothing can be deleted.
     """
 
-    noted: ResponseDeletions
+    noted: Names
     open_client: Callable[[], AbstractAsyncContextManager[AsyncOpenAI]] | None
     every: float = 30.0
     """Seconds between two attempts of `run`."""

@@ -13,27 +13,23 @@ from redis.exceptions import AuthenticationError, NoPermissionError
 from bot.core.errors import ConfigurationError, StoreUnavailable
 from bot.store.connection import Connection, Retention, connect
 from bot.store.erase import Erased, Erasure
-from bot.store.keyring import Keyring
-from bot.store.locks import Lock, locked
+from bot.store.leases import Lease, Leases, Lock, locked
 from bot.store.pools import CLUSTER
-from bot.store.receivers import Receivers
+from bot.store.processes import Keyring, Receivers, Refused, RefusedStore
 from bot.store.threads.approvals import Approvals, ParkResult, Refusal
 from bot.store.threads.artifacts import ArtifactStore
-from bot.store.threads.caller_state import CallerStates
-from bot.store.threads.deletions import ResponseDeletions
-from bot.store.threads.direct import DirectMessages
-from bot.store.threads.leases import Lease, Leases
-from bot.store.threads.ledger import Ledger
+from bot.store.threads.conversation import CallerStates, Ledger
 from bot.store.threads.mailbox import Mailbox
 from bot.store.threads.refreshes import RefreshStore
 from bot.store.threads.run import Phase, PostedMessageRecord, RunRecord, Runs
 from bot.store.threads.signals import Signals
-from bot.store.threads.stale_statuses import StaleStatuses
-from bot.store.threads.threads import Threads
+from bot.store.threads.threads import DirectMessages, StaleStatuses, Threads
+from bot.store.values import Names
 from bot.store.workspaces.audit import AuditLog, PendingEntry
 from bot.store.workspaces.budgets import (
     BudgetStore,
     Forecast,
+    PauseSwitch,
     Place,
     Position,
     Reservation,
@@ -46,8 +42,6 @@ from bot.store.workspaces.feedback import FeedbackStore
 from bot.store.workspaces.figures import FigureStore
 from bot.store.workspaces.lessons import LessonStore
 from bot.store.workspaces.memory import Memories as MemoryStore
-from bot.store.workspaces.pause import PauseSwitch
-from bot.store.workspaces.refused import Refused, RefusedStore
 from bot.store.workspaces.scheduled_messages import ScheduledMessageStore
 from bot.store.workspaces.schedules import ScheduleStore
 
@@ -74,6 +68,7 @@ __all__ = [
     "Lock",
     "Mailbox",
     "MemoryStore",
+    "Names",
     "ParkResult",
     "PauseSwitch",
     "PendingEntry",
@@ -87,7 +82,6 @@ __all__ = [
     "Refused",
     "Reservation",
     "Reserved",
-    "ResponseDeletions",
     "Retention",
     "Room",
     "RunRecord",
@@ -140,7 +134,7 @@ class Stores:
     receivers: Receivers
     catch_ups: CatchUpStore
     erasure: Erasure
-    deletions: ResponseDeletions
+    deletions: Names
     keyring: Keyring
     audit: AuditLog
     redis: Connection
@@ -154,7 +148,7 @@ class Stores:
         return True
 
     def sharing(self, request_id: str) -> AbstractAsyncContextManager[Lock | None]:
-        """Lock the sharing of a private answer with the channel; see `bot.store.locks.locked`."""
+        """Lock the sharing of a private answer with the channel; see `bot.store.leases.locked`."""
         return locked(self.redis, "sharing", request_id, seconds=SHARING_SECONDS)
 
     async def backlog(self) -> tuple[int, int]:
@@ -214,14 +208,14 @@ async def open_stores(
     """
     keep = retention or Retention()
     async with connect(url, concurrency=concurrency) as redis:
-        deletions = ResponseDeletions(redis, keep)
+        deletions = Names(redis, redis.key("to-delete"), keep.settings)
         keyring = Keyring(redis, audit_keys)
         audit = AuditLog(redis, keep, audit_keys, keyring)
         yield Stores(
             mailbox=Mailbox(redis, keep),
             leases=Leases(redis, keep),
-            caller_states=CallerStates(redis),
-            ledger=Ledger(redis),
+            caller_states=CallerStates(redis, keep),
+            ledger=Ledger(redis, keep),
             runs=Runs(redis, keep),
             refreshes=RefreshStore(redis, keep),
             approvals=Approvals(redis, keep),

@@ -124,6 +124,11 @@ class Connection:
         """Run one idempotent command."""
         return await self._retry(lambda: self._commands.execute_command(*command))  # type: ignore[no-untyped-call]
 
+    async def now(self) -> float:
+        """Return the time by Redis's clock, in seconds since the epoch."""
+        seconds, microseconds = await self.call("TIME")
+        return float(seconds + microseconds / 1_000_000)
+
     async def together(
         self, *commands: Sequence[Any], seconds: float = COMMAND_SECONDS
     ) -> list[Any]:

@@ -17,9 +17,9 @@ from bot.core.failpoints import failpoint
 from bot.core.request import Request
 from bot.features.accounts.account import AccountOwner
 from bot.store.connection import PREFIX, QUARANTINE, Connection
-from bot.store.threads.deletions import ResponseDeletions
-from bot.store.threads.leases import Leases
+from bot.store.leases import Leases
 from bot.store.threads.mailbox import mailbox_keys
+from bot.store.values import Names
 from bot.store.workspaces.audit import AuditLog
 
 _SCAN_COUNT = 500
@@ -80,7 +80,7 @@ class Erasure:
     """Erases data; safe to repeat. `bot.runs.erasure` withdraws waiting and running requests first."""
 
     def __init__(
-        self, redis: Connection, leases: Leases, deletions: ResponseDeletions, audit: AuditLog
+        self, redis: Connection, leases: Leases, deletions: Names, audit: AuditLog
     ) -> None:
         self._redis = redis
         self._leases = leases

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from bot.core.errors import ConfigurationError, CorruptValue
 from bot.core.stored import Stored
 from bot.store.connection import Connection
-from bot.store.keyring import Keyring
+from bot.store.processes import Keyring
 from bot.store.values import decode
 
 M = TypeVar("M", bound=BaseModel)

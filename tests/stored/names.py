@@ -57,9 +57,9 @@ from bot.slack.ui.cards import Shown
 from bot.slack.ui.modals import About
 from bot.store import Phase, open_stores
 from bot.store.data_format import FORMAT
+from bot.store.processes import Refused
 from bot.store.workspaces.catch_up import Restore
 from bot.store.workspaces.installs import Install
-from bot.store.workspaces.refused import Refused
 from bot.telemetry.meters import ModelMeters, ProcessMeters, RunMeters
 from bot.toolkit.provided.artifacts import Artifact
 

@@ -46,6 +46,7 @@ OTHERS = {
     *("run-of", "schedule-claim", "schedule-failures", "schedules-due", "sharing", "spent"),
     *(
         "format",
+        "keyrings",
         "receivers",
         "stale-statuses",
         "submitted",

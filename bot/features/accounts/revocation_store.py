@@ -16,7 +16,7 @@ from bot.core.errors import CorruptValue
 from bot.features.accounts.account import AccountOwner
 from bot.features.accounts.records import Revocation
 from bot.store.connection import Connection
-from bot.store.locks import locked
+from bot.store.leases import locked
 from bot.store.sealed import SealedValues
 
 log = logging.getLogger(__name__)

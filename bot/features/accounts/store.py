@@ -31,7 +31,7 @@ from bot.features.accounts.records import (
 )
 from bot.features.accounts.revocation_store import RevocationStore
 from bot.store.connection import Connection, Retention
-from bot.store.locks import locked
+from bot.store.leases import locked
 from bot.store.sealed import SealedBox, SealedValues
 from bot.store.values import decode
 

@@ -19,7 +19,7 @@ from bot.library.tracing.quotes import proposes
 from bot.library.tracing.references import Filled
 from bot.library.tracing.trace import FilledIn, trace
 from bot.runs.context.ledger_reader import THREAD, LedgerReader
-from bot.store.threads.ledger import MAX_ENTRIES
+from bot.store.threads.conversation import MAX_ENTRIES
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from bot.core.outcome import StopReason
 from bot.runs.queue.docket import SILENT_SECONDS, live_workers
 from bot.settings import Settings
 from bot.store import Stores, data_format, open_stores
-from bot.store.receivers import READY_SECONDS
+from bot.store.processes import ANNOUNCED_SECONDS
 from bot.text.counting import counted
 
 _LATE, _TOO_LATE = 60.0, 600.0
@@ -61,7 +61,7 @@ async def examine_running(settings: Settings) -> list[Check]:
 async def _receivers(stores: Stores) -> Check:
     ready = await stores.receivers.ready()
     if not ready:
-        text = f"no process was ready for Slack's events in the last {READY_SECONDS:.0f} s"
+        text = f"no process was ready for Slack's events in the last {ANNOUNCED_SECONDS} s"
         fix = (
             "start `bot web` or `bot serve`. If one runs, its /readyz says what it lacks, its log "
             "says why, and `bot doctor` tries the tokens"

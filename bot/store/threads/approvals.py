@@ -14,7 +14,7 @@ from bot.core.approvals import Approval, ApprovalRecord, CallProgress, Decision,
 from bot.core.errors import CorruptValue
 from bot.core.request import Request
 from bot.store.connection import Connection, Retention
-from bot.store.threads.leases import Lease
+from bot.store.leases import Lease
 from bot.store.threads.mailbox import (
     mailbox_keys,
     message_claim,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from bot.store.connection import Connection, Retention
-from bot.store.threads.direct import earlier_threads_key
+from bot.store.threads.threads import earlier_threads_key
+from bot.store.values import Names
 
 
 class ArtifactStore:
@@ -17,12 +18,10 @@ class ArtifactStore:
 
     async def put(self, thread_key: str, handle: str, description: str, data: bytes) -> None:
         """Store an artifact under a handle that is new to the thread."""
-        handles = self._redis.key("artifacts", thread_key)
         await self._redis.together(
             ("SET", self._key("data", thread_key, handle), data, "EX", self._seconds),
             ("SET", self._key("about", thread_key, handle), description, "EX", self._seconds),
-            ("SADD", handles, handle),
-            ("EXPIRE", handles, self._seconds),
+            *self._handles(thread_key).adding(handle),
         )
 
     async def count(self, team: str, user: str, size: int) -> int:
@@ -50,8 +49,7 @@ class ArtifactStore:
 
     async def handles(self, thread_key: str) -> list[str]:
         """Return the handles of the thread's artifacts that have not expired, sorted."""
-        names = await self._redis.call("SMEMBERS", self._redis.key("artifacts", thread_key))
-        handles = sorted(name.decode() for name in names)
+        handles = await self._handles(thread_key).all()
         if not handles:
             return []
         found = await self._redis.together(
@@ -64,6 +62,9 @@ class ArtifactStore:
         given (see `DirectMessages`)."""
         earlier = await self._redis.call("SMEMBERS", earlier_threads_key(self._redis, thread_key))
         return [thread_key, *sorted(each.decode() for each in earlier)]
+
+    def _handles(self, thread_key: str) -> Names:
+        return Names(self._redis, self._redis.key("artifacts", thread_key), self._seconds)
 
     def _key(self, part: str, thread_key: str, handle: str) -> str:
         return self._redis.key("artifact", thread_key, handle, part)

@@ -13,7 +13,7 @@ from redis.exceptions import ResponseError
 from bot.core.errors import CorruptValue
 from bot.core.request import RepeatReason, Request
 from bot.store.connection import Connection, Retention
-from bot.store.values import decode, load, set_aside
+from bot.store.values import Value, decode, get_many, set_aside
 
 _DEFERRED = "turn"
 _AT_ONCE = 500  # mailboxes counted in one transaction, so that Redis can serve others in between
@@ -164,7 +164,7 @@ class Mailbox:
 
     async def get(self, request_id: str) -> Request | None:
         """Return a request by id, None when it has expired. Raises CorruptValue for a damaged one."""
-        return await load(self._redis, request_key(self._redis, request_id), Request)
+        return await self._value(request_id).get()
 
     async def find(self, team: str, channel: str, ts: str) -> str | None:
         """Return the id of the request that a message asked, None without one."""
@@ -194,20 +194,15 @@ class Mailbox:
 
     async def rewrite(self, request: Request) -> None:
         """Replace a stored request, if it has not expired."""
-        key = request_key(self._redis, request.id)
-        text, seconds = request.model_dump_json(), self._retention.request
-        await self._redis.call("SET", key, text, "XX", "EX", seconds)
+        await self._redis.call(*self._value(request.id).setting(request), "XX")
 
     async def keep_private(self, request: Request) -> Request:
         """Make a stored request private, and return it. Other changes since are kept."""
-        key = request_key(self._redis, request.id)
-        kept = {"private": True, "kept_private": True}
-        while raw := await self._redis.call("GET", key):
-            private = decode(Request, raw).model_copy(update=kept)
-            args = (raw, private.model_dump_json(), self._retention.request)
-            if await self._redis.script("compare_and_set", [key], *args):
-                return private
-        return request.model_copy(update=kept)
+        private = {"private": True, "kept_private": True}
+        stored = await self._value(request.id).change(
+            lambda before: before and before.model_copy(update=private)
+        )
+        return stored or request.model_copy(update=private)
 
     async def put_back(self, request: Request) -> None:
         """Put an answered request back in its place in the mailbox, if it has not expired.
@@ -237,13 +232,8 @@ class Mailbox:
 
     async def get_many(self, ids: Sequence[str]) -> list[Request]:
         """Return the requests with these ids that have not expired and can be read."""
-        keys = [request_key(self._redis, each) for each in ids]
-        found = await self._redis.call("MGET", *keys) if keys else []
-        requests = []
-        for raw in filter(None, found):
-            with suppress(CorruptValue):
-                requests.append(decode(Request, raw))
-        return requests
+        keys = [request_key(self._redis, request_id) for request_id in ids]
+        return await get_many(self._redis, Request, keys)
 
     async def waiting_behind(self, request: Request, most: int) -> list[Request]:
         """Return up to `most` requests that wait behind `request`, in order, if it is the head.
@@ -386,3 +376,7 @@ class Mailbox:
             await set_aside(self._redis, key)
             failures, _ = await self._redis.together(*count)
         return int(failures)
+
+    def _value(self, request_id: str) -> Value[Request]:
+        key = request_key(self._redis, request_id)
+        return Value(self._redis, key, Request, self._retention.request)

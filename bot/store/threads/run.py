@@ -15,9 +15,8 @@ from bot.core.errors import CorruptValue
 from bot.core.outcome import Outcome
 from bot.core.request import Request
 from bot.store.connection import Connection, Retention
-from bot.store.threads.caller_state import caller_state_key
-from bot.store.threads.leases import Lease
-from bot.store.threads.ledger import appending, renewing
+from bot.store.leases import Lease
+from bot.store.threads.conversation import CallerStates, Ledger
 from bot.store.threads.mailbox import (
     begun_key,
     mailbox_keys,
@@ -70,6 +69,8 @@ class Runs:
         self._redis = redis
         self._retention = retention
         self._seconds = retention.thread
+        self._caller_states = CallerStates(redis, retention)
+        self._ledger = Ledger(redis, retention)
 
     async def start(self, request: Request, run_id: str, lease: Lease) -> RunRecord:
         """Return the interrupted run of the request to resume, or begin a new one named `run_id`.
@@ -170,7 +171,7 @@ class Runs:
     async def renew(self, run_id: str, thread_key: str) -> None:
         """Keep a run, and the ledger of its thread, as long from now on as when it ended."""
         key = self._key(run_id)
-        renewed = renewing(self._redis, thread_key, self._seconds)
+        renewed = self._ledger.renewing(thread_key)
         await self._redis.together(("EXPIRE", key, self._seconds), *renewed)
 
     async def forget_cards(self, run_id: str) -> None:
@@ -210,15 +211,16 @@ class Runs:
         - `on_record`: entries for the audit log. `also`: commands of other stores.
         """
         key = self._key(run_id)
+        states = self._caller_states
         members = [] if joined is None else [("HSET", key, "joined", " ".join(joined))]
         await lease.write(
             ("HSET", key, "state", state),
             *members,
-            *([self._keeping(lease.thread_key, caller_state)] if caller_state else []),
+            *([states.saving(lease.thread_key, caller_state)] if caller_state else []),
             *taking(self._redis, lease.thread_key, run_id, joining, self._seconds),
-            *appending(self._redis, lease.thread_key, entries),
+            *self._ledger.appending(lease.thread_key, entries),
             *([] if goes_on else [("EXPIRE", key, self._seconds)]),
-            *([] if goes_on else renewing(self._redis, lease.thread_key, self._seconds)),
+            *([] if goes_on else self._ledger.renewing(lease.thread_key)),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
             *recording(on_record, self._seconds),
             *also,
@@ -262,12 +264,12 @@ class Runs:
             *([("HSET", key, "request", kept)] if kept else []),
             ("HDEL", key, "state"),
             ("EXPIRE", key, self._seconds),
-            self._keeping(lease.thread_key, caller_state),
+            self._caller_states.saving(lease.thread_key, caller_state),
             ("ZADD", undelivered, time.time(), run_id),
             ("EXPIRE", undelivered, self._seconds),
             *returning(self._redis, lease.thread_key, back, self._retention.request),
-            *appending(self._redis, lease.thread_key, entries),
-            *renewing(self._redis, lease.thread_key, self._seconds),
+            *self._ledger.appending(lease.thread_key, entries),
+            *self._ledger.renewing(lease.thread_key),
             *([("DEL", begun_key(self._redis, progress_of))] if progress_of else []),
             *recording(on_record, self._seconds),
             *also,
@@ -300,11 +302,6 @@ class Runs:
     def messages(self, run_id: str, lease: Lease) -> PostedMessageRecord:
         """Return the record of the messages that the run has posted."""
         return PostedMessageRecord(self._redis, run_id, self._key(run_id), lease)
-
-    def _keeping(self, thread_key: str, state: CallerState) -> tuple[Any, ...]:
-        """Return the command that stores the state of a thread, for `Lease.write`."""
-        key = caller_state_key(self._redis, thread_key, state.bound_to)
-        return "SET", key, state.model_dump_json(), "EX", self._seconds
 
     def _key(self, run_id: str) -> str:
         return self._redis.key("run", run_id)

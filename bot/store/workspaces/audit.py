@@ -32,7 +32,7 @@ from bot.core.audit import AuditEntry, AuditHead, AuditKind, chained
 from bot.core.errors import CorruptValue
 from bot.core.ids import new_id
 from bot.store.connection import Connection, Retention
-from bot.store.keyring import Keyring
+from bot.store.processes import Keyring
 from bot.store.values import decode
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Budgets in the store: spending of each account, holds of calls in progress, and raises.
+"""Budgets in the store: spending, holds of calls in progress and raises; and the pause switch.
 
 Spending is one hash per budget and period with the fields of all holders, and one per thread. Holds
 are one hash per account: the field is the id of a call or run; the value is when its hold expires
@@ -11,19 +11,20 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from bot.core.budgets import Account, Budget, Cap, Pause, Raise, Spent
 from bot.core.errors import CorruptValue
 from bot.store.connection import Connection, Retention
-from bot.store.threads.leases import MARK_SECONDS
-from bot.store.values import decode, set_aside
-from bot.store.workspaces.pause import read_pause
+from bot.store.leases import MARK_SECONDS
+from bot.store.values import Value, decode, set_aside
 
 log = logging.getLogger(__name__)
 
 _FIELDS = tuple(Spent.model_fields)
 _DAY = 86_400
+_UNREADABLE = Pause(by="", name="an admin", at=datetime.fromtimestamp(0, UTC))
 _HOLDS_SECONDS = 7 * _DAY  # for the keys; a hold lasts as long as it says
 
 
@@ -136,7 +137,7 @@ class BudgetStore:
         )
         account_of = dict(enumerate(caps, start=1))
         room = Room(found.decode())
-        return Reserved(room, account_of.get(number), read_pause(pause) if pause else None)
+        return Reserved(room, account_of.get(number), _read_pause(Pause, pause) if pause else None)
 
     async def settle(
         self,
@@ -215,6 +216,25 @@ class BudgetStore:
         return self._redis.key("raise", account.budget, account.period, account.holder)
 
 
+class PauseSwitch:
+    """The pause switch of the deployment. It stays set until cleared: reading renews its expiry."""
+
+    def __init__(self, redis: Connection, retention: Retention) -> None:
+        self._value = Value(redis, redis.key("paused"), Pause, retention.thread, read=_read_pause)
+
+    async def set(self, pause: Pause) -> None:
+        """Pause the bot."""
+        await self._value.set(pause)
+
+    async def clear(self) -> None:
+        """Resume the bot."""
+        await self._value.delete()
+
+    async def get(self) -> Pause | None:
+        """Return the pause, None if the bot is not paused. A damaged pause still counts."""
+        return await self._value.get(renew=True)
+
+
 def _spent_key(redis: Connection, account: Account) -> str:
     return redis.key("spent", account.budget, account.period or account.holder)
 
@@ -240,3 +260,11 @@ def _seconds(budget: Budget, retention: Retention) -> int:
     if budget is Budget.THREAD:
         return retention.thread
     return 3 * _DAY if budget.endswith("_day") else 62 * _DAY
+
+
+def _read_pause(kind: type[Pause], raw: bytes) -> Pause:
+    """Decode a pause. Return `_UNREADABLE` for a damaged one, because it still counts."""
+    try:
+        return decode(kind, raw)
+    except CorruptValue:
+        return _UNREADABLE

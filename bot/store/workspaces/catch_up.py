@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict
 from bot.core.errors import LeaseLost
 from bot.core.ids import new_id
 from bot.store.connection import Connection, Retention
-from bot.store.threads.leases import Lease
-from bot.store.values import load
+from bot.store.leases import Lease
+from bot.store.values import Value
 
 LOCK_SECONDS = 60
 """How long the lock of a killed process blocks others; each call to Slack renews the lock."""
@@ -78,13 +78,11 @@ class CatchUpStore:
         """How many seconds the store remembers which messages were processed."""
 
         self._redis = redis
+        self._restored = Value(redis, redis.key("restored"), Restore, _RESTORE_SECONDS)
 
     async def note_restore(self, made_at: datetime) -> None:
         """Record that a backup made at this time has been restored now."""
-        seconds, micros = await self._redis.call("TIME")
-        restored = Restore(made_at=made_at, at=seconds + micros / 1_000_000)
-        key, text = self._redis.key("restored"), restored.model_dump_json()
-        await self._redis.call("SET", key, text, "EX", _RESTORE_SECONDS)
+        await self._restored.set(Restore(made_at=made_at, at=await self._redis.now()))
 
     @asynccontextmanager
     async def turn(self, team: str, *, least_age: float) -> AsyncGenerator[CatchUpTurn | None]:
@@ -102,7 +100,7 @@ class CatchUpStore:
             return
         try:
             marks = self._redis.key("catch-up", team, "marks")
-            restored = await load(self._redis, self._redis.key("restored"), Restore)
+            restored = await self._restored.get()
             yield CatchUpTurn(lease, marks, int(self.remembered), restored)
         finally:
             with suppress(LeaseLost):

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from typing_extensions import override
 
 from bot.store.connection import Connection, Retention
-from bot.store.values import decode, load
+from bot.store.values import Names, Value, decode
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -44,7 +44,7 @@ class Decisions:
         at, known = self._loaded.get(name, (float("-inf"), None))
         if now - at < self._fresh:
             return cast("M | None", known)
-        value = await load(self._redis, self._key(name), kind, renew=self._seconds, read=_read)
+        value = await self._value(name, kind).get(renew=True)
         if self._fresh:
             self._loaded = {n: e for n, e in self._loaded.items() if now - e[0] < self._fresh}
             self._loaded[name] = (now, value)
@@ -52,8 +52,7 @@ class Decisions:
 
     async def save(self, name: str, value: BaseModel) -> None:
         """Store the fields of `value` that are set, replacing the value before."""
-        kept = value.model_dump_json(exclude_unset=True)
-        await self._redis.call("SET", self._key(name), kept, "EX", self._seconds)
+        await self._value(name, type(value)).set(value)
         self._loaded.pop(name, None)
 
     async def change(
@@ -64,21 +63,17 @@ class Decisions:
         Another process may change it meanwhile: `change` is then called again. Raises CorruptValue
         for a damaged value.
         """
-        key, is_stored = self._key(name), False
-        while not is_stored:
-            raw = await self._redis.call("GET", key)
-            changed = change(decode(kind, raw) if raw else None)
-            if changed is None:
-                return
-            new = changed.model_dump_json(exclude_unset=True)
-            args = (raw or b"", new, self._seconds)
-            is_stored = bool(await self._redis.script("compare_and_set", [key], *args))
-            self._loaded.pop(name, None)
+        await self._value(name, kind).change(change)
+        self._loaded.pop(name, None)
 
     async def forget(self, name: str) -> None:
         """Delete the value, so that bot.toml applies again."""
         await self._redis.call("DEL", self._key(name))
         self._loaded.pop(name, None)
+
+    def _value(self, name: str, kind: type[M]) -> Value[M]:
+        key = self._key(name)
+        return Value(self._redis, key, kind, self._seconds, exclude_unset=True, read=_read)
 
     def _key(self, name: str) -> str:
         return self._redis.key(self._family, name)
@@ -90,30 +85,24 @@ class ListedDecisions(Decisions):
     @override
     async def save(self, name: str, value: BaseModel) -> None:
         await super().save(name, value)
-        await self._list(name)
+        await self._listed(name).add([name])
 
     @override
     async def change(
         self, name: str, kind: type[M], change: Callable[[M | None], M | None]
     ) -> None:
         await super().change(name, kind, change)
-        await self._list(name)
+        await self._listed(name).add([name])
 
     @override
     async def forget(self, name: str) -> None:
         await super().forget(name)
-        await self._redis.call("SREM", self._key(_team(name)), name)
+        await self._listed(name).remove([name])
 
     async def names(self, team: str) -> list[str]:
         """Return the names of a workspace's values, sorted; some values may have expired."""
-        index = self._key(team)
-        found, _ = await self._redis.together(("SMEMBERS", index), ("EXPIRE", index, self._seconds))
-        return sorted(name.decode() for name in found)
+        return await self._listed(team).all()
 
-    async def _list(self, name: str) -> None:
-        index = self._key(_team(name))
-        await self._redis.together(("SADD", index, name), ("EXPIRE", index, self._seconds))
-
-
-def _team(name: str) -> str:
-    return name.partition(":")[0]
+    def _listed(self, name: str) -> Names:
+        team = name.partition(":")[0]
+        return Names(self._redis, self._key(team), self._seconds)

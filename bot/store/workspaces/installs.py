@@ -11,15 +11,15 @@ from base64 import urlsafe_b64decode
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
-from typing import Any
 
 from cryptography.fernet import InvalidToken
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.errors import CorruptValue
 from bot.store.connection import Connection, Retention
-from bot.store.locks import locked
+from bot.store.leases import locked
 from bot.store.sealed import SealedBox, SealedValues
+from bot.store.values import Command, Names
 
 STATE_SECONDS = 600
 """How long somebody may take to press Allow."""
@@ -60,16 +60,14 @@ class InstallStore:
         self._seconds = retention.settings
         self._box = box
         self._values = SealedValues(redis, box, self._seconds)
-        self._teams = redis.key("installed")
+        self._teams = Names(redis, redis.key("installed"), self._seconds)
 
     async def save(self, install: Install) -> None:
         """Store an installation, replacing the one before."""
         sealed = self._values.seal(install)
-        commands: list[tuple[Any, ...]] = [
-            ("SET", self._key(install.holder), sealed, "EX", self._seconds)
-        ]
+        commands: list[Command] = [("SET", self._key(install.holder), sealed, "EX", self._seconds)]
         if install.holder.startswith("T"):
-            commands += self._noting(install.holder)
+            commands += self._teams.adding(install.holder)
         await self._redis.together(*commands)
 
     async def load(self, holder: str) -> Install | None:
@@ -116,14 +114,12 @@ class InstallStore:
         install = await self.load(holder) if holder else None
         if install is not None and known is None:
             organisation = ("SET", self._org_key(team), install.holder, "EX", self._seconds)
-            await self._redis.together(organisation, *self._noting(team))
+            await self._redis.together(organisation, *self._teams.adding(team))
         return install
 
     async def teams(self) -> list[str]:
         """Return the ids of all known workspaces, sorted."""
-        kept_on = ("EXPIRE", self._teams, self._seconds)
-        found, _ = await self._redis.together(("SMEMBERS", self._teams), kept_on)
-        return sorted(each.decode() for each in found)
+        return await self._teams.all()
 
     async def teams_of(self, holder: str) -> list[str]:
         """Return the known workspaces that use the installation of `holder`."""
@@ -139,10 +135,8 @@ class InstallStore:
     async def forget(self, holder: str) -> None:
         """Delete the installation of `holder` and forget the workspaces that use it."""
         teams = await self.teams_of(holder)
-        commands: list[tuple[str, ...]] = [("DEL", self._key(holder))]
-        commands += [("DEL", self._org_key(team)) for team in teams]
-        commands += [("SREM", self._teams, team) for team in teams]
-        await self._redis.together(*commands)
+        keys = [self._key(holder), *(self._org_key(team) for team in teams)]
+        await self._redis.together(("DEL", *keys), *self._teams.removing(*teams))
 
     @asynccontextmanager
     async def lock(self, holder: str) -> AsyncGenerator[bool]:
@@ -168,9 +162,6 @@ class InstallStore:
         ).hexdigest()  # one token has many base64 spellings
         keys, bounds = [self._redis.key("oauth-states-used")], (STATE_SECONDS, _MOST_USED)
         return given_out and bool(await self._redis.script("use_once", keys, used, *bounds))
-
-    def _noting(self, team: str) -> list[tuple[Any, ...]]:
-        return [("SADD", self._teams, team), ("EXPIRE", self._teams, self._seconds)]
 
     def _key(self, holder: str) -> str:
         return self._redis.key("install", holder)

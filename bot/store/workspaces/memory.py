@@ -7,7 +7,7 @@ import logging
 from bot.core.errors import CorruptValue
 from bot.core.memory import Memory, MemoryScope
 from bot.store.connection import Connection, Retention
-from bot.store.threads.direct import forgetting
+from bot.store.threads.threads import forgetting
 from bot.store.values import decode
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class Memories:
         """Add a memory. Return False if the holder already has `most`; the check is atomic."""
         keys = [self._key(memory.scope, holder)]
         args = (memory.id, memory.model_dump_json(), self._seconds, most)
-        return bool(await self._redis.script("memory_add", keys, *args))
+        return bool(await self._redis.script("hash_add", keys, *args))
 
     async def all(self, scope: MemoryScope, holder: str) -> list[Memory]:
         """Return the memories of a holder, oldest first; skip damaged ones."""

@@ -1,8 +1,9 @@
-"""Leases: fencing tokens that decide which worker may write for a thread."""
+"""Leases decide which worker may write for a thread; locks, which process may do some other work."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,3 +55,29 @@ class Leases:
         key = self._redis.key("lease", thread_key)
         token = await self._redis.script("take_lease", [key], self._retention.thread)
         return Lease(thread_key, token.decode(), key, self._redis)
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock that expires when its holder has not renewed it for `seconds`."""
+
+    lease: Lease
+    seconds: int
+
+    async def hold(self) -> None:
+        """Renew the lock for another `seconds`. Raises LeaseLost when another process has it."""
+        await self.lease.write(("EXPIRE", self.lease.key, self.seconds))
+
+
+@asynccontextmanager
+async def locked(redis: Connection, *name: str, seconds: int) -> AsyncGenerator[Lock | None]:
+    """Hold the lock `name` while the body runs. Yield None when another process has it."""
+    key, token = redis.key(*name), new_id("lock")
+    # After a lost reply the command is sent again and fails, although this process has the lock.
+    taken = await redis.call("SET", key, token, "NX", "EX", seconds)
+    taken = taken or await redis.call("GET", key) == token.encode()
+    try:
+        yield Lock(Lease(key, token, key, redis), seconds) if taken else None
+    finally:
+        if taken:
+            await redis.script("unlock", [key], token)

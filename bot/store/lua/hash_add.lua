@@ -1,5 +1,5 @@
--- KEYS: memories of one holder. ARGV: id, the memory, expiry in seconds, maximum count.
--- Returns 0, and stores nothing, if the holder already has the maximum.
+-- KEYS: hash. ARGV: field, value, expiry in seconds, maximum count.
+-- Returns 0, and stores nothing, if the hash already has the maximum of other fields.
 local known = redis.call('HEXISTS', KEYS[1], ARGV[1])
 if known == 0 and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
