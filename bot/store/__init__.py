@@ -20,7 +20,7 @@ from bot.store.threads.approvals import Approvals, ParkResult, Refusal
 from bot.store.threads.artifacts import ArtifactStore
 from bot.store.threads.conversation import CallerStates, Ledger
 from bot.store.threads.mailbox import Mailbox
-from bot.store.threads.refreshes import RefreshStore
+from bot.features.refresh.store import RefreshStore
 from bot.store.threads.run import Phase, PostedMessageRecord, RunRecord, Runs
 from bot.store.threads.signals import Signals
 from bot.store.threads.threads import DirectMessages, StaleStatuses, Threads

@@ -15,9 +15,9 @@ from bot.slack.intake.home.lesson_form import SUGGEST
 from bot.store import open_stores
 from tests.support.deployment import deployed
 from tests.support.redis import redis_server, redis_url
-from tests.unit.runs.test_refresh import only_database, write
+from tests.unit.features.test_refresh import NORTH, answered, asked_on_time, pressed, shop_in, told
+from tests.unit.features.test_refresh_jobs import only_database, write
 from tests.unit.slack.test_lessons import SALES, brain, opened, rated, shown
-from tests.unit.slack.test_refresh import NORTH, answered, asked_on_time, pressed, shop_in, told
 
 __all__ = ["redis_server", "redis_url"]
 

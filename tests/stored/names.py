@@ -31,7 +31,6 @@ from bot.core.feedback import Feedback
 from bot.core.lessons import Lesson
 from bot.core.memory import Memory
 from bot.core.outcome import Outcome, RunStatus, StopReason
-from bot.core.refresh import Refreshed
 from bot.core.request import Request
 from bot.core.schedule import Schedule
 from bot.core.scheduled_message import ScheduledMessage
@@ -45,6 +44,7 @@ from bot.features.accounts.records import (
     Revocation,
     Ticket,
 )
+from bot.features.refresh.refreshed import Refreshed
 from bot.mcp.pins import ServerPins
 from bot.runs.policy.channels import ChannelSettings
 from bot.runs.policy.preferences import Preferences

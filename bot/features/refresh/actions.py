@@ -11,12 +11,12 @@ from slack_sdk.errors import SlackApiError
 
 from bot.core.errors import NotPermitted
 from bot.core.outcome import Outcome, RunStatus, StopReason
-from bot.core.refresh import Refreshed
 from bot.core.request import Entry, Job, Request
 from bot.core.schedule import Schedule, often_of
 from bot.features.refresh import words as said
 from bot.features.refresh.jobs import REFRESH
 from bot.features.refresh.message import ended_part, refresh_buttons, refresh_part
+from bot.features.refresh.refreshed import Refreshed
 from bot.runs.context.own_schedules import MOST, first_time
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person

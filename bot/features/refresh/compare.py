@@ -9,8 +9,8 @@ from typing import Any
 from babel import Locale
 
 from bot.core.findings import Finding, Place
-from bot.core.refresh import FigureChange
 from bot.features.refresh.cells import Missing, cell_at
+from bot.features.refresh.refreshed import FigureChange
 from bot.features.refresh.repeat import NOT_STORED, Repetition
 from bot.library.tracing.outputs import Cell
 

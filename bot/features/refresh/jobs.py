@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from bot.core.audit import AuditEntry, AuditKind
 from bot.core.chain import LedgerEntry
 from bot.core.outcome import Outcome
-from bot.core.refresh import Refreshed
 from bot.core.request import Request
 from bot.features.refresh.compare import compared
 from bot.features.refresh.refreshable import figures_of
+from bot.features.refresh.refreshed import Refreshed
 from bot.features.refresh.repeat import LASTING, Repetition
 from bot.runs.audit_trail import request_entry
 from bot.runs.context.answer_locale import answer_locale

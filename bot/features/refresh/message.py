@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
 
-from bot.core.refresh import FigureChange, Refreshed
 from bot.features.refresh import words as said
+from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.slack.edge.text import one_line
 from bot.slack.ui import words
 from bot.slack.ui.buttons import RETRY, button

@@ -22,7 +22,7 @@ from bot.store.embedded import embedded_redis
 from bot.testing.artifacts import MemoryArtifacts
 from bot.toolkit import Databases
 from tests.support.postgres import postgres as postgres
-from tests.unit.runs.test_refresh import only_database, scene
+from tests.unit.features.test_refresh_jobs import only_database, scene
 from tools.databases import list_databases, query_database
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from bot.core.chain import CallRecord, LedgerEntry
 from bot.core.findings import Claim, Finding, Findings, Place, Verdict
 from bot.core.ids import new_id
 from bot.core.outcome import Outcome
-from bot.core.refresh import FigureChange, Refreshed
 from bot.core.request import Entry, Job, Request
 from bot.dev.model import ModelRequest, Reply, call, calls, finish
 from bot.features.refresh import jobs
 from bot.features.refresh.cells import Missing, renewed
 from bot.features.refresh.jobs import REFRESH, RefreshJobs
 from bot.features.refresh.refreshable import is_refreshable
+from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.features.refresh.repeat import recorded
 from bot.library.tracing.outputs import Cell, Output, ShownTable
 from bot.runs.policy.channels import ChannelSettings

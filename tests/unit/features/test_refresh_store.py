@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from redis.asyncio import Redis
 
-from bot.core.refresh import FigureChange, Refreshed
+from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.store import Stores
 
 KEY = "T1:C1:1.5"

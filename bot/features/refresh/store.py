@@ -6,7 +6,7 @@ import hashlib
 from datetime import datetime
 
 from bot.core.errors import CorruptValue
-from bot.core.refresh import Refreshed
+from bot.features.refresh.refreshed import Refreshed
 from bot.store.connection import Connection, Retention
 from bot.store.values import decode
 

@@ -12,12 +12,12 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.core.findings import Findings
-from bot.core.refresh import FigureChange, Refreshed
 from bot.dev.workspace import ADA, BEN, GUS
 from bot.features.refresh import words as said
 from bot.features.refresh.feature import REFRESH_ANSWER
 from bot.features.refresh.listeners import RefreshListeners
 from bot.features.refresh.message import KEEP, POST, START, refresh_part
+from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.runs.queue.engine import open_engine
 from bot.runs.queue.requests import Requests
 from bot.services.databases import DatabaseConfig
@@ -30,7 +30,7 @@ from tests.security.test_boundaries import press
 from tests.security.test_forged import sent
 from tests.support.deployment import Deployment, deployed
 from tests.support.redis import asked, redis_server, redis_url
-from tests.unit.runs.test_refresh import only_database, write
+from tests.unit.features.test_refresh_jobs import only_database, write
 from tests.unit.slack.rig import wired
 from tests.unit.slack.samples import outcome
 
