@@ -20,7 +20,6 @@ from bot.store.threads.approvals import Approvals, ParkResult, Refusal
 from bot.store.threads.artifacts import ArtifactStore
 from bot.store.threads.conversation import CallerStates, Ledger
 from bot.store.threads.mailbox import Mailbox
-from bot.features.refresh.store import RefreshStore
 from bot.store.threads.run import Phase, PostedMessageRecord, RunRecord, Runs
 from bot.store.threads.signals import Signals
 from bot.store.threads.threads import DirectMessages, StaleStatuses, Threads
@@ -77,7 +76,6 @@ __all__ = [
     "Position",
     "PostedMessageRecord",
     "Receivers",
-    "RefreshStore",
     "Refusal",
     "Refused",
     "Reservation",
@@ -111,7 +109,6 @@ class Stores:
     caller_states: CallerStates
     ledger: Ledger
     runs: Runs
-    refreshes: RefreshStore
     approvals: Approvals
     artifacts: ArtifactStore
     direct: DirectMessages
@@ -138,6 +135,7 @@ class Stores:
     keyring: Keyring
     audit: AuditLog
     redis: Connection
+    retention: Retention
 
     async def takes_writes(self) -> bool:
         """Return whether Redis accepts writes; it may answer and still be full or a replica."""
@@ -217,7 +215,6 @@ async def open_stores(
             caller_states=CallerStates(redis, keep),
             ledger=Ledger(redis, keep),
             runs=Runs(redis, keep),
-            refreshes=RefreshStore(redis, keep),
             approvals=Approvals(redis, keep),
             artifacts=ArtifactStore(redis, keep),
             direct=DirectMessages(redis, keep),
@@ -244,4 +241,5 @@ async def open_stores(
             erasure=Erasure(redis, Leases(redis, keep), deletions, audit),
             deletions=deletions,
             redis=redis,
+            retention=keep,
         )

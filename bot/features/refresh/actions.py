@@ -17,6 +17,7 @@ from bot.features.refresh import words as said
 from bot.features.refresh.jobs import REFRESH
 from bot.features.refresh.message import ended_part, refresh_buttons, refresh_part
 from bot.features.refresh.refreshed import Refreshed
+from bot.features.refresh.store import RefreshStore
 from bot.runs.context.own_schedules import MOST, first_time
 from bot.runs.observers import Submit
 from bot.runs.policy.access import Person
@@ -30,7 +31,7 @@ from bot.slack.message.streams import Streams
 from bot.slack.ui import words
 from bot.slack.ui.button_payload import ButtonPress
 from bot.slack.ui.parts import Part
-from bot.store import Leases, RefreshStore, ScheduleStore
+from bot.store import Leases, ScheduleStore
 
 log = logging.getLogger(__name__)
 

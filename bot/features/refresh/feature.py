@@ -13,6 +13,7 @@ from bot.features.refresh.jobs import REFRESH, RefreshJobs
 from bot.features.refresh.listeners import RefreshListeners
 from bot.features.refresh.message import START
 from bot.features.refresh.run_part import RefreshPart
+from bot.features.refresh.store import RefreshStore
 from bot.runs.queue.engine import Handle
 from bot.runs.run_deps import RunDeps
 from bot.slack.edge.workspaces import Slack
@@ -34,7 +35,7 @@ def refresh() -> Feature:
 def _jobs(deps: RunDeps, slack: Slack) -> Mapping[str, Handle]:
     stores = deps.stores
     schedules = WorkspaceSchedules(slack.identity.team, stores.schedules, slack.clients)
-    poster = ResultPoster(slack.clients, slack.identity, stores.refreshes)
+    poster = ResultPoster(slack.clients, slack.identity, RefreshStore.of(stores))
     results = RefreshResults(poster, stores.runs.answer, stores.leases, schedules)
     return {REFRESH: RefreshJobs(deps, results.show).run}
 

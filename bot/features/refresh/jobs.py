@@ -16,6 +16,7 @@ from bot.features.refresh.compare import compared
 from bot.features.refresh.refreshable import figures_of
 from bot.features.refresh.refreshed import Refreshed
 from bot.features.refresh.repeat import LASTING, Repetition
+from bot.features.refresh.store import RefreshStore
 from bot.runs.audit_trail import request_entry
 from bot.runs.context.answer_locale import answer_locale
 from bot.runs.context.run_loader import read_before
@@ -55,6 +56,7 @@ class RefreshJobs:
         is, so that what was posted of it is found again."""
         assert request.job  # noqa: S101 - that is why it is called
         run_id, stores = request.job.subject, self.deps.stores
+        results = RefreshStore.of(stores)
         kept, outcome = await stores.runs.answer(run_id) or (None, None)
         result = Refreshed(
             run_id=run_id,
@@ -63,9 +65,7 @@ class RefreshJobs:
             answered_at=kept.received_at if kept else request.received_at,
         )
         try:
-            before = (
-                await stores.refreshes.get(kept.thread_key, run_id, request.user) if kept else None
-            )
+            before = await results.get(kept.thread_key, run_id, request.user) if kept else None
             if before and before.request_id == request.id:
                 result = before
             elif kept is None or outcome is None:
@@ -75,11 +75,11 @@ class RefreshJobs:
             else:
                 result = await self._refreshed(request, kept, outcome, result)
             if kept and result is not before:
-                result = await stores.refreshes.keep(kept.thread_key, result)
+                result = await results.keep(kept.thread_key, result)
                 await stores.runs.renew(run_id, kept.thread_key)
         finally:
             if kept:
-                await stores.refreshes.end(kept.thread_key, run_id)
+                await results.end(kept.thread_key, run_id)
         await self.show(request, result)
 
     async def _refreshed(

@@ -18,6 +18,7 @@ from bot.core.schedule import Schedule
 from bot.features.refresh import words as said
 from bot.features.refresh.actions import AnswerRefresh
 from bot.features.refresh.message import KEEP, POST, START
+from bot.features.refresh.store import RefreshStore
 from bot.slack.edge.background_tasks import Background
 from bot.slack.edge.client import TRANSPORT_ERRORS
 from bot.slack.intake.listeners.actions import tell
@@ -46,7 +47,7 @@ class RefreshListeners(SlackPart):
         refresh = AnswerRefresh(
             deps.questions,
             answer_of=stores.runs.answer,
-            store=stores.refreshes,
+            store=RefreshStore.of(stores),
             schedules=stores.schedules,
             submit=deps.submit,
             clients=slack.clients,

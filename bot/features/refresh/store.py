@@ -7,7 +7,8 @@ from datetime import datetime
 
 from bot.core.errors import CorruptValue
 from bot.features.refresh.refreshed import Refreshed
-from bot.store.connection import Connection, Retention
+from bot.store import Stores
+from bot.store.connection import Connection
 from bot.store.values import decode
 
 RESULT_SECONDS = 86_400  # within which a result can be posted
@@ -21,9 +22,14 @@ class RefreshStore:
     All keys are those of the answer's thread, and go when it is erased.
     """
 
-    def __init__(self, redis: Connection, retention: Retention) -> None:
+    def __init__(self, redis: Connection, seconds: int) -> None:
         self._redis = redis
-        self._seconds = retention.thread
+        self._seconds = seconds
+
+    @classmethod
+    def of(cls, stores: Stores) -> RefreshStore:
+        """Return the store in the Redis of `stores`."""
+        return cls(stores.redis, stores.retention.thread)
 
     async def begin(self, thread_key: str, run_id: str) -> bool:
         """Note that an answer is being refreshed.

@@ -28,6 +28,7 @@ from bot.features.refresh.jobs import REFRESH, RefreshJobs
 from bot.features.refresh.refreshable import is_refreshable
 from bot.features.refresh.refreshed import FigureChange, Refreshed
 from bot.features.refresh.repeat import recorded
+from bot.features.refresh.store import RefreshStore
 from bot.library.tracing.outputs import Cell, Output, ShownTable
 from bot.runs.policy.channels import ChannelSettings
 from bot.services.databases import DatabaseConfig
@@ -329,8 +330,8 @@ async def test_a_refresh_has_the_rights_of_the_moment(stores: Stores, folder: Pa
         assert result.is_good
         assert await stores.artifacts.handles(key) == before
         assert len(await stores.artifacts.handles(f"{key}:U2")) == 1
-        assert await stores.refreshes.get(key, at.outcome.run_id, "U2") == result
-        assert await stores.refreshes.get(key, at.outcome.run_id, "U3") is None
+        assert await RefreshStore.of(stores).get(key, at.outcome.run_id, "U2") == result
+        assert await RefreshStore.of(stores).get(key, at.outcome.run_id, "U3") is None
 
         kept = at.request.model_copy(update={"private": True}).model_dump_json()
         run = stores.redis.key("run", at.outcome.run_id)
